@@ -30,8 +30,8 @@ from hippocampus.session.ports import ConsolidationOutcome
 from hippocampus.session.resources import DEADLINE_SECONDS, Resources, SessionInfo
 from hippocampus.session.session import Session
 from hippocampus.session.summaries import Summaries
-from hippocampus.storage import ledger
-from hippocampus.storage.content_store import ContentStore, DiskStore, opened_store
+from hippocampus.storage.content_store import ContentStore, DiskStore
+from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import DEFAULT_AGENT, StateDir
 
 if TYPE_CHECKING:
@@ -129,6 +129,7 @@ class Hippocampus:
 
         """
         state = StateDir(Path(state_dir))
+        stored = DirectoryState(state)
         declared = policy if isinstance(policy, Policy) else load_policy(policy)
         encoding = tokens.encoding_for(bare_name(model or declared.model or ""))
         costs = prices or _prices_of(declared, model)
@@ -144,7 +145,7 @@ class Hippocampus:
         self._closing = contextlib.ExitStack()
         disk_problems: dict[str, float] = {}
         if store is None:
-            store = self._closing.enter_context(opened_store(state))
+            store = self._closing.enter_context(stored.contents())
             try:
                 if isinstance(store, DiskStore):
                     store.busy_seconds = deadline_seconds
@@ -157,14 +158,15 @@ class Hippocampus:
                 Guard("*", disk_problems).say_of_disk("sending messages as they are", failure)
         self._store: ContentStore = store
         loads = inputs.ContextLoadResources(
-            state, self._store, declared, encoding, self._known_facts, self._read_edits
+            stored, self._store, declared, encoding, self._known_facts, self._read_edits
         )
         self._scheduler = ConsolidationScheduler(
+            state,
             inputs.ConsolidationResources(declared, lambda: self.facts, complete),
             loads,
         )
         self._resources = Resources(
-            state=state,
+            state=stored,
             store=self._store,
             policy=declared,
             prices=costs,
@@ -292,7 +294,7 @@ class Hippocampus:
 
     def unconsolidated(self) -> list[str]:
         """Return the ids of sessions without a consolidation at their end, open ones included."""
-        return ledger.unconsolidated(self._state)
+        return self._resources.state.unconsolidated()
 
     def consolidate(self, session_id: str | None = None) -> list[ConsolidationOutcome]:
         """Consolidate a session that ended without it; without an id, every such session.

@@ -31,7 +31,7 @@ from hippocampus.facts.rendering import one_line
 from hippocampus.indexing import frame
 from hippocampus.models import tokens
 from hippocampus.session.ports import ContextLoadRequest
-from hippocampus.storage import ledger
+from hippocampus.storage.ledger import SessionExcerpt
 
 if TYPE_CHECKING:
     from hippocampus.facts import Facts, Recalled
@@ -125,9 +125,7 @@ def _parts(
 ) -> dict[str, list[LoadLine]]:
     resources.read_edits(request.agent)
     facts = resources.facts()
-    excerpts = list(
-        ledger.earlier(resources.state, request.session, request.agent, EARLIER_SESSIONS)
-    )
+    excerpts = list(resources.state.earlier(request.session, request.agent, EARLIER_SESSIONS))
     states = _states(excerpts, facts, request)
     blocks = []
     for block in facts.blocks.list(agent=request.agent or None) if facts else []:
@@ -190,7 +188,7 @@ def _recalled(facts: Facts, request: ContextLoadRequest) -> list[Recalled]:
 
 
 def _states(
-    excerpts: Sequence[ledger.SessionExcerpt], facts: Facts | None, request: ContextLoadRequest
+    excerpts: Sequence[SessionExcerpt], facts: Facts | None, request: ContextLoadRequest
 ) -> list[str]:
     """Return the newest states of the last session that has any, without those struck out since."""
     from hippocampus.facts.memories import ended
@@ -209,7 +207,7 @@ def _states(
 
 
 def _stored_entries(
-    excerpts: Sequence[ledger.SessionExcerpt],
+    excerpts: Sequence[SessionExcerpt],
     request: ContextLoadRequest,
     resources: ContextLoadResources,
 ) -> list[LoadLine]:

@@ -19,6 +19,8 @@ from hippocampus.formats import reader
 from hippocampus.session.ports import ConsolidationOutcome, ContextLoadRequest, SessionSnapshot
 from hippocampus.storage import archive
 from hippocampus.storage.ledger import Ledger
+from hippocampus.storage.state import SessionState
+from hippocampus.storage.state_dir import StateDir
 
 LOG = logging.getLogger("hippocampus")
 END_SECONDS = 2.0
@@ -28,15 +30,17 @@ END_SECONDS = 2.0
 class ConsolidationScheduler:
     """The consolidations and context loads of one memory: `session.ports.Consolidator`."""
 
-    def __init__(self, resources: ConsolidationResources, loads: ContextLoadResources) -> None:
+    def __init__(
+        self, state: StateDir, resources: ConsolidationResources, loads: ContextLoadResources
+    ) -> None:
         self._resources = resources
         self._loads = loads
-        self._state = loads.state
+        self._state = state
         self._threads: dict[str, threading.Thread] = {}
         self.closed = False
         """Whether the memory is closed; a session that ends later is consolidated at the next start."""
 
-    def context_load(self, request: ContextLoadRequest, ledger: Ledger) -> str:
+    def context_load(self, request: ContextLoadRequest, ledger: SessionState) -> str:
         """Return the text before a session's first message, decided once and stored in its ledger.
 
         What fails is left out for good, so that no later call changes what a provider has cached.
@@ -54,9 +58,7 @@ class ConsolidationScheduler:
             found = NOTHING
         return ledger.settle_context_load(found.text, found.tokens, found.records)
 
-    def consolidate(
-        self, session: SessionSnapshot, ledger: Ledger, *, is_whole: bool
-    ) -> ConsolidationOutcome:
+    def consolidate(self, session: SessionSnapshot, *, is_whole: bool) -> ConsolidationOutcome:
         """Consolidate a session; unless `is_whole`, what the disk has of it is read first.
 
         Raises:
@@ -69,7 +71,8 @@ class ConsolidationScheduler:
         started = time.monotonic()
         self._wait(session.name, patience)
         left = max(0.0, patience - (time.monotonic() - started))
-        return self._consolidated(session, ledger, left, noted)
+        with contextlib.closing(Ledger(self._state, session.name)) as ledger:
+            return self._consolidated(session, ledger, left, noted)
 
     def _consolidated(
         self,
@@ -160,7 +163,7 @@ class ConsolidationScheduler:
             last = ledger.last_call()
             turn = last.turn if last else 0
             session = SessionSnapshot(name, ledger.agent(), turn, (), ledger.records())
-            return self.consolidate(session, ledger, is_whole=False)
+        return self.consolidate(session, is_whole=False)
 
     def _completed(self, session: SessionSnapshot) -> tuple[SessionSnapshot, list[Utterance]]:
         """Return a session with its archived list, and its earlier statements.

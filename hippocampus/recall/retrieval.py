@@ -44,10 +44,9 @@ from hippocampus.recall.definition import TOOL_NAME
 from hippocampus.recall.lines import start_of
 from hippocampus.recall.search import content, search
 from hippocampus.recall.slices import Request, take
-from hippocampus.storage import ledger, tombstones
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.search_index import Content, Passages
-from hippocampus.storage.state_dir import StateDir
+from hippocampus.storage.state import State
 
 LOG = logging.getLogger("hippocampus")
 HEADER = re.compile(r"^([a-z2-7]{8,12}):$", re.MULTILINE)
@@ -79,7 +78,7 @@ class Retrieval:
 
     def __init__(
         self,
-        state: StateDir,
+        state: State,
         session: str,
         store: ContentStore,
         refetching: Refetching,
@@ -112,9 +111,9 @@ class Retrieval:
         """
         if entry_id in records:
             return records[entry_id]
-        owner = ledger.owner_of(self._state, entry_id)
-        if owner is not None:
-            raise calls.other_session(entry_id, owner)
+        found = self._state.entry_of(entry_id)
+        if found is not None:
+            raise calls.other_session(entry_id, found[0])
         raise calls.never_existed(entry_id, records)
 
     def original(self, record: Record) -> bytes:
@@ -130,7 +129,7 @@ class Retrieval:
             raise calls.expired(record, rule=str(damage)) from damage
         if stored is not None:
             return stored
-        left = tombstones.tombstone(self._state, record.content) or ()
+        left = self._state.tombstone(record.content) or ()
         raise calls.expired(record, *left)
 
     def text(self, record: Record) -> str:

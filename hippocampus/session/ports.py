@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 
 from hippocampus.entries.entry import Record
 from hippocampus.formats.conversation import Message
-from hippocampus.storage.ledger import Ledger
+from hippocampus.storage.state import SessionState
 
 Speaker = Literal["user", "assistant", "tool", "host"]
 """Who a statement comes from; statements of tools have less trust than those of the user."""
@@ -80,7 +80,7 @@ class Consolidator(Protocol):
     def closed(self) -> bool:
         """Whether the memory is closed; a session that ends later is consolidated at the next start."""
 
-    def context_load(self, request: ContextLoadRequest, ledger: Ledger) -> str:
+    def context_load(self, request: ContextLoadRequest, ledger: SessionState) -> str:
         """Return the text before the first message, decided once and stored in the ledger.
 
         Raises:
@@ -94,9 +94,7 @@ class Consolidator(Protocol):
     def start(self, session: SessionSnapshot, *, last: bool) -> None:
         """Consolidate a session in a thread; `last` if no later run has these messages."""
 
-    def consolidate(
-        self, session: SessionSnapshot, ledger: Ledger, *, is_whole: bool
-    ) -> ConsolidationOutcome:
+    def consolidate(self, session: SessionSnapshot, *, is_whole: bool) -> ConsolidationOutcome:
         """Consolidate a session; unless `is_whole`, what the disk has of it is read first.
 
         Raises:

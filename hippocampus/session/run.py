@@ -26,12 +26,11 @@ from hippocampus.session.ports import ContextLoadRequest, SessionSnapshot
 from hippocampus.session.resources import Resources, SessionInfo
 from hippocampus.session.rules import Rules
 from hippocampus.session.state import State, keys_of, read
-from hippocampus.session.turn import Original, Turn, take_turn
+from hippocampus.session.turn import Turn, take_turn
 from hippocampus.session.view import View
-from hippocampus.storage import tombstones
 from hippocampus.storage.archive import Journal, RawList
-from hippocampus.storage.content_store import DiskStore, damage
-from hippocampus.storage.ledger import Ledger, Measure, ModelCall
+from hippocampus.storage.ledger import Measure, ModelCall
+from hippocampus.storage.state import SessionState
 
 LOG = logging.getLogger("hippocampus")
 MIN_CHECKED = 20
@@ -64,7 +63,7 @@ class SessionRun:
         """Whether an earlier run left calls that no consolidation has seen."""
         self._resources = resources
         self._guard = guard
-        self._opened: Ledger | None = None
+        self._opened: SessionState | None = None
         self._opening: str | None = None
         """The text in front of the user's first words; None until it is settled."""
         is_kept = resources.policy.consolidation.archive
@@ -78,11 +77,11 @@ class SessionRun:
         """The digests of the long texts that the ledger has measures of."""
 
     @property
-    def ledger(self) -> Ledger:
+    def ledger(self) -> SessionState:
         """The session's ledger; one that could not be opened is tried again."""
         return self._opened or self.open()
 
-    def open(self) -> Ledger:
+    def open(self) -> SessionState:
         """Open the ledger, and go on from what it has.
 
         Raises:
@@ -93,11 +92,8 @@ class SessionRun:
         with contextlib.ExitStack() as closing:
             opened = closing.enter_context(
                 contextlib.closing(
-                    Ledger(
-                        self._resources.state,
-                        self.id,
-                        self._journal,
-                        self._resources.deadline_seconds,
+                    self._resources.state.session(
+                        self.id, self._journal, self._resources.deadline_seconds
                     )
                 )
             )
@@ -192,9 +188,7 @@ class SessionRun:
                     self._resources.store.put(original)
 
     def _is_lost(self, key: str) -> bool:
-        """Return whether a payload is damaged or gone, and no garbage collection removed it."""
-        is_damaged = bool(damage(self._resources.store, key))
-        return is_damaged and tombstones.tombstone(self._resources.state, key) is None
+        return self.ledger.is_lost(self._resources.store, key)
 
     def _is_sent(self, history: History, *, is_after_failure: bool) -> bool:
         """Return whether the view of just this list is the last request, so that it is sent again."""
@@ -275,7 +269,7 @@ class SessionRun:
     def _commit(self, turn: Turn) -> None:
         """Put on disk what a turn decided, and go on from its state; a failure leaves the old one."""
         for original in turn.originals:
-            self._put(original)
+            self.ledger.put(self._resources.store, original.content, original.parts)
         state, before = turn.state, self.state.history
         sent, measures = state.history.sent_from(state.stored_keys), self._new_measures(turn)
         self.ledger.commit(
@@ -290,14 +284,6 @@ class SessionRun:
             costs=Costs.after(self._last_call),
         )
         self._note_change(turn.kept, before)
-
-    def _put(self, original: Original) -> None:
-        """Store bytes; the store of a state directory refers to the payloads that they repeat."""
-        store = self._resources.store
-        if isinstance(store, DiskStore):
-            store.put(original.content, original.parts)
-        else:
-            store.put(original.content)
 
     def _new_measures(self, turn: Turn) -> list[Measure]:
         """Return the measures of the long texts that a turn brought, and that are not written down."""

@@ -45,7 +45,6 @@ from hippocampus.session.ports import ConsolidationOutcome
 from hippocampus.session.redactor import redacted_list, redacted_text
 from hippocampus.session.resources import Resources, SessionInfo
 from hippocampus.session.run import SessionRun
-from hippocampus.storage import ledger
 
 LOG = logging.getLogger("hippocampus")
 MAX_RECALL_FACTOR = 4
@@ -601,7 +600,7 @@ class Session:
         with self._lock:
             self._end(messages)
             outcome = self._resources.consolidator.consolidate(
-                self._run.snapshot(), self._run.ledger, is_whole=self._run.is_whole()
+                self._run.snapshot(), is_whole=self._run.is_whole()
             )
             if outcome.finished:
                 self._run.is_consolidated = True
@@ -629,7 +628,7 @@ class Session:
         with self._lock:
             if entry_id in self._known():
                 return
-            found = ledger.entry_of(self._resources.state, entry_id)
+            found = self._resources.state.entry_of(entry_id)
             if found is None:
                 self._record_of(entry_id)
                 return

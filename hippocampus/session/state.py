@@ -18,7 +18,8 @@ from hippocampus.session.payloads import Payloads, arrived
 from hippocampus.session.redactor import redacted
 from hippocampus.session.rules import Rules
 from hippocampus.session.view import Rendered, View
-from hippocampus.storage.ledger import Ledger, NextText, Reactivation
+from hippocampus.storage.ledger import NextText, Reactivation
+from hippocampus.storage.state import SessionState
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class State:
         return cls(history, View(history))
 
     @classmethod
-    def of_ledger(cls, ledger: Ledger, rules: Rules) -> State:
+    def of_ledger(cls, ledger: SessionState, rules: Rules) -> State:
         """Return the state of a session that has read nothing yet, as its ledger has it.
 
         Raises:

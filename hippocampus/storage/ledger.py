@@ -20,8 +20,9 @@ from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import Entry, Record, Stage, storable
 from hippocampus.entries.origin import ADOPTED, STATE, parsed
 from hippocampus.errors import StoreError
-from hippocampus.storage import database, packing
+from hippocampus.storage import database, packing, tombstones
 from hippocampus.storage.archive.journal import Journal, RawList, call_fields, pack
+from hippocampus.storage.content_store import ContentStore, DiskStore, damage
 from hippocampus.storage.packing import packed_text, text_of
 from hippocampus.storage.sqlite import shrink, transaction
 from hippocampus.storage.state_dir import StateDir
@@ -340,6 +341,17 @@ class Ledger:
             " ORDER BY number"
         )
         return [Reactivation(*row) for row in rows]
+
+    def put(self, store: ContentStore, content: bytes, parts: Iterable[str] = ()) -> None:
+        """Store a payload before the commit that names it; that on the disk may refer to `parts`."""
+        if isinstance(store, DiskStore):
+            store.put(content, parts)
+        else:
+            store.put(content)
+
+    def is_lost(self, store: ContentStore, key: str) -> bool:
+        """Return whether a payload is damaged or gone, and no garbage collection removed it."""
+        return bool(damage(store, key)) and tombstones.tombstone(self._state, key) is None
 
     def commit(  # noqa: PLR0913, PLR0917 - each is one table
         self,

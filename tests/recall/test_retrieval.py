@@ -18,6 +18,7 @@ from hippocampus.recall.sources import known_sources
 from hippocampus.storage import gc
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.ledger import Ledger, ModelCall
+from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
 
 
@@ -41,7 +42,7 @@ def record(entry_id: str, key: str, form: str = "text") -> Record:
 
 def opened(state: Path, store: object) -> Retrieval:
     none = Refetching(policy.load("default"), known_sources({}), list, lambda _, text: text, max)
-    return Retrieval(StateDir(state), "s", store, none, text_in)
+    return Retrieval(DirectoryState(StateDir(state)), "s", store, none, text_in)
 
 
 def test_text_comes_out_of_every_form(state: Path) -> None:

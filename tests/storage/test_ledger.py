@@ -6,22 +6,17 @@ import contextlib
 import math
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from storage.rows import record
 
-from hippocampus.entries.decision import Decision
-from hippocampus.entries.entry import Entry, Record, Source, Stage
-from hippocampus.entries.origin import MemoryOrigin
 from hippocampus.errors import StoreError
 from hippocampus.storage.ledger import (
     Ledger,
     ModelCall,
-    Reactivation,
-    SentMessages,
     activity,
     agent_of,
     forget,
@@ -38,86 +33,6 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
     made.close()
 
 
-def record(entry_id: str, place: str = "", shown: str = "shown") -> Record:
-    entry = Entry(
-        id=entry_id, type="tool_result", source=Source(type="t", ref="r", turn=1), summary="s"
-    )
-    return Record(
-        entry,
-        MemoryOrigin(place or entry_id),
-        "key",
-        "text",
-        "json",
-        "t",
-        "{}",
-        9,
-        Stage.INDEXED,
-        shown,
-    )
-
-
-def decision(entry_id: str) -> Decision:
-    return Decision(entry_id, Stage.INDEXED, "why", 5, 0.5)
-
-
-def test_what_is_committed_is_read_back(ledger: Ledger) -> None:
-    ledger.commit([record("a"), record("b")], [decision("a")], ModelCall(1, 2, 3, 4))
-    assert ledger.records() == [record("a"), record("b")]
-    assert ledger.decisions() == [(1, decision("a"))]
-    assert ledger.last_call() == ModelCall(1, 2, 3, 4)
-
-
-def test_a_commitment_that_fails_leaves_nothing(ledger: Ledger) -> None:
-    ledger.commit([record("a", "here")], [], ModelCall(1, 1, 1, 1))
-    unnamed = Reactivation(1, "key", None, 1, "shown")  # type: ignore[arg-type]
-    with pytest.raises(StoreError, match="NOT NULL"):
-        ledger.commit([record("b")], [decision("b")], ModelCall(2, 2, 2, 2), [unnamed])
-    assert ledger.records() == [record("a", "here")]
-    assert ledger.decisions() == []
-    assert ledger.last_call() == ModelCall(1, 1, 1, 1)
-
-
-def test_an_entry_saved_again_keeps_its_rank(ledger: Ledger) -> None:
-    ledger.commit([record("a"), record("b")], [], ModelCall(1, 1, 1, 1))
-    ledger.save(replace(record("a", shown="other"), stage=Stage.DORMANT))
-    assert [each.entry.id for each in ledger.records()] == ["a", "b"]
-    assert ledger.records()[0].shown == "other"
-
-
-def test_a_place_that_is_known_keeps_its_entry(ledger: Ledger) -> None:
-    ledger.commit([record("a", "here")], [], ModelCall(1, 1, 1, 1))
-    ledger.commit([record("b"), record("c", "here")], [decision("b")], ModelCall(2, 2, 2, 2))
-    assert ledger.records() == [record("a", "here"), record("b")]
-
-
-@pytest.mark.parametrize("stage", Stage)
-def test_the_text_of_a_stage_is_frozen(ledger: Ledger, stage: Stage) -> None:
-    """Another process may have written another text of the same content and stage."""
-    first = replace(record("a"), stage=stage)
-    ledger.save(first)
-    ledger.save(replace(first, shown="other"))
-    assert ledger.records() == [first]
-
-
-def test_a_ledger_hears_what_others_write(tmp_path: Path, ledger: Ledger) -> None:
-    other = Ledger(StateDir(tmp_path), "s")
-    ledger.save(record("a"))
-    assert not ledger.has_changed()
-    assert other.has_changed()
-    assert not other.has_changed()
-    other.commit([record("b")], [], ModelCall(1, 1, 1, 1))
-    assert not other.has_changed()
-    assert ledger.has_changed()
-    other.close()
-
-
-def test_calls_behind_a_cut_are_forgotten(ledger: Ledger) -> None:
-    for turn in range(5):
-        ledger.commit([], [], ModelCall(turn, turn, 0, 0))
-    ledger.commit([], [], ModelCall(2, 9, 0, 0))
-    assert ledger.last_call() == ModelCall(2, 9, 0, 0)
-
-
 def test_the_owner_of_an_entry_is_found(tmp_path: Path, ledger: Ledger) -> None:
     ledger.commit([record("abcd1234")], [], ModelCall(1, 1, 1, 1))
     Ledger(StateDir(tmp_path), "other").close()
@@ -132,31 +47,6 @@ def test_a_session_of_any_name_comes_back(tmp_path: Path, name: str) -> None:
     assert agent_of(state, name) == ""
     forget(state, name)
     assert agent_of(state, name) is None
-
-
-def test_no_stage_goes_back(tmp_path: Path) -> None:
-    """A process that has not heard what another committed writes nothing over it."""
-    first, second = (Ledger(StateDir(tmp_path), "s") for _ in range(2))
-    ranks = [Stage.FULL, Stage.INDEXED, Stage.DORMANT]
-    for before in ranks:
-        for after in ranks:
-            entry_id = f"{before}-{after}"
-            for ledger, stage in ((first, before), (second, after)):
-                made = record(entry_id, shown=f"shown {stage}")
-                ledger.save(replace(made, stage=stage))
-            [kept] = [each for each in first.records() if each.entry.id == entry_id]
-            assert kept.stage is max(before, after, key=ranks.index)
-            assert kept.shown == f"shown {kept.stage}"
-    first.close()
-    second.close()
-
-
-def test_tokens_of_sent_messages_count_for_the_encoding_that_counted_them(ledger: Ledger) -> None:
-    ledger.commit([], [], ModelCall(1, 2, 0, 0), sent=SentMessages(0, ["a", "b"], [5, 6], "one"))
-    assert ledger.sent("one").tokens == [5, 6]
-    assert ledger.sent("other") == (0, ["a", "b"], [0, 0], "other")
-    ledger.commit([], [], ModelCall(2, 3, 0, 0), sent=SentMessages(2, ["c"], [7], "other"))
-    assert ledger.sent("other") == (0, ["a", "b", "c"], [0, 0, 7], "other")
 
 
 def test_a_session_is_open_until_each_who_opened_it_has_closed_it(tmp_path: Path) -> None:

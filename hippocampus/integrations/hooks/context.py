@@ -68,6 +68,7 @@ def _loaded(event: dict[str, Any], state: StateDir, policy_name: str) -> str:
     from hippocampus.models import tokens
     from hippocampus.session.ports import ContextLoadRequest
     from hippocampus.storage.content_store import opened_store
+    from hippocampus.storage.state import DirectoryState
 
     rules = policy.load(policy_name)
     if not rules.consolidation.context_load_tokens:
@@ -80,6 +81,6 @@ def _loaded(event: dict[str, Any], state: StateDir, policy_name: str) -> str:
         store = closing.enter_context(opened_store(state))
         facts = closing.enter_context(Facts(state.facts)) if state.facts.exists() else None
         resources = ContextLoadResources(
-            state, store, rules, tokens.DEFAULT_ENCODING, lambda: facts
+            DirectoryState(state), store, rules, tokens.DEFAULT_ENCODING, lambda: facts
         )
         return opening(request, resources).text.strip()

@@ -1,0 +1,257 @@
+"""What every state has in common, whichever engine it is on: all of a commitment or none of it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from storage.rows import decision, record
+
+from hippocampus.entries.decision import Decision
+from hippocampus.entries.entry import Stage
+from hippocampus.errors import StoreError
+from hippocampus.formats import reader
+from hippocampus.storage.archive import Journal, RawList
+from hippocampus.storage.ledger import Measure, ModelCall, NextText, Reactivation, SentMessages
+from hippocampus.storage.state import DirectoryState, SessionState, State
+from hippocampus.storage.state_dir import StateDir
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Iterator[State]:
+    with contextlib.closing(DirectoryState(StateDir(tmp_path))) as opened:
+        yield opened
+
+
+@pytest.fixture
+def session(state: State) -> Iterator[SessionState]:
+    with contextlib.closing(state.session("s")) as opened:
+        yield opened
+
+
+def test_what_is_committed_is_read_back(session: SessionState) -> None:
+    session.commit([record("a"), record("b")], [decision("a")], ModelCall(1, 2, 3, 4))
+    assert session.records() == [record("a"), record("b")]
+    assert session.decisions() == [(1, decision("a"))]
+    assert session.last_call() == ModelCall(1, 2, 3, 4)
+
+
+def test_a_commitment_that_fails_leaves_nothing(session: SessionState) -> None:
+    session.commit([record("a", "here")], [], ModelCall(1, 1, 1, 1))
+    unnamed = Reactivation(1, "key", None, 1, "shown")  # type: ignore[arg-type]
+    with pytest.raises(StoreError, match=r"(?i)not.null"):
+        session.commit([record("b")], [decision("b")], ModelCall(2, 2, 2, 2), [unnamed])
+    assert session.records() == [record("a", "here")]
+    assert session.decisions() == []
+    assert session.last_call() == ModelCall(1, 1, 1, 1)
+
+
+def test_an_entry_saved_again_keeps_its_rank(session: SessionState) -> None:
+    session.commit([record("a"), record("b")], [], ModelCall(1, 1, 1, 1))
+    session.save(replace(record("a", shown="other"), stage=Stage.DORMANT))
+    assert [each.entry.id for each in session.records()] == ["a", "b"]
+    assert session.records()[0].shown == "other"
+
+
+def test_a_place_that_is_known_keeps_its_entry(session: SessionState) -> None:
+    session.commit([record("a", "here")], [], ModelCall(1, 1, 1, 1))
+    session.commit([record("b"), record("c", "here")], [decision("b")], ModelCall(2, 2, 2, 2))
+    assert session.records() == [record("a", "here"), record("b")]
+
+
+@pytest.mark.parametrize("stage", Stage)
+def test_the_text_of_a_stage_is_frozen(session: SessionState, stage: Stage) -> None:
+    """Another process may have written another text of the same content and stage."""
+    first = replace(record("a"), stage=stage)
+    session.save(first)
+    session.save(replace(first, shown="other"))
+    assert session.records() == [first]
+
+
+def test_a_session_hears_what_others_write(state: State, session: SessionState) -> None:
+    other = state.session("s")
+    session.save(record("a"))
+    assert not session.has_changed()
+    assert other.has_changed()
+    assert not other.has_changed()
+    other.commit([record("b")], [], ModelCall(1, 1, 1, 1))
+    assert not other.has_changed()
+    assert session.has_changed()
+    other.close()
+
+
+def test_calls_behind_a_cut_are_forgotten(session: SessionState) -> None:
+    for turn in range(5):
+        session.commit([], [], ModelCall(turn, turn, 0, 0))
+    session.commit([], [], ModelCall(2, 9, 0, 0))
+    assert session.last_call() == ModelCall(2, 9, 0, 0)
+
+
+def test_no_stage_goes_back(state: State, session: SessionState) -> None:
+    """A process that has not heard what another committed writes nothing over it."""
+    other = state.session("s")
+    ranks = [Stage.FULL, Stage.INDEXED, Stage.DORMANT]
+    for before in ranks:
+        for after in ranks:
+            entry_id = f"{before}-{after}"
+            for writer, stage in ((session, before), (other, after)):
+                made = record(entry_id, shown=f"shown {stage}")
+                writer.save(replace(made, stage=stage))
+            [kept] = [each for each in session.records() if each.entry.id == entry_id]
+            assert kept.stage is max(before, after, key=ranks.index)
+            assert kept.shown == f"shown {kept.stage}"
+    other.close()
+
+
+def test_tokens_of_sent_messages_count_for_the_encoding_that_counted_them(
+    session: SessionState,
+) -> None:
+    session.commit([], [], ModelCall(1, 2, 0, 0), sent=SentMessages(0, ["a", "b"], [5, 6], "one"))
+    assert session.sent("one").tokens == [5, 6]
+    assert session.sent("other") == (0, ["a", "b"], [0, 0], "other")
+    session.commit([], [], ModelCall(2, 3, 0, 0), sent=SentMessages(2, ["c"], [7], "other"))
+    assert session.sent("other") == (0, ["a", "b", "c"], [0, 0, 7], "other")
+
+
+def test_a_session_that_is_opened_again_has_all_of_its_turn(
+    state: State, session: SessionState
+) -> None:
+    again = Reactivation(1, "key", "a", 1, "\x00 shown again")
+    measure = Measure(b"0123456789abcdef", "one", 9, "json")
+    candidate = NextText("a", {"summary": "odd \x00"}, Stage.DORMANT, "next \x00", "note")
+    session.commit(
+        [record("a", shown="odd \x00 text")],
+        [Decision("a", Stage.INDEXED, "why \x00", 5, 0.5)],
+        ModelCall(1, 2, 3, 4, 5.0, 6.0, 7.0, "marks"),
+        [again],
+        SentMessages(0, ["a"], [5], "one"),
+        [measure],
+        candidates=[candidate],
+    )
+    with contextlib.closing(state.session("s")) as other:
+        assert other.records() == [record("a", shown="odd \x00 text")]
+        assert other.decisions() == session.decisions()
+        assert other.last_call() == ModelCall(1, 2, 3, 4, 5.0, 6.0, 7.0, "marks")
+        assert other.reactivations() == [again]
+        assert other.sent("one") == SentMessages(0, ["a"], [5], "one")
+        assert other.measures() == [measure]
+        assert other.candidates() == [candidate]
+        assert other.pending() == 1
+        assert not other.is_archived()
+        other.commit([record("a")], [], ModelCall(2, 2, 3, 4))
+        assert other.candidates() == []
+        assert session.is_shared()
+        assert session.records() == other.records()
+
+
+def test_a_second_call_of_a_turn_finds_what_the_first_one_paid_for(session: SessionState) -> None:
+    session.commit([], [], ModelCall(1, 2, 30, 40, 9.0, 8.0, 7.0, "first"))
+    session.commit([], [], ModelCall(1, 3, 31, 41, 1.0, 10.0, 0.0, "second"))
+    assert session.last_call() == ModelCall(1, 3, 31, 41, 9.0, 10.0, 7.0, "second")
+    assert session.last_call(1) is None
+
+
+def test_a_list_with_fewer_turns_goes_on_with_all_sums(session: SessionState) -> None:
+    for turn in range(1, 6):
+        session.commit([], [], ModelCall(turn, turn, 0, 0, float(turn)))
+    session.go_on_from(3)
+    assert session.last_call(3) == ModelCall(2, 5, 0, 0, 5.0)
+    assert session.last_call() == session.last_call(3)
+
+
+def test_a_stage_is_decided_once_and_a_reactivation_in_each_turn(
+    state: State, session: SessionState
+) -> None:
+    again = Decision("a", Stage.FULL, "asked for", -5, 0.0)
+    with contextlib.closing(state.session("s")) as other:
+        for writer in (session, other):
+            writer.commit([], [decision("a"), again], ModelCall(1, 1, 1, 1))
+        session.commit([], [again], ModelCall(2, 1, 1, 1))
+    assert session.decisions() == [(1, decision("a")), (1, again), (2, again)]
+
+
+def test_the_owner_of_a_session_is_the_first_that_is_named(
+    state: State, session: SessionState
+) -> None:
+    assert session.agent() == ""
+    assert session.agent("ann") == "ann"
+    with contextlib.closing(state.session("s")) as other:
+        assert other.agent("ann") == "ann"
+    with pytest.raises(ValueError, match="belongs to the agent 'ann'"):
+        state.session("s").agent("bob")
+
+
+def test_the_first_context_load_holds(state: State, session: SessionState) -> None:
+    assert session.context_load() is None
+    assert session.settle_context_load("first \x00", 9, [record("a")]) == "first \x00"
+    with contextlib.closing(state.session("s")) as other:
+        assert other.settle_context_load("second", 9, [record("b")]) == "first \x00"
+    assert session.records() == [record("a")]
+
+
+def test_what_is_asked_over_all_sessions(state: State, session: SessionState) -> None:
+    session.agent("ann")
+    session.commit([record("abcd1234")], [], ModelCall(1, 1, 1, 1))
+    with contextlib.closing(state.session("other")) as other:
+        other.agent("ann")
+        assert state.entry_of("abcd1234") == ("s", record("abcd1234"))
+        assert state.entry_of("none") is None
+        assert state.unconsolidated() == ["s"]
+        [excerpt] = state.earlier("other", "ann", 9)
+        assert (excerpt.session, excerpt.records) == ("s", [record("abcd1234")])
+        assert state.earlier("other", "bob", 9) == []
+        assert state.tombstone("key") is None
+
+
+@given(name=st.text() | st.sampled_from(["../../etc", "a/b", "\ud800", "\x00", "x" * 500, "", "."]))
+def test_a_session_of_any_name_comes_back(state: State, name: str) -> None:
+    with contextlib.closing(state.session(name)) as first:
+        first.save(record("a"))
+    with contextlib.closing(state.session(name)) as second:
+        assert second.records() == [record("a")]
+
+
+def test_a_payload_comes_back_byte_for_byte_and_is_put_with_its_rows(
+    state: State, session: SessionState
+) -> None:
+    odd = b"\x00 odd \xff" * 99
+    with state.contents() as contents:
+        key = contents.put(odd)
+        assert contents.get(key) == odd
+        assert not session.is_lost(contents, key)
+        session.put(contents, b"with the rows")
+        session.commit([], [], ModelCall(1, 1, 1, 1))
+        [other] = {each.key for each in contents.stored()} - {key}
+        assert contents.get(other) == b"with the rows"
+        assert contents.get("0" * 64) is None
+        assert not contents.delete(key, put_before=0.0)
+        assert contents.delete(key)
+        assert not contents.delete(key)
+
+
+def test_the_raw_conversation_goes_on_in_whichever_run(state: State) -> None:
+    items = [{"role": "user", "content": f"\x00 words {number}"} for number in range(3)]
+    for end in (1, 2, 3):
+        journal = Journal("s", "default")
+        with contextlib.closing(state.session("s", journal)) as opened:
+            messages = reader.read(items[:end])
+            opened.commit(
+                [], [], ModelCall(end, end, 1, 1), raw=RawList(messages, 0, "openai", end)
+            )
+            assert opened.is_archived()
+            opened.pack()
+    lines = [json.loads(line) for line in state.exported("s").splitlines()]
+    assert [each["items"] for each in lines if each["type"] == "message"] == [
+        [each] for each in items
+    ]
+    assert [each["turn"] for each in lines if each["type"] == "end" or each["type"] == "call"] == [
+        1,
+        2,
+        3,
+    ]
