@@ -30,8 +30,8 @@ from hippocampus.session.ports import ConsolidationOutcome
 from hippocampus.session.resources import DEADLINE_SECONDS, Resources, SessionInfo
 from hippocampus.session.session import Session
 from hippocampus.session.summaries import Summaries
-from hippocampus.storage.content_store import ContentStore, DiskStore
-from hippocampus.storage.state import DirectoryState
+from hippocampus.storage.content_store import ContentStore
+from hippocampus.storage.state import DirectoryState, directory_of, state_of
 from hippocampus.storage.state_dir import DEFAULT_AGENT, StateDir
 
 if TYPE_CHECKING:
@@ -98,9 +98,12 @@ class Hippocampus:
         tail_mark: bool = False,
         strict: bool = False,
         deadline_seconds: float = DEADLINE_SECONDS,
+        tenant: str = "",
     ) -> None:
         """Open a state directory, and make it if it does not exist.
 
+        An address such as `postgresql://host/database` in its place is a state that any number of
+        workers share; `tenant` names whose sessions it has. It keeps no facts and no memory files.
         `policy` is the name of a shipped policy or the path of a file. `model` sets prices,
         context window and tokenizer, under the names that frameworks give it too (`openai/gpt-5`,
         `anthropic:claude-sonnet-5-5`); without it, prices are Anthropic's with the 5-minute
@@ -128,14 +131,12 @@ class Hippocampus:
             StoreError: the directory cannot be used, and `strict` is set.
 
         """
-        state = StateDir(Path(state_dir))
-        stored = DirectoryState(state)
+        stored = state_of(state_dir, tenant)
         declared = policy if isinstance(policy, Policy) else load_policy(policy)
         encoding = tokens.encoding_for(bare_name(model or declared.model or ""))
         costs = prices or _prices_of(declared, model)
         if window_tokens:
             costs = replace(costs, window_tokens=window_tokens)
-        self._state = state
         self._tools: dict[str, Tool] = {}
         self._sources = known_sources(self._tools)
         self._facts: Facts | None = None
@@ -143,25 +144,25 @@ class Hippocampus:
         self._agent = agent
         self._open_sessions = OpenSessions(self.session, MAX_OPEN_SESSIONS)
         self._closing = contextlib.ExitStack()
+        self._closing.callback(stored.close)
         disk_problems: dict[str, float] = {}
         if store is None:
             store = self._closing.enter_context(stored.contents())
-            try:
-                if isinstance(store, DiskStore):
-                    store.busy_seconds = deadline_seconds
-                    store.open()
-            except SealedError:  # a person forgot the key: nothing is written without it
+        try:
+            stored.open(deadline_seconds)
+        except SealedError:  # a person forgot the key: nothing is written without it
+            raise
+        except StoreError as failure:  # law 3: an agent that restarts starts
+            if strict:
                 raise
-            except StoreError as failure:  # law 3: an agent that restarts starts
-                if strict:
-                    raise
-                Guard("*", disk_problems).say_of_disk("sending messages as they are", failure)
+            Guard("*", disk_problems).say_of_disk("sending messages as they are", failure)
         self._store: ContentStore = store
         loads = inputs.ContextLoadResources(
-            stored, self._store, declared, encoding, self._known_facts, self._read_edits
+            stored, self._store, declared, encoding, self._known_facts
         )
+        if isinstance(stored, DirectoryState):
+            loads = replace(loads, read_edits=self._read_edits)
         self._scheduler = ConsolidationScheduler(
-            state,
             inputs.ConsolidationResources(declared, lambda: self.facts, complete),
             loads,
         )
@@ -336,8 +337,14 @@ class Hippocampus:
         named = agent or self._agent
         return read_edits(self._state, lambda: self.facts, named, policy, adopt=adopt)
 
+    @property
+    def _state(self) -> StateDir:
+        return directory_of(self._resources.state)
+
     def _known_facts(self) -> Facts | None:
         """Return the long-term memory if it exists: reading makes no file."""
+        if not isinstance(self._resources.state, DirectoryState):
+            return None
         known = self._facts is not None or self._state.facts.exists()
         return self.facts if known else None
 

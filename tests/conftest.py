@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import postgres_server
 import pytest
 from conversations import EAGER
 from hypothesis import HealthCheck, settings
@@ -54,6 +55,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if _is_quick(item.path):
             item.add_marker(pytest.mark.quick)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[postgres_server.Server]:
+    with postgres_server.running() as server:
+        yield server
 
 
 @pytest.fixture(scope="module")

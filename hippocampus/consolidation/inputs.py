@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from hippocampus.policy import Policy
 from hippocampus.storage.content_store import ContentStore
-from hippocampus.storage.state import State
+from hippocampus.storage.state import StateStore
 
 if TYPE_CHECKING:
     from hippocampus.facts import Facts
@@ -32,7 +32,7 @@ class ConsolidationResources:
 class ContextLoadResources:
     """What a context load works with."""
 
-    state: State
+    state: StateStore
     store: ContentStore
     policy: Policy
     encoding: str

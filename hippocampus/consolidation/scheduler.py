@@ -19,7 +19,7 @@ from hippocampus.formats import reader
 from hippocampus.session.ports import ConsolidationOutcome, ContextLoadRequest, SessionSnapshot
 from hippocampus.storage import archive
 from hippocampus.storage.ledger import Ledger
-from hippocampus.storage.state import SessionState
+from hippocampus.storage.state import DirectoryState, SessionStore, directory_of
 from hippocampus.storage.state_dir import StateDir
 
 LOG = logging.getLogger("hippocampus")
@@ -30,17 +30,19 @@ END_SECONDS = 2.0
 class ConsolidationScheduler:
     """The consolidations and context loads of one memory: `session.ports.Consolidator`."""
 
-    def __init__(
-        self, state: StateDir, resources: ConsolidationResources, loads: ContextLoadResources
-    ) -> None:
+    def __init__(self, resources: ConsolidationResources, loads: ContextLoadResources) -> None:
         self._resources = resources
         self._loads = loads
-        self._state = state
         self._threads: dict[str, threading.Thread] = {}
-        self.closed = False
-        """Whether the memory is closed; a session that ends later is consolidated at the next start."""
+        self.closed = not isinstance(loads.state, DirectoryState)
+        """Whether the memory is closed, or keeps no facts; a session that ends later is consolidated at
+        the next start."""
 
-    def context_load(self, request: ContextLoadRequest, ledger: SessionState) -> str:
+    @property
+    def _state(self) -> StateDir:
+        return directory_of(self._loads.state)
+
+    def context_load(self, request: ContextLoadRequest, ledger: SessionStore) -> str:
         """Return the text before a session's first message, decided once and stored in its ledger.
 
         What fails is left out for good, so that no later call changes what a provider has cached.
@@ -116,7 +118,7 @@ class ConsolidationScheduler:
         `last` if no later run has these messages; otherwise it is skipped while another one runs.
         """
         before = self._threads.get(session.name)
-        if before is not None and before.is_alive() and not last:
+        if self.closed or (before is not None and before.is_alive() and not last):
             return
         thread = threading.Thread(
             target=self._run_in_thread,

@@ -46,7 +46,7 @@ from hippocampus.recall.search import content, search
 from hippocampus.recall.slices import Request, take
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.search_index import Content, Passages
-from hippocampus.storage.state import State
+from hippocampus.storage.state import StateStore
 
 LOG = logging.getLogger("hippocampus")
 HEADER = re.compile(r"^([a-z2-7]{8,12}):$", re.MULTILINE)
@@ -78,7 +78,7 @@ class Retrieval:
 
     def __init__(
         self,
-        state: State,
+        state: StateStore,
         session: str,
         store: ContentStore,
         refetching: Refetching,

@@ -12,7 +12,7 @@ from hippocampus.session.open_files import OpenFiles
 from hippocampus.session.ports import Consolidator, MemoryTools
 from hippocampus.session.summaries import Summaries
 from hippocampus.storage.content_store import ContentStore
-from hippocampus.storage.state import State
+from hippocampus.storage.state import StateStore
 
 DEADLINE_SECONDS = 0.25
 
@@ -21,7 +21,7 @@ DEADLINE_SECONDS = 0.25
 class Resources:
     """The stores, the policy and the prices that the sessions of one memory share."""
 
-    state: State
+    state: StateStore
     store: ContentStore
     policy: Policy
     prices: Prices

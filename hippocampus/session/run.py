@@ -30,7 +30,7 @@ from hippocampus.session.turn import Turn, take_turn
 from hippocampus.session.view import View
 from hippocampus.storage.archive import Journal, RawList
 from hippocampus.storage.ledger import Measure, ModelCall
-from hippocampus.storage.state import SessionState
+from hippocampus.storage.state import SessionStore
 
 LOG = logging.getLogger("hippocampus")
 MIN_CHECKED = 20
@@ -63,7 +63,7 @@ class SessionRun:
         """Whether an earlier run left calls that no consolidation has seen."""
         self._resources = resources
         self._guard = guard
-        self._opened: SessionState | None = None
+        self._opened: SessionStore | None = None
         self._opening: str | None = None
         """The text in front of the user's first words; None until it is settled."""
         is_kept = resources.policy.consolidation.archive
@@ -77,11 +77,11 @@ class SessionRun:
         """The digests of the long texts that the ledger has measures of."""
 
     @property
-    def ledger(self) -> SessionState:
+    def ledger(self) -> SessionStore:
         """The session's ledger; one that could not be opened is tried again."""
         return self._opened or self.open()
 
-    def open(self) -> SessionState:
+    def open(self) -> SessionStore:
         """Open the ledger, and go on from what it has.
 
         Raises:

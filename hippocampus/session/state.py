@@ -19,7 +19,7 @@ from hippocampus.session.redactor import redacted
 from hippocampus.session.rules import Rules
 from hippocampus.session.view import Rendered, View
 from hippocampus.storage.ledger import NextText, Reactivation
-from hippocampus.storage.state import SessionState
+from hippocampus.storage.state import SessionStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class State:
         return cls(history, View(history))
 
     @classmethod
-    def of_ledger(cls, ledger: SessionState, rules: Rules) -> State:
+    def of_ledger(cls, ledger: SessionStore, rules: Rules) -> State:
         """Return the state of a session that has read nothing yet, as its ledger has it.
 
         Raises:

@@ -12,7 +12,7 @@ import json
 import math
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ from hippocampus.entries.entry import Entry, Record, Stage, storable
 from hippocampus.entries.origin import ADOPTED, STATE, parsed
 from hippocampus.errors import StoreError
 from hippocampus.storage import database, packing, tombstones
+from hippocampus.storage.archive import reader
 from hippocampus.storage.archive.journal import Journal, RawList, call_fields, pack
 from hippocampus.storage.content_store import ContentStore, DiskStore, damage
 from hippocampus.storage.packing import packed_text, text_of
@@ -269,7 +270,7 @@ class Ledger:
 
     def records(self) -> list[Record]:
         """Return every entry of the session, oldest first."""
-        return [_record(row) for row in self._rows(f"{ENTRIES} ORDER BY number")]
+        return [record_of(row) for row in self._rows(f"{ENTRIES} ORDER BY number")]
 
     def has_changed(self) -> bool:
         """Return whether another process has written entries since the last call of this method."""
@@ -376,7 +377,7 @@ class Ledger:
         """
         number, records, decisions = self._number, list(records), list(decisions)
         with self._change() as db:
-            db.executemany(SAVE, [(number, *_row(record)) for record in records])
+            db.executemany(SAVE, [(number, *row_of(record)) for record in records])
             named = {"session": number, "turn": call.turn}
             db.executemany(DECIDE, [named | asdict(decision) for decision in decisions])
             db.executemany(
@@ -410,9 +411,7 @@ class Ledger:
             db.execute("DELETE FROM call WHERE session = ? AND turn > ?", (number, call.turn))
             db.execute(WRITE_CALL, (number, *astuple(call)))
             self._save_sent(db, sent)
-            if self._journal and raw is not None:
-                fields = call_fields(call, decisions, records)
-                self._journal.append(db, number, raw, fields)
+            self._append(db, raw, lambda: call_fields(call, decisions, records))
 
     def _save_sent(self, db: sqlite3.Connection, sent: SentMessages) -> None:
         first, keys, weights, encoding = sent
@@ -426,9 +425,18 @@ class Ledger:
     def save(self, *records: Record, raw: RawList | None = None) -> None:
         """Write entries again, after an access; `raw` is the list as it ended, for the journal."""
         with self._change() as db:
-            db.executemany(SAVE, [(self._number, *_row(record)) for record in records])
-            if self._journal and raw is not None:
-                self._journal.append(db, self._number, raw, {})
+            db.executemany(SAVE, [(self._number, *row_of(record)) for record in records])
+            self._append(db, raw, dict)
+
+    def _append(
+        self, db: sqlite3.Connection, raw: RawList | None, fields: Callable[[], dict[str, Any]]
+    ) -> None:
+        """Write what a list adds to the raw conversation."""
+        if self._journal and raw is not None:
+            found = lambda after: reader.rows(db, self._number, after)  # noqa: E731
+            row = (self._number, self._journal.lines(found, raw, fields()))
+            query = "INSERT INTO conversation (session, lines) VALUES (?, ?)"
+            self._journal.last = db.execute(query, row).lastrowid or 0
 
     def is_archived(self) -> bool:
         """Return whether the raw conversation of the session is stored."""
@@ -513,7 +521,7 @@ class Ledger:
                 (storable(text), tokens, self._number),
             )
             if changed.rowcount:
-                db.executemany(SAVE, [(self._number, *_row(record)) for record in records])
+                db.executemany(SAVE, [(self._number, *row_of(record)) for record in records])
         return self.context_load() or ""
 
     def check(self) -> list[str]:
@@ -595,7 +603,7 @@ def entry_of(state: StateDir, entry_id: str) -> tuple[str, Record] | None:
             " WHERE id = ? ORDER BY entry.number LIMIT 1",
             (storable(entry_id),),
         ).fetchone()
-    return (row[0], _record(row[1:])) if row else None
+    return (row[0], record_of(row[1:])) if row else None
 
 
 def agent_of(state: StateDir, session: str) -> str | None:
@@ -628,7 +636,7 @@ def earlier(state: StateDir, session: str, agent: str, sessions: int) -> list[Se
             SessionExcerpt(
                 name,
                 [
-                    _record(row)
+                    record_of(row)
                     for query in (NEWEST_AWAY, NEWEST_STATES)
                     for row in db.execute(query, (number,))
                 ],
@@ -676,7 +684,7 @@ def stored_sessions(state: StateDir, *, damaged: bool = False) -> list[StoredSes
             records, unread = [], []
             for row in db.execute(f"{ENTRIES} ORDER BY number", (number,)):
                 try:
-                    records.append(_record(row))
+                    records.append(record_of(row))
                 except StoreError:
                     if not damaged:
                         raise
@@ -733,7 +741,8 @@ def open_sessions(db: sqlite3.Connection) -> set[int]:
     return {number for number, process, active_at in rows if database.is_held(process, active_at)}
 
 
-def _row(record: Record) -> tuple[str | int | bytes, ...]:
+def row_of(record: Record) -> tuple[str | int | bytes, ...]:
+    """Return the columns of an entry, as `SAVE` takes them."""
     near = record.entry.id + record.tool
     return (
         record.entry.id,
@@ -752,7 +761,13 @@ def _row(record: Record) -> tuple[str | int | bytes, ...]:
     )
 
 
-def _record(row: tuple[str, str, str, str, str, str, str, int, str, bytes, bytes]) -> Record:
+def record_of(row: tuple[str, str, str, str, str, str, str, int, str, bytes, bytes]) -> Record:
+    """Return the entry of the columns `ENTRY`.
+
+    Raises:
+        StoreError: they are damaged.
+
+    """
     entry_id, origin, content, form, kind, tool, arguments, tokens, stage, shown, entry = row
     near = entry_id + tool
     try:

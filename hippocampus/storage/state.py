@@ -1,20 +1,22 @@
-"""What the rooms above ask of a state: its sessions, and what is asked over all of them.
+"""What the rooms above ask of a state: its sessions, and what can be read over all of them.
 
-A path is a directory with SQLite and diskcache. Failures are `StoreError`; nothing is decided here.
+A path is a directory with SQLite and diskcache, an address a PostgreSQL server. Failures are
+`StoreError`; nothing is decided here.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Protocol
 
 from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import Record
+from hippocampus.errors import StoreError
 from hippocampus.storage import ledger, tombstones
 from hippocampus.storage.archive import Journal, RawList, exported
-from hippocampus.storage.content_store import ContentStore, opened_store
+from hippocampus.storage.content_store import ContentStore, DiskStore, opened_store
 from hippocampus.storage.ledger import (
     NOTHING_SENT,
     Ledger,
@@ -27,8 +29,15 @@ from hippocampus.storage.ledger import (
 )
 from hippocampus.storage.state_dir import StateDir
 
+ADDRESSES = ("postgresql://", "postgres://")
+NO_FACTS = (
+    "a state on PostgreSQL keeps no facts and no memory files: `hippocampus store copy` brings its "
+    "sessions into a directory, where `hippocampus consolidate` reads them"
+)
+INSTALL = "a state on PostgreSQL needs: pip install 'hippocampus-context[postgres]'"
 
-class SessionState(Protocol):
+
+class SessionStore(Protocol):
     """One session as it is stored; each method is described in `Ledger`, its class over SQLite."""
 
     busy_seconds: float | None
@@ -76,7 +85,7 @@ class SessionState(Protocol):
     def close(self) -> None: ...
 
 
-class State(Protocol):
+class StateStore(Protocol):
     """The sessions of one memory, and their payloads."""
 
     @property
@@ -86,9 +95,12 @@ class State(Protocol):
     def contents(self) -> contextlib.AbstractContextManager[ContentStore]:
         """Return the content store of the state, for a `with` block."""
 
+    def open(self, seconds: float) -> None:
+        """Try what the sessions share; a put waits for `seconds` at most from then on."""
+
     def session(
         self, name: str, journal: Journal | None = None, busy_seconds: float | None = None
-    ) -> SessionState:
+    ) -> SessionStore:
         """Open a session, and make it where it does not exist."""
 
     def entry_of(self, entry_id: str) -> tuple[str, Record] | None:
@@ -116,15 +128,24 @@ class DirectoryState:
     def __init__(self, layout: StateDir) -> None:
         """Name the directory; nothing is opened yet."""
         self.layout = layout
+        self._contents: ContentStore | None = None
 
     @property
     def index(self) -> Path:
         """Return the file of the search index."""
         return self.layout.index
 
-    def contents(self) -> contextlib.AbstractContextManager[ContentStore]:
+    @contextlib.contextmanager
+    def contents(self) -> Iterator[ContentStore]:
         """Return the store on the disk, or the one that `HIPPOCAMPUS_STORE` names."""
-        return opened_store(self.layout)
+        with opened_store(self.layout) as self._contents:
+            yield self._contents
+
+    def open(self, seconds: float) -> None:
+        """Open the store on the disk."""
+        if isinstance(self._contents, DiskStore):
+            self._contents.busy_seconds = seconds
+            self._contents.open()
 
     def session(
         self, name: str, journal: Journal | None = None, busy_seconds: float | None = None
@@ -154,3 +175,31 @@ class DirectoryState:
 
     def close(self) -> None:
         """Close nothing: sessions have the files."""
+
+
+def directory_of(state: StateStore) -> StateDir:
+    """Return the directory of a state.
+
+    Raises:
+        StoreError: it is on a server.
+
+    """
+    if isinstance(state, DirectoryState):
+        return state.layout
+    raise StoreError(NO_FACTS)
+
+
+def state_of(named: str | Path, tenant: str = "") -> StateStore:
+    """Return the state of a path, or of the address of a server and a tenant of it.
+
+    Raises:
+        StoreError: the address cannot be read, it has no tenant, or its driver is not installed.
+
+    """
+    if not str(named).startswith(ADDRESSES):
+        return DirectoryState(StateDir(Path(named)))
+    try:
+        from hippocampus.storage.postgres import PostgresState
+    except ImportError:
+        raise StoreError(INSTALL) from None
+    return PostgresState(str(named), tenant)

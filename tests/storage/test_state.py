@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import uuid
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,30 +20,37 @@ from hippocampus.errors import StoreError
 from hippocampus.formats import reader
 from hippocampus.storage.archive import Journal, RawList
 from hippocampus.storage.ledger import Measure, ModelCall, NextText, Reactivation, SentMessages
-from hippocampus.storage.state import DirectoryState, SessionState, State
+from hippocampus.storage.state import DirectoryState, SessionStore, StateStore
 from hippocampus.storage.state_dir import StateDir
 
 
-@pytest.fixture
-def state(tmp_path: Path) -> Iterator[State]:
-    with contextlib.closing(DirectoryState(StateDir(tmp_path))) as opened:
+@pytest.fixture(params=["directory", "postgresql"])
+def state(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[StateStore]:
+    if request.param == "directory":
+        opened: StateStore = DirectoryState(StateDir(tmp_path))
+    else:
+        server = request.getfixturevalue("postgres")
+        from hippocampus.storage.postgres import PostgresState
+
+        opened = PostgresState(server.address, tenant=uuid.uuid4().hex)
+    with contextlib.closing(opened):
         yield opened
 
 
 @pytest.fixture
-def session(state: State) -> Iterator[SessionState]:
+def session(state: StateStore) -> Iterator[SessionStore]:
     with contextlib.closing(state.session("s")) as opened:
         yield opened
 
 
-def test_what_is_committed_is_read_back(session: SessionState) -> None:
+def test_what_is_committed_is_read_back(session: SessionStore) -> None:
     session.commit([record("a"), record("b")], [decision("a")], ModelCall(1, 2, 3, 4))
     assert session.records() == [record("a"), record("b")]
     assert session.decisions() == [(1, decision("a"))]
     assert session.last_call() == ModelCall(1, 2, 3, 4)
 
 
-def test_a_commitment_that_fails_leaves_nothing(session: SessionState) -> None:
+def test_a_commitment_that_fails_leaves_nothing(session: SessionStore) -> None:
     session.commit([record("a", "here")], [], ModelCall(1, 1, 1, 1))
     unnamed = Reactivation(1, "key", None, 1, "shown")  # type: ignore[arg-type]
     with pytest.raises(StoreError, match=r"(?i)not.null"):
@@ -52,21 +60,21 @@ def test_a_commitment_that_fails_leaves_nothing(session: SessionState) -> None:
     assert session.last_call() == ModelCall(1, 1, 1, 1)
 
 
-def test_an_entry_saved_again_keeps_its_rank(session: SessionState) -> None:
+def test_an_entry_saved_again_keeps_its_rank(session: SessionStore) -> None:
     session.commit([record("a"), record("b")], [], ModelCall(1, 1, 1, 1))
     session.save(replace(record("a", shown="other"), stage=Stage.DORMANT))
     assert [each.entry.id for each in session.records()] == ["a", "b"]
     assert session.records()[0].shown == "other"
 
 
-def test_a_place_that_is_known_keeps_its_entry(session: SessionState) -> None:
+def test_a_place_that_is_known_keeps_its_entry(session: SessionStore) -> None:
     session.commit([record("a", "here")], [], ModelCall(1, 1, 1, 1))
     session.commit([record("b"), record("c", "here")], [decision("b")], ModelCall(2, 2, 2, 2))
     assert session.records() == [record("a", "here"), record("b")]
 
 
 @pytest.mark.parametrize("stage", Stage)
-def test_the_text_of_a_stage_is_frozen(session: SessionState, stage: Stage) -> None:
+def test_the_text_of_a_stage_is_frozen(session: SessionStore, stage: Stage) -> None:
     """Another process may have written another text of the same content and stage."""
     first = replace(record("a"), stage=stage)
     session.save(first)
@@ -74,7 +82,7 @@ def test_the_text_of_a_stage_is_frozen(session: SessionState, stage: Stage) -> N
     assert session.records() == [first]
 
 
-def test_a_session_hears_what_others_write(state: State, session: SessionState) -> None:
+def test_a_session_hears_what_others_write(state: StateStore, session: SessionStore) -> None:
     other = state.session("s")
     session.save(record("a"))
     assert not session.has_changed()
@@ -86,14 +94,14 @@ def test_a_session_hears_what_others_write(state: State, session: SessionState) 
     other.close()
 
 
-def test_calls_behind_a_cut_are_forgotten(session: SessionState) -> None:
+def test_calls_behind_a_cut_are_forgotten(session: SessionStore) -> None:
     for turn in range(5):
         session.commit([], [], ModelCall(turn, turn, 0, 0))
     session.commit([], [], ModelCall(2, 9, 0, 0))
     assert session.last_call() == ModelCall(2, 9, 0, 0)
 
 
-def test_no_stage_goes_back(state: State, session: SessionState) -> None:
+def test_no_stage_goes_back(state: StateStore, session: SessionStore) -> None:
     """A process that has not heard what another committed writes nothing over it."""
     other = state.session("s")
     ranks = [Stage.FULL, Stage.INDEXED, Stage.DORMANT]
@@ -110,7 +118,7 @@ def test_no_stage_goes_back(state: State, session: SessionState) -> None:
 
 
 def test_tokens_of_sent_messages_count_for_the_encoding_that_counted_them(
-    session: SessionState,
+    session: SessionStore,
 ) -> None:
     session.commit([], [], ModelCall(1, 2, 0, 0), sent=SentMessages(0, ["a", "b"], [5, 6], "one"))
     assert session.sent("one").tokens == [5, 6]
@@ -120,7 +128,7 @@ def test_tokens_of_sent_messages_count_for_the_encoding_that_counted_them(
 
 
 def test_a_session_that_is_opened_again_has_all_of_its_turn(
-    state: State, session: SessionState
+    state: StateStore, session: SessionStore
 ) -> None:
     again = Reactivation(1, "key", "a", 1, "\x00 shown again")
     measure = Measure(b"0123456789abcdef", "one", 9, "json")
@@ -150,14 +158,14 @@ def test_a_session_that_is_opened_again_has_all_of_its_turn(
         assert session.records() == other.records()
 
 
-def test_a_second_call_of_a_turn_finds_what_the_first_one_paid_for(session: SessionState) -> None:
+def test_a_second_call_of_a_turn_finds_what_the_first_one_paid_for(session: SessionStore) -> None:
     session.commit([], [], ModelCall(1, 2, 30, 40, 9.0, 8.0, 7.0, "first"))
     session.commit([], [], ModelCall(1, 3, 31, 41, 1.0, 10.0, 0.0, "second"))
     assert session.last_call() == ModelCall(1, 3, 31, 41, 9.0, 10.0, 7.0, "second")
     assert session.last_call(1) is None
 
 
-def test_a_list_with_fewer_turns_goes_on_with_all_sums(session: SessionState) -> None:
+def test_a_list_with_fewer_turns_goes_on_with_all_sums(session: SessionStore) -> None:
     for turn in range(1, 6):
         session.commit([], [], ModelCall(turn, turn, 0, 0, float(turn)))
     session.go_on_from(3)
@@ -166,7 +174,7 @@ def test_a_list_with_fewer_turns_goes_on_with_all_sums(session: SessionState) ->
 
 
 def test_a_stage_is_decided_once_and_a_reactivation_in_each_turn(
-    state: State, session: SessionState
+    state: StateStore, session: SessionStore
 ) -> None:
     again = Decision("a", Stage.FULL, "asked for", -5, 0.0)
     with contextlib.closing(state.session("s")) as other:
@@ -177,7 +185,7 @@ def test_a_stage_is_decided_once_and_a_reactivation_in_each_turn(
 
 
 def test_the_owner_of_a_session_is_the_first_that_is_named(
-    state: State, session: SessionState
+    state: StateStore, session: SessionStore
 ) -> None:
     assert session.agent() == ""
     assert session.agent("ann") == "ann"
@@ -187,7 +195,7 @@ def test_the_owner_of_a_session_is_the_first_that_is_named(
         state.session("s").agent("bob")
 
 
-def test_the_first_context_load_holds(state: State, session: SessionState) -> None:
+def test_the_first_context_load_holds(state: StateStore, session: SessionStore) -> None:
     assert session.context_load() is None
     assert session.settle_context_load("first \x00", 9, [record("a")]) == "first \x00"
     with contextlib.closing(state.session("s")) as other:
@@ -195,7 +203,7 @@ def test_the_first_context_load_holds(state: State, session: SessionState) -> No
     assert session.records() == [record("a")]
 
 
-def test_what_is_asked_over_all_sessions(state: State, session: SessionState) -> None:
+def test_what_is_asked_over_all_sessions(state: StateStore, session: SessionStore) -> None:
     session.agent("ann")
     session.commit([record("abcd1234")], [], ModelCall(1, 1, 1, 1))
     with contextlib.closing(state.session("other")) as other:
@@ -210,7 +218,7 @@ def test_what_is_asked_over_all_sessions(state: State, session: SessionState) ->
 
 
 @given(name=st.text() | st.sampled_from(["../../etc", "a/b", "\ud800", "\x00", "x" * 500, "", "."]))
-def test_a_session_of_any_name_comes_back(state: State, name: str) -> None:
+def test_a_session_of_any_name_comes_back(state: StateStore, name: str) -> None:
     with contextlib.closing(state.session(name)) as first:
         first.save(record("a"))
     with contextlib.closing(state.session(name)) as second:
@@ -218,7 +226,7 @@ def test_a_session_of_any_name_comes_back(state: State, name: str) -> None:
 
 
 def test_a_payload_comes_back_byte_for_byte_and_is_put_with_its_rows(
-    state: State, session: SessionState
+    state: StateStore, session: SessionStore
 ) -> None:
     odd = b"\x00 odd \xff" * 99
     with state.contents() as contents:
@@ -235,7 +243,7 @@ def test_a_payload_comes_back_byte_for_byte_and_is_put_with_its_rows(
         assert not contents.delete(key)
 
 
-def test_the_raw_conversation_goes_on_in_whichever_run(state: State) -> None:
+def test_the_raw_conversation_goes_on_in_whichever_run(state: StateStore) -> None:
     items = [{"role": "user", "content": f"\x00 words {number}"} for number in range(3)]
     for end in (1, 2, 3):
         journal = Journal("s", "default")

@@ -7,7 +7,7 @@ packed. The lines are made in `records`.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -21,6 +21,10 @@ from hippocampus.storage.sqlite import shrink, transaction
 
 LEVEL = 17
 """How hard a conversation is packed; no turn waits for it: a tenth of a second a megabyte."""
+
+
+Rows = Callable[[int], list[tuple[int, bytes]]]
+"""Returns the rows of the session after a number, each with its lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,40 +43,39 @@ class Journal:
 
     def __init__(self, session: str, policy: str = "") -> None:
         self._head = records.head_line(session, policy)
-        self._last = 0
+        self.last = 0
         """The number of the last row that is known."""
         self._messages: list[Sequence[Item]] = []
         """The items of each message as the rows have them; those of the caller, once written."""
         self._same = 0
 
-    def append(
-        self, db: sqlite3.Connection, session: int, listed: RawList, fields: dict[str, Any]
-    ) -> None:
-        """Write the messages that are new in a list, and a record of it, in the open transaction."""
+    def lines(self, rows: Rows, listed: RawList, fields: dict[str, Any]) -> bytes:
+        """Return the lines of the messages that are new in a list, and of a record of it: its row.
+
+        The caller writes it, and notes its number in `last`.
+        """
         self._same = min(self._same, listed.kept)
-        self._catch_up(db, session)
+        self._catch_up(rows)
         start, when = self._same, datetime.now(UTC).isoformat(timespec="milliseconds")
         new = [each.raw for each in listed.messages[start:]]
         lines = [] if self._messages else [self._head]
         lines += records.lines_between(self._messages, start, new)
         record = {"type": "end", "turn": listed.turn, "when": when, "format": listed.format}
         record |= {"messages": len(listed.messages), **fields}
-        row = (session, b"".join([*lines, records.line(record)]))
-        written = db.execute("INSERT INTO conversation (session, lines) VALUES (?, ?)", row)
-        self._last = written.lastrowid or 0
         self._messages[start:] = new
         self._same = len(self._messages)
+        return b"".join([*lines, records.line(record)])
 
     def forget(self) -> None:
         """Begin the next turn with the rows as they are then: this one was not committed."""
-        self._last, self._messages, self._same = 0, [], 0
+        self.last, self._messages, self._same = 0, [], 0
 
-    def _catch_up(self, db: sqlite3.Connection, session: int) -> None:
+    def _catch_up(self, rows: Rows) -> None:
         """Take in the rows that are not known: after a restart, or of another process."""
-        found = reader.rows(db, session, after=self._last)
-        if self._last and any(packing.is_packed(lines) for _, lines in found):
+        found = rows(self.last)
+        if self.last and any(packing.is_packed(lines) for _, lines in found):
             self.forget()  # a packed row repeats rows that are known
-            found = reader.rows(db, session)
+            found = rows(0)
         for number, lines in found:
             for record in records.parsed_messages(reader.readable(lines)):
                 match record:
@@ -82,7 +85,7 @@ class Journal:
                     case {"type": "cut", "at": int(at)}:
                         del self._messages[at:]
                         self._same = min(self._same, at)
-            self._last = number
+            self.last = number
 
 
 def call_fields(

@@ -1,0 +1,213 @@
+"""Connections to one PostgreSQL server: a pool, a deadline for whatever waits, and a pause after a failure.
+
+A transaction names its tenant first. Which tables there are is not known here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import threading
+import time
+from collections.abc import Generator, Iterator, Sequence
+from typing import Any
+
+import psycopg
+from psycopg import conninfo
+from psycopg_pool import ConnectionPool
+
+from hippocampus.errors import StoreError
+from hippocampus.storage.postgres.schema import MIGRATIONS, SCHEMA, TENANT
+
+PATIENCE_SECONDS = 2.0
+"""How long a call waits for the server where no deadline is given: no turn does."""
+RETRY_SECONDS = 5.0
+"""How long nothing is asked of a server that has failed; then the next call tries it."""
+START_SECONDS = 10.0
+MAX_CONNECTIONS = 10
+POLL_SECONDS = 0.02
+LOCK = 7_305_519_482
+"""The number of the advisory lock of those that migrate; an arbitrary one."""
+Query = tuple[str, Sequence[Any]]
+
+
+class _LateError(psycopg.OperationalError):
+    """The server did not answer within the deadline."""
+
+
+class _Connection(psycopg.Connection[tuple[Any, ...]]):
+    """A connection whose waits end at a moment; one that has missed it is closed."""
+
+    until = math.inf
+    """In monotonic seconds."""
+
+    def wait(self, gen: Any, interval: float = POLL_SECONDS, **more: Any) -> Any:  # type: ignore[override]  # newer drivers have more
+        try:
+            return super().wait(self._bounded(gen), min(interval, POLL_SECONDS), **more)
+        except _LateError:
+            self.pgconn.finish()
+            raise
+
+    def _bounded(self, gen: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
+        try:
+            wanted = next(gen)
+            while True:
+                ready = yield wanted
+                if not ready and time.monotonic() > self.until:
+                    raise _LateError("no answer within the deadline")
+                wanted = gen.send(ready)
+        except StopIteration as done:
+            return done.value
+
+
+class Connections:
+    """What the sessions and tenants of a process share of one server."""
+
+    def __init__(self, address: str) -> None:
+        """Name the server; it is asked for nothing yet.
+
+        Raises:
+            StoreError: the address cannot be read.
+
+        """
+        try:
+            named = conninfo.conninfo_to_dict(address)
+        except psycopg.ProgrammingError as wrong:
+            raise StoreError(f"the address of the PostgreSQL server: {wrong}") from None
+        self.name = f"PostgreSQL {named.get('host', 'localhost')}/{named.get('dbname', '')}"
+        """As errors name it: without a password."""
+        self._address = address
+        self._pool: ConnectionPool[_Connection] | None = None
+        self._lock = threading.Lock()
+        self._starting: threading.Thread | None = None
+        self._failure: Exception | None = None
+        self._shut_until = -math.inf
+
+    def start(self, seconds: float = START_SECONDS) -> None:
+        """Make the tables where they are missing, and open the pool, in a thread that may be left.
+
+        Raises:
+            StoreError: the server does not answer within `seconds`, or refuses.
+
+        """
+        with self._lock:
+            if self._pool is not None:
+                return
+            if self._starting is None:
+                self._starting = threading.Thread(target=self._start, daemon=True)
+                self._starting.start()
+            starting = self._starting
+        starting.join(seconds)
+        if self._pool is None:
+            raise self._failed(self._failure or _LateError("no answer within the deadline"))
+
+    def _start(self) -> None:
+        self._failure = None
+        try:
+            with psycopg.connect(self._address, autocommit=True, connect_timeout=2) as db:
+                _migrate(db)
+            pool = ConnectionPool(
+                self._address,
+                connection_class=_Connection,
+                kwargs={"autocommit": True, "connect_timeout": 2},
+                min_size=1,
+                max_size=MAX_CONNECTIONS,
+                reconnect_timeout=1.0,  # a later call asks for a new connection
+                num_workers=2,
+                open=True,
+            )
+            self._pool = pool
+        except (psycopg.Error, StoreError) as failure:
+            self._failure = failure
+        finally:
+            self._starting = None
+
+    @contextlib.contextmanager
+    def transaction(self, tenant: str, seconds: float) -> Iterator[_Connection]:
+        """Yield a connection whose statements are sent together: all of them are written, or none.
+
+        It takes `seconds` at most, and a failure closes the connection.
+
+        Raises:
+            StoreError: the server did not answer in time, or refused.
+
+        """
+        until = time.monotonic() + seconds
+        if time.monotonic() < self._shut_until:
+            raise StoreError(f"{self.name} has failed, and is tried again in a few seconds")
+        self.start(seconds)
+        assert self._pool is not None
+        try:
+            db = self._pool.getconn(max(0.001, until - time.monotonic()))
+        except psycopg.Error as failure:
+            raise self._failed(failure) from failure
+        try:
+            db.until = until
+            with db.pipeline():
+                db.execute("BEGIN")
+                named = "SELECT set_config(%s, %s, true), set_config('search_path', %s, true)"
+                db.execute(named, (TENANT, tenant, SCHEMA))
+                yield db
+                db.execute("COMMIT")
+        except BaseException as failure:
+            db.close()  # the server takes back what was not committed
+            if isinstance(failure, psycopg.Error):
+                raise self._failed(failure) from failure
+            raise
+        finally:
+            self._pool.putconn(db)
+
+    def rows(self, tenant: str, seconds: float, *queries: Query) -> list[list[tuple[Any, ...]]]:
+        """Return the rows of queries that are sent together: one round trip."""
+        with self.transaction(tenant, seconds) as db:
+            cursors = [db.execute(text.encode(), values) for text, values in queries]
+        return [cursor.fetchall() for cursor in cursors]
+
+    def _failed(self, failure: Exception) -> StoreError:
+        """Return the failure as an error; where the server itself has failed, leave it alone."""
+        if isinstance(failure, StoreError):
+            return failure
+        if isinstance(failure, psycopg.OperationalError | psycopg.InterfaceError):
+            self._shut_until = time.monotonic() + RETRY_SECONDS
+        return StoreError(f"{self.name}: {failure}")
+
+    def close(self) -> None:
+        """Close the pool."""
+        with self._lock:
+            if self._pool is not None:
+                self._pool.close(timeout=1.0)
+            self._pool = None
+
+
+def _migrate(db: psycopg.Connection[Any]) -> None:
+    """Apply the migrations that are missing, one process at a time.
+
+    Raises:
+        StoreError: the role would see the rows of all tenants, or the tables are of a later version.
+
+    """
+    (passes,) = db.execute(
+        "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
+    ).fetchone() or (True,)
+    if passes:
+        raise StoreError(
+            f"the role {db.info.user!r} is not bound by row-level security: connect as a role "
+            "without SUPERUSER and BYPASSRLS"
+        )
+    known = [name for name, _ in MIGRATIONS]
+    with db.transaction():
+        db.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
+        (there,) = db.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.migration",)).fetchone() or (
+            None,
+        )
+        if there is None:
+            db.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}".encode())
+            db.execute(f"CREATE TABLE {SCHEMA}.migration (name text PRIMARY KEY)".encode())
+        applied = {name for (name,) in db.execute(f"SELECT name FROM {SCHEMA}.migration".encode())}
+        if not applied <= set(known):
+            raise StoreError("the tables are of a later version: install that version")
+        db.execute(f"SET LOCAL search_path = {SCHEMA}".encode())
+        for name, text in MIGRATIONS:
+            if name not in applied:
+                db.execute(text.encode())
+                db.execute("INSERT INTO migration VALUES (%s)", (name,))

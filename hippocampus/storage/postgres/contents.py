@@ -1,0 +1,81 @@
+"""Payloads on PostgreSQL, by the hash of their bytes: `content_store.ContentStore` for one tenant."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import psycopg
+import zstandard
+
+from hippocampus.entries.entry import content_key
+from hippocampus.errors import StoreError
+from hippocampus.storage import encryption, packing
+from hippocampus.storage.content_store import LEVEL, StoredPayload
+from hippocampus.storage.postgres.connections import PATIENCE_SECONDS, Connections
+
+PUT = """
+    INSERT INTO content (key, put_at, packed) VALUES (%s, %s, %s)
+    ON CONFLICT (tenant, key) DO UPDATE SET put_at = excluded.put_at
+"""
+ALL = "SELECT key, octet_length(packed), put_at FROM content ORDER BY key"
+GONE = "DELETE FROM content WHERE key = %s AND put_at <= %s RETURNING key"
+
+
+class PostgresContents:
+    """The payloads of one tenant."""
+
+    def __init__(self, connections: Connections, tenant: str) -> None:
+        self._connections = connections
+        self._tenant = tenant
+        self.busy_seconds = PATIENCE_SECONDS
+        """How long a put waits for the server."""
+
+    def row_of(self, content: bytes) -> tuple[str, float, bytes]:
+        """Return the row of a payload.
+
+        Raises:
+            StoreError: the key of encryption cannot be used.
+
+        """
+        key = content_key(content)
+        packed = zstandard.ZstdCompressor(level=LEVEL).compress(content)
+        return key, time.time(), encryption.sealed(packed, key)
+
+    def write(self, cursor: psycopg.Cursor[Any], rows: Sequence[tuple[str, float, bytes]]) -> None:
+        """Write rows in the open transaction, in the order of their keys: two workers wait for no ring."""
+        if rows:
+            cursor.executemany(PUT, sorted(rows))
+
+    def put(self, content: bytes) -> str:
+        """Store a payload and return its key; again renews its `put_at`."""
+        row = self.row_of(content)
+        with self._connections.transaction(self._tenant, self.busy_seconds) as db:
+            self.write(db.cursor(), [row])
+        return row[0]
+
+    def get(self, key: str) -> bytes | None:
+        """Return the payload of a key, byte for byte, or None; a damaged one is a `StoreError`."""
+        query = "SELECT packed FROM content WHERE key = %s"
+        [found] = self._connections.rows(self._tenant, PATIENCE_SECONDS, (query, (key,)))
+        if not found:
+            return None
+        try:
+            content = packing.unpacked(encryption.unsealed(found[0][0], key))
+        except packing.DamagedError:
+            content = b""
+        if content_key(content) != key:
+            raise StoreError(f"content {key[:12]} in {self._connections.name} is damaged")
+        return content
+
+    def delete(self, key: str, put_before: float = float("inf")) -> bool:
+        """Remove a payload and return whether it was there; one put after `put_before` stays."""
+        query = (GONE, (key, put_before))
+        [gone] = self._connections.rows(self._tenant, PATIENCE_SECONDS, query)
+        return bool(gone)
+
+    def stored(self) -> Iterator[StoredPayload]:
+        """Yield every payload, by key."""
+        [rows] = self._connections.rows(self._tenant, PATIENCE_SECONDS, (ALL, ()))
+        return (StoredPayload(*row) for row in rows)

@@ -1,0 +1,296 @@
+"""Sessions on a real PostgreSQL server: the views of files, whatever happens to the server."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+import uuid
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conversations import EAGER, no_fallback, reading
+from postgres_server import Server, counted_round_trips, running, wait_for
+
+from hippocampus import Hippocampus, RecallError, StoreError
+from hippocampus.replay.readers import read_file
+
+pytest.importorskip("psycopg_pool", reason="the extra `postgres` is not installed")
+from hippocampus.storage.postgres import PostgresState
+
+RECORDINGS = sorted((Path(__file__).parents[2] / "examples" / "transcripts").glob("*.json"))
+
+
+@pytest.fixture
+def tenant() -> str:
+    return uuid.uuid4().hex
+
+
+@pytest.fixture
+def fragile() -> Iterator[Server]:
+    """A server of this test alone, which may be killed."""
+    with running() as server:
+        yield server
+
+
+def lists_of(path: Path) -> list[list[dict[str, Any]]]:
+    """Return the message list of each call in a recording."""
+    [recording] = read_file(path)
+    messages = recording.messages
+    ends = [at for at, each in enumerate(messages) if each.get("role") == "assistant"]
+    return [messages[:end] for end in (*ends, len(messages)) if end]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=path.stem, marks=[pytest.mark.slow] * (path.stem != "json-rename"))
+        for path in RECORDINGS
+    ],
+)
+@pytest.mark.parametrize("workers", ["one stays", "two in turn", "opened anew"])
+def test_the_views_and_sums_are_those_over_files(
+    tmp_path: Path, postgres: Server, tenant: str, path: Path, workers: str
+) -> None:
+    with contextlib.ExitStack() as closing:
+        files, one, other = (
+            closing.enter_context(contextlib.closing(Hippocampus(state, tenant=tenant)))
+            for state in (tmp_path, postgres.address, postgres.address)
+        )
+        closing.enter_context(no_fallback())
+        oracle = closing.enter_context(files.session("s"))
+        open_ones = [closing.enter_context(memory.session("s")) for memory in (one, other)]
+        for call, items in enumerate(lists_of(path)):
+            session = open_ones[call % 2 if workers == "two in turn" else 0]
+            if workers == "opened anew":
+                session = closing.enter_context(one.session("s"))
+            assert json.dumps(session(items)) == json.dumps(oracle(items))
+        for figure in ("raw_cost", "sent_cost", "sent_tokens"):
+            assert session.status()[figure] == oracle.status()[figure]
+        assert session.decisions() == oracle.decisions()
+        for record in oracle.records():
+            assert session.content(record.entry.id) == oracle.content(record.entry.id)
+
+
+def test_a_turn_takes_three_round_trips(postgres: Server, tenant: str) -> None:
+    with (
+        counted_round_trips(postgres.address) as (address, trips),
+        contextlib.closing(Hippocampus(address, policy=EAGER, tenant=tenant)) as memory,
+        memory.session("s") as session,
+        no_fallback(),
+    ):
+        items = reading(9)
+        session(items[:1])  # it opens the session, and settles what stands before its first words
+        for end in range(2, len(items) + 1):
+            before = len(trips)
+            session(items[:end])
+            assert 1 <= len(trips) - before <= 3
+        assert session.records()
+
+
+@pytest.mark.parametrize("is_new", [False, True])
+def test_a_frozen_server_delays_a_call_by_the_deadline(
+    postgres: Server, tenant: str, monkeypatch: pytest.MonkeyPatch, *, is_new: bool
+) -> None:
+    """What a process that was stopped leaves is an open connection, and a socket that accepts more."""
+    monkeypatch.setattr("hippocampus.storage.postgres.connections.RETRY_SECONDS", 0.5)
+    monkeypatch.setattr("hippocampus.storage.postgres.connections.START_SECONDS", 0.5)
+    items = reading(4)
+    with contextlib.ExitStack() as closing:
+
+        def opened() -> Any:
+            memory = Hippocampus(postgres.address, policy=EAGER, tenant=tenant)
+            closing.callback(memory.close)
+            return memory.session("s")
+
+        session = opened()
+        session(items[:3])
+        with postgres.frozen():
+            if is_new:
+                session = opened()
+            started = time.monotonic()
+            assert session(items[:5]) == items[:5]
+            assert session(items[:7]) == items[:7]
+            waited = time.monotonic() - started
+        assert waited < 2.0  # 0.25 and a busy machine; without a deadline it has no end
+        assert session.status()["raw"] == 2
+        wait_for(lambda: session(items) != items)
+        assert session.problem == ""
+
+
+def test_a_server_that_is_killed_loses_nothing_of_what_was_sent(
+    fragile: Server, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hippocampus.storage.postgres.connections.RETRY_SECONDS", 0.2)
+    items = reading(6)
+    with (
+        contextlib.closing(Hippocampus(fragile.address, policy=EAGER, tenant=tenant)) as memory,
+        memory.session("s") as session,
+    ):
+        session(items[:7])
+        before = {each.entry.id: session.content(each.entry.id) for each in session.records()}
+        assert before
+        fragile.kill()
+        assert session(items[:9]) == items[:9]
+        assert session(items[:9]) == items[:9]
+        assert session.status()["raw"] == 2
+        fragile.start()
+        wait_for(lambda: session(items) != items)
+        assert {entry_id: session.content(entry_id) for entry_id in before} == before
+
+
+def test_connections_that_are_cut_cost_one_raw_list(
+    postgres: Server, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hippocampus.storage.postgres.connections.RETRY_SECONDS", 0.0)
+    items = reading(4)
+    with (
+        contextlib.closing(Hippocampus(postgres.address, policy=EAGER, tenant=tenant)) as memory,
+        memory.session("s") as session,
+    ):
+        session(items[:5])
+        postgres.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'hippocampus'"
+        )
+        assert session(items[:7]) == items[:7]
+        wait_for(lambda: session(items) != items)
+
+
+def test_a_row_that_another_holds_delays_a_call_by_the_deadline(
+    postgres: Server, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import psycopg
+
+    monkeypatch.setattr("hippocampus.storage.postgres.connections.RETRY_SECONDS", 0.0)
+    items = reading(4)
+    with (
+        contextlib.closing(Hippocampus(postgres.address, policy=EAGER, tenant=tenant)) as memory,
+        memory.session("s") as session,
+    ):
+        session(items[:5])
+        with psycopg.connect(postgres.address) as other:
+            other.execute("SELECT set_config('hippocampus.tenant', %s, false)", (tenant,))
+            other.execute("UPDATE hippocampus.session SET agent = agent")
+            assert session(items[:7]) == items[:7]
+            assert session.status()["raw"] == 1
+        wait_for(lambda: session(items) != items)
+
+
+def test_a_server_that_refuses_is_no_error_unless_strict(tenant: str) -> None:
+    nowhere = "postgresql://hippocampus:secret@127.0.0.1:9/hippocampus"
+    items = reading(2)
+    with contextlib.closing(Hippocampus(nowhere, policy=EAGER, tenant=tenant)) as memory:
+        with memory.session("s") as session:
+            assert session(items) == items
+            assert "127.0.0.1" in session.problem
+            assert "secret" not in session.problem
+        with pytest.raises(StoreError, match="keeps no facts"):
+            _ = memory.facts
+    with pytest.raises(StoreError, match=r"PostgreSQL 127\.0\.0\.1"):
+        Hippocampus(nowhere, tenant=tenant, strict=True)
+
+
+def test_two_workers_that_commit_at_once_wait_for_each_other(postgres: Server, tenant: str) -> None:
+    """The session's row is locked: whoever comes second reads what the first has written."""
+    items = reading(8)
+    with (
+        contextlib.closing(Hippocampus(postgres.address, policy=EAGER, tenant=tenant)) as one,
+        contextlib.closing(Hippocampus(postgres.address, policy=EAGER, tenant=tenant)) as other,
+        one.session("s") as first,
+        other.session("s") as second,
+        ThreadPoolExecutor(2) as threads,
+    ):
+        for end in range(3, len(items) + 1, 2):
+            taken = [threads.submit(each, items[:end]) for each in (first, second)]
+            views = [each.result() for each in taken]
+            assert len(views[0]) == len(views[1]) == end
+        assert first.status()["raw"] == second.status()["raw"] == 0
+        assert first(items) == second(items) != items
+        ids = [each.entry.id for each in first.records()]
+        assert len(ids) == len(set(ids))
+        archived = PostgresState(postgres.address, tenant).exported("s")
+        lines = [json.loads(line) for line in archived.splitlines()]
+        assert [each["at"] for each in lines if each["type"] == "message"] == list(
+            range(len(items))
+        )
+
+
+# Tenants
+
+
+TABLES = [
+    "session", "entry", "candidate", "conversation", "decision", "call", "reactivation", "sent",
+    "measure", "content", "tombstone",
+]  # fmt: skip
+
+
+def test_a_tenant_sees_nothing_of_another(postgres: Server, tenant: str) -> None:
+    other = uuid.uuid4().hex
+    with (
+        contextlib.closing(Hippocampus(postgres.address, policy=EAGER, tenant=tenant)) as own,
+        contextlib.closing(Hippocampus(postgres.address, policy=EAGER, tenant=other)) as foreign,
+        own.session("s", agent="ann") as session,
+    ):
+        session(reading(5))
+        known = [each.entry.id for each in session.records()]
+        assert known
+        with foreign.session("s", agent="ann") as spy:
+            assert spy.entries() == []
+            for entry_id in known:
+                with pytest.raises(RecallError, match="never existed"):
+                    spy.recall(entry_id)
+                with pytest.raises(RecallError):
+                    spy.adopt(entry_id)
+            with pytest.raises(RecallError):
+                spy.recall(query="lines")
+        state = PostgresState(postgres.address, other)
+        assert state.entry_of(known[0]) is None
+        assert [each.session for each in state.earlier("", "ann", 9)] == ["s"]
+        assert state.earlier("", "ann", 9)[0].records == []
+        with state.contents() as contents:
+            for record in session.records():
+                assert contents.get(record.content) is None
+                assert not contents.delete(record.content)
+        state.close()
+        with foreign.session("s") as spy:  # the same words, stored twice
+            spy(reading(5))
+            assert [each.entry.id for each in spy.records()] == known
+        foreign._store.delete(session.records()[0].content)
+        assert session.content(known[0])
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_sql_without_a_tenant_finds_no_row_and_writes_none(
+    postgres: Server, tenant: str, table: str
+) -> None:
+    import psycopg
+
+    with contextlib.closing(Hippocampus(postgres.address, policy=EAGER, tenant=tenant)) as memory:
+        with memory.session("s") as session:
+            session(reading(3))
+        assert (table in {"tombstone", "reactivation", "candidate", "measure"}) or postgres.execute(
+            f"SELECT 1 FROM hippocampus.{table}"
+        )
+        with psycopg.connect(postgres.address, autocommit=True) as db:
+            for named in ("", "RESET hippocampus.tenant", "SET hippocampus.tenant = ''"):
+                if named:
+                    db.execute(named)
+                assert db.execute(f"SELECT 1 FROM hippocampus.{table}").fetchall() == []
+                assert db.execute(f"DELETE FROM hippocampus.{table}").rowcount == 0
+            db.execute("SET hippocampus.tenant = 'another'")
+            assert db.execute(f"SELECT 1 FROM hippocampus.{table}").fetchall() == []
+            with pytest.raises(psycopg.Error, match=r"row-level security|null value"):
+                db.execute(
+                    "INSERT INTO hippocampus.session (tenant, name, active_at) VALUES (%s, 's', 0)",
+                    (tenant,),
+                )
+
+
+def test_a_role_that_passes_row_level_security_is_refused(postgres: Server, tenant: str) -> None:
+    with pytest.raises(StoreError, match="without SUPERUSER and BYPASSRLS"):
+        Hippocampus(postgres.superuser, tenant=tenant, strict=True)
+    with pytest.raises(StoreError, match="needs the name of a tenant"):
+        Hippocampus(postgres.address)
