@@ -93,7 +93,7 @@ class Connections:
         with self._lock:
             if self._pool is not None:
                 return
-            if self._starting is None:
+            if self._starting is None or not self._starting.is_alive():
                 self._starting = threading.Thread(target=self._start, daemon=True)
                 self._starting.start()
             starting = self._starting
@@ -119,8 +119,6 @@ class Connections:
             self._pool = pool
         except (psycopg.Error, StoreError) as failure:
             self._failure = failure
-        finally:
-            self._starting = None
 
     @contextlib.contextmanager
     def transaction(self, tenant: str, seconds: float) -> Iterator[_Connection]:

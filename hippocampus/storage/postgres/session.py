@@ -158,7 +158,7 @@ class PostgresSession:
     @busy_seconds.setter
     def busy_seconds(self, seconds: float | None) -> None:
         self._seconds = PATIENCE_SECONDS if seconds is None else seconds
-        if self._seconds:  # at 0, the turn has waited, and may use what is left
+        if self._seconds:  # at 0, the turn has waited, and may use the rest
             self._left_seconds = self._seconds
 
     # Reading
