@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import sys
 import time
@@ -216,6 +217,40 @@ def backup(
     if file.exists():
         fail(f"{file} exists")
     database.backup(expect_state(state_dir), file)
+
+
+@app.command("copy")
+def copy(
+    source: Annotated[str, typer.Argument(help="A state directory, or postgresql://…")],
+    target: Annotated[str, typer.Argument(help="Another one, made where it is missing.")],
+    tenant: Annotated[
+        str, typer.Option(envvar="HIPPOCAMPUS_TENANT", help="Whose sessions, on a server.")
+    ] = "",
+) -> None:
+    """Copy all sessions with their payloads, verified by hash; once more, only what has changed.
+
+    Facts and memory files are not copied. Exit status 1 where a payload was lost at the source, or a
+    session has gone on at the target, which keeps it.
+    """
+    from hippocampus.errors import StoreError
+    from hippocampus.storage.copying import copied
+    from hippocampus.storage.state import is_address, state_of
+
+    if not is_address(source):
+        expect_state(Path(source))
+    is_whole = True
+    try:
+        own, other = state_of(source, tenant), state_of(target, tenant)
+        with contextlib.closing(own), contextlib.closing(other):
+            for each in copied(own, other):
+                line = f"{each.outcome:<12}{each.payloads:>7,} payloads  {each.session}"
+                lost = f"  ({len(each.lost)} lost: {', '.join(each.lost)})" if each.lost else ""
+                typer.echo(visible(line + lost))
+                is_whole &= not each.lost and each.outcome != "newer there"
+    except StoreError as failure:
+        fail(str(failure))
+    if not is_whole:
+        raise typer.Exit(1)
 
 
 @app.command("verify")

@@ -150,27 +150,21 @@ class DirectoryState:
     def session(
         self, name: str, journal: Journal | None = None, busy_seconds: float | None = None
     ) -> Ledger:
-        """Open a session, and make it where it does not exist."""
         return Ledger(self.layout, name, journal, busy_seconds)
 
     def entry_of(self, entry_id: str) -> tuple[str, Record] | None:
-        """Return the session that has an entry of an id, and the entry."""
         return ledger.entry_of(self.layout, entry_id)
 
     def earlier(self, session: str, agent: str, sessions: int) -> list[SessionExcerpt]:
-        """Return the other sessions of an agent, the one that was written last first."""
         return ledger.earlier(self.layout, session, agent, sessions)
 
     def tombstone(self, key: str) -> tuple[str, str] | None:
-        """Return when a payload was removed, in UTC, and by which rule."""
         return tombstones.tombstone(self.layout, key)
 
     def unconsolidated(self) -> list[str]:
-        """Return the names of the sessions that changed since their consolidation."""
         return ledger.unconsolidated(self.layout)
 
     def exported(self, session: str) -> bytes:
-        """Return the raw conversation of a session as JSON lines."""
         return exported(self.layout, session)
 
     def close(self) -> None:
@@ -189,6 +183,11 @@ def directory_of(state: StateStore) -> StateDir:
     raise StoreError(NO_FACTS)
 
 
+def is_address(named: str | Path) -> bool:
+    """Return whether a state is named by the address of a server."""
+    return str(named).startswith(ADDRESSES)
+
+
 def state_of(named: str | Path, tenant: str = "") -> StateStore:
     """Return the state of a path, or of the address of a server and a tenant of it.
 
@@ -196,7 +195,7 @@ def state_of(named: str | Path, tenant: str = "") -> StateStore:
         StoreError: the address cannot be read, it has no tenant, or its driver is not installed.
 
     """
-    if not str(named).startswith(ADDRESSES):
+    if not is_address(named):
         return DirectoryState(StateDir(Path(named)))
     try:
         from hippocampus.storage.postgres import PostgresState

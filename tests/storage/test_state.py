@@ -32,6 +32,9 @@ def state(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[StateStore
         server = request.getfixturevalue("postgres")
         from hippocampus.storage.postgres import PostgresState
 
+        request.getfixturevalue("monkeypatch").setattr(
+            "hippocampus.storage.postgres.Connections.patience_seconds", 60.0
+        )
         opened = PostgresState(server.address, tenant=uuid.uuid4().hex)
     with contextlib.closing(opened):
         yield opened

@@ -12,7 +12,7 @@ from hippocampus.storage.archive import Journal
 from hippocampus.storage.archive.reader import readable
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.ledger import SessionExcerpt
-from hippocampus.storage.postgres.connections import PATIENCE_SECONDS, Connections
+from hippocampus.storage.postgres.connections import Connections
 from hippocampus.storage.postgres.contents import PostgresContents
 from hippocampus.storage.postgres.session import ENTRY, PostgresSession, entry_of_row, storable_name
 
@@ -78,7 +78,7 @@ class PostgresState:
         """Return the other sessions of an agent, the one that was written last first."""
         found = self._rows(EARLIER, storable_name(agent), storable_name(session), sessions)
         queries = [(NEWEST, (number, number)) for number, _ in found]
-        rows = self.connections.rows(self.tenant, PATIENCE_SECONDS, *queries)
+        rows = self.connections.rows(self.tenant, self.connections.patience_seconds, *queries)
         return [
             SessionExcerpt(name, [entry_of_row(row) for row in newest])
             for (_, name), newest in zip(found, rows, strict=True)
@@ -103,7 +103,9 @@ class PostgresState:
         return b"".join(readable(lines) for (lines,) in self._rows(query, storable_name(session)))
 
     def _rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
-        return self.connections.rows(self.tenant, PATIENCE_SECONDS, (query, values))[0]
+        return self.connections.rows(
+            self.tenant, self.connections.patience_seconds, (query, values)
+        )[0]
 
     def close(self) -> None:
         """Close the connections to the server."""

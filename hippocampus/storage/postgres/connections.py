@@ -19,8 +19,6 @@ from psycopg_pool import ConnectionPool
 from hippocampus.errors import StoreError
 from hippocampus.storage.postgres.schema import MIGRATIONS, SCHEMA, TENANT
 
-PATIENCE_SECONDS = 2.0
-"""How long a call waits for the server where no deadline is given: no turn does."""
 RETRY_SECONDS = 5.0
 """How long nothing is asked of a server that has failed; then the next call tries it."""
 START_SECONDS = 10.0
@@ -62,6 +60,9 @@ class _Connection(psycopg.Connection[tuple[Any, ...]]):
 
 class Connections:
     """What the sessions and tenants of a process share of one server."""
+
+    patience_seconds = 2.0
+    """How long a call waits for the server where no deadline is given: no turn does."""
 
     def __init__(self, address: str) -> None:
         """Name the server; it is asked for nothing yet.
@@ -156,10 +157,10 @@ class Connections:
             self._pool.putconn(db)
 
     def rows(self, tenant: str, seconds: float, *queries: Query) -> list[list[tuple[Any, ...]]]:
-        """Return the rows of queries that are sent together: one round trip."""
+        """Return the rows of statements that are sent together: one round trip."""
         with self.transaction(tenant, seconds) as db:
             cursors = [db.execute(text.encode(), values) for text, values in queries]
-        return [cursor.fetchall() for cursor in cursors]
+        return [cursor.fetchall() if cursor.description else [] for cursor in cursors]
 
     def _failed(self, failure: Exception) -> StoreError:
         """Return the failure as an error; where the server itself has failed, leave it alone."""

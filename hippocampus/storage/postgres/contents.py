@@ -13,7 +13,7 @@ from hippocampus.entries.entry import content_key
 from hippocampus.errors import StoreError
 from hippocampus.storage import encryption, packing
 from hippocampus.storage.content_store import LEVEL, StoredPayload
-from hippocampus.storage.postgres.connections import PATIENCE_SECONDS, Connections
+from hippocampus.storage.postgres.connections import Connections
 
 PUT = """
     INSERT INTO content (key, put_at, packed) VALUES (%s, %s, %s)
@@ -29,7 +29,7 @@ class PostgresContents:
     def __init__(self, connections: Connections, tenant: str) -> None:
         self._connections = connections
         self._tenant = tenant
-        self.busy_seconds = PATIENCE_SECONDS
+        self.busy_seconds = connections.patience_seconds
         """How long a put waits for the server."""
 
     def row_of(self, content: bytes) -> tuple[str, float, bytes]:
@@ -58,7 +58,8 @@ class PostgresContents:
     def get(self, key: str) -> bytes | None:
         """Return the payload of a key, byte for byte, or None; a damaged one is a `StoreError`."""
         query = "SELECT packed FROM content WHERE key = %s"
-        [found] = self._connections.rows(self._tenant, PATIENCE_SECONDS, (query, (key,)))
+        seconds = max(self._connections.patience_seconds, self.busy_seconds)
+        [found] = self._connections.rows(self._tenant, seconds, (query, (key,)))
         if not found:
             return None
         try:
@@ -72,10 +73,10 @@ class PostgresContents:
     def delete(self, key: str, put_before: float = float("inf")) -> bool:
         """Remove a payload and return whether it was there; one put after `put_before` stays."""
         query = (GONE, (key, put_before))
-        [gone] = self._connections.rows(self._tenant, PATIENCE_SECONDS, query)
+        [gone] = self._connections.rows(self._tenant, self._connections.patience_seconds, query)
         return bool(gone)
 
     def stored(self) -> Iterator[StoredPayload]:
         """Yield every payload, by key."""
-        [rows] = self._connections.rows(self._tenant, PATIENCE_SECONDS, (ALL, ()))
+        [rows] = self._connections.rows(self._tenant, self._connections.patience_seconds, (ALL, ()))
         return (StoredPayload(*row) for row in rows)

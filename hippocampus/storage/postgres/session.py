@@ -16,8 +16,9 @@ from hippocampus.entries.entry import Record, Stage, storable
 from hippocampus.errors import StoreError
 from hippocampus.storage import packing
 from hippocampus.storage.archive import Journal, RawList
-from hippocampus.storage.archive.journal import LEVEL, call_fields
-from hippocampus.storage.content_store import ContentStore, damage
+from hippocampus.storage.archive.journal import call_fields
+from hippocampus.storage.archive.reader import readable
+from hippocampus.storage.content_store import LEVEL, ContentStore, damage
 from hippocampus.storage.ledger import (
     NOTHING_SENT,
     Measure,
@@ -29,7 +30,7 @@ from hippocampus.storage.ledger import (
     row_of,
 )
 from hippocampus.storage.packing import packed_text, text_of
-from hippocampus.storage.postgres.connections import PATIENCE_SECONDS, Connections, Query
+from hippocampus.storage.postgres.connections import Connections, Query
 from hippocampus.storage.postgres.contents import PostgresContents
 
 OPEN = """
@@ -133,7 +134,7 @@ class PostgresSession:
         self._tenant = tenant
         self._name = name
         self._journal = journal
-        self._left_seconds = self._seconds = PATIENCE_SECONDS
+        self._left_seconds = self._seconds = connections.patience_seconds
         self.busy_seconds = busy_seconds
         self._waiting: list[tuple[str, float, bytes]] = []
         """Payloads that the next commit writes with its rows."""
@@ -157,7 +158,8 @@ class PostgresSession:
 
     @busy_seconds.setter
     def busy_seconds(self, seconds: float | None) -> None:
-        self._seconds = PATIENCE_SECONDS if seconds is None else seconds
+        patience = self._connections.patience_seconds
+        self._seconds = patience if seconds is None else seconds
         if self._seconds:  # at 0, the turn has waited, and may use the rest
             self._left_seconds = self._seconds
 
@@ -389,27 +391,7 @@ class PostgresSession:
         return self.context_load() or ""
 
     def pack(self, min_bytes: int = 0) -> None:
-        """Pack the lines of the raw conversation, where they have `min_bytes` or more.
-
-        Raises:
-            StoreError: it cannot be read or written; then it stays as it is.
-
-        """
-        [rows] = self._read((LINES, (self._number, 0)))
-        found = [row for row in rows if not packing.is_packed(row[1])]
-        if not found or sum(len(lines) for _, lines in found) < min_bytes:
-            return
-        numbers = [number for number, _ in found]
-        packed = packing.packed(b"".join(lines for _, lines in found), LEVEL)
-        with self._transaction() as db:
-            db.execute(LOCK, (self._number,))
-            same = "SELECT number, lines FROM conversation WHERE session = %s AND number = ANY(%s) ORDER BY number"
-            if db.execute(same, (self._number, numbers)).fetchall() != found:
-                return  # another worker has packed them first
-            query = "DELETE FROM conversation WHERE session = %s AND number = ANY(%s)"
-            db.execute(query, (self._number, numbers[:-1]))
-            query = "UPDATE conversation SET lines = %s WHERE session = %s AND number = %s"
-            db.execute(query, (packed, self._number, numbers[-1]))
+        """Do nothing: each row of the conversation is packed when it is written."""
 
     def rest(self) -> None:
         """Do nothing: a session holds no connection between its calls."""
@@ -448,17 +430,12 @@ class PostgresSession:
                 yield db
                 self._contents.write(db.cursor(), payloads)
                 if journal and raw:
-                    lines = journal.lines(
-                        lambda after: (
-                            others if after == known else db.execute(LINES, (number, after))
-                        ).fetchall(),
-                        raw,
-                        fields(),
-                    )
+                    rows = [(place, readable(lines)) for place, lines in others.fetchall()]
+                    packed = packing.packed(journal.lines(lambda _: rows, raw, fields()), LEVEL)
                     append = (
                         "INSERT INTO conversation (session, lines) VALUES (%s, %s) RETURNING number"
                     )
-                    appended = db.execute(append, (number, lines))
+                    appended = db.execute(append, (number, packed))
                 db.execute(CHANGED, (time.time(), number))
                 calls = db.execute(CALLS, (number, EVER))
         except BaseException:

@@ -1,0 +1,143 @@
+"""Sessions copied between a directory and a server, there and back."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import run
+from conversations import EAGER, no_fallback, reading
+from postgres_server import Server
+
+from hippocampus import Hippocampus
+from hippocampus.storage import copying, database
+from hippocampus.storage.copying import COLUMNS, Copied, copied
+from hippocampus.storage.state import StateStore, state_of
+from hippocampus.storage.state_dir import StateDir
+from hippocampus.storage.verify import verify
+
+ODD = "zwei/\x00 ../x"
+
+
+@pytest.fixture
+def server(postgres: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[StateStore]:
+    monkeypatch.setattr("hippocampus.storage.postgres.Connections.patience_seconds", 60.0)
+    with contextlib.closing(state_of(postgres.address, uuid.uuid4().hex)) as state:
+        yield state
+
+
+def took_turns(state: str | Path, calls: int, tenant: str = "", name: str = "s") -> Any:
+    """Return the last view of a session that was given as many lists."""
+    items = reading(calls)
+    items[2]["content"] = "\x00 odd \udfff\n" * 400
+    with (
+        contextlib.closing(
+            Hippocampus(state, policy=EAGER, tenant=tenant, deadline_seconds=60.0)
+        ) as memory,
+        memory.session(name, agent="ann") as session,
+        no_fallback(),
+    ):
+        for end in range(3, len(items) + 1, 2):
+            view = session(items[:end])
+        for record in session.records():
+            assert session.content(record.entry.id)
+        return json.dumps(view)
+
+
+def test_a_directory_goes_to_a_server_and_back_and_its_sessions_go_on(
+    tmp_path: Path, postgres: Server, server: StateStore
+) -> None:
+    took_turns(tmp_path / "oracle", 6)
+    oracle = took_turns(tmp_path / "oracle", 8)
+    took_turns(tmp_path / "one", 6)
+    took_turns(tmp_path / "one", 4, name=ODD)
+    one, two = state_of(tmp_path / "one"), state_of(tmp_path / "two")
+    found = list(copied(one, server))
+    assert [each.outcome for each in found] == ["copied"] * 2
+    assert all(each.payloads and not each.lost for each in found)
+    assert [each.outcome for each in copied(one, server)] == ["unchanged"] * 2
+    assert [each.outcome for each in copied(server, two)] == ["copied"] * 2
+    assert [each.outcome for each in copied(server, two)] == ["unchanged"] * 2
+    assert two.exported("s") == server.exported("s") == one.exported("s") != b""
+    assert verify(StateDir(tmp_path / "two")).problems == []
+    assert took_turns(postgres.address, 8, server.tenant) == oracle  # type: ignore[attr-defined]
+    assert took_turns(tmp_path / "two", 8) == oracle
+
+
+def test_a_copy_that_was_stopped_goes_on(
+    tmp_path: Path, server: StateStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between two sessions, or in the middle of one, whose rows come after its payloads."""
+    for name in ("a", "b", "c"):
+        took_turns(tmp_path, 3, name=name)
+    assert next(copied(state_of(tmp_path), server)).session == "a"
+    copy_payload = copying._copy_payload
+    with monkeypatch.context() as stopped:
+        done: list[str] = []
+
+        def stops(contents: Any, copies: Any, key: str) -> bool:
+            if done:
+                raise KeyboardInterrupt
+            done.append(key)
+            return copy_payload(contents, copies, key)
+
+        stopped.setattr(copying, "_copy_payload", stops)
+        with pytest.raises(KeyboardInterrupt):
+            list(copied(state_of(tmp_path), server))
+    assert copying._run(server, [("SELECT name FROM session", [])]) == [[["a"]]]
+    outcomes = {each.session: each.outcome for each in copied(state_of(tmp_path), server)}
+    assert outcomes == {"a": "unchanged", "b": "copied", "c": "copied"}
+    assert {each.outcome for each in copied(state_of(tmp_path), server)} == {"unchanged"}
+
+
+def test_a_session_that_has_gone_on_replaces_its_copy_and_stays_where_it_is_newer(
+    tmp_path: Path, server: StateStore
+) -> None:
+    for calls in (3, 5):
+        took_turns(tmp_path, calls)
+        assert [each.outcome for each in copied(state_of(tmp_path), server)] == ["copied"]
+    took_turns(tmp_path / "other", 9)
+    assert list(copied(server, state_of(tmp_path / "other"))) == [Copied("s", "newer there")]
+
+
+def test_a_payload_that_the_source_has_lost_is_named(tmp_path: Path, server: StateStore) -> None:
+    took_turns(tmp_path, 3)
+    state = state_of(tmp_path)
+    with state.contents() as contents:
+        gone = next(contents.stored()).key
+        contents.delete(gone)
+    [found] = copied(state, server)
+    assert found.lost == (gone,)
+
+
+def test_the_command_copies_and_names_what_it_did(
+    tmp_path: Path, postgres: Server, server: StateStore
+) -> None:
+    took_turns(tmp_path / "one", 3)
+    env = {"HIPPOCAMPUS_TENANT": uuid.uuid4().hex}
+    there = ("store", "copy", "one", postgres.address)
+    assert run(*there, cwd=tmp_path, env=env).stdout.startswith("copied ")
+    assert run(*there, cwd=tmp_path, env=env).stdout.startswith("unchanged ")
+    back = run("store", "copy", postgres.address, "two", cwd=tmp_path, env=env)
+    assert (back.returncode, back.stdout[:7]) == (0, "copied ")
+    took_turns(tmp_path / "two", 1, name="s")
+    assert run("store", "copy", "one", "two", cwd=tmp_path).returncode == 1
+    wrong = run(*there, cwd=tmp_path)
+    assert (wrong.returncode, "needs the name of a tenant" in wrong.stderr) == (2, True)
+
+
+def test_every_table_of_sessions_is_copied_but_for_what_belongs_to_one_machine(
+    tmp_path: Path,
+) -> None:
+    with database.opened(StateDir(tmp_path)) as db:
+        for table, columns in COLUMNS.items():
+            known = {row[1] for row in db.execute(f"PRAGMA table_info({table})")}
+            assert known - {"session", "number"} <= set(columns.split(", ")) <= known
+        related = "SELECT name FROM sqlite_schema WHERE sql LIKE '%REFERENCES session%'"
+        tables = {name for (name,) in db.execute(related)}
+    assert tables - set(COLUMNS) <= {"holder", "outbox"}
