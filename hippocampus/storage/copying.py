@@ -1,6 +1,6 @@
 """Copies sessions between a directory and a server: payloads first, each session's rows in one transaction.
 
-What is equal by its hash is left as it is, so that a copy that was stopped goes on where it was.
+Sessions of the same hash are left as they are, so that a copy that was stopped can go on.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _copy_payload(contents: ContentStore, copies: ContentStore, key: str) -> boo
 
 
 def _digest(rows: Rows) -> bytes:
-    """Return the hash of what a session has, whether or not it is packed and consolidated.
+    """Return the hash of the content of a session, packed and consolidated or not.
 
     Its name is left out, which each engine writes in its own way.
     """

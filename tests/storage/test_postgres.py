@@ -19,9 +19,6 @@ from hippocampus import Hippocampus, RecallError, StoreError
 from hippocampus.policy import Policy
 from hippocampus.replay.readers import read_file
 
-pytest.importorskip("psycopg_pool", reason="the extra `postgres` is not installed")
-from hippocampus.storage.postgres import PostgresState
-
 RECORDINGS = sorted((Path(__file__).parents[2] / "examples" / "transcripts").glob("*.json"))
 
 
@@ -224,7 +221,7 @@ def test_two_workers_that_commit_at_once_wait_for_each_other(postgres: Server, t
         assert first(items) == second(items) != items
         ids = [each.entry.id for each in first.records()]
         assert len(ids) == len(set(ids))
-        archived = PostgresState(postgres.address, tenant).exported("s")
+        archived = one._resources.state.exported("s")
         lines = [json.loads(line) for line in archived.splitlines()]
         assert [each["at"] for each in lines if each["type"] == "message"] == list(
             range(len(items))
@@ -259,7 +256,7 @@ def test_a_tenant_sees_nothing_of_another(postgres: Server, tenant: str) -> None
                     spy.adopt(entry_id)
             with pytest.raises(RecallError):
                 spy.recall(query="lines")
-        state = PostgresState(postgres.address, other)
+        state = foreign._resources.state
         assert state.entry_of(known[0]) is None
         assert [each.session for each in state.earlier("", "ann", 9)] == ["s"]
         assert state.earlier("", "ann", 9)[0].records == []
@@ -267,7 +264,6 @@ def test_a_tenant_sees_nothing_of_another(postgres: Server, tenant: str) -> None
             for record in session.records():
                 assert contents.get(record.content) is None
                 assert not contents.delete(record.content)
-        state.close()
         with foreign.session("s") as spy:  # the same words, stored twice
             spy(reading(5))
             assert [each.entry.id for each in spy.records()] == known

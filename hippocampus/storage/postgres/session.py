@@ -86,7 +86,7 @@ SENT = """
     SELECT %s, %s + place - 1, key, weight
     FROM unnest(%s::text[], %s::bigint[]) WITH ORDINALITY AS given (key, weight, place)
 """
-LOCK = "SELECT changes FROM session WHERE number = %s FOR UPDATE"
+LOCK = "SELECT encoding FROM session WHERE number = %s FOR UPDATE"
 CHANGED = "UPDATE session SET changes = changes + 1, active_at = %s WHERE number = %s"
 ENTRY = "id, origin, content, form, kind, tool, arguments, tokens, stage, shown, entry"
 LINES = "SELECT number, lines FROM conversation WHERE session = %s AND number > %s ORDER BY number"
@@ -333,7 +333,7 @@ class PostgresSession:
         """
         number, records, decisions = self._number, list(records), list(decisions)
         first, keys, weights, encoding = sent
-        with self._change(raw, lambda: call_fields(call, decisions, records)) as db:
+        with self._change(raw, lambda: call_fields(call, decisions, records)) as (db, before):
             cursor = db.cursor()
             _save(cursor, number, records)
             named = {"session": number, "turn": call.turn}
@@ -354,22 +354,22 @@ class PostgresSession:
             ])  # fmt: skip
             db.execute("DELETE FROM call WHERE session = %s AND turn > %s", (number, call.turn))
             db.execute(CALL, (number, *astuple(call)))
-            other = "UPDATE sent SET tokens = 0 WHERE session = %s AND EXISTS (SELECT FROM session WHERE number = %s AND encoding != %s)"
-            db.execute(other, (number, number, encoding))
-            db.execute("UPDATE session SET encoding = %s WHERE number = %s", (encoding, number))
+            if encoding != before:
+                db.execute("UPDATE sent SET tokens = 0 WHERE session = %s", (number,))
+                db.execute("UPDATE session SET encoding = %s WHERE number = %s", (encoding, number))
             db.execute("DELETE FROM sent WHERE session = %s AND number >= %s", (number, first))
             if keys:
                 db.execute(SENT, (number, first, list(keys), list(weights)))
 
     def save(self, *records: Record, raw: RawList | None = None) -> None:
         """Write entries again, after an access; `raw` is the list as it ended, for the journal."""
-        with self._change(raw, dict) as db:
+        with self._change(raw, dict) as (db, _):
             _save(db.cursor(), self._number, records)
 
     def go_on_from(self, turn: int) -> None:
         """Let the sums of all calls stand before a turn: the list has fewer turns than were paid for."""
         last = "SELECT max(turn) FROM call WHERE session = %s"
-        with self._change(None, dict) as db:
+        with self._change(None, dict) as (db, _):
             [(newest,)] = db.execute(last, (self._number,)).fetchall()
             query = "DELETE FROM call WHERE session = %s AND turn BETWEEN %s AND %s"
             db.execute(query, (self._number, turn - 1, newest - 1))
@@ -414,10 +414,11 @@ class PostgresSession:
     @contextlib.contextmanager
     def _change(
         self, raw: RawList | None, fields: Callable[[], dict[str, Any]]
-    ) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
+    ) -> Iterator[tuple[psycopg.Connection[tuple[Any, ...]], str]]:
         """Write a change of the session, which other workers take up: two round trips.
 
-        The session's row is locked by the first, which reads what others have added to the journal.
+        The session's row is locked by the first, which reads what others have added to the journal, and
+        yields the vocabulary that counted `sent`.
         """
         number, journal, appended = self._number, self._journal if raw else None, None
         payloads, self._waiting = self._waiting, []
@@ -426,8 +427,8 @@ class PostgresSession:
                 locked = db.execute(LOCK, (number,))
                 known = journal.last if journal else EVER
                 others = db.execute(LINES, (number, known))
-                self._expected(locked.fetchall())
-                yield db
+                (encoding,) = self._expected(locked.fetchall())
+                yield db, encoding
                 self._contents.write(db.cursor(), payloads)
                 if journal and raw:
                     rows = [(place, readable(lines)) for place, lines in others.fetchall()]
