@@ -30,6 +30,7 @@ from hippocampus.session.ports import ConsolidationOutcome
 from hippocampus.session.resources import DEADLINE_SECONDS, Resources, SessionInfo
 from hippocampus.session.session import Session
 from hippocampus.session.summaries import Summaries
+from hippocampus.storage import database
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.state import DirectoryState, directory_of, state_of
 from hippocampus.storage.state_dir import DEFAULT_AGENT, StateDir
@@ -342,10 +343,10 @@ class Hippocampus:
         return directory_of(self._resources.state)
 
     def _known_facts(self) -> Facts | None:
-        """Return the long-term memory if it exists: reading makes no file."""
+        """Return the long-term memory if it has anything: a start without it loads nothing."""
         if not isinstance(self._resources.state, DirectoryState):
             return None
-        known = self._facts is not None or self._state.facts.exists()
+        known = self._facts is not None or database.has_facts(self._state)
         return self.facts if known else None
 
     def repeatable(self, name: str) -> Callable[[Tool], Tool]:
@@ -376,7 +377,7 @@ class Hippocampus:
 
     @property
     def facts(self) -> Facts:
-        """Return the long-term memory of this directory: facts and memories in one SQLite file.
+        """Return the long-term memory of this directory: facts and memories in its database.
 
         Raises:
             FactError: the file cannot be opened.
@@ -389,7 +390,7 @@ class Hippocampus:
 
                 settings = settings_of(self._resources.policy.facts)
                 agent = self._agent or DEFAULT_AGENT
-                self._facts = Facts(self._state.facts, settings=settings, agent=agent)
+                self._facts = Facts(self._state.database, settings=settings, agent=agent)
         return self._facts
 
     def close(self) -> None:

@@ -105,9 +105,7 @@ def defrag(
         raise typer.BadParameter("--idle-hours is 0 or more")
     with contextlib.ExitStack() as closing:
         store = closing.enter_context(opened_store(state))
-        facts = None
-        if state.facts.exists():
-            facts = closing.enter_context(contextlib.closing(Facts(state.facts)))
+        facts = closing.enter_context(contextlib.closing(Facts(state.database)))
         rules = policies.load(policy)
         done = run(state, store, facts, rules, time.time(), apply=apply, idle_hours=idle_hours)
     numbers = asdict(done)
@@ -215,7 +213,7 @@ def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
 
 def _database(path: Path) -> Path:
     """Return the database of a memory: a file, or that of a state directory."""
-    return path if path.suffix in DATABASES else StateDir(path).facts
+    return path if path.suffix in DATABASES else StateDir(path).database
 
 
 def _forget_session(state: StateDir, session: str, *, apply: bool) -> None:
@@ -225,15 +223,9 @@ def _forget_session(state: StateDir, session: str, *, apply: bool) -> None:
 
     with contextlib.ExitStack() as closing:
         store = closing.enter_context(opened_store(state))
-
-        def facts() -> Facts:
-            return closing.enter_context(contextlib.closing(Facts(state.facts)))
-
-        if apply:
-            found = forgetting.forget(state, session, store, facts)
-        else:
-            known = facts() if state.facts.exists() else None
-            found = forgetting.traces(state, session, store, known)
+        facts = closing.enter_context(contextlib.closing(Facts(state.database)))
+        forget = forgetting.forget if apply else forgetting.traces
+        found = forget(state, session, store, facts)
     if not found:
         fail(f"no trace of session {session!r}")
     word = "removed" if apply else "would be removed; --apply removes them"

@@ -18,7 +18,7 @@ def default_path() -> Path:
     """Return the database where nothing names another."""
     from hippocampus.storage.state_dir import StateDir
 
-    return StateDir(Path(".hippocampus")).facts
+    return StateDir(Path(".hippocampus")).database
 
 
 def fast(arguments: Sequence[str]) -> bool:

@@ -54,7 +54,7 @@ def mcp(  # noqa: PLR0913, PLR0917 - one parameter an option
 
     state = StateDir(state_dir)
     with contextlib.ExitStack() as closing:
-        facts = closing.enter_context(opened(state.facts, agent or OWN_AGENT, models=True))
+        facts = closing.enter_context(opened(state.database, agent or OWN_AGENT, models=True))
         memory = Hippocampus(state_dir, policy=policy, agent=agent)
         closing.callback(memory.close)
         if transport == "stdio":

@@ -26,7 +26,7 @@ from hippocampus.storage import files, gc
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.gc import Holding, Removal
 from hippocampus.storage.ledger import StoredSession, is_pinned, stored_sessions
-from hippocampus.storage.state_dir import DEFAULT_AGENT, StateDir
+from hippocampus.storage.state_dir import StateDir
 
 IDLE_HOURS = 1.0
 """A session that was active since then may be running, and its contents stay."""
@@ -67,15 +67,12 @@ class Defragmented:
     bytes_freed: int = 0
 
 
-NOTHING = Compaction((), (), 0, dry_run=True)
-
-
 class _Scope(NamedTuple):
     """The stores that a run reads and changes."""
 
     state: StateDir
     store: ContentStore
-    facts: Facts | None
+    facts: Facts
     file: MemoryFile
 
 
@@ -94,7 +91,7 @@ class _Plan:
 def defrag(  # noqa: PLR0913 - one parameter an input
     state: StateDir,
     store: ContentStore,
-    facts: Facts | None,
+    facts: Facts,
     policy: Policy,
     now: float,
     *,
@@ -103,7 +100,7 @@ def defrag(  # noqa: PLR0913 - one parameter an input
 ) -> Defragmented:
     """Plan a run over a state directory, and with `apply` make it.
 
-    `facts` is its fact store, or None; `now` is in seconds since 1970. Running sessions are not
+    `now` is in seconds since 1970. Running sessions are not
     disturbed.
 
     Raises:
@@ -111,9 +108,8 @@ def defrag(  # noqa: PLR0913 - one parameter an input
 
     """
     idle_since = now - idle_hours * 3_600
-    scope = _Scope(
-        state, store, facts, _file(state, facts, wanted=policy.consolidation.memory_file)
-    )
+    file = MemoryFile(state, facts.agent, is_kept=policy.consolidation.memory_file)
+    scope = _Scope(state, store, facts, file)
     if not apply:
         return _figures(_plan(scope, policy, idle_since, now), state)
     try:
@@ -130,34 +126,25 @@ def defrag(  # noqa: PLR0913 - one parameter an input
     return replace(_figures(done, state), applied=True)
 
 
-def _file(state: StateDir, facts: Facts | None, *, wanted: bool = True) -> MemoryFile:
-    agent = facts.agent if facts is not None else DEFAULT_AGENT
-    return MemoryFile(state, agent, is_kept=wanted)
-
-
 # Planning
 
 
 def _plan(scope: _Scope, policy: Policy, idle_since: float, now: float) -> _Plan:
     state, store, facts, file = scope
     past = sessions(state)
-    current = facts.memories(agent=EVERY_AGENT) if facts is not None else []
+    current = facts.memories(agent=EVERY_AGENT)
     members = lined(state)
     keep = frozenset(  # what the user said and the memory file has does not fade
         each.id for each in current if each.id in members and each.origin.role == "user"
     )
-    compaction = (
-        upkeep.compact(facts.tables, agent=EVERY_AGENT, keep=keep, dry_run=True)
-        if facts is not None
-        else NOTHING
-    )
+    compaction = upkeep.compact(facts.tables, agent=EVERY_AGENT, keep=keep, dry_run=True)
     going = {*compaction.removed, *compaction.merged}
     staying = [each for each in current if each.id not in going]
     known = {(each.origin.session, each.origin.entry_id) for each in staying}
-    again = used_in_several(past, PROMOTED_USERS, known) if facts else []
+    again = used_in_several(past, PROMOTED_USERS, known)
     known |= {(session, record.entry.id) for session, record in again}
     held = gc.holdings(state, store)
-    own = [each for each in staying if facts is not None and each.agent == facts.agent]
+    own = [each for each in staying if each.agent == facts.agent]
     return _Plan(
         tuple(each.id for each in reversed(own) if each.id not in members and _is_used_again(each)),
         tuple(item for one in again if not secrets.find((item := _item(*one)).content, cards=True)),
@@ -165,7 +152,7 @@ def _plan(scope: _Scope, policy: Policy, idle_since: float, now: float) -> _Plan
         compaction,
         tuple(removals(held, prunable(past, policy, idle_since, known))),
         tuple(gc.plan(held, gc.GcRules(), now)),
-        file.edits() if facts is not None else Edits(),
+        file.edits(),
         len(past),
     )
 
@@ -287,15 +274,14 @@ def removals(holdings: Iterable[Holding], free: Mapping[tuple[str, str], str]) -
 def _apply(scope: _Scope, plan: _Plan, now: float) -> set[str]:
     """Make the planned changes; return the removed contents."""
     state, store, facts, file = scope
-    if facts is not None:
-        if any(plan.edits):
-            file.sync(facts)
-        outcomes = write.store_many(facts.tables, plan.new)
-        stored = [each.memory.id for each in outcomes if each.memory]
-        kept = plan.keep | set(stored)
-        done = upkeep.compact(facts.tables, agent=EVERY_AGENT, keep=kept)
-        if plan.promoted or stored or done.removed or done.merged:
-            file.sync(facts, [*plan.promoted, *stored])
+    if any(plan.edits):
+        file.sync(facts)
+    outcomes = write.store_many(facts.tables, plan.new)
+    stored = [each.memory.id for each in outcomes if each.memory]
+    kept = plan.keep | set(stored)
+    done = upkeep.compact(facts.tables, agent=EVERY_AGENT, keep=kept)
+    if plan.promoted or stored or done.removed or done.merged:
+        file.sync(facts, [*plan.promoted, *stored])
     going = [*plan.pruned, *plan.orphans]
     put_before = now - JUST_PUT_SECONDS
     return {each.key for each in gc.collect(state, store, going, now, put_before=put_before)}

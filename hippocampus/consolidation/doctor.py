@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 from hippocampus import policy as policies
 from hippocampus.errors import HippocampusError, PolicyError, StoreError
-from hippocampus.storage import files, salvage
+from hippocampus.storage import database, files, salvage
 from hippocampus.storage.content_store import ContentStore
-from hippocampus.storage.salvage import DAMAGED, set_aside
+from hippocampus.storage.salvage import set_aside
 from hippocampus.storage.sqlite import remove_database
 from hippocampus.storage.state_dir import StateDir
 from hippocampus.storage.verify import verify
@@ -73,9 +73,6 @@ def _of_file(state: StateDir, text: str, *, is_loss: bool) -> Finding:
         return Finding(text, is_loss, "remove it: no payload is in it", stray.unlink)
     if str(state.database) in text:
         return _of_state(state, text, is_loss=is_loss)
-    if str(state.facts) in text:
-        remedy = f"rename it to {state.facts.name}{DAMAGED}, so that a new one is made"
-        return Finding(text, is_loss, remedy, functools.partial(set_aside, state.facts))
     return Finding(text, is_loss)
 
 
@@ -91,20 +88,14 @@ def _of_state(state: StateDir, text: str, *, is_loss: bool) -> Finding:
 
 
 def _facts(state: StateDir) -> Iterator[Finding]:
-    """Yield what the fact store finds wrong with itself; a damaged file is found by `verify`."""
-    if (
-        not state.facts.exists() or not state.facts.stat().st_size
-    ):  # opening would fill an empty one
-        return
-    from hippocampus.facts import Facts
+    """Yield what the facts find wrong with themselves; a damaged file is found by `verify`."""
+    with contextlib.suppress(StoreError):
+        if database.has_facts(state):
+            from hippocampus.facts import Facts
 
-    try:
-        with contextlib.closing(Facts(state.facts)) as facts:
-            yield from (
-                Finding(f"fact store {state.facts}: {each}", is_loss=True) for each in facts.check()
-            )
-    except HippocampusError:
-        return
+            with contextlib.closing(Facts(state.database)) as facts:
+                wrong = facts.check()
+            yield from (Finding(f"facts in {state.root}: {each}", is_loss=True) for each in wrong)
 
 
 def _memory_files(state: StateDir) -> Iterator[Finding]:

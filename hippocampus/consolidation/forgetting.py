@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from hippocampus.consolidation import daily_log
@@ -40,7 +39,7 @@ class Forgotten:
         return bool(self.payloads or self.shared or self.facts or self.is_stored)
 
 
-def traces(state: StateDir, session: str, store: ContentStore, facts: Facts | None) -> Forgotten:
+def traces(state: StateDir, session: str, store: ContentStore, facts: Facts) -> Forgotten:
     """Return what a state directory has of a session.
 
     Raises:
@@ -54,7 +53,7 @@ def traces(state: StateDir, session: str, store: ContentStore, facts: Facts | No
         owners = {each.session for each in held.references}
         if name in owners:
             (payloads if owners == {name} else shared).append(held.key)
-    made = memories.of_session(facts.tables.database, session) if facts else {}
+    made = memories.of_session(facts.tables.database, session)
     return Forgotten(
         tuple(payloads),
         tuple(shared),
@@ -63,9 +62,7 @@ def traces(state: StateDir, session: str, store: ContentStore, facts: Facts | No
     )
 
 
-def forget(
-    state: StateDir, session: str, store: ContentStore, facts: Callable[[], Facts]
-) -> Forgotten:
+def forget(state: StateDir, session: str, store: ContentStore, facts: Facts) -> Forgotten:
     """Remove every trace of a session; return what was removed.
 
     Its rows go last, so that a run that is cut off can be repeated.
@@ -75,12 +72,10 @@ def forget(
 
     """
     ledger.expect_closed(state, session)
-    known = facts() if state.facts.exists() else None
-    found = traces(state, session, store, known)
+    found = traces(state, session, store, facts)
     try:
-        if known is not None:
-            _without_lines(state, known, found.facts)
-            upkeep.erase(known.tables, session)
+        _without_lines(state, facts, found.facts)
+        upkeep.erase(facts.tables, session)
         daily_log.remove(state, session)
         for key in found.payloads:
             store.delete(key)

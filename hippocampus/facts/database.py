@@ -1,4 +1,4 @@
-"""The open SQLite file of the fact store: pragmas, migrations, transactions, errors.
+"""The open SQLite file of the fact store: pragmas, transactions, errors.
 
 What the tables mean is not known here.
 """
@@ -14,9 +14,8 @@ from typing import Any
 
 from hippocampus.errors import StoreError
 from hippocampus.facts.errors import FactError
-from hippocampus.facts.schema import SCHEMA
-from hippocampus.storage.migrations import RECORD, migrate
-from hippocampus.storage.sqlite import connected, transaction
+from hippocampus.storage.database import opened_at
+from hippocampus.storage.sqlite import transaction
 
 CACHE_KIB = 65_536
 MAPPED_BYTES = 1 << 28
@@ -39,7 +38,7 @@ class Database:
         self._lock = threading.RLock()
         with self.guarded():
             # With FULL a commit outlives a power cut, for half a millisecond.
-            self.connection = connected(path, synchronous="FULL")
+            self.connection = opened_at(path, synchronous="FULL", is_shared=is_shared)
             try:
                 for pragma in (
                     f"cache_size = -{CACHE_KIB}",
@@ -49,9 +48,6 @@ class Database:
                     self.connection.execute(f"PRAGMA {pragma}")
                 # The case of every script; SQLite's own functions know ASCII only.
                 self.connection.create_function("folded", 1, str.casefold, deterministic=True)
-                if is_shared:
-                    self.connection.execute(RECORD)
-                migrate(self.connection, self.path, SCHEMA)
             except BaseException:
                 self.connection.close()
                 raise

@@ -18,7 +18,7 @@ from hippocampus.storage import files, migrations, sqlite
 from hippocampus.storage.schema import SCHEMA
 from hippocampus.storage.state_dir import StateDir
 
-EARLIER = ("sessions/*.sqlite3", "tombstones.sqlite3", "entries.sqlite3", "proxy.sqlite3")
+EARLIER = ("memory.sqlite3", "sessions/*.sqlite3", "tombstones.sqlite3", "proxy.sqlite3")
 """Files of state directories from before there was one database."""
 FOREIGN_SECONDS = 86_400.0
 """A session that a process of another machine has opened counts as open for this long after its last
@@ -34,24 +34,40 @@ def connected(state: StateDir) -> sqlite3.Connection:
         sqlite3.Error: the file is damaged, or locked for longer than `sqlite.BUSY_SECONDS`.
 
     """
-    _refuse_earlier(state)
-    db = migrations.migrated(state.database, SCHEMA)
+    return opened_at(state.database)
+
+
+def opened_at(
+    path: Path | str, *, synchronous: str = "NORMAL", is_shared: bool = False
+) -> sqlite3.Connection:
+    """Open a database by its path, as `connected` does; a lone fact store has the same tables.
+
+    One that `is_shared` may have tables of a host's, made before ours.
+    """
+    if path != sqlite.IN_MEMORY:
+        _refuse_earlier(Path(path))
+    db = sqlite.connected(path, synchronous=synchronous)
     try:
         db.execute("PRAGMA foreign_keys = ON")
         db.execute("PRAGMA secure_delete = ON")
+        if is_shared:
+            db.execute(migrations.RECORD)
+        migrations.migrate(db, str(path), SCHEMA)
     except BaseException:
         db.close()
         raise
     return db
 
 
-def _refuse_earlier(state: StateDir) -> None:
-    if not state.database.exists():
+def _refuse_earlier(path: Path) -> None:
+    state = StateDir(path.parent)
+    if path == state.database and not path.exists():
         left = next((path for name in EARLIER for path in state.root.glob(name)), None)
         if left is not None:
             raise StoreError(
                 f"state directory {state.root} is of an earlier version, which wrote {left.name}: name "
-                "another directory; `hippocampus store entries` of that version exports its entries"
+                "another directory; `hippocampus store entries` and `hippocampus memory export` of that "
+                "version export what it has"
             )
 
 
@@ -76,7 +92,7 @@ def reading(state: StateDir) -> Iterator[sqlite3.Connection]:
 
     """
     with as_store_error(state):
-        _refuse_earlier(state)
+        _refuse_earlier(state.database)
         if state.database.exists():
             with sqlite.reading(state.database) as db:
                 if migrations.applied(db, str(state.database), SCHEMA):
@@ -84,6 +100,20 @@ def reading(state: StateDir) -> Iterator[sqlite3.Connection]:
                     return
         with contextlib.closing(migrations.migrated(sqlite.IN_MEMORY, SCHEMA)) as db:
             yield db
+
+
+def has_facts(state: StateDir) -> bool:
+    """Return whether the database has facts, memories or blocks.
+
+    Raises:
+        StoreError: it cannot be read.
+
+    """
+    if not state.database.exists():
+        return False
+    query = "SELECT EXISTS (SELECT 1 FROM memory) OR EXISTS (SELECT 1 FROM block)"
+    with reading(state) as db:
+        return bool(db.execute(query).fetchone()[0])
 
 
 def backup(state: StateDir, path: Path) -> None:

@@ -24,6 +24,7 @@ COLUMNS = """
     SELECT found.name, field.name FROM pragma_table_list AS found
     JOIN pragma_table_xinfo(found.name) AS field
     WHERE found.schema = 'main' AND found.type = 'table' AND found.name NOT LIKE 'sqlite%'
+        AND field.hidden = 0
     ORDER BY found.name, field.cid
 """
 
@@ -75,7 +76,8 @@ def migrate(db: sqlite3.Connection, path: str, schema: Schema) -> None:
             has = f"the columns {', '.join(found[table])}" if table in found else "no columns"
             raise StoreError(
                 f"{schema.kind} {path}: its table {table!r} has {has}, and not "
-                f"{', '.join(columns)}: restore it from a backup, or move it away to begin a new one"
+                f"{', '.join(columns)}: the checkout that wrote it exports it (hippocampus store export, "
+                "hippocampus memory export); or restore a backup, or move it away to begin a new one"
             )
 
 
@@ -122,7 +124,7 @@ def _run(db: sqlite3.Connection, script: str) -> None:
 
 
 def columns_of(db: sqlite3.Connection) -> TableColumns:
-    """Return the columns of the tables of a file."""
+    """Return the columns of the tables of a file, without generated ones."""
     columns: dict[str, tuple[str, ...]] = {}
     for table, column in db.execute(COLUMNS):
         columns[table] = (*columns.get(table, ()), column)

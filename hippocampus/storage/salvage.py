@@ -20,11 +20,19 @@ MAX_NUMBER = 100_000
 """The numbers that are tried, one by one, where not even the last row can be read."""
 DAMAGED = ".damaged"
 """The suffix of a damaged file that is set aside; its words may still be read by hand."""
-NAMELESS = """
+MENDED = """
     INSERT INTO session (number, name, active_at)
     SELECT DISTINCT session, 'recovered-' || session, 0 FROM entry
-    WHERE session NOT IN (SELECT number FROM session)
+    WHERE session NOT IN (SELECT number FROM session);
+    DELETE FROM vector WHERE row NOT IN (SELECT row FROM memory);
+    DELETE FROM triple WHERE memory NOT IN (SELECT row FROM memory)
+        OR subject NOT IN (SELECT id FROM entity) OR object NOT IN (SELECT id FROM entity);
+    DELETE FROM entity_name WHERE entity NOT IN (SELECT id FROM entity);
+    UPDATE memory SET superseded_by = NULL WHERE superseded_by NOT IN (SELECT id FROM memory);
+    INSERT INTO memory_text (memory_text) VALUES ('rebuild')
 """
+"""A session of which only entries are left gets a name; what belonged to a lost memory goes; one that it
+had superseded stays in the past."""
 LOST = """
     SELECT name, count(DISTINCT entry_id) FROM decision JOIN session ON session.number = decision.session
     WHERE NOT EXISTS (
@@ -100,12 +108,14 @@ def _copied(path: Path, made: Path | str) -> list[str]:
                     if table == "migration" or tables.get(table) != columns:
                         continue
                     new.execute(f"DELETE FROM {table}")
-                    into = f"INSERT OR IGNORE INTO {table} VALUES ({', '.join('?' * len(columns))})"
+                    names, values = ", ".join(columns), ", ".join("?" * len(columns))
+                    into = f"INSERT OR IGNORE INTO {table} ({names}) VALUES ({values})"
                     unread = [0]
-                    new.executemany(into, _rows(old, table, unread))
+                    new.executemany(into, _rows(old, table, names, unread))
                     if unread[0]:
                         found.append(f"{unread[0]} rows of the table {table} cannot be read")
-                new.execute(NAMELESS)
+                for statement in MENDED.split(";"):
+                    new.execute(statement)
             found += [f"session {name!r} has lost {n} entries" for name, n in new.execute(LOST)]
             if made != sqlite.IN_MEMORY:
                 new.execute("PRAGMA journal_mode = DELETE")
@@ -114,15 +124,17 @@ def _copied(path: Path, made: Path | str) -> list[str]:
     return found
 
 
-def _rows(db: sqlite3.Connection, table: str, unread: list[int]) -> Iterator[tuple[Any, ...]]:
+def _rows(
+    db: sqlite3.Connection, table: str, columns: str, unread: list[int]
+) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of a table that can be read, and count the numbers of others in `unread`."""
-    numbered = f"SELECT rowid, * FROM {table} NOT INDEXED WHERE rowid >= ? ORDER BY rowid"
+    numbered = f"SELECT rowid, {columns} FROM {table} NOT INDEXED WHERE rowid >= ? ORDER BY rowid"
     start = 0
     try:
         last = db.execute(f"SELECT max(rowid) FROM {table}").fetchone()[0] or 0
     except sqlite3.OperationalError:  # without numbers; derived data
         with contextlib.suppress(sqlite3.DatabaseError):
-            yield from db.execute(f"SELECT * FROM {table}")
+            yield from db.execute(f"SELECT {columns} FROM {table}")
         return
     except sqlite3.DatabaseError:
         last = MAX_NUMBER

@@ -32,13 +32,8 @@ class StateDir:
 
     @property
     def database(self) -> Path:
-        """Return the database of sessions, tombstones, proxies and hooks."""
+        """Return the database of sessions, facts, tombstones, proxies and hooks."""
         return self.root / "state.sqlite3"
-
-    @property
-    def facts(self) -> Path:
-        """Return the database of the long-term memory."""
-        return self.root / "memory.sqlite3"
 
     @property
     def index(self) -> Path:

@@ -33,7 +33,6 @@ def verify(state: StateDir, store: ContentStore | None = None) -> Report:
     """
     problems, notes = _state(state), list[str]()
     readable = not problems
-    problems += _databases(state.facts, "fact store")
     notes += _databases(state.index, "search index")
     try:
         with contextlib.nullcontext(store) if store else opened_store(state) as opened:

@@ -116,7 +116,7 @@ def test_init_makes_the_database_where_it_is_told(tmp_path: Path) -> None:
     done("--as", "crib", "init", cwd=tmp_path)
     done("--as", "crib", "init", cwd=tmp_path)
     made = {str(each.relative_to(tmp_path)) for each in tmp_path.rglob("*.*") if each.is_file()}
-    assert {"a.db", "deep/b.db", ".hippocampus/memory.sqlite3"} <= made
+    assert {"a.db", "deep/b.db", ".hippocampus/state.sqlite3"} <= made
 
 
 def test_the_doctor_says_what_there_is(tmp_path: Path) -> None:
@@ -197,14 +197,14 @@ def test_search_is_of_all_agents_and_any_case(filled: Path) -> None:
 def test_blocks_are_listed_and_read(filled: Path) -> None:
     from hippocampus.facts.store import Facts
 
-    facts = Facts(filled / ".hippocampus" / "memory.sqlite3", agent="ann")
+    facts = Facts(filled / ".hippocampus" / "state.sqlite3", agent="ann")
     facts.blocks.append("persona", "kind")
     facts.close()
     assert [each["key"] for each in read("--as", "hippo", "blocks", "ann", cwd=filled)] == [
         "persona"
     ]
     assert done("--as", "hippo", "block", "ann", "persona", cwd=filled) == "kind\n"
-    with Facts(filled / ".hippocampus" / "memory.sqlite3", agent="ann") as facts:
+    with Facts(filled / ".hippocampus" / "state.sqlite3", agent="ann") as facts:
         facts.blocks.append("persona", "kinder", scope="work")
     assert "work/persona (6 bytes" in done("--as", "hippo", "blocks", "ann", cwd=filled)
     missing = run("--as", "hippo", "block", "ann", "none", "--json", cwd=filled)
@@ -330,7 +330,7 @@ def test_forgetting_says_what_is_true_again(tmp_path: Path) -> None:
 
 def test_the_doctor_of_a_database_is_that_of_a_memory(tmp_path: Path) -> None:
     done("remember", "The boiler is in the cellar.", cwd=tmp_path)
-    found = commands.run("doctor", ".hippocampus/memory.sqlite3", cwd=tmp_path)
+    found = commands.run("doctor", ".hippocampus/state.sqlite3", cwd=tmp_path)
     assert json.loads(found.stdout)["database"]["memories"] == 1
 
 
@@ -351,7 +351,7 @@ def test_deleting_says_what_is_true_again(verb: list[str], tmp_path: Path) -> No
 
 def test_compacting_shows_first(tmp_path: Path) -> None:
     done("remember", "An old note about the boiler.", cwd=tmp_path)
-    path = tmp_path / ".hippocampus" / "memory.sqlite3"
+    path = tmp_path / ".hippocampus" / "state.sqlite3"
     db = sqlite3.connect(path)
     db.execute("UPDATE memory SET created = 0, accessed = 0, valid_from = 0")
     db.commit()

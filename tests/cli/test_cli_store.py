@@ -145,7 +145,7 @@ def test_wrong_options_are_told(state: Path, kept: str, options: tuple[str, str]
     assert hippocampus("store", "verify", state).exit_code == 0
 
 
-def test_verify_ends_with_0_on_an_orphan_and_with_1_on_a_damaged_fact_store(
+def test_verify_ends_with_0_on_an_orphan_and_with_1_on_a_damaged_database(
     state: Path, kept: str
 ) -> None:
     store = DiskStore(state / "contents")
@@ -154,7 +154,7 @@ def test_verify_ends_with_0_on_an_orphan_and_with_1_on_a_damaged_fact_store(
     found = hippocampus("store", "verify", state)
     assert found.exit_code == 0
     assert f"content {orphan[:12]} is an orphan" in found.output
-    (state / "memory.sqlite3").write_bytes(b"junk" * 500)
+    (state / "state.sqlite3").write_bytes(b"junk" * 500)
     found = hippocampus("store", "verify", state)
     assert found.exit_code == 1
     assert "undamaged" not in found.output

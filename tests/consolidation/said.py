@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 from conversations import PROMPT
 
 from hippocampus import Hippocampus
 from hippocampus.policy import Consolidation, Policy
+from hippocampus.storage.state_dir import StateDir
 
 Make = Callable[..., Hippocampus]
 
@@ -37,6 +41,15 @@ def call(call_id: str, tool: str, arguments: str, result: str) -> list[dict[str,
         {"role": "assistant", "content": None, "tool_calls": calls},
         {"role": "tool", "tool_call_id": call_id, "content": result},
     ]
+
+
+@contextlib.contextmanager
+def broken_facts(state: Path) -> Iterator[None]:
+    """Take the text index of the facts away for a while, so that none is written or found."""
+    with contextlib.closing(sqlite3.connect(StateDir(state).database)) as db:
+        db.execute("ALTER TABLE memory_text RENAME TO elsewhere")
+        yield
+        db.execute("ALTER TABLE elsewhere RENAME TO memory_text")
 
 
 def current(memory: Hippocampus) -> list[tuple[str, str, str]]:

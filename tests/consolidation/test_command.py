@@ -8,7 +8,7 @@ from pathlib import Path
 
 import commands
 import pytest
-from consolidation.said import Make, current, user
+from consolidation.said import Make, broken_facts, current, user
 from typer.testing import CliRunner
 
 from hippocampus.cli import app
@@ -53,14 +53,12 @@ def test_a_broken_fact_store_is_told_in_a_sentence_and_the_session_offered_again
 ) -> None:
     state = tmp_path / "state"
     make().session("one")([user("I prefer green tea.")])
-    broken = state / "memory.sqlite3"
-    broken.write_bytes(b"no database" * 500)
-    told = commands.run("consolidate", state, cwd=tmp_path)
-    assert told.returncode == 1
-    [line] = told.stderr.splitlines()
-    assert line.startswith(f"session one: not consolidated yet: fact store {broken} is damaged")
-    assert run(str(state), "--dry-run").split() == ["one"]
-    broken.unlink()
+    with broken_facts(state):
+        told = commands.run("consolidate", state, cwd=tmp_path)
+        assert told.returncode == 1
+        [line] = told.stderr.splitlines()
+        assert line.startswith("session one: not consolidated yet: fact store ")
+        assert run(str(state), "--dry-run").split() == ["one"]
     assert "one: 1 kept" in run(str(state))
 
 

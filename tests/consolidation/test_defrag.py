@@ -81,15 +81,19 @@ def recalled(state: Path, name: str, entry_id: str) -> str:
 
 @pytest.fixture
 def facts(tmp_path: Path) -> Iterator[Facts]:
-    with Facts(StateDir(tmp_path).facts) as store:
+    with Facts(StateDir(tmp_path).database) as store:
         yield store
         assert store.check() == []
 
 
 def run(state: Path, facts: Facts | None = None, **options: Any) -> Defragmented:
-    with contextlib.closing(DiskStore(state / "contents")) as store:
-        chosen = options.pop("policy", policy())
-        return defrag(StateDir(state), store, facts, chosen, time.time(), **options)
+    chosen = options.pop("policy", policy())
+    with (
+        contextlib.closing(DiskStore(state / "contents")) as store,
+        contextlib.ExitStack() as opened,
+    ):
+        known = facts or opened.enter_context(Facts(StateDir(state).database))
+        return defrag(StateDir(state), store, known, chosen, time.time(), **options)
 
 
 def on_disk(state: Path) -> dict[str, bytes]:

@@ -97,7 +97,7 @@ def test_the_end_of_a_session_waits_its_turn_for_the_files(
             held.set()
             time.sleep(0.3)
 
-    with Facts(state.facts) as facts:
+    with Facts(state.database) as facts:
         outcome = kept(facts)
         other = threading.Thread(target=hold)
         other.start()

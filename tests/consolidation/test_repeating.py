@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from consolidation import killing
-from consolidation.said import Make, assistant, call, current, loading, user
+from consolidation.said import Make, assistant, broken_facts, call, current, loading, user
 
 from hippocampus import Hippocampus
 from hippocampus.policy import load
@@ -159,15 +159,13 @@ def test_a_closed_memory_leaves_the_rest_to_the_next_start(make: Make, tmp_path:
     assert make().unconsolidated() == ["s"]
 
 
-def test_a_fact_store_that_cannot_be_opened_breaks_no_end_and_loses_nothing(
+def test_a_fact_store_that_cannot_be_written_breaks_no_end_and_loses_nothing(
     make: Make, tmp_path: Path
 ) -> None:
-    (tmp_path / "state").mkdir()
-    broken = tmp_path / "state" / "memory.sqlite3"
-    broken.write_bytes(b"no database" * 500)
     with make().session("s") as session:
         session([user("I prefer green tea.")])
-    broken.unlink()
+        with broken_facts(tmp_path / "state"):
+            session.close()
     memory = make()
     assert memory.unconsolidated() == ["s"]
     assert memory.consolidate()[0].finished

@@ -69,14 +69,15 @@ def test_a_damaged_file_is_said_to_be_one_and_stays_as_it_is(tmp_path: Path) -> 
     assert path.read_bytes() == b"no database" * 500
 
 
-def test_a_file_of_something_else_gets_no_tables_of_ours(tmp_path: Path) -> None:
-    Ledger(StateDir(tmp_path), "s").close()
-    path = StateDir(tmp_path).database
-    with pytest.raises(StoreError, match="a SQLite file of something else; name another"):
-        Database(path)
-    with closing(sqlite3.connect(path)) as db:
-        names = {name for (name,) in db.execute("SELECT name FROM sqlite_schema")}
-    assert "memory" not in names
+def test_a_lone_fact_store_has_the_tables_of_a_state_directory(tmp_path: Path) -> None:
+    Ledger(StateDir(tmp_path / "state"), "s").close()
+    Database(tmp_path / "facts.sqlite3").close()
+    found = []
+    for path in (StateDir(tmp_path / "state").database, tmp_path / "facts.sqlite3"):
+        with closing(sqlite3.connect(path)) as db:
+            found.append(db.execute("SELECT name, sql FROM sqlite_schema").fetchall())
+    assert found[0] == found[1]
+    Database(StateDir(tmp_path / "state").database).close()
 
 
 REMEMBER = """

@@ -134,7 +134,7 @@ def test_every_file_of_a_sealed_directory_that_has_words_is_named(tmp_path, monk
         for path in tmp_path.rglob("*")
         if path.is_file() and b"zanzibar" in words_of(path)
     }
-    assert "memory.sqlite3" in found
+    assert "state.sqlite3" in found
     assert [each for each in found if not each.startswith(tuple(exceptions))] == []
 
 

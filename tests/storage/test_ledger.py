@@ -75,7 +75,7 @@ def test_nothing_is_written_into_a_session_that_was_removed(tmp_path: Path) -> N
     ledger.close()
 
 
-@pytest.mark.parametrize("left", ["sessions/s-1.sqlite3", "tombstones.sqlite3", "entries.sqlite3"])
+@pytest.mark.parametrize("left", ["sessions/s-1.sqlite3", "tombstones.sqlite3", "memory.sqlite3"])
 def test_a_directory_of_an_earlier_version_is_refused_in_one_sentence(
     tmp_path: Path, left: str
 ) -> None:

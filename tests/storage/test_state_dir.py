@@ -21,7 +21,6 @@ def test_each_file_of_a_session_is_one_that_the_layout_names(tmp_path: Path) -> 
         session.recall(session.entries()[0].id, head=3)
     memory.session("two")(reading(2))
     known = {
-        state.facts,
         state.database,
         state.index,
         state.memory_file(),

@@ -44,9 +44,7 @@ def empty(path: Path) -> None:
 @pytest.mark.parametrize(
     ("damaged", "damage", "named"),
     [
-        (lambda state: state.facts, empty, "fact store"),
         (lambda state: state.database, empty, "state"),
-        (lambda state: state.facts, junk, "fact store"),
         (lambda state: state.database, junk, "state"),
         (lambda state: state.contents / "cache.db", junk, "content store"),
     ],

@@ -27,11 +27,11 @@ from typing import Any, NamedTuple
 from hippocampus import Hippocampus
 from hippocampus.consolidation.defrag import defrag
 from hippocampus.facts import Facts
-from hippocampus.facts.schema import SCHEMA as FACTS
 from hippocampus.policy import load
 from hippocampus.storage import gc
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.migrations import Schema, migrate
+from hippocampus.storage.schema import SCHEMA
 from hippocampus.storage.sqlite import connected
 from hippocampus.storage.state_dir import StateDir
 from hippocampus.storage.verify import verify
@@ -119,7 +119,7 @@ def housekeeping(folder: Path, say: Say) -> None:
     state = StateDir(folder)
     with (
         contextlib.closing(DiskStore(state.contents)) as store,
-        contextlib.closing(Facts(state.facts)) as facts,
+        contextlib.closing(Facts(state.database)) as facts,
     ):
         rules = gc.GcRules(None, 2_000, {}, 0.0)
         gc.collect(
@@ -138,8 +138,8 @@ def oldest(path: Path, schema: Schema, row: str) -> None:
 
 
 def old_directory(folder: Path) -> None:
-    """Make a fact store of the oldest version."""
-    oldest(StateDir(folder).facts, FACTS, "INSERT INTO meta VALUES ('kept', 'yes')")
+    """Make a database of the oldest version."""
+    oldest(StateDir(folder).database, SCHEMA, "INSERT INTO meta VALUES ('kept', 'yes')")
 
 
 # What is examined
@@ -187,7 +187,7 @@ def examined(phase: str, folder: Path, acknowledged: list[dict[str, Any]]) -> li
                 session(conversation(2))
                 lost += ["the old ledger"] * session.failures
             if memory.facts.tables.database.meta("kept") != "yes":
-                lost.append("the old fact store")
+                lost.append("the old facts")
         if phase == "housekeeping":
             contents = {each.content for each in memory.facts.memories()}
             lost += [f"fact {each}" for each in SAID if not any(each in text for text in contents)]

@@ -113,14 +113,14 @@ def test_a_running_session_is_not_forgotten(state):
         memory.session("another"),
         pytest.raises(StoreError, match="close it first"),
     ):
-        forgetting.forget(state, "another", memory._store, lambda: memory.facts)
+        forgetting.forget(state, "another", memory._store, memory.facts)
 
 
 def test_what_another_session_shares_stays(tmp_path):
     with contextlib.closing(Hippocampus(tmp_path)) as memory:
         lived(memory, "one", SECRET)
         lived(memory, "two", SECRET)
-        found = forgetting.forget(StateDir(tmp_path), "one", memory._store, lambda: memory.facts)
+        found = forgetting.forget(StateDir(tmp_path), "one", memory._store, memory.facts)
         assert found.shared
         assert found.payloads == ()
         with memory.session("two") as session:
@@ -149,7 +149,7 @@ def test_what_a_shared_digest_repeats_stays_with_it(tmp_path):
         with memory.session("two") as session:
             session(items[:1])
             session.adopt(adopted.entry.id)
-        found = forgetting.forget(StateDir(tmp_path), "one", memory._store, lambda: memory.facts)
+        found = forgetting.forget(StateDir(tmp_path), "one", memory._store, memory.facts)
         assert found.payloads
         with memory.session("two") as session:
             assert session.text(adopted.entry.id) == texts[adopted.entry.id]

@@ -42,8 +42,8 @@ def test_no_line_goes_with_the_fact_store(tmp_path, loss):
     lines = {each for each in path.read_text().splitlines() if each.startswith("- ")}
     assert len(lines) >= 4
     for suffix in ("-wal", "-shm"):
-        state.facts.with_name(f"{state.facts.name}{suffix}").unlink(missing_ok=True)
-    LOSSES[loss](state.facts)
+        state.database.with_name(f"{state.database.name}{suffix}").unlink(missing_ok=True)
+    LOSSES[loss](state.database)
     memory_of(tmp_path, ["I collect stamps."], "third")
     assert lines <= set(path.read_text().splitlines())
 
@@ -58,7 +58,7 @@ def test_a_line_that_a_killed_write_removed_is_not_struck_out_by_a_person(
 ):
     memory_of(tmp_path)
     state = StateDir(tmp_path)
-    with contextlib.closing(Facts(state.facts)) as facts:
+    with contextlib.closing(Facts(state.database)) as facts:
         [gone] = [each for each in facts.memories() if "tea" in each.content]
         assert "tea" in state.memory_file().read_text()
         [(row, _)] = memories.by_id(facts.tables.database, [gone.id]).values()

@@ -22,8 +22,8 @@ from hippocampus.storage.state_dir import StateDir
 
 LIMIT_SECONDS = 30
 NAMES = (
-    "MEMORY.md", "memory.sqlite3", "contents/cache.db", "memory/lines.json",
-    "search/*.sqlite3", "sessions/*.sqlite3", "archive/*.zst", "archive/.lock*", "memory/*.md",
+    "MEMORY.md", "state.sqlite3", "contents/cache.db", "memory/lines.json",
+    "index.sqlite3", "memory/*.md",
 )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from hippocampus.integrations.hooks import log_of, noted
+from hippocampus.storage import database
 
 if TYPE_CHECKING:
     from hippocampus.storage.state_dir import StateDir
@@ -32,7 +33,7 @@ def added(event: dict[str, Any], state: StateDir, policy: str) -> str:
         is_resumed = str(event.get("source")) in {"resume", "fork"}
         if not is_resumed or event.get("prompt_cache_likely_expired") is True:
             text = _loaded(event, state, policy)
-    elif state.facts.exists():
+    elif database.has_facts(state):
         text = _retrieved(event, state)
     # What frames the memories is no reason to add a text.
     lines = [line for line in text.splitlines() if line.startswith(("- ", "["))]
@@ -48,7 +49,7 @@ def _retrieved(event: dict[str, Any], state: StateDir) -> str:
 
     # Gemini CLI puts what SessionStart added in front of the first prompt.
     prompt = str(event.get("prompt") or "").rpartition("</hook_context>")[2]
-    with Facts(state.facts) as facts:
+    with Facts(state.database) as facts:
         text = facts.retrieve(prompt, token_budget=PROMPT_TOKENS)
     seen: set[str] = set()
     for each in log_of(state) if text else ():
@@ -58,7 +59,7 @@ def _retrieved(event: dict[str, Any], state: StateDir) -> str:
 
 
 def _loaded(event: dict[str, Any], state: StateDir, policy_name: str) -> str:
-    if not (state.facts.exists() or state.database.exists()):
+    if not state.database.exists():
         return ""
     from hippocampus import policy
     from hippocampus.consolidation.context_load import opening
@@ -79,7 +80,7 @@ def _loaded(event: dict[str, Any], state: StateDir, policy_name: str) -> str:
     request = ContextLoadRequest(own, "", "", time.time())
     with contextlib.ExitStack() as closing:
         store = closing.enter_context(opened_store(state))
-        facts = closing.enter_context(Facts(state.facts)) if state.facts.exists() else None
+        facts = closing.enter_context(Facts(state.database))
         resources = ContextLoadResources(
             DirectoryState(state), store, rules, tokens.DEFAULT_ENCODING, lambda: facts
         )

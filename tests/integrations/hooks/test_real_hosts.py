@@ -43,15 +43,15 @@ def lists(server: Server, key: str) -> list[list[dict[str, Any]]]:
 
 
 def remember(home: Path, said: str) -> None:
-    with Facts(home / ".hippocampus" / "memory.sqlite3") as facts:
+    with Facts(home / ".hippocampus" / "state.sqlite3") as facts:
         facts.remember(said)
 
 
 def told_later(home: Path, said: str) -> bool:
     """Return whether the memory has a sentence within half a minute."""
     for _ in range(60):
-        if (home / ".hippocampus" / "memory.sqlite3").exists():
-            with Facts(home / ".hippocampus" / "memory.sqlite3") as facts:
+        if (home / ".hippocampus" / "state.sqlite3").exists():
+            with Facts(home / ".hippocampus" / "state.sqlite3") as facts:
                 if facts.recall(said):
                     return True
         time.sleep(0.5)
