@@ -1,21 +1,22 @@
-"""Deep consolidation: notes in the ledger's outbox what a session leaves behind, then stores it.
+"""Deep consolidation: stores what a session leaves behind, and marks what it has read, in one transaction.
 
-It may be killed at any time and repeated: the outbox has what there is to do, the fact store keeps
-each item once, and a session is consolidated when all items are stored. `extract` decides
-which these are.
+It may be killed at any time and repeated: what is marked is stored, and what is not is read again.
+`extract` decides what a session leaves.
 """
 
 from __future__ import annotations
 
+import json
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
 
 from hippocampus.consolidation.extract import (
     MESSAGE,
     PASTED,
     UPDATE,
+    Extracted,
     importance,
     key_of,
     statements,
@@ -28,17 +29,19 @@ from hippocampus.errors import HippocampusError
 from hippocampus.facts import upkeep
 from hippocampus.facts.sentences import RECALLED
 from hippocampus.models import tokens
-from hippocampus.session.ports import ConsolidationOutcome, KeptItem, SessionSnapshot, Speaker
-from hippocampus.storage.ledger import Ledger, OutboxItem
+from hippocampus.session.ports import ConsolidationOutcome, KeptItem, SessionSnapshot
+from hippocampus.storage import consolidated
+from hippocampus.storage.ledger import Ledger
 
 if TYPE_CHECKING:
-    from hippocampus.facts import Item
+    from hippocampus.facts import Facts, Item, Outcome
+    from hippocampus.facts.write import KnownStatement, MemoryRequest
 
 LOG = logging.getLogger("hippocampus")
 READ_BY_MODEL = "asked"
-"""The kind of an item that notes that a model has read a message; it is no fact."""
+"""The origin in the key of a message that a model has read."""
 CONFIRMED = "confirmed"
-"""The outcome of an item that notes that a printed memory was used."""
+"""The origin in the key of a printed memory whose use is counted."""
 
 
 def consolidate(  # noqa: PLR0913, PLR0917 - one parameter an input
@@ -59,48 +62,30 @@ def consolidate(  # noqa: PLR0913, PLR0917 - one parameter an input
 
     """
     change = ledger.pending()
-    outbox = ledger.outbox()
     conversation = transcript_of(session.messages, noted)
     found = worth_keeping(
         session.name, conversation, session.records, resources.policy, session.turn
     )
-    new = [each for each in found if each.key not in outbox]
-    ledger.save_outbox(new)
-    waiting = [item for item in [*outbox.values(), *new] if not item.outcome]
+    printed = _printed(conversation, ledger.context_load() or "")
     model = Judge(resources.complete, model_seconds)
-    unread = _unread(session.name, conversation, outbox) if model.is_there else {}
     try:
-        stored = _stored(waiting, session, resources, model, list(unread.values()))
-    except HippocampusError as failure:  # the outbox keeps the items for the next consolidation
+        facts = resources.facts()
+        db = facts.tables.database
+        _store(facts, session, conversation, found, printed, model)
+        with db.guarded():
+            unpublished = consolidated.unpublished(db.connection, session.name)
+    except HippocampusError as failure:  # nothing is marked: the next consolidation reads it again
         LOG.warning("session %s: not consolidated yet: %s", session.name, failure)
         return ConsolidationOutcome(session.name, session.turn, (), finished=False)
-    if model.tokens:
-        stored += [_noted(key, each.turn) for key, each in unread.items()]
-    ledger.save_outbox(
-        _confirmed(session, conversation, ledger.context_load() or "", {*outbox}, resources)
-    )
-    kept = tuple(
-        KeptItem(
-            item.text,
-            _type_of(item),
-            cast("Speaker", item.origin),
-            session.name,
-            item.turn,
-            item.entry_id,
-            item.fact_id,
-            item.outcome,
-        )
-        for item in stored
-        if not _is_message(item) and item.kind != READ_BY_MODEL and item.fact_id
-    )
+    kept = tuple(KeptItem(**json.loads(shown)) for shown in unpublished if shown)
     outcome = ConsolidationOutcome(
         session.name, session.turn, kept, finished=True, model_tokens=model.tokens
     )
-    # Before the outbox is updated: a kill here, or a failure of these files, publishes them again.
-    if stored and not publish(outcome):
+    # A kill before they are noted as published, or a failure of the files, publishes them again.
+    if unpublished and not publish(outcome):
         return replace(outcome, finished=False)
-    ledger.save_outbox(stored)
-    ledger.consolidated(change)
+    with db.transaction():
+        consolidated.publish(db.connection, session.name, change)
     return outcome
 
 
@@ -138,32 +123,65 @@ def _unread(session: str, conversation: Transcript, known: Collection[str]) -> d
     }
 
 
-def _noted(key: str, turn: int) -> OutboxItem:
-    return OutboxItem(key, "", READ_BY_MODEL, "user", turn, None, 0, "", READ_BY_MODEL)
-
-
-def _stored(
-    items: Sequence[OutboxItem],
+def _store(  # noqa: PLR0913, PLR0917 - one parameter an input
+    facts: Facts,
     session: SessionSnapshot,
-    resources: ConsolidationResources,
+    conversation: Transcript,
+    found: Sequence[Extracted],
+    printed: str,
     model: Judge,
-    unread: Sequence[Utterance],
-) -> list[OutboxItem]:
-    """Store items in the fact store, with what a model finds among unread messages; return them with the outcomes.
+) -> None:
+    """Store what was not read yet, with what a model finds in it, and mark it as read.
 
     Raises:
         HippocampusError: nothing is stored.
 
     """
-    if not items and not unread:
-        return []
     from hippocampus.facts import write
 
-    facts = resources.facts()
+    tables, db = facts.tables, facts.tables.database
     agent = session.agent or facts.agent
-    claims = {item.key: item for item in items if not item.word_by_word}
-    verbatim = [item for item in items if item.word_by_word]
-    asked = statements(session.name, unread)
+    with db.guarded():
+        read = consolidated.keys(db.connection, session.name)
+    new = [each for each in found if each.key not in read]
+    unread = _unread(session.name, conversation, read) if model.is_there else {}
+    asked = [
+        each for each in statements(session.name, list(unread.values())) if each.key not in read
+    ]
+    messages = [item for item in new if item.word_by_word]
+    claims, requests, known = _claims(facts, session, new, asked, model)
+    texts = [write.verbatim(tables, each) for each in _facts(messages, session)]
+    # Messages come first, so that a claim of a later one ends what it corrects in them too.
+    ready = write.prepared(tables, texts, agent), write.prepared(tables, requests, agent, known)
+    with db.transaction():
+        if consolidated.keys(db.connection, session.name) == read:
+            outcomes = [outcome for each in ready for outcome in write.written(tables, each)]
+            done = list(zip([*messages, *claims], outcomes, strict=True))
+            updates = {item.text for item, kept in done if not _is_message(item) and kept.memory}
+            facts.delete(
+                kept.memory.id
+                for item, kept in done
+                if item.kind == MESSAGE and item.text in updates and kept.memory
+            )
+            used = _confirmed(facts, session, conversation, printed, read)
+            marks: dict[str, str | None] = dict.fromkeys([*used, *(unread if model.tokens else ())])
+            marks |= {item.key: _shown(item, kept, session) for item, kept in done}
+            consolidated.add(db.connection, session.name, marks.items())
+            return
+    _store(facts, session, conversation, found, printed, model)  # another process read some of it
+
+
+def _claims(
+    facts: Facts,
+    session: SessionSnapshot,
+    new: Sequence[Extracted],
+    asked: Sequence[Extracted],
+    model: Judge,
+) -> tuple[list[Extracted], list[MemoryRequest], Mapping[str, KnownStatement]]:
+    """Return the claims among new items, and those that a model finds among `asked`, with their requests."""
+    from hippocampus.facts import write
+
+    claims = {item.key: item for item in new if not item.word_by_word}
     requests = {
         item.key: replace(write.claim(each), only_if_ending=item.kind == UPDATE)
         for item, each in zip(claims.values(), _facts(claims.values(), session), strict=True)
@@ -171,7 +189,7 @@ def _stored(
     decided, known = write.judged(
         facts.tables,
         [write.claim(each) for each in _facts(asked, session)],
-        agent,
+        session.agent or facts.agent,
         model,
         model.seconds,
     )
@@ -184,61 +202,35 @@ def _stored(
             (fact,) = _facts([claims.setdefault(item.key, item)], session)
             plain = judgement._replace(text="")  # the words are the user's, not the model's
             requests[item.key] = replace(request, item=fact, decision=plain)
-    # Messages come first, so that a claim of a later one ends what it corrects in them too.
-    texts = write.store_many(facts.tables, _facts(verbatim, session), agent=agent)
-    done = list(zip(verbatim, texts, strict=True))
-    outcomes = write.keep(facts.tables, [requests[key] for key in claims], agent, known)
-    done += zip(claims.values(), outcomes, strict=True)
-    updates = {item.text for item, kept in done if not _is_message(item) and kept.memory}
-    facts.delete(
-        kept.memory.id
-        for item, kept in done
-        if item.kind == MESSAGE and item.text in updates and kept.memory
-    )
-    return [
-        replace(
-            item,
-            text="" if _is_message(item) else item.text,  # a message is in the fact store
-            fact_id=remembered.memory.id if remembered.memory else "",
-            outcome=remembered.action.replace("_", " "),
-        )
-        for item, remembered in done
-    ]
+    return list(claims.values()), [requests[key] for key in claims], known
+
+
+def _printed(conversation: Transcript, opening: str) -> str:
+    """Return the texts of a session in which memories were printed."""
+    texts = [opening, *(each.text for each in conversation.utterances if each.role == "user")]
+    return "\n".join(text for text in [*texts, *conversation.results] if RECALLED.search(text))
 
 
 def _confirmed(
+    facts: Facts,
     session: SessionSnapshot,
     conversation: Transcript,
-    opening: str,
-    known: Collection[str],
-    resources: ConsolidationResources,
-) -> list[OutboxItem]:
-    """Confirm the memories that were printed into a session and that its answers used, each once."""
-    printed = [opening, *(each.text for each in conversation.utterances if each.role == "user")]
-    printed += conversation.results
-    shown = [text for text in printed if RECALLED.search(text)]
+    printed: str,
+    read: Collection[str],
+) -> list[str]:
+    """Confirm the printed memories that answers used, each once; return the keys of these uses."""
     answers = " ".join(each.text for each in conversation.utterances if each.role == "assistant")
-    if not shown or not answers:
+    if not printed or not answers:
         return []
-    try:
-        facts = resources.facts()
-        used = upkeep.used(facts.tables, "\n".join(shown), answers, session.agent or facts.agent)
-        fresh = {
-            key: each
-            for each in used
-            if (key := key_of(session.name, CONFIRMED, each)) not in known
-        }
-        facts.confirm(fresh.values())
-    except HippocampusError as failure:  # a use that is not counted harms nothing
-        LOG.warning("session %s: uses not confirmed: %s", session.name, failure)
-        return []
-    return [
-        OutboxItem(key, "", READ_BY_MODEL, "host", session.turn, None, 0, each, CONFIRMED)
-        for key, each in fresh.items()
-    ]
+    used = upkeep.used(facts.tables, printed, answers, session.agent or facts.agent)
+    fresh = {
+        key: each for each in used if (key := key_of(session.name, CONFIRMED, each)) not in read
+    }
+    facts.confirm(fresh.values())
+    return list(fresh)
 
 
-def _facts(items: Iterable[OutboxItem], session: SessionSnapshot) -> Iterator[Item]:
+def _facts(items: Iterable[Extracted], session: SessionSnapshot) -> Iterator[Item]:
     from hippocampus.facts import Item, Origin
     from hippocampus.facts.models import HEARSAY
 
@@ -249,13 +241,29 @@ def _facts(items: Iterable[OutboxItem], session: SessionSnapshot) -> Iterator[It
             intensity=importance(item.origin, item.kind),
             tags=(HEARSAY,) if item.kind == PASTED else (),
             origin=Origin(storable(session.name), item.turn, item.entry_id or "", item.origin),
-            once=item.key,
         )
 
 
-def _type_of(item: OutboxItem) -> str:
+def _shown(item: Extracted, stored: Outcome, session: SessionSnapshot) -> str:
+    """Return what files show of an item, as JSON; empty for a message, and for what was not stored."""
+    if _is_message(item) or stored.memory is None:
+        return ""
+    kept = KeptItem(
+        item.text,
+        _type_of(item),
+        item.origin,
+        session.name,
+        item.turn,
+        item.entry_id,
+        stored.memory.id,
+        stored.action.replace("_", " "),
+    )
+    return json.dumps(asdict(kept))
+
+
+def _type_of(item: Extracted) -> str:
     return {UPDATE: "fact", PASTED: "note"}.get(item.kind, item.kind)
 
 
-def _is_message(item: OutboxItem) -> bool:
-    return item.kind in {MESSAGE, PASTED} and bool(item.word_by_word)
+def _is_message(item: Extracted) -> bool:
+    return item.kind in {MESSAGE, PASTED} and item.word_by_word

@@ -7,6 +7,7 @@ assistant or a tool said is kept word by word, with little importance, and never
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from hippocampus.consolidation.caution import (
     WORD,
@@ -25,7 +26,6 @@ from hippocampus.facts.statements import joined, read, type_of, worded_as
 from hippocampus.facts.topics import is_own
 from hippocampus.policy import Policy, Subject
 from hippocampus.session.ports import Speaker
-from hippocampus.storage.ledger import OutboxItem
 
 MESSAGE = "event"
 """The kind of a message that is stored verbatim."""
@@ -64,6 +64,20 @@ PROMPT_CHARACTERS = 12_000
 """The newest sentences of the user are decided on, as many as fit."""
 
 
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """One statement that outlives its session."""
+
+    key: str
+    text: str
+    kind: str
+    origin: Speaker
+    turn: int
+    entry_id: str | None
+    word_by_word: bool
+    """Whether it is stored verbatim, and not as a claim that may supersede others."""
+
+
 def importance(origin: str, kind: str) -> float:
     """Return how much something matters, by its speaker and its type."""
     return IMPORTANCE.get((origin, kind), OTHER_IMPORTANCE)
@@ -74,7 +88,7 @@ def key_of(session: str, origin: str, text: str) -> str:
     return content_key(f"{session}\0{origin}\0{text}".encode("utf-8", "backslashreplace"))[:32]
 
 
-def outbox_item(  # noqa: PLR0913, PLR0917 - one parameter a field
+def extracted(  # noqa: PLR0913, PLR0917 - one parameter a field
     session: str,
     text: str,
     kind: str,
@@ -83,40 +97,40 @@ def outbox_item(  # noqa: PLR0913, PLR0917 - one parameter a field
     entry_id: str | None = None,
     *,
     word_by_word: bool = False,
-) -> OutboxItem:
-    """Return the item of a statement; a message is known apart from a claim of its words."""
+) -> Extracted:
+    """Return a statement with its key; a message is known apart from a claim of its words."""
     text = storable(text).strip()
     key = key_of(session, f"{origin} {kind == MESSAGE}", text)
-    return OutboxItem(key, text, kind, origin, turn, entry_id, int(word_by_word))
+    return Extracted(key, text, kind, origin, turn, entry_id, word_by_word=word_by_word)
 
 
 def worth_keeping(
     session: str, transcript: Transcript, records: Sequence[Record], policy: Policy, turn: int
-) -> list[OutboxItem]:
+) -> list[Extracted]:
     """Return the statements that outlive a session, each text once, in their order."""
     tool_texts = ToolTexts(transcript.results)
     stored = {record.content: record.entry.id for record in records}
-    found: list[OutboxItem] = []
+    found: list[Extracted] = []
     for each in _newest(transcript.utterances):
         if each.role == "user":
             entry_id = stored.get(content_key(each.text.encode("utf-8", "surrogatepass")))
             found += [
-                outbox_item(session, text, kind, "user", each.turn, entry_id, word_by_word=verbatim)
+                extracted(session, text, kind, "user", each.turn, entry_id, word_by_word=verbatim)
                 for text, kind, verbatim in _of_user(written(each.text), policy)
             ]
         elif each.answers and (text := _of_assistant(each.text, tool_texts)):
             found.append(
-                outbox_item(session, text, MESSAGE, "assistant", each.turn, word_by_word=True)
+                extracted(session, text, MESSAGE, "assistant", each.turn, word_by_word=True)
             )
     for record in records:
         text, entry = _of_record(record, policy, turn), record.entry
         if text:
             origin: Speaker = "host" if entry.type == "state" else "tool"
-            item = outbox_item(
+            item = extracted(
                 session, text, "note", origin, entry.source.turn, entry.id, word_by_word=True
             )
             found.append(item)
-    first: dict[str, OutboxItem] = {}
+    first: dict[str, Extracted] = {}
     for item in found:
         if WORD.search(item.text):
             first.setdefault(item.key, item)
@@ -232,9 +246,9 @@ def _kind_of(sentence: str) -> str:
 # For a model ---------------------------------------------------------------------------------------
 
 
-def statements(session: str, said: Sequence[Utterance]) -> list[OutboxItem]:
+def statements(session: str, said: Sequence[Utterance]) -> list[Extracted]:
     """Return the user's newest sentences that fit one prompt, for a model that decides what they end."""
-    found: list[OutboxItem] = []
+    found: list[Extracted] = []
     left = PROMPT_CHARACTERS
     for each in reversed(_newest(said)):
         for sentence in reversed(list(joined(sentences(written(each.text).text)))):
@@ -244,5 +258,5 @@ def statements(session: str, said: Sequence[Utterance]) -> list[OutboxItem]:
             left -= len(text)
             if left < 0:
                 return found[::-1]
-            found.append(outbox_item(session, text, type_of(text), "user", each.turn))
+            found.append(extracted(session, text, type_of(text), "user", each.turn))
     return found[::-1]

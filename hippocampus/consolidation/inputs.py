@@ -23,7 +23,7 @@ class ConsolidationResources:
 
     policy: Policy
     facts: Callable[[], Facts]
-    """Opens the fact store; called only if there is something to store."""
+    """Opens the long-term memory."""
     complete: Callable[[str], str] | None = None
     """Returns a model's answer to a prompt."""
 

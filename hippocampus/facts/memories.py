@@ -144,17 +144,6 @@ def same(db: Database, content: str, kind: Kind, agent: str, scope: str) -> int 
     return found
 
 
-def receipt(db: Database, key: str) -> tuple[str, str] | None:
-    """Return the id of the memory that was kept under a key that counts once, and the action; or nothing."""
-    found = db.rows("SELECT memory, action FROM receipt WHERE key = ?", (key,))
-    return (found[0][0], found[0][1]) if found else None
-
-
-def put_receipt(db: Database, key: str, memory_id: str, action: str) -> None:
-    """Note what was kept under a key that counts once."""
-    db.run("INSERT INTO receipt VALUES (?, ?, ?)", (key, memory_id, action))
-
-
 def strengthen(db: Database, row: int, intensity: float, at: float) -> Memory:
     """Count an encounter of a memory, and return it."""
     db.run(
@@ -432,9 +421,8 @@ def delete(db: Database, gone: Mapping[int, Memory]) -> None:
     db.run(f"DELETE FROM memory WHERE {AMONG}", (numbers,))  # noqa: S608 - names of ours
 
 
-def rewrite_file(db: Database, erased: Iterable[str]) -> None:
-    """Forget the receipts of erased memories, and write the file anew: SQLite overwrites no deleted row."""
-    db.run_many("DELETE FROM receipt WHERE memory = ?", [(each,) for each in erased])
+def rewrite_file(db: Database) -> None:
+    """Write the file anew: the text index overwrites no deleted row."""
     db.run("INSERT INTO memory_text (memory_text) VALUES ('optimize')")
     db.run("VACUUM")
     db.rows("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -191,8 +191,6 @@ class Item:
     """When it became true; none is when it was said."""
     valid_until: float | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    once: str = ""
-    """A key under which it counts once: kept before, nothing changes; empty counts each time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -366,7 +366,7 @@ def erase(tables: FactTables, session: str) -> None:
         gone = memories.of_session(db, session)
         delete_rows(tables, gone)
         triples.drop_unused_names(db)
-    memories.rewrite_file(db, [each.id for each in gone.values()])
+    memories.rewrite_file(db)
 
 
 def check(tables: FactTables) -> list[str]:

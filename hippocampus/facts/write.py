@@ -88,6 +88,19 @@ class MemoryRequest:
     """How a model's decisions name it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Texts that only have to be written."""
+
+    agent: str
+    refusals: Sequence[str]
+    """Why each text is not kept; empty where it is."""
+    requests: Sequence[MemoryRequest]
+    """Those that are not refused."""
+    known: Mapping[str, KnownStatement]
+    """The memories that decisions of a model name."""
+
+
 def remember(
     tables: FactTables, text: str, *, agent: str | None = None, **fields: Unpack[ItemFields]
 ) -> list[Outcome]:
@@ -137,9 +150,7 @@ def store_many(
     tables: FactTables, items: Iterable[Item | str], *, agent: str | None = None
 ) -> list[Outcome]:
     """Keep each text word by word; the same text again strengthens the first; a thousand to a transaction."""
-    of = (_item(item) for item in items)
-    wanted = (MemoryRequest(item, "memory", item.type or tables.policy.type) for item in of)
-    return keep(tables, wanted, agent)
+    return keep(tables, (verbatim(tables, _item(item)) for item in items), agent)
 
 
 def _item(item: Item | str) -> Item:
@@ -195,6 +206,11 @@ def claim(item: Item) -> MemoryRequest:
     return MemoryRequest(item, "fact", kind, "", statement, relations)
 
 
+def verbatim(tables: FactTables, item: Item) -> MemoryRequest:
+    """Return a text that is kept word by word."""
+    return MemoryRequest(item, "memory", item.type or tables.policy.type)
+
+
 def _of_draft(item: Item, draft: judge.ExtractedFact, text: str) -> MemoryRequest:
     statement = read(draft.content)
     own = (statement.relation,) if statement.relation else ()
@@ -223,16 +239,22 @@ def keep(
     outcomes: list[Outcome] = []
     waiting = iter(wanted)
     while chunk := list(itertools.islice(waiting, CHUNK)):
-        outcomes += _keep_chunk(tables, chunk, agent, known)
+        outcomes += written(tables, prepared(tables, chunk, agent, known))
     return outcomes
 
 
-def _keep_chunk(
+def prepared(
     tables: FactTables,
-    chunk: list[MemoryRequest],
+    chunk: Sequence[MemoryRequest],
     agent: str,
-    known: Mapping[str, KnownStatement] | None,
-) -> list[Outcome]:
+    known: Mapping[str, KnownStatement] | None = None,
+) -> Prepared:
+    """Return texts with all that models say of them; no transaction waits for a model.
+
+    Raises:
+        FactError: an intensity or a date is none.
+
+    """
     for one in chunk:
         if one.item.intensity is not None and not 0 <= one.item.intensity <= 1:
             raise FactError(f"intensity {one.item.intensity} is not between 0 and 1")
@@ -249,12 +271,18 @@ def _keep_chunk(
         facts, known = judged(tables, facts, agent, tables.complete, judge.SECONDS)
         for at, one in zip(places, facts, strict=True):
             good[at] = one
-    writer = _Transaction(tables, agent, dict(known or {}))
+    return Prepared(agent, refusals, good, dict(known or {}))
+
+
+def written(tables: FactTables, ready: Prepared) -> list[Outcome]:
+    """Write prepared texts in one transaction, or as a part of the open one; each sees those before it."""
+    writer = _Transaction(tables, ready.agent, dict(ready.known))
     with tables.database.transaction():
-        kept = iter([writer.keep(one) for one in good])
+        kept = iter([writer.keep(one) for one in ready.requests])
         tables.put_vectors(writer.vectors)
     return [
-        Outcome(Action.REFUSED, refusal, None) if refusal else next(kept) for refusal in refusals
+        Outcome(Action.REFUSED, refusal, None) if refusal else next(kept)
+        for refusal in ready.refusals
     ]
 
 
@@ -277,17 +305,10 @@ class _Transaction:
         self.vectors: dict[int, Matrix] = {}
 
     def keep(self, wanted: MemoryRequest) -> Outcome:
-        """Keep a text, but for one that counts once and has counted."""
-        once = wanted.item.once
-        if once and (before := memories.receipt(self._db, once)):
-            memory_id, action = before
-            _, memory = memories.by_id(self._db, [memory_id]).get(memory_id, (0, None))
-            return Outcome(Action(action), "it was kept before", memory)
+        """Keep a text."""
         outcome = self._kept(wanted)
         memory_id = outcome.memory.id if outcome.memory else ""
         self._known[wanted.name] = memory_id, outcome.memory.content if outcome.memory else ""
-        if once:
-            memories.put_receipt(self._db, once, memory_id, outcome.action)
         return outcome
 
     def _kept(self, wanted: MemoryRequest) -> Outcome:

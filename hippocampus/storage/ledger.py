@@ -126,23 +126,6 @@ class SessionExcerpt(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class OutboxItem:
-    """One statement that a consolidation stores as a fact, and the outcome."""
-
-    key: str
-    text: str
-    kind: str
-    origin: str
-    turn: int
-    entry_id: str | None
-    word_by_word: int
-    """1 is stored verbatim, 0 as a claim that may supersede others."""
-    fact_id: str = ""
-    outcome: str = ""
-    """What the fact store did; empty until then."""
-
-
-@dataclass(frozen=True, slots=True)
 class ModelCall:
     """One request as it was sent."""
 
@@ -483,29 +466,10 @@ class Ledger:
         return int(row[0])
 
     def consolidated(self, change: int) -> None:
-        """Record that everything up to a change is in the fact store."""
+        """Record that everything up to a change is consolidated."""
         query = "UPDATE session SET consolidated = max(consolidated, ?) WHERE number = ?"
         with self._transaction() as db:
             db.execute(query, (change, self._number))
-
-    def outbox(self) -> dict[str, OutboxItem]:
-        """Return the items of the outbox by key, in the order in which they were found."""
-        rows = self._rows(
-            "SELECT key, text, kind, origin, turn, entry_id, word_by_word, fact_id, outcome"
-            " FROM outbox WHERE session = ? ORDER BY number"
-        )
-        return {row[0]: OutboxItem(*row) for row in rows}
-
-    def save_outbox(self, items: Iterable[OutboxItem]) -> None:
-        """Write items; of an existing one, its text, fact and outcome."""
-        with self._transaction() as db:
-            db.executemany(
-                "INSERT INTO outbox (session, key, text, kind, origin, turn, entry_id, word_by_word,"
-                " fact_id, outcome) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-                " ON CONFLICT (session, key) DO UPDATE SET"
-                " text = excluded.text, fact_id = excluded.fact_id, outcome = excluded.outcome",
-                [(self._number, *astuple(each)) for each in items],
-            )
 
     def context_load(self) -> str | None:
         """Return the text in front of the first message; None where it is not settled."""

@@ -120,20 +120,13 @@ CREATE TABLE measure (
     kind TEXT NOT NULL,
     PRIMARY KEY (session, digest)
 ) STRICT, WITHOUT ROWID;
--- text: empty once a message is in the fact store. outcome: empty until the fact store has the item.
-CREATE TABLE outbox (
-    number INTEGER PRIMARY KEY,
+-- What consolidations have read, by key. shown: what files show of it, as JSON, empty for nothing, NULL once
+-- they do.
+CREATE TABLE consolidated (
     session INTEGER NOT NULL REFERENCES session(number) ON DELETE CASCADE,
     key TEXT NOT NULL,
-    text TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    origin TEXT NOT NULL,
-    turn INTEGER NOT NULL,
-    entry_id TEXT,
-    word_by_word INTEGER NOT NULL,
-    fact_id TEXT NOT NULL,
-    outcome TEXT NOT NULL,
-    UNIQUE (session, key)
+    shown TEXT,
+    PRIMARY KEY (session, key)
 ) STRICT
 """
 TOMBSTONES = """
@@ -235,8 +228,6 @@ CREATE TABLE block (
     updated REAL NOT NULL,
     PRIMARY KEY (agent, scope, key)
 ) STRICT;
-CREATE TABLE receipt (key TEXT PRIMARY KEY, memory TEXT NOT NULL, action TEXT NOT NULL)
-STRICT, WITHOUT ROWID;
 -- The ids of memories that were deleted for good: an id in no table belongs to another store.
 CREATE TABLE forgotten (id TEXT PRIMARY KEY) STRICT
 """

@@ -51,6 +51,20 @@ def test_a_second_consolidation_changes_nothing(make: Make) -> None:
     assert known(memory) == before
 
 
+def test_a_fact_that_a_person_deleted_does_not_come_back_with_its_session(make: Make) -> None:
+    memory = make()
+    with memory.session("s") as session:
+        session(conversation(1))
+        session.consolidate()
+        before = known(memory)
+        memory.facts.delete([each.id for each in memory.facts.memories(kind="fact")])
+        assert len(known(memory)) < len(before)
+        left = known(memory)
+    with memory.session("s") as session:
+        session(conversation(1))
+    assert known(memory) == left
+
+
 def test_what_a_later_session_says_again_counts_as_met_again(make: Make) -> None:
     memory = make()
     for name in ("one", "two"):

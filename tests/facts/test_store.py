@@ -613,24 +613,6 @@ def test_a_tool_ends_nothing_that_a_user_said(facts):
     assert contents(facts.recall("where does Ann live")) == ["Ann lives in Bonn now"]
 
 
-def test_what_counts_once_counts_once_and_stays_deleted(facts):
-    """Who was killed between writing here and noting it elsewhere writes again, without harm."""
-    item = Item("Ann prefers tea", origin=Origin("s", 3, role="user"), once="s:tea")
-    (first,) = factual.remember_many(facts, [item])
-    (second,) = factual.remember_many(facts, [item])
-    assert (first.action, second.action) == (Action.ADDED, Action.ADDED)
-    assert first.memory
-    assert second.memory
-    assert (second.memory.id, second.memory.encounters) == (first.memory.id, 1)
-    (told,) = factual.remember_many(facts, [Item("Ann prefers tea", once="t:tea")])
-    assert told.memory
-    assert (told.action, told.memory.encounters) == (Action.STRENGTHENED, 2)
-    facts.delete([first.memory.id])
-    (third,) = factual.remember_many(facts, [item])
-    assert third.memory is None
-    assert len(facts.memories()) == 0
-
-
 def test_an_agent_with_blocks_alone_is_listed(facts):
     facts.blocks.set("persona", "kind", agent="quiet")
     facts.store("a note", agent="busy")

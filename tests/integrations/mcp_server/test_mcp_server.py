@@ -50,7 +50,7 @@ async def opened(
     state: Path, agent: str = "", profile: str = "hippocampus"
 ) -> AsyncIterator[Client]:
     """Yield a client of a server in this process."""
-    facts = Facts(StateDir(state).facts, agent=agent or OWN_AGENT)
+    facts = Facts(StateDir(state).database, agent=agent or OWN_AGENT)
     with facts, closing(Hippocampus(state, agent=agent)) as memory:
         tools = mcp_server.Tools(StateDir(state), memory, facts, agent)
         async with Client(mcp_server.server(tools, profile)) as client:
@@ -324,7 +324,7 @@ def test_clients_at_once_over_http_read_and_write_one_memory(state: Path) -> Non
 
     with served(state) as (port, _):
         asyncio.run(talk(port))
-    with Facts(StateDir(state).facts) as facts:
+    with Facts(StateDir(state).database) as facts:
         assert len(facts.memories()) == 20
         assert facts.check() == []
 
@@ -339,7 +339,7 @@ def test_servers_over_stdio_share_one_memory(state: Path) -> None:
         await asyncio.gather(*(one(number) for number in range(3)))
 
     asyncio.run(talk())
-    with Facts(StateDir(state).facts) as facts:
+    with Facts(StateDir(state).database) as facts:
         assert len(facts.memories()) == 3
         block = facts.blocks.get("boxes")
         assert block is not None
