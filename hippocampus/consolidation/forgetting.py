@@ -5,7 +5,6 @@ What another session quotes, shares or was given of it belongs to that session, 
 
 from __future__ import annotations
 
-import math
 import sqlite3
 from dataclasses import dataclass
 
@@ -15,9 +14,9 @@ from hippocampus.entries.text import storable
 from hippocampus.errors import StoreError
 from hippocampus.facts import memories, upkeep
 from hippocampus.facts.store import Facts
-from hippocampus.storage import gc, ledger, proxy, search_index
+from hippocampus.storage import gc, ledger, search_index
 from hippocampus.storage.content_store import ContentStore, DiskStore
-from hippocampus.storage.sqlite import rewrite
+from hippocampus.storage.sqlite import rewrite, wipe
 from hippocampus.storage.state_dir import StateDir
 
 
@@ -65,7 +64,7 @@ def traces(state: StateDir, session: str, store: ContentStore, facts: Facts) -> 
 def forget(state: StateDir, session: str, store: ContentStore, facts: Facts) -> Forgotten:
     """Remove every trace of a session; return what was removed.
 
-    Its rows go last, so that a run that is cut off can be repeated.
+    Its rows and facts go last, in one transaction, so that a run that is cut off can be repeated.
 
     Raises:
         StoreError: the session is open, or something cannot be read or written.
@@ -75,13 +74,15 @@ def forget(state: StateDir, session: str, store: ContentStore, facts: Facts) -> 
     found = traces(state, session, store, facts)
     try:
         _without_lines(state, facts, found.facts)
-        upkeep.erase(facts.tables, session)
         daily_log.remove(state, session)
         for key in found.payloads:
             store.delete(key)
         search_index.forget(state.index, [session])
-        proxy.remove(state, [session], math.inf)
-        ledger.forget(state, session)
+        db = facts.tables.database
+        with db.transaction():
+            upkeep.erase(facts.tables, session)
+            ledger.forget(db.connection, session)
+        wipe(db.connection)
         if isinstance(store, DiskStore):
             rewrite(state.contents / "cache.db")
     except (OSError, sqlite3.Error) as failure:

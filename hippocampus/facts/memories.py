@@ -421,11 +421,9 @@ def delete(db: Database, gone: Mapping[int, Memory]) -> None:
     db.run(f"DELETE FROM memory WHERE {AMONG}", (numbers,))  # noqa: S608 - names of ours
 
 
-def rewrite_file(db: Database) -> None:
-    """Write the file anew: the text index overwrites no deleted row."""
+def rewrite_index(db: Database) -> None:
+    """Write the text index anew: it keeps the words of deleted rows until its parts are merged."""
     db.run("INSERT INTO memory_text (memory_text) VALUES ('optimize')")
-    db.run("VACUUM")
-    db.rows("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def check(db: Database) -> list[str]:

@@ -353,7 +353,7 @@ def reembed(tables: FactTables) -> Iterator[tuple[int, int]]:
 
 
 def erase(tables: FactTables, session: str) -> None:
-    """Delete the memories of a session, so that its words are nowhere in the file.
+    """Delete the memories of a session with their words in the index, as a part of the open transaction.
 
     What these had superseded is current again.
 
@@ -362,11 +362,9 @@ def erase(tables: FactTables, session: str) -> None:
 
     """
     db = tables.database
-    with db.transaction():
-        gone = memories.of_session(db, session)
-        delete_rows(tables, gone)
-        triples.drop_unused_names(db)
-    memories.rewrite_file(db)
+    delete_rows(tables, memories.of_session(db, session))
+    triples.drop_unused_names(db)
+    memories.rewrite_index(db)
 
 
 def check(tables: FactTables) -> list[str]:

@@ -20,12 +20,12 @@ from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import Entry, Record, Stage, storable
 from hippocampus.entries.origin import ADOPTED, STATE, parsed
 from hippocampus.errors import StoreError
-from hippocampus.storage import database, packing, tombstones
+from hippocampus.storage import database, packing, proxy, tombstones
 from hippocampus.storage.archive import reader
 from hippocampus.storage.archive.journal import Journal, RawList, call_fields, pack
 from hippocampus.storage.content_store import ContentStore, DiskStore, damage
 from hippocampus.storage.packing import packed_text, text_of
-from hippocampus.storage.sqlite import shrink, transaction
+from hippocampus.storage.sqlite import transaction
 from hippocampus.storage.state_dir import StateDir
 
 SAVE = """
@@ -676,20 +676,18 @@ def expect_closed(state: StateDir, session: str) -> None:
         _expect_closed(db, session)
 
 
-def forget(state: StateDir, session: str) -> None:
-    """Remove the rows of a session, of which nothing is left in the file or its log.
+def forget(db: sqlite3.Connection, session: str) -> None:
+    """Remove the rows of a session, and those of hooks and proxies, in the open transaction.
 
     Raises:
-        StoreError: a process has it open, or the state cannot be written.
+        StoreError: a process has it open.
+        sqlite3.Error: the rows cannot be removed.
 
     """
-    with database.opened(state) as db:
-        with transaction(db):
-            _expect_closed(db, session)
-            db.execute("DELETE FROM session WHERE name = ?", (storable(session),))
-            db.execute("DELETE FROM hook_event WHERE session = ?", (storable(session),))
-        shrink(db)
-        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    _expect_closed(db, session)
+    db.execute("DELETE FROM session WHERE name = ?", (storable(session),))
+    db.execute("DELETE FROM hook_event WHERE session = ?", (storable(session),))
+    proxy.forget(db, storable(session))
 
 
 def _expect_closed(db: sqlite3.Connection, session: str) -> None:

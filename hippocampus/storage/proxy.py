@@ -98,6 +98,12 @@ def remove(state: StateDir, sessions: Iterable[str], sent_before: float) -> list
     return [session for (session,) in gone]
 
 
+def forget(db: sqlite3.Connection, session: str) -> None:
+    """Remove the conversation of a session, in the open transaction."""
+    db.execute("DELETE FROM proxy_conversation WHERE session = ?", (session,))
+    _without_conversation(db)
+
+
 def _without_conversation(db: sqlite3.Connection) -> None:
     """Remove what belongs to conversations that are no longer recognised."""
     left = "session NOT IN (SELECT session FROM proxy_conversation)"

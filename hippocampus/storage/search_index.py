@@ -17,7 +17,7 @@ from typing import NamedTuple
 from hippocampus.entries.text import storable
 from hippocampus.errors import StoreError
 from hippocampus.storage.migrations import LaterVersionError, Migration, Schema, migrated
-from hippocampus.storage.sqlite import reading, remove_database, shrink, transaction
+from hippocampus.storage.sqlite import reading, remove_database, transaction, wipe
 
 MAX_TERMS = 40
 """The rarest words of a query that are searched; a long message has hundreds."""
@@ -226,8 +226,7 @@ def forget(path: Path, sessions: Iterable[str]) -> None:
                         db.execute("DELETE FROM passage WHERE session = ?", (number,))
                         db.execute("DELETE FROM content WHERE session = ?", (number,))
                         db.execute("DELETE FROM session WHERE number = ?", (number,))
-            shrink(db)
-            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            wipe(db)
     except (OSError, sqlite3.Error) as failure:
         raise StoreError(f"search index {path}: {failure}") from failure
 

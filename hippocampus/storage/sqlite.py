@@ -101,6 +101,20 @@ def shrink(db: sqlite3.Connection) -> None:
         )  # `execute` stops at one page
 
 
+def wipe(db: sqlite3.Connection) -> None:
+    """Leave nothing of deleted rows on the disk: `secure_delete` overwrote their pages, the log has them.
+
+    Raises:
+        TimeoutError: another connection reads the log for longer than `BUSY_SECONDS`.
+        sqlite3.Error: the file is locked for longer than `BUSY_SECONDS`, or damaged.
+
+    """
+    shrink(db)
+    (is_read, *_) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    if is_read:
+        raise TimeoutError("a process reads the log, which has what was deleted: try again")
+
+
 def rewrite(path: Path) -> None:
     """Write a database anew, so that no deleted row is left in its free pages or its log."""
     with contextlib.closing(connected(path)) as db:

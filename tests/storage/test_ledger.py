@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from storage.rows import record
 
 from hippocampus.errors import StoreError
+from hippocampus.storage import database
 from hippocampus.storage.ledger import (
     Ledger,
     ModelCall,
@@ -45,7 +46,8 @@ def test_a_session_of_any_name_comes_back(tmp_path: Path, name: str) -> None:
     state = StateDir(tmp_path)
     Ledger(state, name).close()
     assert agent_of(state, name) == ""
-    forget(state, name)
+    with database.opened(state) as db:
+        forget(db, name)
     assert agent_of(state, name) is None
 
 
@@ -53,8 +55,8 @@ def test_a_session_is_open_until_each_who_opened_it_has_closed_it(tmp_path: Path
     state = StateDir(tmp_path)
     first, second = Ledger(state, "s"), Ledger(state, "s")
     first.close()
-    with pytest.raises(StoreError, match="close it first"):
-        forget(state, "s")
+    with pytest.raises(StoreError, match="close it first"), database.opened(state) as db:
+        forget(db, "s")
     assert activity(state)["s"] == math.inf
     second.close()
     assert activity(state)["s"] < math.inf

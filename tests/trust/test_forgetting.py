@@ -107,6 +107,42 @@ def test_every_trace_goes_and_nothing_of_another_session(state):
     assert again.exit_code == 2
 
 
+def test_nothing_stays_in_the_log_while_other_sessions_go_on(tmp_path):
+    """The pages that had it are overwritten, whoever has the database open."""
+    state = StateDir(tmp_path)
+    with contextlib.closing(Hippocampus(tmp_path)) as memory, memory.session("on") as session:
+        session([{"role": "user", "content": "Count the rows."}])
+        lived(memory, "gone", SECRET)
+        assert "state.sqlite3" in found_on_disk(tmp_path, SECRET)
+        forgetting.forget(state, "gone", memory._store, memory.facts)
+        assert found_on_disk(tmp_path, SECRET) == []
+        assert memory.facts.check() == []
+        session([{"role": "user", "content": "Count the rows."}])
+        assert session.failures == 0
+
+
+@pytest.mark.parametrize("step", ["lines", "payloads", "rows"])
+def test_forgetting_that_is_cut_off_is_finished_by_the_next(state, monkeypatch, step):
+    class CutOffError(Exception):
+        pass
+
+    def cut_off(*_):
+        raise CutOffError
+
+    owner, name = {
+        "lines": (forgetting.daily_log, "remove"),
+        "payloads": (forgetting.search_index, "forget"),
+        "rows": (forgetting.ledger, "forget"),
+    }[step]
+    with contextlib.closing(Hippocampus(state.root)) as memory:
+        with monkeypatch.context() as patched:
+            patched.setattr(owner, name, cut_off)
+            with pytest.raises(CutOffError):
+                forgetting.forget(state, f"about {SECRET}", memory._store, memory.facts)
+        forgetting.forget(state, f"about {SECRET}", memory._store, memory.facts)
+    assert found_on_disk(state.root, SECRET) == []
+
+
 def test_a_running_session_is_not_forgotten(state):
     with (
         contextlib.closing(Hippocampus(state.root)) as memory,
