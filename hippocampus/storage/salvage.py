@@ -1,12 +1,16 @@
 """Copies what can be read of a damaged database into a new one, row by row.
 
 A damaged page hides the rows on it, and those alone: rows before and after it are found by their numbers.
+Where the list of tables is damaged, that of a new database stands in: every file has the same tables, made in
+the same order, and so at the same places.
 """
 
 from __future__ import annotations
 
 import contextlib
+import shutil
 import sqlite3
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +24,8 @@ MAX_NUMBER = 100_000
 """The numbers that are tried, one by one, where not even the last row can be read."""
 DAMAGED = ".damaged"
 """The suffix of a damaged file that is set aside; its words may still be read by hand."""
+PAGE_BYTES, HEADER_BYTES, PAGES_AT, INTERIOR_PAGE = 4_096, 100, 28, 5
+"""Of the file format of SQLite: https://www.sqlite.org/fileformat2.html, sections 1.3 and 1.6."""
 MENDED = """
     INSERT INTO session (number, name, active_at)
     SELECT DISTINCT session, 'recovered-' || session, 0 FROM entry
@@ -98,9 +104,10 @@ def _copied(path: Path, made: Path | str) -> list[str]:
     try:
         with (
             contextlib.closing(migrations.migrated(made, SCHEMA)) as new,
-            contextlib.closing(sqlite3.connect(path)) as old,
+            _listing(path) as listing,
+            contextlib.closing(sqlite3.connect(listing)) as old,
         ):
-            tables = migrations.columns_of(old)
+            tables = _tables(listing)
             if "session" not in tables:
                 raise StoreError(f"{SCHEMA.kind} {path}: none of its tables can be read")
             with sqlite.transaction(new):
@@ -122,6 +129,54 @@ def _copied(path: Path, made: Path | str) -> list[str]:
     except (OSError, sqlite3.Error) as failure:
         raise StoreError(f"{SCHEMA.kind} {path}: {failure}") from failure
     return found
+
+
+@contextlib.contextmanager
+def _listing(path: Path) -> Iterator[Path]:
+    """Yield a file that lists its tables: the one at `path`, or a copy that has the list of a new one."""
+    copy = path.with_name(f".{path.name}.copy")
+    if "session" in _tables(path):
+        yield path
+        return
+    try:
+        for ours, theirs in zip(
+            sqlite.with_logs(path)[:2], sqlite.with_logs(copy)[:2], strict=True
+        ):
+            if ours.exists():
+                shutil.copyfile(ours, theirs)
+        with contextlib.closing(migrations.migrated(copy.with_suffix(".new"), SCHEMA)) as new:
+            pattern = new.serialize()
+        with copy.open("r+b") as file:
+            for number in _pages_of_tables(pattern):
+                file.seek(PAGE_BYTES * number)
+                file.write(pattern[PAGE_BYTES * number : PAGE_BYTES * (number + 1)])
+            file.seek(PAGES_AT)  # the number of pages, and no free ones
+            file.write(struct.pack(">III", path.stat().st_size // PAGE_BYTES, 0, 0))
+        yield copy
+    finally:
+        sqlite.remove_database(copy)
+        sqlite.remove_database(copy.with_suffix(".new"))
+
+
+def _tables(path: Path) -> migrations.TableColumns:
+    """Return the columns of the tables that a file lists; none where not one row can be read by it."""
+    with (
+        contextlib.closing(sqlite3.connect(path)) as db,
+        contextlib.suppress(sqlite3.DatabaseError),
+    ):
+        db.execute("SELECT name FROM migration").fetchone()
+        return migrations.columns_of(db)
+    return {}
+
+
+def _pages_of_tables(content: bytes) -> list[int]:
+    """Return the numbers, from 0 on, of the pages of the list of tables: the first, and those under it."""
+    kind, _, count = struct.unpack_from(">BHH", content, HEADER_BYTES)
+    if kind != INTERIOR_PAGE:
+        return [0]
+    (last,) = struct.unpack_from(">I", content, HEADER_BYTES + 8)
+    places = struct.unpack_from(f">{count}H", content, HEADER_BYTES + 12)
+    return [0, last - 1, *(struct.unpack_from(">I", content, place)[0] - 1 for place in places)]
 
 
 def _rows(

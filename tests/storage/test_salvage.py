@@ -11,12 +11,12 @@ import pytest
 from conversations import EAGER, reading
 
 from hippocampus import Hippocampus
-from hippocampus.errors import StoreError
+from hippocampus.facts import Facts, write
 from hippocampus.storage import salvage
 from hippocampus.storage.ledger import activity, stored_sessions
 from hippocampus.storage.state_dir import StateDir
 
-SESSIONS = 6
+SESSIONS, FACTS = 6, 200
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +27,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     for number in range(SESSIONS):
         with memory.session(f"s{number}") as session:
             session(reading(12, start=100 * number))
+    write.remember_many(memory.facts.tables, [f"Box {n} holds {n} lamps." for n in range(FACTS)])
+    memory.facts.blocks.set("persona", "kind")
     memory.close()
     return StateDir(folder).database.read_bytes()
 
@@ -47,22 +49,24 @@ def entries(state: StateDir) -> set[str]:
 def test_damage_of_any_page_costs_no_more_than_what_it_has(made: bytes, tmp_path: Path) -> None:
     whole = StateDir(tmp_path / "whole")
     damaged(made, whole, [])
-    expected, kept = entries(whole), []
+    expected, kept, facts = entries(whole), [], []
     pages = len(made) // 4_096
-    for page in range(1, pages, 5):
+    for page in [*range(8), *range(8, pages, 9)]:
         state = StateDir(tmp_path / str(page))
         damaged(made, state, [page])
-        with contextlib.suppress(StoreError):
-            salvage.salvage(state)
-            kept.append(len(entries(state)))
-            assert set(activity(state)) <= {
-                *(f"s{number}" for number in range(SESSIONS)),
-                *(f"recovered-{number}" for number in range(1, 2 * SESSIONS)),
-            }
-            with contextlib.closing(sqlite3.connect(state.database)) as db:
-                assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-    assert max(kept) == len(expected)
-    assert sum(kept) > 0.8 * len(kept) * len(expected)
+        salvage.salvage(state)
+        kept.append(len(entries(state)))
+        assert set(activity(state)) <= {
+            *(f"s{number}" for number in range(SESSIONS)),
+            *(f"recovered-{number}" for number in range(1, 2 * SESSIONS)),
+        }
+        with Facts(state.database) as store:
+            assert store.check() == []
+            facts.append(len(store.memories()))
+    assert kept[0] == max(kept) == len(expected)
+    assert facts[0] == max(facts) >= FACTS
+    assert sum(kept) > 0.9 * len(kept) * len(expected)
+    assert sum(facts) > 0.9 * len(facts) * max(facts)
 
 
 def test_what_is_lost_is_named_by_session(made: bytes, tmp_path: Path) -> None:
@@ -77,7 +81,7 @@ def test_what_is_lost_is_named_by_session(made: bytes, tmp_path: Path) -> None:
 
 def test_a_file_of_which_nothing_can_be_read_is_set_aside(made: bytes, tmp_path: Path) -> None:
     state = StateDir(tmp_path)
-    damaged(made, state, [0])
+    damaged(made, state, [*range(len(made) // 4_096)])
     salvage.salvage(state)
     assert not state.database.exists()
     assert state.database.with_name("state.sqlite3.damaged").exists()
