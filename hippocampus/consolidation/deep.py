@@ -1,6 +1,6 @@
 """Deep consolidation: stores what a session leaves behind, and marks what it has read, in one transaction.
 
-It may be killed at any time and repeated: what is marked is stored, and what is not is read again.
+It may be killed at any time and repeated: marked statements are stored, all others are read again.
 `extract` decides what a session leaves.
 """
 

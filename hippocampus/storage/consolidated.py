@@ -14,7 +14,7 @@ SESSION = "(SELECT number FROM session WHERE name = ?)"
 
 
 def keys(db: sqlite3.Connection, session: str) -> set[str]:
-    """Return the keys of what was read of a session."""
+    """Return the keys of a session that are marked as read."""
     query = f"SELECT key FROM consolidated WHERE session = {SESSION}"
     return {key for (key,) in db.execute(query, (storable(session),))}
 
