@@ -140,4 +140,4 @@ def test_every_table_of_sessions_is_copied_but_for_what_belongs_to_one_machine(
             assert known - {"session", "number"} <= set(columns.split(", ")) <= known
         related = "SELECT name FROM sqlite_schema WHERE sql LIKE '%REFERENCES session%'"
         tables = {name for (name,) in db.execute(related)}
-    assert tables - set(COLUMNS) <= {"holder", "outbox"}
+    assert tables - set(COLUMNS) <= {"holder", "consolidated"}
