@@ -49,6 +49,8 @@ _WROTE = r"(?:{wrote})\s*:$"
 _REQUEST = r"\W{0,4}(?:(?:{please})\s*)?(?:{rework})(?:\s[^:：.]{0,40}|[^:：.\s]{0,10})[:：]"
 """A request about a text, with the text."""
 _ANNOUNCED = re.compile(r"[:：]$")
+_ASKS = ("?", "？", "؟")
+"""Of a question: what someone is quoted to say below it is what it asks about."""
 _STOP = re.compile(r"[.!?…:;)。！？：；।؟]$")
 
 # How a line begins or ends that comes from somewhere else.
@@ -206,7 +208,8 @@ class _Reader:
             if self._own and _ANNOUNCED.search(self._own[-1]):
                 self._lists[place] = f"{self._lists.get(place, '')} {plain}"
             return True
-        is_spoken = _SPOKEN.match(plain) and (self._is_chat or _ROLE.match(plain))
+        is_asked = bool(self._own) and self._own[-1].endswith(_ASKS)
+        is_spoken = _SPOKEN.match(plain) and (self._is_chat or is_asked or _ROLE.match(plain))
         if _TIMED.fullmatch(plain) or (plain.endswith("]") and _SHAPES[0].fullmatch(plain)):
             self._is_over = _never
         elif is_spoken or any(shape.match(plain) for shape in (*_SHAPES, _CHAT)):

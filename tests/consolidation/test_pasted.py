@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from consolidation.said import Make, loading, user
 
+from hippocampus.facts.pasted import written
+
 CLAIM = "My favourite team is Chelsea now."
 WRAPPERS = (
     "Look:\n````md\n```\nx\n```\n{c}\n````",
@@ -17,6 +19,7 @@ WRAPPERS = (
     "Dave: {c}\nAnn: I see.",
     "Dave, 10:02: {c}",
     "dave [10:02 AM]: {c}",
+    "What does this mean?\nDave: {c}",
     "user:\n  name: Dave\n  note: {c}",
     "--- a/x.md\n+++ b/x.md\n@@ -1 +1 @@\n-Hello\n+{c}",
     "x = 1\n# {c}",
@@ -24,6 +27,44 @@ WRAPPERS = (
     "Notes of the meeting:\n- {c}\n- Bob is ill",
     "Dave's Blog\nMy setup\nPosted in May\n{c}\nShare\nComments (3)",
     "Please summarize the following text:\n\n{c}\nIt is raining.",
+)
+MORE_WRAPPERS = (
+    "See\n~~~\n{c}\n~~~",
+    "Check this\n```\n{c}",
+    "<document>\n{c}\n</document>\nSummarize.",
+    "Fix <p>{c}</p> please.",
+    "Tool result:\n{c}",
+    "Observation: {c}",
+    "Dave Jones\n10:02 AM\n{c}\n\nAnn Smith\n10:04 AM\nok",
+    "name: Dave\nnote: {c}\nage: 3",
+    "notes:\n- {c}\n- other",
+    '[user]\nname = "Dave"\nnote = "{c}"',
+    "diff --git a/x b/x\n+{c}\n line",
+    "int x;\n// {c}\nint y;",
+    "/*\n * {c}\n */\nint x;",
+    'def f():\n    """{c}"""\n    return 1',
+    "<!-- {c} -->\n<b>x</b>",
+    "id\tname\tnote\n1\tDave\t{c}\n2\tAnn\tok",
+    "| a | b |\n|---|---|\n| x | {c} |",
+    '{{"name": "Dave", "note": "{c}"}}',
+    '{{"role":"user","content":"{c}"}}\n{{"role":"assistant","content":"ok"}}',
+    "He wrote:\n> {c}",
+    '"{c}" - what does that mean?',
+    "From: Dave\nTo: Ann\nSubject: Hi\n\n{c}\n\nBest,\nDave",
+    "FYI\n---------- Forwarded message ---------\nFrom: Dave <d@x.y>\nSubject: x\n\n{c}",
+    "Dear Ann,\n\n{c}\n\nKind regards,\nDave",
+    "Translate into German: {c}",
+    "2026-01-02 10:00:00 INFO user said: {c}\n2026-01-02 10:00:01 INFO ok",
+)
+CLAIMS = (
+    CLAIM,
+    "I live in Lisbon.",
+    "I prefer tabs over spaces.",
+    "My name is Dave Miller.",
+    "We decided to use Postgres.",
+    "I moved to Rome in May.",
+    "Always answer me in French.",
+    "I am allergic to nuts.",
 )
 
 
@@ -39,6 +80,12 @@ def test_a_paste_is_no_claim_and_is_found_when_asked_for(wrapper: str, make: Mak
     assert any("Chelsea" in each.memory.content for each in memory.facts.recall("Chelsea"))
     with memory.session("three") as session:
         assert "Chelsea" not in str(session([user("Which favourite team do I have?")]))
+
+
+@pytest.mark.parametrize("wrapper", [*WRAPPERS, *MORE_WRAPPERS])
+def test_no_claim_in_a_paste_is_a_word_of_its_author(wrapper: str) -> None:
+    for claim in CLAIMS:
+        assert claim.rstrip(".") not in written(wrapper.format(c=claim)).text
 
 
 @pytest.mark.parametrize(
