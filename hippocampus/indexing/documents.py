@@ -131,7 +131,7 @@ class _Walk:
             return
         if len(value) > 1 and all(isinstance(each, dict) for each in value):
             self._table(path, value)
-        elif all(isinstance(each, list) and each and isinstance(each[0], dict) for each in value):
+        elif _is_one_table(value):
             found = [
                 (f"[{at}][{to}]", one)
                 for at, each in enumerate(value)
@@ -231,6 +231,13 @@ def _only_scalars(value: Any, path: str) -> Iterator[tuple[str, Any]]:
         yield path, value
 
 
+def _is_one_table(value: list[Any]) -> bool:
+    """Return whether lists of records have a field in common, as the pages of one list do."""
+    if not all(isinstance(each, list) and each and isinstance(each[0], dict) for each in value):
+        return False
+    return bool(set(value[0][0]).intersection(*(each[0] for each in value[1:])))
+
+
 def _is_map_of_records(value: dict[str, Any]) -> bool:
     """Return whether an object's keys are names of like records, as ids in a lookup table are."""
     if len(value) < LEAST_MAP:
@@ -255,12 +262,21 @@ def _selectors(value: Any, walk: _Walk) -> Iterator[str]:
     """Yield the path of one record of the largest list, and of the longest text."""
     if walk.tables:
         path = max(walk.tables, key=lambda each: walk.tables[each])
-        yield f'path="${"." if path else ""}{path}{walk.steps[path]}"'
+        yield f'path="{_from_root(path)}{walk.steps[path]}"'
     if walk.texts:
         path = max(walk.texts, key=lambda each: len(each[1]))[0]
-        yield f'path="$.{path}"' if path else 'path="$"'
+        yield f'path="{_from_root(path)}"'
     elif not walk.tables and isinstance(value, dict):
         deep = next((key for key, each in value.items() if isinstance(each, dict | list)), "")
         yield f'path="$.{deep or next(iter(value), "")}"'
     elif not walk.tables:
         yield 'path="$[0]"'
+
+
+def _from_root(path: str) -> str:
+    """Return a path as JSONPath writes it.
+
+    >>> _from_root("items[0].body"), _from_root("[0].body"), _from_root("")
+    ('$.items[0].body', '$[0].body', '$')
+    """
+    return f"${'' if path.startswith('[') or not path else '.'}{path}"

@@ -57,6 +57,16 @@ def test_lists_in_a_list_keep_both_places() -> None:
     assert lines[1:] == ["[0][0] HA-1", "[0][1] HA-2", "[1][0] HA-3"]
 
 
+def test_lists_of_other_records_in_a_list_are_tables_of_their_own() -> None:
+    """As two JSON blocks of one result are, which MCP servers return."""
+    rows = [{"id": n, "city": f"Berlin {n}"} for n in range(3)]
+    value = [rows, [{"x": 10 * n} for n in range(3)]]
+    written = shown(value)
+    assert {"[0] 0 | Berlin 0", "[2] 2 | Berlin 2", "[1] 10", "[2] 20"} <= set(written)
+    [selector] = documents.read(value).extraction.selectors
+    assert selector == 'path="$[0][0]"'
+
+
 def test_a_long_text_stands_by_its_lines_below_its_key() -> None:
     text = "## Steps\n" + "\n".join(f"{at}. Open page {at} and press the button" for at in range(9))
     lines = shown({"title": "Broken", "body": text})
