@@ -11,13 +11,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-import re2
 from jsonpath import JSONPath, JSONPathEnvironment
 from jsonpath.exceptions import JSONPathError, JSONPathRecursionError
 from jsonpath.function_extensions import Match, Search
 from jsonpath.match import JSONPathMatch
 from jsonpath.parse import Parser
 
+from hippocampus import patterns
 from hippocampus.entries.text import storable
 
 MAX_PATH_CHARACTERS = 1_000
@@ -101,11 +101,9 @@ ENVIRONMENT = _Environment(strict=True)
 
 @functools.lru_cache(maxsize=64)
 def _expression(pattern: str) -> Any:
-    options = re2.Options()
-    options.log_errors = False
     try:
-        return re2.compile(storable(pattern), options)
-    except re2.error:
+        return patterns.compiled(storable(pattern))
+    except patterns.PatternError:
         return None
 
 

@@ -11,8 +11,7 @@ import unicodedata
 from importlib import resources
 from typing import Any
 
-import re2
-
+from hippocampus import patterns
 from hippocampus.secrets import encodings
 
 UNSPACED = (
@@ -55,13 +54,10 @@ def expression(pattern: str) -> Any:
         ValueError: it is not an RE2 expression, or would need too much memory.
 
     """
-    options = re2.Options()
-    options.log_errors = False
     try:
-        return re2.compile(pattern, options)
-    except re2.error as wrong:
-        reason = wrong.args[0].decode("utf-8", "replace") if wrong.args else ""
-        raise ValueError(f"{pattern!r} is no RE2 expression: {reason}") from None
+        return patterns.compiled(pattern)
+    except patterns.PatternError as wrong:
+        raise ValueError(f"{pattern!r} is no RE2 expression: {wrong}") from None
 
 
 def has_word(folded: str, wanted: tuple[str, ...]) -> bool:
@@ -130,4 +126,4 @@ def _glob_part(found: re.Match[str]) -> str:
     if found["any"]:
         chosen = re.sub(r"[\\^\[]", r"\\\g<0>", found["any"])
         return f"[{'^' if found['no'] else ''}{chosen}]"
-    return str(re2.escape(found[0]))
+    return re.escape(found[0])

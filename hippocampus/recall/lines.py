@@ -11,8 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-import re2
-
+from hippocampus import patterns
 from hippocampus.entries.text import storable
 from hippocampus.errors import RecallError
 from hippocampus.indexing import unwrap
@@ -194,7 +193,8 @@ def matching(paged: Paged, pattern: str, context: int = 0) -> Iterator[NumberedL
     wanted = compiled(pattern)
     longest = 2 * RECORD_CHARACTERS if paged.paths else LONG_LINE_CHARACTERS
     try:
-        data = None if WHOLE_TEXT_SIGNS.search(pattern) else paged.text.encode()
+        by_line = not patterns.HAS_RE2 or WHOLE_TEXT_SIGNS.search(pattern)
+        data = None if by_line else paged.text.encode()
     except UnicodeEncodeError:  # RE2 accepts no lone surrogates
         data = None
     rows = (
@@ -225,16 +225,12 @@ def compiled(pattern: str, *, across_lines: bool = False) -> Any:
     if len(pattern) > MAX_PATTERN_CHARACTERS:
         most = f"{MAX_PATTERN_CHARACTERS:,} characters"
         raise RecallError("bad_request", f"the pattern is longer than {most}; ask by query")
-    options = re2.Options()
-    options.log_errors = False
-    options.never_nl = not across_lines
     try:
-        return re2.compile(searchable(pattern), options)
-    except re2.error as wrong:
-        why = wrong.args[0].decode("utf-8", "replace") if wrong.args else ""
+        return patterns.compiled(searchable(pattern), within_lines=not across_lines)
+    except patterns.PatternError as wrong:
         missing = next((name for name, sign in MISSING.items() if sign.search(pattern)), "")
         hint = f". RE2 has no {missing}; match more and read on in the answer" if missing else ""
-        text = f"pattern {pattern!r} is no regular expression (RE2): {why}{hint}"
+        text = f"pattern {pattern!r} is no regular expression (RE2): {wrong}{hint}"
         raise RecallError("bad_request", text) from None
 
 

@@ -11,8 +11,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-import re2
-
 from hippocampus.entries.text import storable
 from hippocampus.errors import RecallError, nearest
 from hippocampus.indexing.code import outline_of
@@ -162,17 +160,17 @@ def _table_names(text: str) -> Sequence[str]:
 def _elements(text: str, path: str) -> list[NumberedLine]:
     """Return the lines of the elements that a ref or a selector names."""
     if ref := REF.fullmatch(path):
-        return _by_ref(text, re2.escape(ref["ref"]))
+        return _by_ref(text, re.escape(ref["ref"]))
     selector = SELECTOR.fullmatch(path)
     if selector is None or not path or "<" not in text:
         return []
-    tag = re2.escape(selector["tag"]) if selector["tag"] else "[a-z][a-z0-9-]*"
+    tag = re.escape(selector["tag"]) if selector["tag"] else "[a-z][a-z0-9-]*"
     if selector["id"]:
-        name, value = "id", re2.escape(selector["id"])
+        name, value = "id", re.escape(selector["id"])
     elif selector["class"]:
-        name, value = "class", rf"[^\"'<>]*\b{re2.escape(selector['class'])}\b[^\"'<>]*"
+        name, value = "class", rf"[^\"'<>]*\b{re.escape(selector['class'])}\b[^\"'<>]*"
     elif selector["name"]:
-        name, value = re2.escape(selector["name"]), re2.escape(selector["value"])
+        name, value = re.escape(selector["name"]), re.escape(selector["value"])
     else:
         return _opened(text, rf"<{tag}[\s/>]")
     quoted = rf"(?:\"{value}\"|'{value}'|{value}[\s/>])"
@@ -235,7 +233,7 @@ def _definitions(text: str, path: str) -> list[NumberedLine]:
         and (symbol.name == name or qualified(symbols, at).endswith(name))
     ]
     if not starts:
-        wanted = DEFINITION % re2.escape(last.rsplit("::", 1)[-1])
+        wanted = DEFINITION % re.escape(last.rsplit("::", 1)[-1])
         starts = [line.number - 1 for line in matching(Paged(text), wanted)]
     spans = [_definition(bare, start) for start in starts if start < len(lines)]
     return [

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from hippocampus.errors import RecallError
 from hippocampus.indexing.output import first_number
 from hippocampus.models import tokens
+from hippocampus.patterns import PatternError
 from hippocampus.recall import parts
 from hippocampus.recall.lines import GAP, NumberedLine, Paged, fit, matching, numbered, paged, pages
 
@@ -71,7 +72,13 @@ def take(text: str, request: Request, max_tokens: int, arguments: str = "") -> s
         more = f"(more is at {quoted}; ask for a longer path or more max_tokens)"
         return fit(found, max_tokens, lambda *_: more)
     if request.pattern is not None:
-        return _by_pattern(text, request, start, max_tokens)
+        try:
+            return _by_pattern(text, request, start, max_tokens)
+        except PatternError as late:
+            problem = (
+                f"pattern {request.pattern[:80]!r}: {late}; use a simpler one, or ask by query"
+            )
+            raise RecallError("bad_request", problem) from None
     if request.query is not None:
         return best_of(pages(text), request.query, max_tokens)
     return _by_lines(text, request, start, max_tokens)

@@ -6,11 +6,10 @@ Measured like every other strategy, except that its hidden values can be recalle
 from __future__ import annotations
 
 import contextlib
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-
-import re2
 
 from hippocampus.entries import decay
 from hippocampus.entries.entry import Entry
@@ -151,7 +150,7 @@ class _Contents:
         """Return whether one recall with the value as pattern brings it back."""
         for entry_id in self.with_value(value)[:1]:
             with contextlib.suppress(RecallError):
-                return value in self._session.recall(entry_id, pattern=re2.escape(value))
+                return value in self._session.recall(entry_id, pattern=re.escape(value))
         return False
 
 

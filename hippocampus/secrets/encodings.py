@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import re2
+from hippocampus import patterns
 
 ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 ESCAPE = re.compile(
@@ -156,10 +156,8 @@ def matches(pattern: str, text: str) -> Iterator[Any]:
 
 @functools.cache
 def compiled(pattern: str | bytes) -> Any:
-    """Return an RE2 expression."""
-    options = re2.Options()
-    options.max_mem = 256 << 20
-    return re2.compile(pattern, options)
+    """Return an expression that is compiled once."""
+    return patterns.compiled(pattern, memory_bytes=256 << 20)
 
 
 def _text_of_base64(run: str) -> str:

@@ -7,10 +7,9 @@ that describe one payload clearly. What was sent is never touched; committing is
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-
-import re2
 
 from hippocampus import recall
 from hippocampus.entries.decision import Decision
@@ -60,7 +59,7 @@ class Cue:
 
     def slice(self, text: str, max_tokens: int) -> str:
         """Return the part of a payload that is meant, or nothing where there is none that fits."""
-        pattern = "|".join(map(re2.escape, self.names))
+        pattern = "|".join(map(re.escape, self.names))
         around = (recall.Request(pattern=pattern, context=lines) for lines in CONTEXT_LINES)
         found = ""
         try:

@@ -9,10 +9,10 @@ import functools
 import itertools
 import re
 from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-import re2
-
+from hippocampus import patterns
 from hippocampus.indexing.code.languages import (
     BY_EXTENSION,
     LANGUAGES,
@@ -105,14 +105,7 @@ class _Sample:
     @functools.cached_property
     def shares(self) -> list[float]:
         """The share of telling lines, for each of all languages."""
-        marks = _all_marks()
-        found = Counter(
-            itertools.chain.from_iterable(
-                map_alike(
-                    self.lines, lambda line: marks.Match(line.encode("utf-8", "replace")) or ()
-                )
-            )
-        )
+        found = Counter(itertools.chain.from_iterable(map_alike(self.lines, _languages_in())))
         rest = max(LEAST_LINES, len(self._render))
         return [found[number] / rest for number in range(len(ALL_LANGUAGES))]
 
@@ -149,14 +142,12 @@ ALL_LANGUAGES = (*LANGUAGES, SOME_LANGUAGE)
 
 
 @functools.cache
-def _all_marks() -> re2.Set:
-    """Return the marks of all languages in one automaton: 80 times as fast as one by one."""
-    marks = re2.Set.SearchSet()
-    for language in ALL_LANGUAGES:
-        flags = "(?i)" if language.marks.flags & re.IGNORECASE else ""
-        marks.Add(flags + language.marks.pattern)
-    marks.Compile()
-    return marks
+def _languages_in() -> Callable[[str], Sequence[int]]:
+    """Return a function from a line to the numbers of the languages whose marks are in it."""
+    return patterns.numbers_in(
+        ("(?i)" if language.marks.flags & re.IGNORECASE else "") + language.marks.pattern
+        for language in ALL_LANGUAGES
+    )
 
 
 def _best(sample: _Sample, expected: Language | None) -> LanguageGuess | None:

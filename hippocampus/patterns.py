@@ -1,0 +1,103 @@
+"""Patterns by models and policies over texts of any size: on RE2, or on `regex` within a time limit.
+
+RE2 is linear in the text. Where google-re2 is not installed (Alpine and free-threaded Python have no
+wheel of it), `regex` reads the same patterns, and each search ends after `MAX_SECONDS`. Pure.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import regex
+
+HAS_RE2 = importlib.util.find_spec("re2") is not None
+MAX_SECONDS = 2.0
+
+
+class PatternError(ValueError):
+    """A text is no pattern, or a search for it takes too long."""
+
+
+def compiled(
+    pattern: str | bytes, *, within_lines: bool = False, memory_bytes: int = 8 << 20
+) -> Any:
+    """Return an expression with `search`, `fullmatch`, `finditer` and `groups`.
+
+    With `within_lines` no match holds a line break. RE2 refuses a pattern that needs more memory.
+
+    Raises:
+        PatternError: the text is no pattern.
+
+    """
+    if not HAS_RE2:
+        return LimitedPattern(pattern)
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    options.max_mem = memory_bytes
+    options.never_nl = within_lines
+    try:
+        return re2.compile(pattern, options)
+    except re2.error as wrong:
+        raise PatternError(wrong.args[0].decode("utf-8", "replace") if wrong.args else "") from None
+
+
+def numbers_in(expressions: Iterable[str]) -> Callable[[str], Sequence[int]]:
+    """Return a function from a line to the numbers of the patterns that are in it.
+
+    RE2 searches for all in one automaton, 80 times as fast as one by one.
+    """
+    if not HAS_RE2:
+        each = [regex.compile(expression) for expression in expressions]
+        return lambda line: [number for number, one in enumerate(each) if one.search(line)]
+    import re2
+
+    found = re2.Set.SearchSet()
+    for expression in expressions:
+        found.Add(expression)
+    found.Compile()
+    return lambda line: found.Match(line.encode("utf-8", "replace")) or ()
+
+
+class LimitedPattern:
+    """An expression of `regex` whose searches end after `MAX_SECONDS`.
+
+    Raises:
+        PatternError: the text is no pattern, or a search takes longer.
+
+    """
+
+    def __init__(self, pattern: str | bytes) -> None:
+        r"""Compile a pattern; `\w` and `\b` know the letters of every script, those of RE2 only ASCII."""
+        try:
+            self._expression: Any = regex.compile(pattern)
+        except regex.error as wrong:
+            raise PatternError(str(wrong)) from None
+        self.groups = self._expression.groups
+
+    def search(self, text: Any, start: int = 0) -> Any:
+        """Return the first match from a place on, or None."""
+        return next(self.finditer(text, start), None)
+
+    def fullmatch(self, text: Any) -> Any:
+        """Return the match of the whole text, or None."""
+        with _limit():
+            return self._expression.fullmatch(text, timeout=MAX_SECONDS)
+
+    def finditer(self, text: Any, start: int = 0) -> Iterator[Any]:
+        """Yield the matches from a place on."""
+        with _limit():
+            yield from self._expression.finditer(text, start, timeout=MAX_SECONDS)
+
+
+@contextlib.contextmanager
+def _limit() -> Iterator[None]:
+    """Turn the end of the time into an error of the pattern, which is none of the disk."""
+    try:
+        yield
+    except TimeoutError:
+        raise PatternError(f"the search takes more than {MAX_SECONDS:g} seconds") from None
