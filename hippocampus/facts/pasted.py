@@ -78,7 +78,9 @@ _CHAT = re.compile(
     re.IGNORECASE,
 )
 """A line of a chat, `[10:02] dave: …` or `Dave, 10:02: …`."""
-_ROLE = re.compile(r"\W{0,3}(?:user|human|assistant|ai|bot|agent|system|tool)\b", re.IGNORECASE)
+_ROLE = re.compile(
+    r"\W{0,3}(?:(?:user|human|assistant|ai|bot|agent|system|tool)\b|[qa](?=[:：]))", re.IGNORECASE
+)
 _TIMED = re.compile(r".{1,40}\b\d{1,2}:\d\d(?::\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?[^\w.!?]{0,3}$")
 
 
