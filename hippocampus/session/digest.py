@@ -6,7 +6,7 @@ Which turns are old enough is decided in `planner` and `compaction`.
 from __future__ import annotations
 
 import itertools
-import os.path
+import posixpath
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -156,7 +156,7 @@ def lines_of(
 def root_of(files: Sequence[WorkFile]) -> str:
     """Return the folder of all files with an absolute path, where naming it once shortens them."""
     folders = [file.path.rpartition("/")[0] for file in files if file.path.startswith("/")]
-    root = os.path.commonpath([folder or "/" for folder in folders]) + "/" if folders else ""
+    root = posixpath.commonpath([folder or "/" for folder in folders]) + "/" if folders else ""
     return root if len(folders) > 1 and root.count("/") > MIN_DEPTH else ""
 
 
