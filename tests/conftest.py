@@ -19,7 +19,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.register_profile(
-    "few", settings.get_profile("nightly"), max_examples=15, derandomize=True, database=None
+    "few", settings.get_profile("nightly"), max_examples=10, derandomize=True, database=None
 )
 settings.load_profile("few")
 

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import strategies as st
 
 from hippocampus.formats.conversation import Message, Part
@@ -436,6 +437,11 @@ FORMATS: dict[str, Callable[[], st.SearchStrategy[Rounds]]] = {
     "bedrock": bedrock,
     "gemini": gemini,
 }
+ONE_FORMAT = [
+    next(iter(FORMATS)),
+    *(pytest.param(each, marks=pytest.mark.slow) for each in [*FORMATS][1:]),
+]
+"""The first for every run, the others for the nightly one: for tests that open sessions in each example."""
 
 
 def any_rounds() -> st.SearchStrategy[Rounds]:

@@ -64,6 +64,7 @@ HAS_PIP = importlib.util.find_spec("pip") is not None
 HAS_HATCHLING = all(map(importlib.util.find_spec, ("hatchling", "hatch_fancy_pypi_readme")))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not HAS_PIP, reason="no pip in this environment")
 @pytest.mark.parametrize("how", ["wheel", pytest.param("editable", marks=pytest.mark.slow)])
 def test_an_install_brings_its_policies(tmp_path: Path, how: str) -> None:

@@ -14,7 +14,7 @@ from hippocampus.recall.definition import (
     tool,
 )
 from hippocampus.recall.lines import pages
-from hippocampus.recall.search import names_in, search
+from hippocampus.recall.retrieval import names_in, search
 from hippocampus.recall.slices import Request, take
 
 __all__ = [

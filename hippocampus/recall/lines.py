@@ -33,8 +33,6 @@ MIN_TOKENS = 2 * NOTE_TOKENS
 MAX_TOKEN_CHARACTERS = 128
 """The length of the longest token of the vocabularies."""
 MAX_PATTERN_CHARACTERS = 2_000
-WHOLE_TEXT_SIGNS = re.compile(r"\\[AzQC]|\(\?[a-zA-Z]*-?[a-zA-Z]*[msU]")
-"""Syntax with another meaning for a whole text than for a single line."""
 MISSING = {
     "lookahead": re.compile(r"\(\?[=!]"),
     "lookbehind": re.compile(r"\(\?<[=!]"),
@@ -192,23 +190,14 @@ def matching(paged: Paged, pattern: str, context: int = 0) -> Iterator[NumberedL
     """
     wanted = compiled(pattern)
     longest = 2 * RECORD_CHARACTERS if paged.paths else LONG_LINE_CHARACTERS
-    try:
-        by_line = not patterns.HAS_RE2 or WHOLE_TEXT_SIGNS.search(pattern)
-        data = None if by_line else paged.text.encode()
-    except UnicodeEncodeError:  # RE2 accepts no lone surrogates
-        data = None
-    rows = (
-        each_line(paged.text.split("\n"), wanted)
-        if data is None
-        else _in_bytes(data, compiled(f"(?m){pattern}"))
-    )
+    lines = paged.text.split("\n")
     found: Iterator[NumberedLine] = (
         NumberedLine(number, part)
-        for number, line in rows
+        for number, line in enumerate(lines, start=1)
+        if wanted.search(searchable(line))
         for part in ([line] if len(line) <= longest else _excerpts(line, wanted))
     )
     if context > 0:
-        lines = paged.text.split("\n")
         found = _with_context(found, lines, min(context, MAX_CONTEXT_LINES), longest)
     for line in found:
         is_record = 0 < line.number <= len(paged.paths)
@@ -232,23 +221,6 @@ def compiled(pattern: str, *, across_lines: bool = False) -> Any:
         hint = f". RE2 has no {missing}; match more and read on in the answer" if missing else ""
         text = f"pattern {pattern!r} is no regular expression (RE2): {wrong}{hint}"
         raise RecallError("bad_request", text) from None
-
-
-def each_line(lines: Iterable[str], wanted: Any) -> Iterator[tuple[int, str]]:
-    """Yield the lines that match with their numbers, searching line by line."""
-    return (row for row in enumerate(lines, start=1) if wanted.search(searchable(row[1])))
-
-
-def _in_bytes(data: bytes, anywhere: Any) -> Iterator[tuple[int, str]]:
-    """Yield what `each_line` yields, searching the whole text at once."""
-    number, counted, at = 1, 0, 0
-    while at <= len(data) and (match := anywhere.search(data, at)):
-        start = data.rfind(b"\n", 0, match.start()) + 1
-        end = data.find(b"\n", match.start())
-        end = len(data) if end < 0 else end
-        number += data.count(b"\n", counted, start)
-        counted, at = start, end + 1
-        yield number, data[start:end].decode()
 
 
 def _excerpts(line: str, wanted: Any) -> Iterator[str]:

@@ -3,20 +3,24 @@
 The session owns the entries and counts the accesses. The text of a recall by id is the live content
 where the policy declares a source, else the stored copy, else the summary with a note that it is
 stale, else an error (the protocol's pattern completion, section 7). No turn waits for a source.
+A search finds lines in all contents; those that name nothing but what the view has rank low.
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import logging
+import math
 import re
 import threading
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import NamedTuple
 
 from hippocampus.entries.entry import (
     ARGUMENTS,
@@ -41,16 +45,28 @@ from hippocampus.prices import Prices
 from hippocampus.recall import calls, sources
 from hippocampus.recall.calls import RecallCall
 from hippocampus.recall.definition import TOOL_NAME
-from hippocampus.recall.lines import start_of
-from hippocampus.recall.search import content, search
-from hippocampus.recall.slices import Request, take
+from hippocampus.recall.lines import NOTE_TOKENS, NumberedLine, fit, pages, start_of
+from hippocampus.recall.slices import WORD, Request, passages, spread, take, terms
 from hippocampus.storage.content_store import ContentStore
-from hippocampus.storage.search_index import Content, Passages
+from hippocampus.storage.search_index import Content, Passage, PassageHit, Passages
 from hippocampus.storage.state import StateStore
 
 LOG = logging.getLogger("hippocampus")
 HEADER = re.compile(r"^([a-z2-7]{8,12}):$", re.MULTILINE)
 """The line before the lines of an entry in a search result; other lines start with a number."""
+MAX_HITS = 50
+PIECE = re.compile(r".{1,240}(?!\S)|.{1,240}")
+"""A longer line competes in pieces of this size, cut at spaces."""
+LINE_CHARACTERS = 120
+"""A line of this length counts half of its words' score: short lines take fewer tokens."""
+UNNAMED, REPEATED = 0.4, 0.05
+"""The worth of a line without names, and of one whose names are all known."""
+NAME = re.compile(r"\w(?:[\w./:@#-]*\w)?")
+DISTINCTIVE = re.compile(r"[\d_/]|[a-z][A-Z]|\w\.\w")
+NUMBERED = re.compile(r"^\s*\d+(?:→|\t|: )")
+ABOUT_CHARACTERS = 400
+LINE_TOKENS = 2
+"""The least tokens of a line in addition to its text."""
 
 Decode = Callable[[Record, bytes], str]
 """Returns the text of a stored content as the model reads it."""
@@ -202,14 +218,12 @@ class Retrieval:
                 self.outcomes["failed"] += 1
                 raise
             self.outcomes["full"] += 1
-            stale = (
-                ""
-                if newer is None
-                else (
+            stale = ""
+            if newer is not None:
+                stale = (
                     f"(stale: the source of {record.entry.id} had changed by turn "
                     f"{newer.entry.source.turn}; its version of then is {newer.entry.id})\n"
                 )
-            )
             return stale + slice_of(text, record, request, max_tokens - tokens.count(stale))
         found = self._fetched(record, plan)
         for failure in found.tried:
@@ -377,3 +391,116 @@ def answer(call: RecallCall, serve: Serve) -> tuple[str, bool]:
     except StoreError as failure:
         text = f"recall failed (the disk): {failure}. Do not retry; call the original tool again."
         return text, True
+
+
+# The search of all content: lines compete, so that few tokens contain the answer
+
+
+class CandidateLine(NamedTuple):
+    """A line that competes, or a piece of a long one."""
+
+    hit: int
+    """The index of its passage."""
+    number: int
+    text: str
+    start: int = 0
+    """Where it starts in its line."""
+    worth: float = 1.0
+
+
+def content(text: str, about: str) -> Content:
+    """Return what the index has of an entry: its passages, and the start of its description."""
+    lines = pages(text)
+    spans = passages(lines)
+    words = (spread("\n".join(lines[first - 1 : last])) for first, last in spans)
+    found = [Passage(*span, each) for span, each in zip(spans, words, strict=True)]
+    return Content(found, spread(about[:ABOUT_CHARACTERS]))
+
+
+def search(  # noqa: PLR0913, PLR0917 - a search depends on all of these
+    contents: Passages,
+    query: str,
+    max_tokens: int,
+    entry_ids: Sequence[str],
+    text: Callable[[str], str],
+    known: AbstractSet[str] = frozenset(),
+) -> str:
+    """Return the best lines of all these entries for a query, within `max_tokens`.
+
+    `text` returns that of an entry. `known` are the names in the view (see `names_in`): lines that
+    name nothing beyond these and the query rank low.
+
+    Raises:
+        RecallError: no stored content contains a word of the query.
+        StoreError: the index cannot be read or written.
+
+    """
+    hits = contents.search(terms(query), entry_ids, MAX_HITS)
+    of = functools.cache(lambda entry_id: pages(text(entry_id)))
+    lines = _distinct(hits, of, known | names_in(query))
+    if not lines:
+        problem = "no word of the query is in the stored content; try other words"
+        raise RecallError("no_match", problem)
+    # The score of a line: by its rare query words, its worth and its length.
+    wanted = set(terms(query))
+    found = [wanted.intersection(terms(line.text)) for line in lines]
+    holding = Counter(term for each in found for term in each)
+    scored = []
+    for line, each in zip(lines, found, strict=True):
+        rarity = sum(math.log(1 + len(lines) / holding[term]) for term in sorted(each))
+        scored.append(line.worth * rarity * LINE_CHARACTERS / (LINE_CHARACTERS + len(line.text)))
+    chosen: list[CandidateLine] = []
+    budget_tokens = max_tokens - NOTE_TOKENS
+    for at in sorted(range(len(lines)), key=lambda at: (-scored[at], at)):
+        cost = tokens.count(str(NumberedLine(lines[at].number, lines[at].text))) + LINE_TOKENS
+        if cost > budget_tokens and chosen:
+            break
+        budget_tokens -= cost
+        chosen.append(lines[at])
+    note = "(weaker lines are left out; ask with other words, or by entry_id)"
+    return fit(_rendered(chosen, hits), max_tokens, lambda *_: note)
+
+
+def _distinct(
+    hits: Sequence[PassageHit], of: Callable[[str], list[str]], known: AbstractSet[str]
+) -> list[CandidateLine]:
+    """Return the lines of the passages, each text once, with their worth for any query.
+
+    A line is worth little where all of its names are known.
+    """
+    seen: set[str] = set()
+    lines: list[CandidateLine] = []
+    for at, hit in enumerate(hits):
+        found = of(hit.entry_id)[hit.first - 1 : hit.last]
+        for number, line in enumerate(found, start=hit.first):
+            for piece in PIECE.finditer(line):
+                words = " ".join(WORD.findall(NUMBERED.sub("", piece[0])))
+                if words and words not in seen:
+                    seen.add(words)
+                    fresh = names_in(piece[0]) - known
+                    is_distinctive = any(map(DISTINCTIVE.search, fresh))
+                    worth = 1.0 if is_distinctive else UNNAMED if fresh else REPEATED
+                    lines.append(CandidateLine(at, number, piece[0], piece.start(), worth))
+    return lines
+
+
+def names_in(text: str) -> set[str]:
+    """Return the names in a text: its words, and compounds such as `a.b_c`."""
+    return set(NAME.findall(text))
+
+
+def _rendered(
+    chosen: Sequence[CandidateLine], hits: Sequence[PassageHit]
+) -> Iterator[NumberedLine]:
+    """Yield the lines grouped under their entries' ids, the entry of the best passage first."""
+    best: dict[str, int] = {}
+    for line in chosen:
+        entry_id = hits[line.hit].entry_id
+        best[entry_id] = min(best.get(entry_id, line.hit), line.hit)
+    ordered = sorted(
+        chosen, key=lambda line: (best[hits[line.hit].entry_id], line.number, line.start)
+    )
+    for entry_id, group in itertools.groupby(ordered, key=lambda line: hits[line.hit].entry_id):
+        yield NumberedLine(0, f"{entry_id}:")
+        for line in group:
+            yield NumberedLine(line.number, f"…{line.text}" if line.start else line.text)

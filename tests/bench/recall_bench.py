@@ -28,7 +28,7 @@ from hippocampus.errors import RecallError
 from hippocampus.formats.conversation import Message
 from hippocampus.formats.reader import read
 from hippocampus.models import tokens
-from hippocampus.recall.search import content, names_in
+from hippocampus.recall.retrieval import content, names_in
 from hippocampus.recall.slices import terms
 from hippocampus.replay.managed import fresh_session
 from hippocampus.replay.measure import hidden, prepare

@@ -446,6 +446,7 @@ def test_retrieving_with_a_dead_endpoint_still_answers(tmp_path: Path) -> None:
     assert "Traceback" not in finished.stderr
 
 
+@pytest.mark.slow
 def test_processes_write_at_once(tmp_path: Path) -> None:
     done("--as", "crib", "init", cwd=tmp_path)
     texts = [f"Tool number {number} stands in hall {number}." for number in range(3)]

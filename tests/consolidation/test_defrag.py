@@ -322,6 +322,7 @@ with memory.session("running") as session, no_fallback():
 """
 
 
+@pytest.mark.slow
 def test_a_running_session_is_not_disturbed(tmp_path: Path) -> None:
     lived(tmp_path, ["one", "two", "three", "four"])
     command = [sys.executable, "-c", AGENT, str(tmp_path)]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from consolidation.said import Make, assistant, call, current, loading, user
-from conversations import EAGER, FORMATS, growing, no_fallback
+from conversations import EAGER, FORMATS, ONE_FORMAT, growing, no_fallback
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,7 +24,7 @@ def archived(memory: Hippocampus, name: str = "s") -> list[Any]:
     return conversation(str(memory._state.root), name).items
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", ONE_FORMAT)
 @given(data=st.data())
 def test_the_list_as_it_ended_is_archived_whole(name: str, data: st.DataObject) -> None:
     """In each format, without a call; what was sent before stays a context of its own if cut."""

@@ -92,6 +92,7 @@ with Facts(Path(sys.argv[1])) as facts:
 """
 
 
+@pytest.mark.slow
 def test_eight_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
     path = tmp_path / "facts.sqlite3"
     command = [sys.executable, "-c", REMEMBER, str(path)]

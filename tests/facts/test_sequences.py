@@ -541,6 +541,7 @@ def test_a_statement_ends_what_it_says_in_other_words(said):
     assert current(told(*statements)) == statements[1:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.txt")), ids=lambda path: path.stem)
 def test_of_sequences_that_others_wrote_nothing_ends_that_still_stands(path):
     wrong = [each.statements for each in sequences(path) if outcome(each).ended]

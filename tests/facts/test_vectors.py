@@ -10,6 +10,7 @@ from hippocampus.facts import vectors
 from hippocampus.facts.vectors import unit
 
 ROWS = 3000
+LARGER = [(256, 50_000), (384, 100)]
 
 
 class Placed:
@@ -29,7 +30,8 @@ class Placed:
 
 
 @pytest.mark.parametrize(
-    ("dimensions", "most_exact"), [(48, 50_000), (256, 50_000), (256, 100), (384, 100)]
+    ("dimensions", "most_exact"),
+    [(48, 50_000), (256, 100), *(pytest.param(*each, marks=pytest.mark.slow) for each in LARGER)],
 )
 def test_the_nearest_of_brute_force_are_found(opened, monkeypatch, dimensions, most_exact):
     monkeypatch.setattr(vectors, "MOST_EXACT", most_exact)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hippocampus import recall
 from hippocampus.errors import RecallError
 from hippocampus.models import tokens
-from hippocampus.recall.search import content, names_in
+from hippocampus.recall.retrieval import content, names_in
 from hippocampus.recall.slices import passages, scores, terms
 from hippocampus.storage.search_index import Passages
 

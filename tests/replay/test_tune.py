@@ -107,6 +107,7 @@ def test_the_law_is_that_of_entries() -> None:
         assert found == pytest.approx(decay.strength(entry, turn, 0.8))
 
 
+@pytest.mark.slow
 def test_the_rates_of_recordings_are_found(tmp_path: Path) -> None:
     files = [recording(tmp_path / f"owner{n}+s.json", KINDS, n) for n in range(8)]
     observed = [tune.observe_file(path, POLICY, PRICES) for path in files]

@@ -53,7 +53,14 @@ def in_turn(folder: Path, calls: int) -> Iterator[list[Session]]:
         yield [(first, second)[call % 2] for call in range(calls)]
 
 
-@pytest.mark.parametrize("name", ["json-rename", "price-comparison-zh", "api-client"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "json-rename",
+        pytest.param("price-comparison-zh", marks=pytest.mark.slow),
+        pytest.param("api-client", marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize("workers", [anew, in_turn])
 def test_the_views_and_sums_do_not_tell_who_took_the_calls(
     tmp_path: Path, name: str, workers: Workers

@@ -441,11 +441,12 @@ def as_response_items(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
+SLOW_RESPONSES = pytest.param(as_response_items, marks=pytest.mark.slow)
 SLOW_WINDOWS = [pytest.param(each, marks=pytest.mark.slow) for each in (1_500, 6_000)]
 
 
 @pytest.mark.parametrize("window_tokens", [3_000, *SLOW_WINDOWS])
-@pytest.mark.parametrize("form", [list, as_response_items], ids=["chat", "responses"])
+@pytest.mark.parametrize("form", [list, SLOW_RESPONSES], ids=["chat", "responses"])
 @pytest.mark.parametrize("ids", ["c{0} c{0}", " ", "c0 c0 c0", "c0 c1", "c{0} c{0} c{0}a"])
 def test_parallel_calls_that_share_an_id_keep_their_results(
     tmp_path: Path, ids: str, form: Any, window_tokens: int

@@ -74,6 +74,7 @@ def assert_all_come_back(folder: Path, name: str, sent: list[str], items: list[A
     return len(named)
 
 
+@pytest.mark.slow
 def test_everything_comes_back_after_kills_at_random_moments(tmp_path: Path) -> None:
     items = reading(TURNS)
     chance = random.Random(7)
@@ -98,7 +99,9 @@ def test_a_fresh_process_gives_the_same_bytes(tmp_path: Path) -> None:
         assert json.dumps(session(reading(TURNS)[:17])) == last
 
 
-@pytest.mark.parametrize("names", [("same", "same"), ("one", "two")])
+@pytest.mark.parametrize(
+    "names", [("same", "same"), pytest.param(("one", "two"), marks=pytest.mark.slow)]
+)
 def test_two_processes_may_work_in_one_directory(tmp_path: Path, names: tuple[str, str]) -> None:
     """On one session they send the same bytes; on two neither sees the other."""
     salts = (0, 0) if names[0] == names[1] else (0, 500)
@@ -123,6 +126,7 @@ def test_what_another_process_has_just_put_away_is_known(tmp_path: Path) -> None
     two.close()
 
 
+@pytest.mark.slow
 def test_a_directory_may_be_opened_by_many_at_once(tmp_path: Path) -> None:
     """The first to come makes the tables."""
     crowd = [agent(tmp_path, "s", 1, 2) for _ in range(3)]

@@ -16,7 +16,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conversations import EAGER, FORMATS, MARK, Rounds, growing, no_fallback, reading, views
+from conversations import (
+    EAGER,
+    FORMATS,
+    MARK,
+    ONE_FORMAT,
+    Rounds,
+    growing,
+    no_fallback,
+    reading,
+    views,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -53,7 +63,7 @@ def anyones(name: str) -> st.SearchStrategy[Rounds]:
     return FORMATS[name]()
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", ONE_FORMAT)
 @given(data=st.data())
 def test_the_raw_list_comes_back_to_the_byte(name: str, data: st.DataObject) -> None:
     """In each format, running, finished, and continued by a later opening of the session."""
@@ -270,6 +280,7 @@ def test_kills_at_random_moments_lose_and_duplicate_nothing(tmp_path: Path) -> N
     assert places(tmp_path) == Counter(range(len(items)))
 
 
+@pytest.mark.slow
 def test_two_processes_on_one_session_write_one_conversation(tmp_path: Path) -> None:
     both = [agent(tmp_path, 1, last=6) for _ in range(2)]
     for process in both:

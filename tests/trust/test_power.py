@@ -75,7 +75,9 @@ def cut(folder: Path, seed: int) -> Path:
 
 
 @pytest.mark.parametrize("turn", range(1, TURNS + 1))
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "seed", [0, 1, *(pytest.param(each, marks=pytest.mark.slow) for each in (2, 3))]
+)
 def test_after_a_power_cut_facts_are_there_and_the_next_call_stores_the_rest(cuts, turn, seed):
     left = cut(cuts / str(turn), seed)
     items = conversation(TURNS)[: 2 * turn + 1]

@@ -329,6 +329,7 @@ def test_clients_at_once_over_http_read_and_write_one_memory(state: Path) -> Non
         assert facts.check() == []
 
 
+@pytest.mark.slow
 def test_servers_over_stdio_share_one_memory(state: Path) -> None:
     async def one(number: int) -> None:
         async with stdio(state) as client:
@@ -347,6 +348,7 @@ def test_servers_over_stdio_share_one_memory(state: Path) -> None:
         assert facts.check() == []
 
 
+@pytest.mark.slow
 def test_a_killed_server_that_starts_again_has_what_it_answered(state: Path) -> None:
     async def talk(port: int, tool: str, arguments: dict[str, str]) -> str:
         async with connected(port) as client:

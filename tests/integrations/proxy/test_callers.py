@@ -193,6 +193,7 @@ def test_facts_belong_to_the_caller_who_said_them(state: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_many_conversations_hold_few_descriptors_and_end_within_seconds(state: Path) -> None:
     before = descriptors()
     service = Service(state, "default")

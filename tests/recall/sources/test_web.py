@@ -15,8 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from hippocampus.policy import Refetch
-from hippocampus.recall.sources import FetchRequest, Unavailable
-from hippocampus.recall.web import _is_public, _Pinned, fetch
+from hippocampus.recall.sources import FetchRequest, Unavailable, _is_public, _Pinned, read_url
 
 KINDS = {
     "/png": "image/png",
@@ -64,7 +63,7 @@ class Handler(BaseHTTPRequestHandler):
                 while True:
                     self.wfile.write(b"x" * 65_536)
             if path == "/slow":
-                for _ in range(100):
+                for _ in range(400):
                     self.wfile.write(b"x")
                     self.wfile.flush()
                     time.sleep(0.1)
@@ -86,11 +85,12 @@ def server() -> Iterator[str]:
     made.server_close()
 
 
-LOCAL = Refetch(type="http", allow_private=True, timeout_seconds=1.0, largest_bytes=200_000)
+LOCAL = Refetch(type="http", allow_private=True, timeout_seconds=20.0, largest_bytes=200_000)
+HASTY = LOCAL.model_copy(update={"timeout_seconds": 0.3})
 
 
 def get(url: str, plan: Refetch = LOCAL) -> str:
-    return fetch(FetchRequest("web_fetch", {"url": url}), plan)
+    return read_url(FetchRequest("web_fetch", {"url": url}), plan)
 
 
 def test_a_text_is_fetched(server: str) -> None:
@@ -155,7 +155,7 @@ def test_an_answer_that_drips_ends_in_time(opening: bytes) -> None:
     url, listening = drip(opening)
     started = time.monotonic()
     with listening, pytest.raises(Unavailable, match="too long"):
-        get(url)
+        get(url, HASTY)
     assert time.monotonic() - started < 30
 
 
@@ -229,7 +229,7 @@ def test_each_redirect_is_checked(server: str) -> None:
 def test_limits_end_a_fetch(server: str, path: str, told: str) -> None:
     started = time.monotonic()
     with pytest.raises(Unavailable, match=told):
-        get(server + path)
+        get(server + path, HASTY if path == "/slow" else LOCAL)
     assert time.monotonic() - started < 30
 
 

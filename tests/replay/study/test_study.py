@@ -35,6 +35,7 @@ from hippocampus.replay.study.folder import Moment, StudyCase, StudyFolder
 from hippocampus.replay.study.report import StudyReport
 
 WIRES = ("openai", "anthropic")
+FIRST_WIRE = [WIRES[0], pytest.param(WIRES[1], marks=pytest.mark.slow)]
 STEP = re.compile(r"══════ STEP ([A-Z]) ══════\n(.*)")
 Run = Callable[..., tuple[str, StudyFolder]]
 
@@ -165,7 +166,7 @@ def test_the_price_is_confirmed_before_anything_is_asked(run: Run) -> None:
     assert "$" in printed
 
 
-@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("wire", FIRST_WIRE)
 def test_a_run_that_was_killed_goes_on_where_it_stopped(
     wire: str, run: Run, sessions: Path, tmp_path: Path
 ) -> None:
