@@ -1,4 +1,4 @@
-"""`hippocampus bench`: measures on data sets that the user has. The measures stand elsewhere."""
+"""`hippocampus bench`: measures on data sets that the user has."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _say(found: Mapping[str, Any], *, as_json: bool) -> None:
     for fold in [*first.get("folds", {}), *(["mean"] if "mean" in first else [])]:
         for place in ("turn", "session", "all_pieces"):
             figures = [found[way].get("folds", {}).get(fold, found[way]["mean"]) for way in ways]
-            row(f"{fold} {place} @{CUT}", [each[place] for each in figures])
+            row(f"{fold} {place} @{CUT}", [figure[place] for figure in figures])
 
 
 def _embed() -> Any:

@@ -52,10 +52,7 @@ class Commands(TyperGroup):
 
 
 app = typer.Typer(
-    name="hippocampus",
-    cls=Commands,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
+    name="hippocampus", cls=Commands, no_args_is_help=True, pretty_exceptions_enable=False
 )
 
 

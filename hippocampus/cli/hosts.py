@@ -99,7 +99,7 @@ def _print_savings(state: StateDir, model: str, *, as_json: bool) -> None:
     typer.echo("calls  shortened  raw cost  sent cost  saved     $ saved")
     for day, sessions in itertools.groupby(found, key=lambda each: each["day"]):
         rows = list(sessions)
-        for name, of in [*((each["session"], [each]) for each in rows), (day, rows)]:
+        for name, of in [*((row["session"], [row]) for row in rows), (day, rows)]:
             raw, sent = (sum(each[key] for each in of) for key in ("raw_cost", "sent_cost"))
             calls, shortened = (sum(each[key] for each in of) for key in ("calls", "shortened"))
             dollars = sum(each["saved_dollars"] for each in of)
@@ -110,10 +110,7 @@ def _print_savings(state: StateDir, model: str, *, as_json: bool) -> None:
             typer.echo(visible(f"{figures}  {name}"))
 
 
-def hook(
-    state_dir: StateOption = DEFAULT_STATE,
-    policy: Policy = "default",
-) -> None:
+def hook(state_dir: StateOption = DEFAULT_STATE, policy: Policy = "default") -> None:
     """Answer one event of a coding agent, which is read from stdin."""
     from hippocampus.integrations import hooks
 

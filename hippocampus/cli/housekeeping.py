@@ -193,7 +193,8 @@ def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
         return
     from hippocampus.facts.memories import returning
 
-    with for_reading(_database(path), agent) as facts:
+    database = path if path.suffix in DATABASES else StateDir(path).database
+    with for_reading(database, agent) as facts:
         found = facts.forget(
             what,
             threshold=threshold,
@@ -209,11 +210,6 @@ def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
     say_gone([each.memory for each in found], force=apply, as_json=as_json, returned=returned)
     if not found:
         raise typer.Exit(1)
-
-
-def _database(path: Path) -> Path:
-    """Return the database of a memory: a file, or that of a state directory."""
-    return path if path.suffix in DATABASES else StateDir(path).database
 
 
 def _forget_session(state: StateDir, session: str, *, apply: bool) -> None:

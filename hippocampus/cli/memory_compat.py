@@ -12,43 +12,9 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from hippocampus.cli import memory_printing as out
+from hippocampus.cli import memory_store as stores
 from hippocampus.cli.memory_doctor import report
-from hippocampus.cli.memory_printing import (
-    DEFAULT_PATH,
-    Agent,
-    Database,
-    Force,
-    Id,
-    Ids,
-    Importance,
-    Json,
-    Limit,
-    OneType,
-    Query,
-    Scope,
-    Text,
-    end_if_missing,
-    outcome_line,
-    outcome_row,
-    said_on_stdin,
-    say_gone,
-    say_json,
-    say_memories,
-    say_outcomes,
-    say_recalled,
-    show,
-)
-from hippocampus.cli.memory_store import (
-    EVERY_AGENT,
-    OWN_AGENT,
-    complete,
-    existing,
-    for_reading,
-    for_writing,
-    known,
-    loaded,
-    opened,
-)
 
 TYPE_PREFIX = re.compile(r"type=([\w-]+)\s+")
 
@@ -78,24 +44,24 @@ def verbs_of(store: str) -> dict[str, Any]:
 
 @hippo.command("init")
 @crib.command("init")
-def init(db: Database = DEFAULT_PATH, as_json: Json = False) -> None:
+def init(db: out.Database = out.DEFAULT_PATH, as_json: out.Json = False) -> None:
     """Make the database, or bring an older one up to date."""
-    opened(db).close()
-    show({"database": str(db)}, [f"{db} is ready"], "", as_json=as_json)
+    stores.opened(db).close()
+    out.show({"database": str(db)}, [f"{db} is ready"], "", as_json=as_json)
 
 
 @hippo.command()
-def stats(db: Database = DEFAULT_PATH, as_json: Json = False) -> None:
+def stats(db: out.Database = out.DEFAULT_PATH, as_json: out.Json = False) -> None:
     """Count memories by kind, triples, blocks and agents, and show how large the file is."""
     from hippocampus.facts.memories import stats as stats_of
 
-    with existing(db) as facts:
+    with stores.existing(db) as facts:
         found = {
             "database": str(db),
             **asdict(stats_of(facts.tables.database, facts.tables.clock())),
         }
     lines = (f"{name:16} {_counts(value)}" for name, value in found.items())
-    show(found, lines, "", as_json=as_json)
+    out.show(found, lines, "", as_json=as_json)
 
 
 def _counts(value: Any) -> str:
@@ -105,67 +71,61 @@ def _counts(value: Any) -> str:
 
 
 @hippo.command()
-def agents(db: Database = DEFAULT_PATH, as_json: Json = False) -> None:
+def agents(db: out.Database = out.DEFAULT_PATH, as_json: out.Json = False) -> None:
     """List the agents with their number of memories."""
     from hippocampus.facts.memories import agents as agents_in
 
-    with existing(db) as facts:
+    with stores.existing(db) as facts:
         found = agents_in(facts.tables.database)
     rows = [{"agent": name, "memories": number} for name, number in found.items()]
     lines = (f"{name} ({number})" for name, number in found.items())
-    show(rows, lines, "no agents", as_json=as_json)
+    out.show(rows, lines, "no agents", as_json=as_json)
 
 
 @hippo.command()
 def chunks(  # noqa: PLR0913, PLR0917 - one parameter an option
-    agent: Whose = OWN_AGENT,
+    agent: Whose = stores.OWN_AGENT,
     kind: Kind = None,
     superseded: Superseded = False,
-    limit: Limit = 50,
+    limit: out.Limit = 50,
     before: Before = None,
-    db: Database = DEFAULT_PATH,
-    as_json: Json = False,
+    db: out.Database = out.DEFAULT_PATH,
+    as_json: out.Json = False,
 ) -> None:
     """List an agent's memories, newest first."""
-    with existing(db) as facts:
+    with stores.existing(db) as facts:
         found = facts.memories(
-            agent=agent,
-            kind=kind,
-            superseded=superseded,
-            before=before,
-            limit=limit,
+            agent=agent, kind=kind, superseded=superseded, before=before, limit=limit
         )
-    say_memories(found, as_json=as_json)
+    out.say_memories(found, as_json=as_json)
 
 
 @hippo.command()
 def search(  # noqa: PLR0913, PLR0917 - one parameter an option
     text: Annotated[str, typer.Argument(help="What the memories contain, in any case.")],
     kind: Kind = None,
-    agent: Owner = EVERY_AGENT,
+    agent: Owner = stores.EVERY_AGENT,
     superseded: Superseded = False,
-    limit: Limit = 20,
-    db: Database = DEFAULT_PATH,
-    as_json: Json = False,
+    limit: out.Limit = 20,
+    db: out.Database = out.DEFAULT_PATH,
+    as_json: out.Json = False,
 ) -> None:
     """List the memories that contain a text, of all agents."""
-    with existing(db) as facts:
+    with stores.existing(db) as facts:
         found = facts.memories(
-            containing=text,
-            kind=kind,
-            agent=agent,
-            superseded=superseded,
-            limit=limit,
+            containing=text, kind=kind, agent=agent, superseded=superseded, limit=limit
         )
-    say_memories(found, as_json=as_json, agent=True)
+    out.say_memories(found, as_json=as_json, agent=True)
 
 
 @hippo.command()
-def blocks(agent: Whose = OWN_AGENT, db: Database = DEFAULT_PATH, as_json: Json = False) -> None:
+def blocks(
+    agent: Whose = stores.OWN_AGENT, db: out.Database = out.DEFAULT_PATH, as_json: out.Json = False
+) -> None:
     """List an agent's memory blocks with their sizes."""
     from hippocampus.facts.timestamps import stamp
 
-    with existing(db) as facts:
+    with stores.existing(db) as facts:
         found = [
             {
                 "key": each.key,
@@ -180,7 +140,7 @@ def blocks(agent: Whose = OWN_AGENT, db: Database = DEFAULT_PATH, as_json: Json 
         + f" ({each['bytes']:,} bytes, {each['updated']})"
         for each in found
     )
-    show(found, lines, "no blocks", as_json=as_json)
+    out.show(found, lines, "no blocks", as_json=as_json)
 
 
 @hippo.command()
@@ -188,16 +148,16 @@ def block(
     agent: Annotated[str, typer.Argument(help="Whose block.")],
     key: Annotated[str, typer.Argument(help="The block's name.")],
     scope: Annotated[str, typer.Option(help="The part of the memory it is in.")] = "",
-    db: Database = DEFAULT_PATH,
-    as_json: Json = False,
+    db: out.Database = out.DEFAULT_PATH,
+    as_json: out.Json = False,
 ) -> None:
     """Print the text of one memory block; exit status 1 where there is none."""
-    with existing(db) as facts:
+    with stores.existing(db) as facts:
         found = facts.blocks.get(key, agent=agent, scope=scope)
     value = None if found is None else found.value
     if value is not None or as_json:
         found_block = {"agent": agent, "key": key, "scope": scope, "value": value}
-        show(found_block, [value or ""], "", as_json=as_json)
+        out.show(found_block, [value or ""], "", as_json=as_json)
     if value is None:
         typer.echo(f"hippocampus: agent {agent!r} has no block {key!r}", err=True)
         raise typer.Exit(1)
@@ -205,64 +165,70 @@ def block(
 
 @hippo.command()
 def delete(
-    ids: Ids, force: Force = False, db: Database = DEFAULT_PATH, as_json: Json = False
+    ids: out.Ids,
+    force: out.Force = False,
+    db: out.Database = out.DEFAULT_PATH,
+    as_json: out.Json = False,
 ) -> None:
     """Delete memories for good; what they had superseded comes back; status 1 where an id is unknown."""
     from hippocampus.facts.memories import returning
 
-    with existing(db) as facts:
-        found = known(facts, ids)
+    with stores.existing(db) as facts:
+        found = stores.known(facts, ids)
         returned = returning(facts.tables.database, [memory.id for memory in found])
         if force:
             facts.delete([memory.id for memory in found])
-    say_gone(found, force=force, as_json=as_json, returned=returned)
-    end_if_missing(ids, found)
+    out.say_gone(found, force=force, as_json=as_json, returned=returned)
+    out.end_if_missing(ids, found)
 
 
 @hippo.command()
 def purge(
-    agent: Owner = EVERY_AGENT,
+    agent: Owner = stores.EVERY_AGENT,
     before: Before = None,
-    force: Force = False,
-    db: Database = DEFAULT_PATH,
-    as_json: Json = False,
+    force: out.Force = False,
+    db: out.Database = out.DEFAULT_PATH,
+    as_json: out.Json = False,
 ) -> None:
     """Delete for good what was superseded or taken away by compaction."""
     from hippocampus.facts.upkeep import purge as purged
 
-    with existing(db) as facts:
+    with stores.existing(db) as facts:
         gone = purged(facts.tables, agent=agent, before=before, dry_run=not force)
-    say_gone(gone, force=force, as_json=as_json)
+    out.say_gone(gone, force=force, as_json=as_json)
 
 
 @hippo.command("export")
-def hippo_export(agent: Whose = OWN_AGENT, db: Database = DEFAULT_PATH) -> None:
+def hippo_export(agent: Whose = stores.OWN_AGENT, db: out.Database = out.DEFAULT_PATH) -> None:
     """Print an agent's memories and blocks as hippo's JSON."""
     from hippocampus.facts.compat.hippo import document
 
-    with existing(db) as facts:
-        say_json(document(facts, agent))
+    with stores.existing(db) as facts:
+        out.say_json(document(facts, agent))
 
 
 @crib.command()
 def write(
-    agent: Agent = OWN_AGENT, scope: Scope = "", db: Database = DEFAULT_PATH, as_json: Json = False
+    agent: out.Agent = stores.OWN_AGENT,
+    scope: out.Scope = "",
+    db: out.Database = out.DEFAULT_PATH,
+    as_json: out.Json = False,
 ) -> None:
     """Keep the text on stdin, after an optional `type=decision ` in front of it, with what it states."""
     from hippocampus.facts.compat.crib import written
     from hippocampus.facts.errors import FactError
 
-    text, type_name = said_on_stdin(), "note"
+    text, type_name = out.said_on_stdin(), "note"
     if found := TYPE_PREFIX.match(text):
         text, type_name = text[found.end() :], found[1]
     if not text or TYPE_PREFIX.fullmatch(f"{text} "):
         raise FactError("there is nothing to write: the input is empty")
-    with for_writing(db, agent) as facts:
-        outcomes = written(facts, text, type_name, scope, extracts=complete() is not None)
+    with stores.for_writing(db, agent) as facts:
+        outcomes = written(facts, text, type_name, scope, extracts=stores.complete() is not None)
     if as_json:
-        say_outcomes(outcomes, as_json=True)
+        out.say_outcomes(outcomes, as_json=True)
     for each in () if as_json else outcomes:
-        typer.echo(outcome_line(each), err=True)
+        typer.echo(out.outcome_line(each), err=True)
 
 
 crib.command("doctor")(report)
@@ -270,69 +236,75 @@ crib.command("doctor")(report)
 
 @scriptling.command("remember")
 def scriptling_remember(  # noqa: PLR0913, PLR0917 - one parameter an option
-    text: Text = "",
+    text: out.Text = "",
     type_name: Annotated[
         str, typer.Option("--type", help="fact, preference, event or note.")
     ] = "note",
-    importance: Importance = 0.5,
-    agent: Agent = OWN_AGENT,
-    db: Database = DEFAULT_PATH,
-    as_json: Json = False,
+    importance: out.Importance = 0.5,
+    agent: out.Agent = stores.OWN_AGENT,
+    db: out.Database = out.DEFAULT_PATH,
+    as_json: out.Json = False,
 ) -> None:
     """Remember a text as one memory; a very similar one of its type is updated by it."""
     from hippocampus.facts.compat.scriptling import remembered
 
-    with for_writing(db, agent) as facts:
-        outcome = remembered(facts, text or said_on_stdin(), type_name, importance)
-    show(outcome_row(outcome), [outcome_line(outcome)], "", as_json=as_json)
+    with stores.for_writing(db, agent) as facts:
+        outcome = remembered(facts, text or out.said_on_stdin(), type_name, importance)
+    out.show(out.outcome_row(outcome), [out.outcome_line(outcome)], "", as_json=as_json)
 
 
 @scriptling.command("recall")
 def scriptling_recall(  # noqa: PLR0913, PLR0917 - one parameter an option
-    query: Query = "",
-    limit: Limit = 10,
-    type_name: OneType = "",
-    agent: Agent = OWN_AGENT,
-    db: Database = DEFAULT_PATH,
-    as_json: Json = False,
+    query: out.Query = "",
+    limit: out.Limit = 10,
+    type_name: out.OneType = "",
+    agent: out.Agent = stores.OWN_AGENT,
+    db: out.Database = out.DEFAULT_PATH,
+    as_json: out.Json = False,
 ) -> None:
     """Search as scriptling ranks; without arguments all preferences and the strongest others."""
-    with for_reading(db, agent) as facts:
-        found = loaded(facts, query, type_name, limit, preset="scriptling", agent=agent)
+    with stores.for_reading(db, agent) as facts:
+        found = stores.loaded(facts, query, type_name, limit, preset="scriptling", agent=agent)
         facts.confirm([each.memory.id for each in found])
-    say_recalled(found, as_json=as_json)
+    out.say_recalled(found, as_json=as_json)
 
 
 @scriptling.command("forget")
-def scriptling_forget(memory_id: Id, db: Database = DEFAULT_PATH, as_json: Json = False) -> None:
+def scriptling_forget(
+    memory_id: out.Id, db: out.Database = out.DEFAULT_PATH, as_json: out.Json = False
+) -> None:
     """Delete one memory for good, by its id; status 1 where there is none."""
     delete([memory_id], force=True, db=db, as_json=as_json)
 
 
 @scriptling.command()
-def count(agent: Agent = OWN_AGENT, db: Database = DEFAULT_PATH, as_json: Json = False) -> None:
+def count(
+    agent: out.Agent = stores.OWN_AGENT,
+    db: out.Database = out.DEFAULT_PATH,
+    as_json: out.Json = False,
+) -> None:
     """Print how many memories there are."""
     from hippocampus.facts.memories import count as counted
 
-    with existing(db) as facts:
+    with stores.existing(db) as facts:
         number = counted(facts.tables.database, agent, facts.tables.clock())
-    show({"count": number}, [str(number)], "", as_json=as_json)
+    out.show({"count": number}, [str(number)], "", as_json=as_json)
 
 
 @scriptling.command()
 def compact(
-    agent: Agent = OWN_AGENT,
-    force: Force = False,
-    db: Database = DEFAULT_PATH,
-    as_json: Json = False,
+    agent: out.Agent = stores.OWN_AGENT,
+    force: out.Force = False,
+    db: out.Database = out.DEFAULT_PATH,
+    as_json: out.Json = False,
 ) -> None:
     """Take away memories that faded, are old or are there twice; `restore` undoes it."""
     from hippocampus.facts.upkeep import compact as compacted
 
-    with for_reading(db, agent) as facts:
+    with stores.for_reading(db, agent) as facts:
         done = compacted(facts.tables, dry_run=not force, agent=agent)
     counts = {"removed": len(done.removed), "merged": len(done.merged), "remaining": done.remaining}
     ids = {"removed_ids": list(done.removed), "merged_ids": list(done.merged)}
     lines = [", ".join(f"{number} {name}" for name, number in counts.items())]
     lines += ["nothing was changed; --force does it"] if done.dry_run else []
-    show({**counts, **ids, "dry_run": done.dry_run}, lines, "", as_json=as_json)
+    out.show({**counts, **ids, "dry_run": done.dry_run}, lines, "", as_json=as_json)

@@ -76,7 +76,8 @@ def _database(path: Path) -> dict[str, Any]:
 
     found: dict[str, Any] = {"path": str(path), "exists": path.exists(), "problems": [], "ok": True}
     if not path.exists():
-        found["writable"] = found["ok"] = _can_make(path)
+        folder = next(each for each in path.absolute().parents if each.exists())
+        found["writable"] = found["ok"] = folder.is_dir() and os.access(folder, os.W_OK)
         return found
     found["writable"] = os.access(path, os.W_OK)
     try:
@@ -89,12 +90,6 @@ def _database(path: Path) -> dict[str, Any]:
         found["problems"] = [str(failure)]
     found["ok"] = found["writable"] and not found["problems"]
     return found
-
-
-def _can_make(path: Path) -> bool:
-    """Return whether a file could be made there, by its nearest folder that exists."""
-    folder = next(each for each in path.absolute().parents if each.exists())
-    return folder.is_dir() and os.access(folder, os.W_OK)
 
 
 def _models() -> dict[str, Any]:

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 DEFAULT_PATH = default_path()
 Database = Annotated[
-    Path,
-    typer.Option("--db", envvar="HIPPOCAMPUS_DB", help="The SQLite file.", show_default=True),
+    Path, typer.Option("--db", envvar="HIPPOCAMPUS_DB", help="The SQLite file.", show_default=True)
 ]
 Agent = Annotated[
     str,
@@ -85,7 +84,9 @@ def row(memory: Memory) -> dict[str, Any]:
 
 def recalled_row(found: Recalled) -> dict[str, Any]:
     """Return a result as JSON: the memory, the parts of its score, its date."""
-    triples = [f"{each.subject} → {each.predicate} → {each.object}" for each in found.triples]
+    triples = [
+        f"{triple.subject} → {triple.predicate} → {triple.object}" for triple in found.triples
+    ]
     return {
         **row(found.memory),
         "score": asdict(found.score),
@@ -133,7 +134,7 @@ def say_outcomes(outcomes: Sequence[Outcome], *, as_json: bool) -> None:
     """Print what became of each text."""
     nothing = "nothing in this text is a statement to keep"
     lines = map(outcome_line, outcomes)
-    show([outcome_row(each) for each in outcomes], lines, nothing, as_json=as_json)
+    show([outcome_row(outcome) for outcome in outcomes], lines, nothing, as_json=as_json)
 
 
 def say_gone(

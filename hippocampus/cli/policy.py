@@ -11,9 +11,7 @@ import typer
 from hippocampus.cli.options import AsJson, console, fail
 
 app = typer.Typer(
-    help="Check, print, describe and compare policies.",
-    no_args_is_help=True,
-    add_completion=False,
+    help="Check, print, describe and compare policies.", no_args_is_help=True, add_completion=False
 )
 
 

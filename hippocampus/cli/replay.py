@@ -160,7 +160,7 @@ def _expect_writable(out: Path, paths: Sequence[Path]) -> None:
         problem = "a folder; name a file in it"
     elif not out.parent.is_dir():
         problem = f"there is no folder {out.parent}"
-    elif out.resolve() in {each.resolve() for each in recordings}:
+    elif out.resolve() in {recording.resolve() for recording in recordings}:
         problem = "one of the recordings; name another file"
     elif not os.access(out if out.exists() else out.parent, os.W_OK):
         problem = "not writable"
@@ -232,7 +232,11 @@ def explain(
         explained = prices.model_prices(model)
         explanation.print_explanation(recordings[0], turn, found, explained, console())
         return
-    rows = [(each, *row) for each in recordings for row in explanation.treated(each, found)]
+    rows = [
+        (recording, *row)
+        for recording in recordings
+        for row in explanation.treated(recording, found)
+    ]
     if not rows:
         fail(f"{file} holds no conversation")
     if as_json:
@@ -314,7 +318,7 @@ def tune(
     found = tuning.tune(find_files(paths), policies.load(policy), prices)
     terminal = console()
     scores = Table("Brier score", *found.scores)
-    scores.add_row("owners left out", *(f"{each:.4f}" for each in found.scores.values()))
+    scores.add_row("owners left out", *(f"{score:.4f}" for score in found.scores.values()))
     terminal.print(scores)
     terminal.print(f"At strength 1 the chance of a use in ten calls is {found.law.chance:.2f}.")
     rows = {f"policy {policy}": found.before, "tuned": found.after}

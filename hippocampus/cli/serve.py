@@ -105,8 +105,7 @@ def proxy(  # noqa: PLR0913, PLR0917 - one parameter an option
         float, typer.Option(help="How many seconds the provider may send nothing.")
     ] = 600.0,
     caller_header: Annotated[
-        str,
-        typer.Option(help="The header in which callers with one key differ, as X-Tenant."),
+        str, typer.Option(help="The header in which callers with one key differ, as X-Tenant.")
     ] = "",
 ) -> None:
     """Pass an agent's requests on to its provider, with the views of its conversations."""

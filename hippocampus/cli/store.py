@@ -60,7 +60,7 @@ def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
         conversations = gc.plan_conversations(state, rules, started)
         if apply:
             removals = gc.collect(state, store, removals, started)
-            copies = {each: copies[each] for each in gc.collect_copies(state, copies, started)}
+            copies = {copy: copies[copy] for copy in gc.collect_copies(state, copies, started)}
             gone = proxy.remove(state, conversations, started)
             conversations = {session: conversations[session] for session in gone}
     _print_removals(removals, copies, conversations, done=apply)
@@ -98,9 +98,9 @@ def _print_removals(
     if conversations:
         typer.echo(f"{len(conversations)} conversations of the proxy {word}")
     if copies:
-        total = sum(each.size_bytes for each in copies)
+        total = sum(copy.size_bytes for copy in copies)
         typer.echo(f"{len(copies)} archives and search indexes, {total:,} bytes {word}")
-    total = sum(each.packed_bytes for each in removals)
+    total = sum(removal.packed_bytes for removal in removals)
     typer.echo(f"{len(removals)} contents, {total:,} bytes {word}")
 
 
@@ -182,7 +182,9 @@ def entries(
         found = exchange.parsed(import_file.read_text("utf-8"), session or "")
     except (OSError, ValueError) as failure:
         problems = str(getattr(failure, "strerror", None) or failure).splitlines()
-        typer.echo("\n".join(visible(f"{import_file}: {each}") for each in problems), err=True)
+        typer.echo(
+            "\n".join(visible(f"{import_file}: {problem}") for problem in problems), err=True
+        )
         raise typer.Exit(2) from None
     if not found:
         fail(f"{import_file} has no entries")
@@ -193,8 +195,7 @@ def entries(
 
 @app.command("export")
 def export(
-    state_dir: StateFolder,
-    session: Annotated[str, typer.Argument(help="The session's id.")],
+    state_dir: StateFolder, session: Annotated[str, typer.Argument(help="The session's id.")]
 ) -> None:
     """Write the raw conversation of a session to standard output, as JSON lines."""
     from hippocampus.storage import archive

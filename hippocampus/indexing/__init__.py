@@ -19,7 +19,7 @@ from hippocampus.models import tokens
 EXCERPTS = frozenset({"code", "config", "prose", "text"})
 """Kinds that are read in full while they are new; their entries remind of them."""
 EXCERPT_PART, ROWS_PART = 3, 2
-"""The part of its content that an entry weighs at most: rows are looked up, so more of them stand."""
+"""The part of its content that an entry weighs at most: rows are looked up, so more of them are kept."""
 
 __all__ = ["ExtractionContext", "Index", "Price", "index", "kind_of", "price_of"]
 
@@ -33,7 +33,7 @@ class Index:
     """One line that a person or a model can read."""
     key_data: dict[str, Any]
     lines: tuple[str, ...]
-    """What stands in the view below the first line."""
+    """The lines in the view below the first."""
     selectors: tuple[str, ...] = ()
     """Selectors that make sense for a recall of it."""
 

@@ -1,7 +1,7 @@
 """Large tool-call arguments made short: the same JSON, its long texts as excerpts.
 
 Paths, ids, names and commands are never shortened; of a text that a call writes, what it defines or
-changes stands in its order. Pure.
+changes keeps its order. Pure.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from hippocampus.indexing.sniff import extraction_of
 from hippocampus.indexing.worth import Price
 from hippocampus.models import tokens
 
-LEAST_TOKENS, MOST_TOKENS, SHARE = 60, 150, 0.05
+MIN_TOKENS, MAX_TOKENS, SHARE = 60, 150, 0.05
 """The excerpt of one long text weighs this share of it, between the two bounds. At 60 tokens for every
 text, readers took back each file that they went on to edit, and Claude Code sessions saw 94.1 percent
 of the values; now 95.8, for 0.2 points less there and up to 0.5 more elsewhere."""
@@ -43,7 +43,7 @@ NAMING = re.compile(
     r"command|cmd|pattern|glob|regex|query|sql)$|(?:Path|File|Name|Id|Url|Dir|Directory|Command|CommandLine|Query)s?$"
 )
 """Keys of values that a later call repeats exactly."""
-LONGEST_NAMING = 4_000
+MAX_NAMING = 4_000
 """A longer command carries a text; it is an excerpt like every other."""
 HEREDOC = re.compile(r"(<<-?\s*['\"]?(\w+)['\"]?[^\n]*\n)(.*?)(\n\s*\2\b)", re.DOTALL)
 
@@ -52,10 +52,7 @@ TARGET = re.compile(r"(?:>|\btee\b(?: -\w+)*)\s*[\"']?([^\s\"'<>;|&]+)")
 
 
 def shorten(
-    arguments: str,
-    frame: str,
-    most_tokens: int = MOST_TOKENS,
-    known: Container[str] = frozenset(),
+    arguments: str, frame: str, most_tokens: int = MAX_TOKENS, known: Container[str] = frozenset()
 ) -> str:
     """Return arguments whose long texts are excerpts, the first of them below the entry's frame.
 
@@ -85,7 +82,7 @@ class _Shortener:
     def shorten(self, value: Any, key: str, before: Any = "") -> Any:
         """Return a value with its long texts shortened.
 
-        `key` is the name under which it stands, and `before` the text that it replaces.
+        `key` is its name, and `before` the text that it replaces.
         """
         if isinstance(value, dict):
             before = next((old for name, old in value.items() if REPLACED.match(name)), "")
@@ -99,7 +96,7 @@ class _Shortener:
             return value
         if NAMING.search(key):
             short = HEREDOC.sub(self._written, value)
-            if len(short) <= LONGEST_NAMING:
+            if len(short) <= MAX_NAMING:
                 return value if short == value else self._framed(short, value)
         if REPLACED.match(key):
             return self._framed(_opening(value), value)
@@ -127,7 +124,7 @@ class _Shortener:
         Those that define something come first, and those that the text before lacks.
         """
         weight = max(1, len(text) // CHARACTERS_PER_TOKEN)
-        most = min(self._most, max(LEAST_TOKENS, int(SHARE * weight)))
+        most = min(self._most, max(MIN_TOKENS, int(SHARE * weight)))
         most = int(most * EDITED) if before else most
         value = json_text.read(text, None)
         if isinstance(value, dict | list):

@@ -32,9 +32,9 @@ class DocumentWeights:
 
 
 WEIGHTS = DocumentWeights()
-MOST_VALUES = 20_000
-"""Values behind these are counted and not read."""
-MOST_DEPTH = 12
+MAX_VALUES = 20_000
+"""Further values are counted and not read."""
+MAX_DEPTH = 12
 MINOR: tuple[Shape, ...] = ("flag", "url", "empty")
 OUTCOME_KEYS = re.compile(
     r"(?i)error|message|status|state|total|count|next|cursor|token|has_?more|page|success|result|truncated|incomplete"
@@ -43,9 +43,9 @@ OUTCOME_KEYS = re.compile(
 LABELED = re.compile(r"(?i)(?:^|, |\.)(?:name|title|subject|label)=")
 """A pair whose key names the record."""
 INLINE_CHARACTERS = 240
-"""A longer text stands below its key, by lines."""
+"""A longer text follows its key, by lines."""
 INLINE_ITEMS = 12
-LEAST_MAP = 3
+MIN_MAP = 3
 """From here on an object whose values are alike objects is a table with a key column."""
 
 
@@ -88,7 +88,7 @@ class _Walk:
         pairs: list[tuple[str, Any]] = []
         for key, inner in value.items():
             self.values += 1
-            if self.values > MOST_VALUES or depth > MOST_DEPTH:
+            if self.values > MAX_VALUES or depth > MAX_DEPTH:
                 break
             scalars = dict(_only_scalars(inner, key))
             if scalars:
@@ -100,7 +100,7 @@ class _Walk:
         self._pairs(pairs, path, depth)
 
     def _pairs(self, pairs: list[tuple[str, Any]], path: str, depth: int) -> None:
-        """Write scalars of one object: those that matter in one run of lines, the others behind."""
+        """Write scalars of one object: those that matter first, in one run of lines."""
         opening = f"{path}: " if path else ""
         share = 1 / (1 + WEIGHTS.depth * depth)
         main, minor = list[tuple[str, Any]](), list[tuple[str, Any]]()
@@ -127,7 +127,7 @@ class _Walk:
 
     def _list(self, value: list[Any], path: str, depth: int) -> None:
         self.values += len(value)
-        if depth > MOST_DEPTH or not value:
+        if depth > MAX_DEPTH or not value:
             return
         if len(value) > 1 and all(isinstance(each, dict) for each in value):
             self._table(path, value)
@@ -139,10 +139,10 @@ class _Walk:
             ]
             self._table(path, [one for _, one in found], [place for place, _ in found])
         elif any(isinstance(each, dict | list) for each in value):
-            for at, each in enumerate(value[:MOST_VALUES]):
+            for at, each in enumerate(value[:MAX_VALUES]):
                 self.read(each, f"{path}[{at}]", depth + 1)
         elif any(isinstance(each, str) and len(each) > INLINE_CHARACTERS for each in value):
-            for at, each in enumerate(value[:MOST_VALUES]):
+            for at, each in enumerate(value[:MAX_VALUES]):
                 self.read(each, f"{path}[{at}]", depth)
         else:
             first = len(self.lines)
@@ -160,7 +160,7 @@ class _Walk:
         self.lines += lines_of(table_of(path or "list", records, places), len(self.lines))
 
     def _text(self, text: str, path: str) -> None:
-        """Write a long text below its key, so that its lines stand as they are."""
+        """Write a long text below its key, so that its lines are unchanged."""
         self.texts.append((path, text))
         first = len(self.lines)
         head = (
@@ -240,7 +240,7 @@ def _is_one_table(value: list[Any]) -> bool:
 
 def _is_map_of_records(value: dict[str, Any]) -> bool:
     """Return whether an object's keys are names of like records, as ids in a lookup table are."""
-    if len(value) < LEAST_MAP:
+    if len(value) < MIN_MAP:
         return False
     inner = list(value.values())[:20]
     if not all(isinstance(each, dict) for each in inner):

@@ -37,7 +37,7 @@ class LineWeights:
     named: float = 1.5
     """Added for the logarithm of 1 and the identifiers that no line before has."""
     alike: float = 0.35
-    """To the power of how often a line of the same form stood before, at most `most_alike` times."""
+    """To the power of how often a line of the same form came before, at most `most_alike` times."""
     most_alike: int = 3
     bare: float = 0.02
     """Of a line without a letter or a digit."""
@@ -48,9 +48,9 @@ class LineWeights:
 WEIGHTS = LineWeights()
 LINE_CHARACTERS = 400
 """A longer line is divided into sentences or pieces, and each of them clipped to this."""
-LONGEST_VALUE = 2_000
-LEAST_SENTENCE, MOST_PIECES = 30, 400
-MOST_ROWS = 6_000
+MAX_VALUE = 2_000
+MIN_SENTENCE, MAX_PIECES = 30, 400
+MAX_ROWS = 6_000
 """Of more lines the first and the last are read, and the others counted only."""
 TAIL_ROWS = 1_000
 WORDLESS = re.compile(r"[\W_]*")
@@ -64,7 +64,7 @@ FAILURE = re.compile(
     r"\b[A-Z]\w*(?:Error|Exception)\b|\b(?:[Ff]ail(?:ed|ing|ure)?|FAIL(?:ED)?)\b|[✗✘❌]"
 )
 RAISED = re.compile(r"\s*(?:E\s+)?[\w.]*(?:Error|Exception): \S")
-MOST_RAISED = 2
+MAX_RAISED = 2
 """The last messages of exceptions stay, as how a run ended does."""
 NOTICE = re.compile(
     r"(?i)\btruncated\b|\bshowing (?:lines? |results? )?\d|\boffset\s?[=:]|\bmore lines?\b|"
@@ -99,7 +99,7 @@ def rows_of(text: str, first_number: int = 1) -> list[TextRow]:
 
 def ends_of(rows: list[T]) -> list[T]:
     """Return the first and the last rows, where there are more than an entry can need."""
-    return rows if len(rows) <= MOST_ROWS else rows[: MOST_ROWS - TAIL_ROWS] + rows[-TAIL_ROWS:]
+    return rows if len(rows) <= MAX_ROWS else rows[: MAX_ROWS - TAIL_ROWS] + rows[-TAIL_ROWS:]
 
 
 def is_notice(line: str) -> bool:
@@ -116,15 +116,14 @@ def excerpt(
 ) -> Iterator[EntryLine]:
     """Yield every line with its weight; `weigh` returns the weight where the kind knows better.
 
-    Where a text may have statements, the lines of one are one, so that no half of a condition stands
-    alone.
+    Where a text may have statements, the lines of one are one, so that no condition is cut in half.
     """
     seen: set[str] = set()
     forms: dict[str, int] = {}
     rows = list(_statements(rows)) if has_statements else rows
     masks = masked("\n".join(row.text.partition("\n")[0] for row in rows)) if rows else []
     last = len(rows) - WEIGHTS.tail
-    raised = [at for at, row in enumerate(rows) if RAISED.match(row.text)][-MOST_RAISED:]
+    raised = [at for at, row in enumerate(rows) if RAISED.match(row.text)][-MAX_RAISED:]
     for at, (row, mask) in enumerate(zip(rows, masks, strict=True)):
         own = weigh(row) if weigh else None
         base = own if own is not None else _weight(row.text, at, at >= last)
@@ -168,16 +167,16 @@ def _is_result(text: str) -> bool:
 
 
 def _pieces(line: str) -> Iterator[str]:
-    """Yield a line, or the sentences of a long one; one value without spaces stands whole."""
+    """Yield a line, or the sentences of a long one; one value without spaces stays whole."""
     if (
         len(line) <= LINE_CHARACTERS
         or "\n" in line
-        or (len(line) <= LONGEST_VALUE and " " not in line.strip())
+        or (len(line) <= MAX_VALUE and " " not in line.strip())
     ):
         yield line
         return
     pieces = (piece for sentence in _sentences(line) for piece in _cut(sentence))
-    yield from itertools.islice(pieces, MOST_PIECES)
+    yield from itertools.islice(pieces, MAX_PIECES)
 
 
 def _sentences(line: str) -> Iterator[str]:
@@ -185,7 +184,7 @@ def _sentences(line: str) -> Iterator[str]:
     short = ""
     for sentence in END.split(line):
         short = f"{short} {sentence}".strip()
-        if len(short) >= LEAST_SENTENCE:
+        if len(short) >= MIN_SENTENCE:
             yield short
             short = ""
     if short:

@@ -1,4 +1,4 @@
-"""What every kind of content is read into: lines that may stand in an entry, in content order.
+"""What every kind of content is read into: lines that an entry may show, in content order.
 
 An extractor writes an `Extraction` and does not choose; `select` chooses what fits and what pays.
 """
@@ -17,7 +17,7 @@ SMALL_CHARACTERS = 16_000
 
 @dataclass(frozen=True, slots=True)
 class EntryLine:
-    """One line that may stand in an entry."""
+    """One line that an entry may show."""
 
     text: str
     """As it would read in the entry: terse, every identifier whole and next to its label."""
@@ -32,12 +32,12 @@ class EntryLine:
     number: int | None = None
     """Its line in the content, from 1, or its place in a list, from 0; none for other lines."""
     unit: str = ""
-    """The list that the line belongs to: a gap in it is counted apart, where part of it stands."""
+    """The list that the line belongs to: a gap in it is counted apart, where part of it is shown."""
     form: str = "{}: "
-    """How the number stands before the line; `[{}] ` for the place in a list."""
+    """The form of the number before the line; `[{}] ` for the place in a list."""
 
     def numbered(self) -> str:
-        """Return the line behind its number in the content."""
+        """Return the line after its number in the content."""
         return self.text if self.number is None else self.form.format(self.number) + self.text
 
 
@@ -74,7 +74,7 @@ class ExtractionContext:
     cited: frozenset[str] | set[str] = frozenset()
     """Identifiers of the content that the agent has used already; they stay."""
     known: Container[str] = frozenset()
-    """Identifiers that stand in the view already."""
+    """Identifiers that the view already shows."""
     content_tokens: int = 1_000
     """What the whole content weighs."""
 

@@ -14,18 +14,18 @@ PASSED = re.compile(
     r"(?i)^\W*(?:ok\b|pass|[✓✔]|Subtest:)|\bfail(?:ed|ures|ing)?:? 0\b|\b0 (?:fail|error)"
 )
 """A passing test may be about an error, and a count of failures may be 0."""
-MOST_LINES = 8
+MAX_LINES = 8
 MESSAGE_CHARACTERS = 1_200
-"""A line of a message is cut behind these; messages are short, dumps are not messages."""
+"""A longer line of a message is cut; messages are short, dumps are not messages."""
 SCANNED_CHARACTERS = 2_000_000
 STATUS = re.compile(r"(?<![\w.-])[45]\d\d(?![\w-]|\.\d)")
 SENTENCE = re.compile(r"[.!?;] ")
 OPENING, BEFORE, BEHIND, ENDING = 160, 60, 200, 240
-"""Characters of a long message that stand at its start, around a telling word, and at its end."""
+"""Characters of a long message that are shown at its start, around a telling word, and at its end."""
 
 
 def with_message(extraction: Extraction, text: str) -> Extraction:
-    """Return an extraction whose first lines are the message of a failure, which always stand."""
+    """Return an extraction whose first lines are the message of a failure, which are always shown."""
     message = [EntryLine(line, keep=True, count=0) for line in message_of(text)]
     return with_lines_before(extraction, message)
 
@@ -40,7 +40,7 @@ def message_of(text: str) -> list[str]:
         for line in lines[1:-1]
         if SAYS_SO.search(line[:MESSAGE_CHARACTERS]) and not PASSED.search(line[:OPENING])
     ]
-    ends = lines[:1] if len(lines) == 1 else [lines[0], *telling[: MOST_LINES - 2], lines[-1]]
+    ends = lines[:1] if len(lines) == 1 else [lines[0], *telling[: MAX_LINES - 2], lines[-1]]
     return [_short(line) for line in dict.fromkeys(ends)]
 
 
@@ -48,14 +48,14 @@ def _short(line: str) -> str:
     """Return a line whole, or of a long one its ends and the words around its status codes.
 
     The last sentence comes first, then status codes, then words of failure, the later ones before the
-    earlier: what a message echoes of a call stands before what decided.
+    earlier: what a message echoes of a call precedes what decided.
     """
     if len(line) <= MESSAGE_CHARACTERS:
         return line
     last = max((match.end() for match in SENTENCE.finditer(line, len(line) - ENDING)), default=0)
     spans = [(max(last, len(line) - ENDING), len(line)), (0, OPENING)]
     for pattern in (STATUS, SAYS_SO):
-        found = list(pattern.finditer(line))[-MOST_LINES:]
+        found = list(pattern.finditer(line))[-MAX_LINES:]
         spans += [(max(0, m.start() - BEFORE), m.end() + BEHIND) for m in reversed(found)]
     shown: set[int] = set()
     for start, end in spans:

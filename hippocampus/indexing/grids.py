@@ -180,7 +180,10 @@ def _read_separated(lines: Sequence[str], separator: str, width: int) -> Grid | 
         number += 1 + sum(cell.count("\n") for cell in row)
     if len(rows) < 2:
         return None
-    named = _names(rows[0])
+    filled = all(
+        cell.strip() and len(cell) < 80 and not cell.strip()[:1].isdigit() for cell in rows[0]
+    )
+    named = filled and len(set(rows[0])) == len(rows[0])  # no numbers, no dates
     header = rows[0] if named else [f"column {at}" for at in range(1, width + 1)]
     sure = (0.9 if width > 2 or separator == "\t" else 0.7) - (0.0 if named else 0.3)
     return Grid(_header(header), rows[named:], notes, sure, numbers[named:])
@@ -193,14 +196,6 @@ def _header(row: Iterable[str]) -> list[str]:
         name = cell.strip() or f"column {at}"
         names.append(f"{name} {at}" if name in names else name)
     return names
-
-
-def _names(header: Sequence[str]) -> bool:
-    """Return whether a first row names columns: distinct, filled, no numbers, no dates."""
-    plain = all(
-        cell.strip() and len(cell) < 80 and not cell.strip()[:1].isdigit() for cell in header
-    )
-    return plain and len(set(header)) == len(header)
 
 
 READERS: tuple[Callable[[Sequence[str]], Grid | None], ...] = (_piped, _separated)

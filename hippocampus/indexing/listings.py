@@ -71,7 +71,7 @@ HEADING = re.compile(
 ERROR = re.compile(r"\b(?:error|warning)\b(?: \w+)?:", re.IGNORECASE)
 MOST, FIRST, OTHER, AROUND = 6.0, 2.5, 1.5, 0.15
 """Weights of the files with most hits, of the first hit of a file, of its others, of a line around one."""
-FEW_FILES, MAX_NAMED = 3, 5
+MIN_RANKED_FILES, MAX_NAMED = 3, 5
 
 
 def recognises(text: str, _file: str = "") -> float:
@@ -177,11 +177,6 @@ def _is_hit(line: str) -> bool:
     return CONTEXT.fullmatch(line) is not None or line == "--"
 
 
-def _is_headed(line: str) -> bool:
-    """Return whether a line reads as a hit with its line only, or as the file above it."""
-    return bool(NUMBERED.fullmatch(line) or HEADING.fullmatch(line)) or line == "--"
-
-
 FORMS: dict[str, Callable[[str], bool]] = {
     "long": lambda line: LONG.fullmatch(line) is not None,
     "windows": _is_windows,
@@ -189,7 +184,9 @@ FORMS: dict[str, Callable[[str], bool]] = {
     "log": lambda line: COMMIT_LINE.fullmatch(line) is not None,
     "paths": _is_path,
     "hits": _is_hit,
-    "headed hits": _is_headed,
+    "headed hits": lambda line: (
+        bool(NUMBERED.fullmatch(line) or HEADING.fullmatch(line)) or line == "--"
+    ),
 }
 """How the lines of each form are recognised; of two with an equal share the earlier one is taken."""
 
@@ -211,7 +208,7 @@ def _hits(text: str, *, has_headings: bool) -> Extraction:
     found = list(_below_files(printed) if has_headings else map(_located, printed))
     counts = Counter(hit.path for hit in found if hit.mark == ":")
     lines: list[EntryLine] = []
-    if len(counts) > FEW_FILES and counts.total() > 2 * len(counts):
+    if len(counts) > MIN_RANKED_FILES and counts.total() > 2 * len(counts):
         most = ", ".join(f"{path} {count}" for path, count in counts.most_common(MAX_NAMED))
         lines.append(EntryLine(f"most in {most}", MOST, count=0))
     for _, inside in itertools.groupby(ends_of(found), key=lambda hit: hit.path):

@@ -39,7 +39,7 @@ TAIL_CHARACTERS = 6_000
 NUMBERED = re.compile(r"^ {0,8}0{0,6}(\d{1,7})(?:\t|→|: | ?\| ?|:(?=\S)|:(?=\r?$)|-)(.*)$")
 NUMBERED_SHARE = 0.9
 AROUND_LINES = 8
-"""Up to here lines without a number may stand above and below numbered ones."""
+"""Up to here lines without a number may surround numbered ones."""
 SAMPLE_LINES = 60
 PART = re.compile(r"(?i)\blines?:? (\d{1,7})\s?(?:-|–|to)\s?(\d{1,7})\b(?: \(?(?:out )?of (\d+))?")
 OFFSET = re.compile(r"\"(?:offset|start_line|startLine|line_start)\"\s*:\s*\"?(\d{1,7})")
@@ -56,11 +56,11 @@ CUT = re.compile(
     r"(?i)\s*[.…\[<(*-](?=[^\n]*\d)[^\n]{0,80}\b(?:truncated|omitted|elided|skipped)\b[^\n]{0,80}[.…\]>)*-]"
 )
 CUT_INSIDE = re.compile(r"…\d[\d,]* (?:bytes|chars|characters|lines|tokens) truncated…")
-MOST_CUTS = 3
+MAX_CUTS = 3
 HEAD_SIGNS = frozenset("=-*>#FfPp")
-MOST_FILES = 60
+MAX_FILES = 60
 MIN_EVERY = 2
-LEAST_LINES = 3
+MIN_LINES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class NamedPart:
 
 @functools.lru_cache(maxsize=4)
 def output_of(text: str, arguments: str = "") -> Output:
-    """Return the content in a tool's output, and what stands around it."""
+    """Return the content in a tool's output, and the text around it."""
     head = HEAD.match(text)
     start = head.end() if head and head.end() < len(text) else 0
     ended = text.rstrip()
@@ -130,7 +130,7 @@ def _cuts(body: str) -> list[str]:
         return []
     lines = enumerate(body.split("\n"), 1)
     found = (f"line {number}: {cut}" for number, line in lines if (cut := _cut_in(line)))
-    return list(itertools.islice(found, MOST_CUTS))
+    return list(itertools.islice(found, MAX_CUTS))
 
 
 def _cut_in(line: str) -> str:
@@ -144,7 +144,7 @@ def _is_cut(line: str) -> bool:
 
 
 def _lines(text: str) -> list[str]:
-    """Return the lines that say something, and not `Output:` alone."""
+    """Return the lines that say something, unlike `Output:`."""
     return [line.strip() for line in text.split("\n") if line.strip() and line.strip()[-1] != ":"]
 
 
@@ -157,8 +157,12 @@ def _numbered(body: str) -> tuple[list[str], int, list[str]] | None:
     if len(found) < 2 or min(gaps, default=1) < 1 or len(gaps) > sum(map(_is_cut, head)):
         return None
     first = head.index(found[0].string)
-    if any(_has_same_cells(above, found[0].string) for above in head[:first]) or _is_table(found):
-        return None
+    row, sign = found[0].string, found[0].string[found[0].end(1) : found[0].start(2)].strip(" ")
+    if any(above.count(tab) == row.count(tab) > 0 for above in head[:first] for tab in "\t|"):
+        return None  # a table with a header whose rows begin with a number
+    counts = {match[2].count(sign) for match in found if sign in ("|", "\t")}
+    if len(counts) == 1 and counts != {0} and not any(match[2][:1] == sign for match in found):
+        return None  # a table without one: as many signs in each row as after its number
     lines: list[str] = []
     around: list[str] = []
     expected = 0
@@ -178,18 +182,6 @@ def _numbered(body: str) -> tuple[list[str], int, list[str]] | None:
         elif expected and lines:
             lines[-1] += f" {line.strip()}" if line.strip() else ""
     return lines, numbers[0], around
-
-
-def _is_table(found: Sequence[re.Match[str]]) -> bool:
-    """Return whether rows are cells that begin with a number: as many signs in each as behind it."""
-    sign = found[0].string[found[0].end(1) : found[0].start(2)].strip(" ")
-    counts = {match[2].count(sign) for match in found if sign in ("|", "\t")}
-    return len(counts) == 1 and counts != {0} and not any(match[2][:1] == sign for match in found)
-
-
-def _has_same_cells(above: str, row: str) -> bool:
-    """Return whether a line is the header of a row that begins with a number."""
-    return any(above.count(sign) == row.count(sign) > 0 for sign in "\t|")
 
 
 def _sampled(lines: Sequence[str]) -> list[re.Match[str]]:
@@ -226,7 +218,7 @@ def _first_by_arguments(arguments: str) -> int:
 def parts_of(text: str) -> list[NamedPart]:
     """Return the files of an output that names each in a line of its own; none where it does not."""
     lines = text.split("\n")
-    heads = list(itertools.islice(_heads(lines), MOST_FILES))
+    heads = list(itertools.islice(_heads(lines), MAX_FILES))
     if not heads or (len(heads) == 1 and heads[0][0] > 1):
         return []
     ends = [at for at, _ in heads[1:]] + [len(lines)]
@@ -285,7 +277,7 @@ def thinned(text: str, every: int, arguments: str = "") -> str:
         end = at
         while end < len(lines) and (found := matches[end]) and found[2] in written:
             end += 1
-        if end - at >= LEAST_LINES:
+        if end - at >= MIN_LINES:
             last = number + end - at - 1
             rows.append(f"{number}-{last}\tas written")
             expected, at = -1, end

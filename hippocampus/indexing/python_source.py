@@ -20,7 +20,7 @@ def parsed(text: str, mode: str = "exec") -> ast.AST | None:
     """Return the syntax tree of a source; nothing where it is none, or nests too deep.
 
     Python 3.11 counts the depth of a tree for all threads together (gh-106905), so that two which
-    parse at once may raise SystemError. `warnings.catch_warnings` is for one thread alone.
+    parse at once may raise SystemError. `warnings.catch_warnings` is for one thread only.
     """
     with _PARSING:
         if warnings.filters[:1] != [_FILTER]:

@@ -1,4 +1,4 @@
-"""Which lines of an extraction stand in the entry: those whose chance of use is worth their price.
+"""Which lines of an extraction the entry shows: those whose chance of use is worth their price.
 
 Pure arithmetic over an extraction. Every signal comes from before the content arrived.
 """
@@ -15,19 +15,19 @@ from hippocampus.indexing.shapes import identifiers
 from hippocampus.indexing.worth import Price
 from hippocampus.models import tokens
 
-MOST_LINES = 6_000
-"""Lines behind these are not looked at; a list that long is known by its counts."""
+MAX_LINES = 6_000
+"""Further lines are not looked at; a list that long is known by its counts."""
 WORD = re.compile(r"\w{3,}")
 CHARACTERS_PER_TOKEN = 3
 """For ranking; the tokens of chosen lines are counted."""
 LINE_TOKENS = 5
 """What a line costs by being one; without it crumbs would win over sentences."""
-MOST_RELEVANCE = 12.0
+MAX_RELEVANCE = 12.0
 INHERITED = 0.5
 """The share of a heading's relevance that the lines below it have."""
-MOST_CITED = 60
-FEW_LEFT = 3
-"""Rows of a list up to here are not left out behind a count where they nearly fit."""
+MAX_CITED = 60
+MAX_LEFT = 3
+"""Rows of a list up to here are not replaced by a count where they nearly fit."""
 WIDENED = 10
 """The part of its most tokens that an entry may weigh more for them."""
 
@@ -62,7 +62,7 @@ PLACE = "[{}] "
 KIND = {"hits": -0.8, "listing": -1.2, "log": -0.4}
 """Of some kinds each line is needed less often than the others would have it; added to `bias`."""
 AROUND_CITED = 2
-"""Lines before and behind a cited one that are needed to read it."""
+"""Lines before and after a cited one that are needed to read it."""
 
 
 def choose(extraction: Extraction, context: ExtractionContext, price: Price) -> list[str]:
@@ -71,7 +71,7 @@ def choose(extraction: Extraction, context: ExtractionContext, price: Price) -> 
     The best lines for their size are taken first. A line with a number shows it where it does not
     follow the line before.
     """
-    lines = extraction.lines[:MOST_LINES]
+    lines = extraction.lines[:MAX_LINES]
     chances = chances_of(extraction, context)
     sizes = [LINE_TOKENS + len(line.text) // CHARACTERS_PER_TOKEN for line in lines]
     order = sorted(range(len(lines)), key=lambda at: (-chances[at] / sizes[at], at))
@@ -88,7 +88,10 @@ def choose(extraction: Extraction, context: ExtractionContext, price: Price) -> 
         chosen.add(at)
     gaps = _fitting(_gaps(lines, chosen.numbers), extraction.unit, chosen.room)
     rendered = list(_render(lines, chosen.numbers, gaps))
-    return rendered + _cited(rendered, context.cited)
+    # What the agent has already taken from the content and no line shows.
+    shown = "\n".join(rendered)
+    missing = sorted(value for value in context.cited if value not in shown)[:MAX_CITED]
+    return [*rendered, f"used before: {', '.join(missing)}"] if missing else rendered
 
 
 class _Room:
@@ -107,7 +110,7 @@ class _Room:
     def take(self, texts: Sequence[str]) -> bool:
         """Take lines where they fit together, and return whether they do."""
         at_most = sum(len(text.encode("utf-8", "surrogatepass")) + 1 for text in texts)
-        at_least = sum(_words(text) + 1 for text in texts)
+        at_least = sum(len(text.split()) * text.isprintable() + 1 for text in texts)
         if self._spent + self._at_most + at_most <= self._most:
             self._uncounted += texts
             self._at_most += at_most
@@ -139,10 +142,6 @@ class _Room:
         self._uncounted, self._at_least, self._at_most = [], 0, 0
 
 
-def _words(text: str) -> int:
-    return len(text.split()) if text.isprintable() else 0
-
-
 class _Chosen:
     """The lines taken so far, with the lines that they need to be read."""
 
@@ -171,7 +170,7 @@ class _Chosen:
 def _render(
     lines: Sequence[EntryLine], chosen: set[int], gaps: dict[int, list[str]]
 ) -> Iterator[str]:
-    """Yield the chosen lines, and behind each group how much of it was left out."""
+    """Yield the chosen lines, and after each group how much of it was left out."""
     yield from gaps.get(-1, ())
     expected = None
     for at, line in enumerate(lines):
@@ -200,12 +199,12 @@ def _last_few(lines: Sequence[EntryLine], chosen: set[int]) -> Iterator[int]:
         if is_row and at not in chosen and (line.parent is None or line.parent in chosen):
             left.setdefault(line.parent, []).append(at)
     for rows in left.values():
-        if len(rows) <= FEW_LEFT:
+        if len(rows) <= MAX_LEFT:
             yield from rows
 
 
 def _gaps(lines: Sequence[EntryLine], chosen: set[int]) -> dict[tuple[int, str], int]:
-    """Return how much was left out behind each line, by unit; behind -1 where nothing was chosen."""
+    """Return how much was left out after each line, by unit; after -1 where nothing was chosen."""
     left: dict[int | None, int] = {}
     last: dict[int | None, int] = {None: -1}
     for at, line in enumerate(lines):
@@ -226,7 +225,7 @@ def _gaps(lines: Sequence[EntryLine], chosen: set[int]) -> dict[tuple[int, str],
 
 
 def _list_gaps(lines: Sequence[EntryLine], chosen: set[int]) -> dict[tuple[int, str], int]:
-    """Return for each list with a unit of its own a line behind its last one: how many are missing.
+    """Return for each list with a unit of its own a line after its last one: how many are missing.
 
     The unit has the place of the first of them, which a recall can name.
     """
@@ -248,16 +247,9 @@ def _list_gaps(lines: Sequence[EntryLine], chosen: set[int]) -> dict[tuple[int, 
     }
 
 
-def _cited(rendered: Sequence[str], cited: frozenset[str] | set[str]) -> list[str]:
-    """Return a line with what the agent has already taken from the content and no line shows."""
-    shown = "\n".join(rendered)
-    missing = sorted(value for value in cited if value not in shown)[:MOST_CITED]
-    return [f"used before: {', '.join(missing)}"] if missing else []
-
-
 def chances_of(extraction: Extraction, context: ExtractionContext) -> list[float]:
     """Return for each line how likely it is that a value in it is needed later."""
-    lines = extraction.lines[:MOST_LINES]
+    lines = extraction.lines[:MAX_LINES]
     constant = CHANCE.bias + KIND.get(extraction.kind, 0.0)
     constant += CHANCE.size * math.log(max(context.content_tokens, 1))
     relevance = _relevance(lines, context.task)
@@ -270,7 +262,7 @@ def chances_of(extraction: Extraction, context: ExtractionContext) -> list[float
         new = sum(name not in seen for name in unknown)
         seen.update(unknown)
         signals = constant + CHANCE.weight * math.log(max(line.weight, 0.01))
-        signals += CHANCE.task * (min(task, MOST_RELEVANCE) / 4) + CHANCE.new * math.log1p(new)
+        signals += CHANCE.task * (min(task, MAX_RELEVANCE) / 4) + CHANCE.new * math.log1p(new)
         signals += CHANCE.old if found and not unknown else 0.0
         if cited:
             signals += (

@@ -18,7 +18,7 @@ TELLING = re.compile(r"[0-9_:@#]|[a-z][A-Z]|\w\.\w|\w-\w")
 OPAQUE = re.compile(r"[A-Za-z0-9+/_=-]{40,}")
 """Long and without a word in it: encoded bytes, which are not typed again."""
 SHORT_CHARACTERS = 80
-LONGEST_ID_CHARACTERS = 80
+MAX_ID_CHARACTERS = 80
 REMEMBERED_CHARACTERS = 500
 """The names of texts up to this size are kept for a while."""
 
@@ -78,7 +78,7 @@ def _shape_of_text(text: str) -> Shape:
     for shape, pattern in _PATTERNS:
         if pattern.fullmatch(text):
             return shape
-    if len(text) <= LONGEST_ID_CHARACTERS and CODED.fullmatch(text) and TELLING.search(text):
+    if len(text) <= MAX_ID_CHARACTERS and CODED.fullmatch(text) and TELLING.search(text):
         return "id"
     return "words" if len(text) <= SHORT_CHARACTERS else "text"
 

@@ -10,7 +10,7 @@ import functools
 import logging
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -33,7 +33,7 @@ LOG = logging.getLogger("hippocampus")
 MIN_CONFIDENCE = 0.25
 HEADING_WEIGHT, EXIT_WEIGHT, NOTE_WEIGHT = 6.0, 3.0, 0.15
 HTTP_STATUS = re.compile(r"\bHTTP/[\d.]{1,4} [1-5]\d\d\b")
-NOTE_CHARACTERS, MOST_NOTES, MOST_NAMED = 220, 12, 12
+NOTE_CHARACTERS, MAX_NOTES, MAX_NAMED = 220, 12, 12
 DOMINANT_SHARE = 0.5
 """A text inside a JSON document that is this much of it is read as what it is."""
 DOMINANT_CHARACTERS = 1_500
@@ -103,7 +103,7 @@ def with_notes(extraction: Extraction, notes: Sequence[str]) -> Extraction:
     lines = [
         EntryLine(cut(line, NOTE_CHARACTERS), _note_weight(line), is_notice(line), count=0)
         for note in notes
-        for line in note.split("\n")[:MOST_NOTES]
+        for line in note.split("\n")[:MAX_NOTES]
         if not WORDLESS.fullmatch(line)
     ]
     return with_lines_before(extraction, lines) if lines else extraction
@@ -174,30 +174,27 @@ def _extract_parts(parts: Sequence[NamedPart], context: ExtractionContext) -> Ex
     names = [part.name or "before" for part in parts]
     kinds = Counter(each.kind for each in found)
     files = [name for name in names if name != "before"]
-    summary = f"output with {counted(len(files), 'file')}: {', '.join(files[:MOST_NAMED])}"
+    summary = f"output with {counted(len(files), 'file')}: {', '.join(files[:MAX_NAMED])}"
     return joined(found, names, kinds.most_common(1)[0][0], summary)
 
 
 def _extract_body(text: str, context: ExtractionContext, *, is_source: bool = False) -> Extraction:
     """Return the extraction of a text; a page whose lines a tool has numbered is read as its source."""
-    for reader in _ranked(text, context.file):
+    sure = (
+        # Only the readers of code depend on the file's name.
+        (
+            _confidence_of(reader, text, context.file if reader.kind in ("code", "config") else ""),
+            reader,
+        )
+        for reader in READERS
+    )
+    believed = [found for found in sure if found[0] >= MIN_CONFIDENCE]
+    for _, reader in sorted(believed, key=lambda found: -found[0]):
         if not (is_source and reader.kind == "page"):
             extraction = _extracted(text, reader, context.file, context.first_number)
             if extraction is not None:
                 return extraction
     return plain.extract(text, context) or Extraction("empty", "empty", ())
-
-
-def _ranked(text: str, file: str) -> Iterator[_KindReader]:
-    """Yield the readers to try, the surest first."""
-    sure = ((_confidence(reader, text, file), reader) for reader in READERS)
-    believed = [found for found in sure if found[0] >= MIN_CONFIDENCE]
-    yield from (reader for _, reader in sorted(believed, key=lambda found: -found[0]))
-
-
-def _confidence(reader: _KindReader, text: str, file: str) -> float:
-    """Return how sure a reader is; only those of code depend on the file's name."""
-    return _confidence_of(reader, text, file if reader.kind in ("code", "config") else "")
 
 
 @functools.lru_cache(maxsize=8 * len(READERS))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 MAX_LINES = 8
-"""A longer one is a list or a table, whose lines read alone."""
+"""A longer one is a list or a table, whose lines are read one by one."""
 QUOTED = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`[^`\n]*`|(?://|#\s).*")
 OPEN_ENDS = ("&&", "||", "\\", " =", "?", " and", " or")
 OPENINGS = ("&&", "||", "?", ".", "and", "or")

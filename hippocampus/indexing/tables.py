@@ -198,7 +198,13 @@ def lines_of(table: Table, first: int = 0) -> list[EntryLine]:
     constant = [
         column for column in columns if column.distinct == 1 and column.present == count > 1
     ]
-    news = [column for column in columns if column not in constant and not _is_idle(column)]
+    idle = [
+        column  # one value in all rows that have it; a flag is news there
+        for column in columns
+        if column.distinct == 1 and column.present >= MIN_IDLE
+        if column.shape not in ("text", "flag")
+    ]
+    news = [column for column in columns if column not in constant and column not in idle]
     varying = _ranked(cells, news)
     names = short_names([column.name for column in columns])
     core = _core(varying or columns, cells)
@@ -227,7 +233,10 @@ def lines_of(table: Table, first: int = 0) -> list[EntryLine]:
     for number, row in enumerate(table.rows):
         weight = WEIGHTS.rare if number in outliers else 1.0
         at = first + len(lines)
-        text = _core_cells(row.cells, core) or "-"
+        values = (row.cells.get(column.name) for column in core)
+        text = (
+            " | ".join("" if value is None else cell(value) for value in values).rstrip(" |") or "-"
+        )
         if table.places:
             text = f"{table.places[number]} {text}".strip()
             lines.append(EntryLine(text, weight, parent=first, unit=f"{table.noun}s"))
@@ -261,12 +270,6 @@ def _column(name: str, held: list[Any]) -> Column:
     if shape == "number" and name.lower().endswith(("id", "number", "key", "no")):
         shape = "id"
     return Column(name, shape, len(set(map(str, held))), len(held))
-
-
-def _is_idle(column: Column) -> bool:
-    """Return whether a column has one value in all rows that have it; a flag is news there."""
-    has_one = column.distinct == 1 and column.present >= MIN_IDLE
-    return has_one and column.shape not in ("text", "flag")
 
 
 def _ranked(rows: Sequence[Cells], columns: Sequence[Column]) -> list[Column]:
@@ -382,11 +385,6 @@ def _flags(rows: Sequence[Cells], columns: Sequence[Column], names: dict[str, st
             few = f" {' '.join(held)}" if len(held) <= MAX_FLAGGED < len(rows) else ""
             found.append(f"{names[column.name]} {len(held)}{few}")
     return f"true: {', '.join(found[:MAX_SHARED])}" if found else ""
-
-
-def _core_cells(row: Cells, columns: Sequence[Column]) -> str:
-    values = ["" if row.get(each.name) is None else cell(row[each.name]) for each in columns]
-    return " | ".join(values).rstrip(" |")
 
 
 def _details(row: Cells, columns: Sequence[Column], names: dict[str, str]) -> str:

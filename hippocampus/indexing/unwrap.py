@@ -23,14 +23,14 @@ CONTAINER = re.compile(r"[\[{](?=\s*[\[{\"\d\]}tfn-])")
 NEXT_BLOCK = re.compile(r"[ \t\r]*\n\s*(?=[\[{])")
 MAX_BLOCKS = 8
 """More JSON values, one after the other, are the lines of a log."""
-LONGEST_PREFACE = 2_000
-"""JSON may stand behind some words, as results of query tools often do."""
-LONGEST_AROUND = 1_500
+MAX_PREFACE = 2_000
+"""JSON may follow some words, as in results of query tools."""
+MAX_AROUND = 1_500
 """Words around JSON up to here are a note of the tool, whatever the size of the JSON."""
 JSON_SHARE = 0.7
-"""The share of a text that must be its JSON value where more words stand around it."""
+"""The share of a text that must be its JSON value where more words surround it."""
 PYTHON = re.compile(r"[\[{(]\s*(?:[\[{(]\s*)*(?:'|\"|[A-Z][a-z]+\(|\d|None|True|False)")
-LONGEST_PYTHON = 300_000
+MAX_PYTHON = 300_000
 """Python's own notation is read up to here; its parser is slow."""
 CONSTRUCTED = re.compile(
     r"\b(?:Decimal|UUID|datetime\.\w+|date|PosixPath|OrderedDict)\(((?:'[^']*')|[\d, ]*)\)"
@@ -40,8 +40,8 @@ CONTAINERS = (dict, list)
 BLOCK_KEYS = {"type", "text", "annotations", "meta", "_meta"}
 ENVELOPE_KEYS = {"meta", "_meta", "content", "structuredContent", "isError"}
 ONLY_RESULT = {"result"}
-MOST_LAYERS = 8
-SMALLEST_INNER = 24
+MAX_LAYERS = 8
+MIN_INNER = 24
 
 
 def plain(text: str) -> str:
@@ -72,8 +72,8 @@ def json_and_words(text: str) -> tuple[Any, list[str]]:
 
 
 def _embedded(text: str, words: list[str]) -> Any:
-    """Return the value that a text holds; what stands around it is added to the words."""
-    head = text[:LONGEST_PREFACE]
+    """Return the value that a text holds; the text around it is added to the words."""
+    head = text[:MAX_PREFACE]
     start = QUOTE.match(head) or CONTAINER.search(head)
     value, first, end = NOTHING, 0, 0
     if start is not None:
@@ -89,7 +89,7 @@ def _embedded(text: str, words: list[str]) -> Any:
     if not isinstance(value, dict | list | str):
         return NOTHING
     around = len(text[:first].strip()) + len(text[end:].strip())
-    is_noted = isinstance(value, dict | list) and around <= LONGEST_AROUND
+    is_noted = isinstance(value, dict | list) and around <= MAX_AROUND
     if not is_noted and end - first < JSON_SHARE * len(text):
         return NOTHING
     if (
@@ -119,7 +119,7 @@ def _with_later_blocks(text: str, value: Any, end: int) -> tuple[Any, int]:
 def _python(text: str) -> tuple[Any, int, int]:
     """Return the value of a text in Python's notation, with where it begins and ends."""
     bare = text.strip()
-    if len(text) > LONGEST_PYTHON or not PYTHON.match(bare) or bare[-1] not in "]})":
+    if len(text) > MAX_PYTHON or not PYTHON.match(bare) or bare[-1] not in "]})":
         return NOTHING, 0, 0
     tree = python_source.parsed(CONSTRUCTED.sub(_constructed, bare), "eval")
     if tree is None:
@@ -152,7 +152,7 @@ def _as_json(value: Any, depth: int) -> Any:
 
 def _inner(value: Any, layers: int, words: list[str]) -> Any:
     """Replace strings that hold JSON by their value, and envelopes by their content."""
-    if layers > MOST_LAYERS:
+    if layers > MAX_LAYERS:
         return value
     if isinstance(value, dict):
         return _inner_of_object(value, layers, words)
@@ -181,22 +181,17 @@ def _inner_of_object(value: dict[str, Any], layers: int, words: list[str]) -> An
 def _unwrapped(value: dict[str, Any], layers: int, words: list[str]) -> Any:
     """Return the content of an MCP result, once where its structured form is the same."""
     blocks = value["content"]
-    inner = [_inner(each, layers + 1, words) for each in blocks]
+    inner = [_inner(block, layers + 1, words) for block in blocks]
     content = inner[0] if len(inner) == 1 else inner
     structured = value.get("structuredContent")
     if structured not in (None, {}):
         structured = _inner(structured, layers + 1, [])
-        if not _same(content, structured):
+        one, other = _bare(content), _bare(structured)
+        if one != other and not (isinstance(one, str) and one == json.dumps(other)):
             content = {"content": content, "structuredContent": structured}
     if value.get("isError"):
         words.append("isError=true")
     return content
-
-
-def _same(content: Any, structured: Any) -> bool:
-    """Return whether the two forms of a result differ in their wrapping only."""
-    one, other = _bare(content), _bare(structured)
-    return one == other or (isinstance(one, str) and one == json.dumps(other))
 
 
 def _bare(value: Any) -> Any:
@@ -210,5 +205,5 @@ def _bare(value: Any) -> Any:
 def _may_hold(value: Any) -> bool:
     """Return whether a value can have others in it; fast, since most of a large one cannot."""
     if isinstance(value, str):
-        return len(value) >= SMALLEST_INNER and ("{" in value or "[" in value or '"' in value)
+        return len(value) >= MIN_INNER and ("{" in value or "[" in value or '"' in value)
     return isinstance(value, CONTAINERS)

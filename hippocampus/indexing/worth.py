@@ -12,9 +12,9 @@ from hippocampus.prices import Prices
 
 SLICE_TOKENS = 400
 """What a recall is taken to return."""
-FEWEST_CALLS_AHEAD = 8
+MIN_CALLS_AHEAD = 8
 """The least number of calls that is assumed to follow; later as many as there were."""
-SMALLEST_VIEW_TOKENS = 6_000
+MIN_VIEW_TOKENS = 6_000
 """A view that is still smaller will grow: a recall is priced as if it had."""
 HIDING = 1.5
 """What a hidden value costs on top of its recall: a turn of waiting, and that a model may not think
@@ -53,8 +53,8 @@ def price_of(
 
     `carry = write + read x calls to come`; `recall = read x view + write x slice`.
     """
-    ahead = max(FEWEST_CALLS_AHEAD, turn)
-    missing = prices.recall_cost(max(view_tokens, SMALLEST_VIEW_TOKENS), SLICE_TOKENS)
+    ahead = max(MIN_CALLS_AHEAD, turn)
+    missing = prices.recall_cost(max(view_tokens, MIN_VIEW_TOKENS), SLICE_TOKENS)
     if isinstance(compression, int):
         least, most = 0, compression
     else:

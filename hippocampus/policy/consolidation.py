@@ -1,6 +1,6 @@
-"""The `consolidation` block of a policy: what a session leaves behind, and for how long.
+"""The `consolidation` block of a policy: what a session leaves, and for how long.
 
-Fields alone; `consolidation` reads them.
+Only fields; `consolidation` reads them.
 """
 
 from __future__ import annotations
@@ -28,4 +28,4 @@ class Consolidation(Declared):
 
 
 NOTHING = Consolidation(facts=False, archive=False, memory_file=False, daily_logs=False)
-"""Leaves nothing behind, for replays."""
+"""Leaves nothing, for replays."""

@@ -19,7 +19,6 @@ from hippocampus.entries import decay
 from hippocampus.errors import PolicyError, nearest
 from hippocampus.policy.fields import Policy
 from hippocampus.policy.problems import problems_of
-from hippocampus.policy.rules import Rule
 from hippocampus.policy.tree import Problem, Tree, TreeError, read
 
 LOG = logging.getLogger("hippocampus")
@@ -210,13 +209,9 @@ def extended(base: Policy, own: Policy, written: Mapping[str, Any]) -> Policy:
         update["source_types"] = {**own.source_types, **rest}
     merged = base.model_copy(update=update)
     named = {rule.name for rule in own.lifecycle_policies}
-    kept = tuple(rule for rule in _labelled(base) if rule.name not in named)
-    return merged.model_copy(update={"lifecycle_policies": kept + own.lifecycle_policies})
-
-
-def _labelled(base: Policy) -> tuple[Rule, ...]:
-    """Return the rules of an extended policy; those without a name are named by their position."""
-    return tuple(
+    labelled = (  # a rule without a name is named by its position
         rule if rule.name else rule.model_copy(update={"name": f"{base.name} rule {number}"})
         for number, rule in enumerate(base.lifecycle_policies, start=1)
     )
+    kept = tuple(rule for rule in labelled if rule.name not in named)
+    return merged.model_copy(update={"lifecycle_policies": kept + own.lifecycle_policies})

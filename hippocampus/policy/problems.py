@@ -31,10 +31,7 @@ EXPECTED = {
 }
 """By the type of pydantic's error, the expected value."""
 QUOTABLE = ("string_type", "invalid_key")
-BOUNDS = {
-    "greater_than_equal": ("at least", "ge"),
-    "less_than_equal": ("at most", "le"),
-}
+BOUNDS = {"greater_than_equal": ("at least", "ge"), "less_than_equal": ("at most", "le")}
 REMOVED = {
     "sleep_over_tokens": "leave it out: no recording missed it",
     "horizon_calls": "leave it out: no recording missed it",
@@ -89,7 +86,10 @@ def _sentence(error: Any, path: YamlPath) -> str:
     if kind == "missing":
         return f"field {path[-1]!r} is missing"
     if kind == "literal_error":
-        return _none_of(QUOTED.findall(error["ctx"]["expected"]), found)
+        words = QUOTED.findall(error["ctx"]["expected"])
+        near = nearest(found, words) if isinstance(found, str) else ()
+        hint = f"; did you mean {', '.join(near)}?" if near else ""
+        return f"expected one of {', '.join(words)}; found {_described(found)}{hint}"
     if kind in BOUNDS:
         word, bound = BOUNDS[kind]
         return f"expected {word} {error['ctx'][bound]}, found {_described(found)}"
@@ -98,12 +98,6 @@ def _sentence(error: Any, path: YamlPath) -> str:
         quotes = "; put it in quotes" if kind in QUOTABLE and is_scalar else ""
         return f"expected {EXPECTED[kind]}, found {_described(found)}{quotes}"
     return str(error["msg"]).removeprefix("Value error, ")
-
-
-def _none_of(words: list[str], found: Any) -> str:
-    near = nearest(found, words) if isinstance(found, str) else ()
-    hint = f"; did you mean {', '.join(near)}?" if near else ""
-    return f"expected one of {', '.join(words)}; found {_described(found)}{hint}"
 
 
 def _unknown(name: str, fields: tuple[str, ...]) -> str:

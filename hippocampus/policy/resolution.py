@@ -88,11 +88,15 @@ def resolve(rules: Sequence[Rule], subject: Subject) -> Resolution:
         if not _matches(rule.match, lazy, fields.get("priority", subject.priority)):
             continue
         label = rule.name or f"rule {number}"
+        named = rule.match.type is not None and subject.type in rule.match.type
+        # A result that matched by its own text does not keep itself longer than the default does.
+        is_untrusted = subject.type == "tool_result" and rule.match.reads_text and not named
         for name in RuleAction.model_fields:
             value = getattr(rule.action, name)
             if value is None:
                 continue
-            if _raises(name, value) and _is_untrusted(rule.match, subject):
+            raises = value in RAISING.get(name, ()) or (name == "floor" and value > 0)
+            if raises and is_untrusted:
                 withheld[name] = label
                 continue
             if name == "redact":
@@ -102,17 +106,6 @@ def resolve(rules: Sequence[Rule], subject: Subject) -> Resolution:
     if redactions:
         fields["redact"] = joined_redactions(tuple(redactions))
     return Resolution.model_construct(**fields, because=because, withheld=withheld)
-
-
-def _is_untrusted(match: Match, subject: Subject) -> bool:
-    """Return whether a tool result matched by its own text, without `type: tool_result`."""
-    named = match.type is not None and subject.type in match.type
-    return subject.type == "tool_result" and match.reads_text and not named
-
-
-def _raises(name: str, value: Any) -> bool:
-    """Return whether a value keeps an entry longer than the default does."""
-    return value in RAISING.get(name, ()) or (name == "floor" and value > 0)
 
 
 RAISING: dict[str, tuple[Any, ...]] = {

@@ -290,7 +290,11 @@ class Retrieval:
 
 def replaced(records: Iterable[Record]) -> dict[str, Record]:
     """Return by the id of each stale entry the entry of its newer version."""
-    return {each.origin.entry_id: each for each in records if isinstance(each.origin, SourceOrigin)}
+    return {
+        record.origin.entry_id: record
+        for record in records
+        if isinstance(record.origin, SourceOrigin)
+    }
 
 
 def version(  # noqa: PLR0913, PLR0917 - an entry is made of all of these

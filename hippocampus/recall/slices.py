@@ -196,7 +196,7 @@ def _range(request: Request, start: int, end: int) -> tuple[int, int]:
 
 
 def spread(text: str) -> str:
-    """Return a text with its names split: `getUserName` into three words, each Han character alone."""
+    """Return a text with its names split: `getUserName` into three words, each Han character by itself."""
     if "\\" in text:
         text = ESCAPED.sub(" ", text)
     if not text.isascii():

@@ -366,7 +366,7 @@ def _address(host: str, port: int, *, allow_private: bool) -> str:
     """Return the address to connect to; a host with a private address is refused."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     addresses = [str(each[4][0]) for each in found]
-    private = [each for each in addresses if not _is_public(each)]
+    private = [address for address in addresses if not _is_public(address)]
     if not addresses or (private and not allow_private):
         raise Unavailable(f"{host} is an address of this machine or its networks")
     return addresses[0]

@@ -213,10 +213,7 @@ IDEAL = CacheModel()
 
 
 def measure(
-    script: Script,
-    view: ViewFunction,
-    recover: Recover | None = None,
-    model: CacheModel = IDEAL,
+    script: Script, view: ViewFunction, recover: Recover | None = None, model: CacheModel = IDEAL
 ) -> Measured:
     """Call a strategy before each recorded answer and measure what it would have sent."""
     cache, prompt, reading = model.cache(), Prompt(), Reading()

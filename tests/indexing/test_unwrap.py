@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hippocampus.indexing import unwrap
 
 
-@given(numbers=st.lists(st.integers(), min_size=unwrap.SMALLEST_INNER))
+@given(numbers=st.lists(st.integers(), min_size=unwrap.MIN_INNER))
 def test_json_in_a_json_string_in_a_block_is_found(numbers: list[int]) -> None:
     text = json.dumps([{"type": "text", "text": json.dumps({"data": json.dumps(numbers)})}])
     assert unwrap.json_value(text) == [{"data": numbers}]

@@ -43,11 +43,9 @@ def _symbols(text: str, language: Language) -> Iterator[Symbol]:
             continue
         name = match.group(group).strip().strip('"`')
         signature = _signature(text, match.end(group))
-        yield Symbol(line, KINDS[group], name, signature, _width(match.group("indent")))
-
-
-def _width(indent: str) -> int:
-    return len(indent.expandtabs(TAB_WIDTH))
+        yield Symbol(
+            line, KINDS[group], name, signature, len(match["indent"].expandtabs(TAB_WIDTH))
+        )
 
 
 def _signature(text: str, start: int) -> str:

@@ -38,11 +38,6 @@ class Language(NamedTuple):
     """Finds the lines that make a name; the group is the kind, its text the name."""
 
 
-def _makers(*alternatives: str) -> re.Pattern[str]:
-    """Return one pattern for lines that make a name, at any indentation."""
-    return re.compile(r"^(?P<indent>[ \t]{0,60}+)(?:" + "|".join(alternatives) + ")", re.MULTILINE)
-
-
 TOP = r"(?<![ \t])"
 """No indentation before: the name belongs to the whole file."""
 NO_CALL = (
@@ -194,7 +189,8 @@ FLOW = (
 
 
 def _language(name: str, extensions: str, marks: str, makers: tuple[str, ...]) -> Language:
-    return Language(name, tuple(extensions.split()), re.compile(marks), _makers(*makers))
+    made = re.compile(r"^(?P<indent>[ \t]{0,60}+)(?:" + "|".join(makers) + ")", re.MULTILINE)
+    return Language(name, tuple(extensions.split()), re.compile(marks), made)
 
 
 LANGUAGES = (

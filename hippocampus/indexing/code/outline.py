@@ -1,6 +1,6 @@
 """The one form that every outline of source code has: symbols with line numbers, nested.
 
-Pure data; how a language is read stands in the other files.
+Pure data; the other files read the languages.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ SymbolKind = Literal["class", "type", "def", "const", "import", "test", "main", 
 CONTAINERS = frozenset({"class", "type", "section", "test"})
 SIGNATURE_CHARACTERS = 110
 MAX_SYMBOLS = 3_000
-"""Symbols behind these are not read; `select` looks at no more lines than that."""
+"""Further symbols are not read; `select` looks at no more lines than that."""
 
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """Something with a name that stands on a line of the source."""
+    """Something with a name on a line of the source."""
 
     line: int
     kind: SymbolKind
@@ -52,7 +52,7 @@ def nested(symbols: Iterable[Symbol]) -> list[Symbol]:
 
 
 def qualified(symbols: list[Symbol], number: int) -> str:
-    """Return a symbol's name behind those of the two that hold it: `Outer.Inner.name`."""
+    """Return a symbol's name after those of the two that hold it: `Outer.Inner.name`."""
     names = [symbols[number].name]
     parent = symbols[number].parent
     while parent is not None and len(names) < 3:

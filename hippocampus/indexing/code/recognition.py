@@ -13,12 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from hippocampus import patterns
-from hippocampus.indexing.code.languages import (
-    BY_EXTENSION,
-    LANGUAGES,
-    SOME_LANGUAGE,
-    Language,
-)
+from hippocampus.indexing.code.languages import BY_EXTENSION, LANGUAGES, SOME_LANGUAGE, Language
 from hippocampus.indexing.templates import map_alike
 
 SAMPLE_CHARACTERS = 20_000
@@ -45,9 +40,9 @@ SENTENCE = re.compile(
 )
 """Six words in a row: how people write, and code seldom, comments apart."""
 TOOL_SHARE = 0.05
-LEAST_CONFIDENCE = 0.2
+MIN_CONFIDENCE = 0.2
 EXTENSION_BONUS = 0.35
-LEAST_LINES = 3
+MIN_LINES = 3
 
 
 class LanguageGuess(NamedTuple):
@@ -62,14 +57,15 @@ class LanguageGuess(NamedTuple):
 
 def read_language(text: str, file: str = "") -> LanguageGuess | None:
     """Return the language of a text, or nothing where it is none; `file` is its name, if known."""
-    return _read_named(text, _extension(file))
+    _, dot, ending = file.rpartition(".")
+    return _read_named(text, ending.lower() if dot else "")
 
 
 @functools.lru_cache(maxsize=4)
 def _read_named(text: str, extension: str) -> LanguageGuess | None:
     """Who recognises a text reads it next."""
     sample = _sample(text)
-    if len(sample.lines) < LEAST_LINES:
+    if len(sample.lines) < MIN_LINES:
         return None
     found = sample.settings
     if found >= SETTINGS_SHARE or (extension in SETTING_EXTENSIONS and found >= 0.3):
@@ -79,7 +75,7 @@ def _read_named(text: str, extension: str) -> LanguageGuess | None:
 
 @functools.lru_cache(maxsize=8)
 def _sample(text: str) -> _Sample:
-    """Return lines from all over the start, behind a long comment at its head as well.
+    """Return lines from all over the start, also after a long comment at its head.
 
     A text is looked at when it arrives, and when its entry is made with its file's name.
     """
@@ -98,7 +94,7 @@ class _Sample:
     @functools.cached_property
     def settings(self) -> float:
         """The share of the lines that set something."""
-        if len(self._render) < LEAST_LINES:
+        if len(self._render) < MIN_LINES:
             return 0.0
         return sum(map_alike(self._render, _sets)) / len(self._render)
 
@@ -106,7 +102,7 @@ class _Sample:
     def shares(self) -> list[float]:
         """The share of telling lines, for each of all languages."""
         found = Counter(itertools.chain.from_iterable(map_alike(self.lines, _languages_in())))
-        rest = max(LEAST_LINES, len(self._render))
+        rest = max(MIN_LINES, len(self._render))
         return [found[number] / rest for number in range(len(ALL_LANGUAGES))]
 
     @functools.cached_property
@@ -125,12 +121,6 @@ class _Sample:
             lambda line: SENTENCE.match(line) is not None and not language.marks.search(line),
         )
         return sum(found) / len(self.lines)
-
-
-def _extension(file: str) -> str:
-    """Return the ending of a file's name in small letters, such as `py`."""
-    _, dot, ending = file.rpartition(".")
-    return ending.lower() if dot else ""
 
 
 def _sets(line: str) -> bool:
@@ -161,9 +151,9 @@ def _best(sample: _Sample, expected: Language | None) -> LanguageGuess | None:
     else:
         best = LANGUAGES[shares.index(most)]
     confidence = min(1.0, most / CERTAIN_SHARE)
-    if confidence > LEAST_CONFIDENCE and best is not expected:
+    if confidence > MIN_CONFIDENCE and best is not expected:
         confidence *= max(0.0, 1 - 3 * sample.prose_share(best))
-    if confidence > LEAST_CONFIDENCE and sample.is_tool_output:
+    if confidence > MIN_CONFIDENCE and sample.is_tool_output:
         confidence *= 0.4
     is_named = expected is not None and best is expected
-    return LanguageGuess(best, confidence, is_named) if confidence > LEAST_CONFIDENCE else None
+    return LanguageGuess(best, confidence, is_named) if confidence > MIN_CONFIDENCE else None

@@ -17,7 +17,7 @@ __all__ = ["extract", "recognises"]
 
 SAMPLE_CHARACTERS = 20_000
 SAMPLE_LINES = 120
-LEAST_CONFIDENCE = 0.4
+MIN_CONFIDENCE = 0.4
 OPENING = re.compile(r"\s{0,2000}(?:<!doctype html|<html\b|<head\b|<body\b)", re.IGNORECASE)
 TAGS = re.compile(
     r"</?(?:div|span|p|a|li|ul|table|tr|td|h[1-6]|button|input|form|section|nav|script|meta|link|label|img|"
@@ -38,7 +38,7 @@ def recognises(text: str, _file: str = "") -> float:
 def extract(text: str, context: ExtractionContext) -> Extraction | None:  # noqa: ARG001 — the shape of an extractor
     """Return the extraction of a page, or nothing where a text is none."""
     markup, snapshot = _is_markup(text), _is_snapshot(text)
-    if max(markup, snapshot) < LEAST_CONFIDENCE:
+    if max(markup, snapshot) < MIN_CONFIDENCE:
         return None
     page = read_page(text) if markup > snapshot else read_snapshot(text)
     return write_page(page) if page.items or page.title else None

@@ -1,6 +1,6 @@
 """What a page or a snapshot of one is read into, and how that is written as an extraction.
 
-Pure; refs, addresses and values stand next to their labels.
+Pure; refs, addresses and values follow their labels.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from hippocampus.indexing.lines import counted, cut, most_common, packed, ranked
 
 ElementKind = Literal["heading", "landmark", "control", "link", "message", "head", "row", "text"]
 MAX_ITEMS = 10_000
-MOST_LINES = 5_000
+MAX_LINES = 5_000
 LABEL_CHARACTERS = 70
 TEXT_CHARACTERS = 220
 MESSAGE_CHARACTERS = 300
-MOST_KEPT_MESSAGES = 5
+MAX_KEPT_MESSAGES = 5
 REPEATED = 4
 """A control whose name occurs this often is written with its count first."""
 HEADING_WEIGHTS = (2.2, 1.8, 1.4, 1.1, 0.9, 0.8)
 CONTROL, FIELD, LINK, SIDE_LINK, AGAIN, MANY = 5.0, 6.0, 0.9, 0.4, 0.3, 2.0
-OUTLINE, OUTLINE_LEVEL, FEW_HEADINGS, REPEATED_HEADING = 12.0, 2, 6, 0.15
+OUTLINE, OUTLINE_LEVEL, MIN_OUTLINED, REPEATED_HEADING = 12.0, 2, 6, 0.15
 HEAD, ROW, TEXT, LANDMARK, LINKED_TO = 1.4, 0.7, 0.6, 0.7, 1.5
 SIDE = re.compile(r"^(?:navigation|nav|footer|contentinfo|complementary|aside|menu|menubar)\b")
 PAGING = 3.0
@@ -71,7 +71,7 @@ def write_page(page: Page) -> Extraction:
     writer.flush()
     counts: Counter[str] = Counter(item.kind for item in page.items)
     data: dict[str, object] = {"title": page.title, "url": page.url, **counts}
-    lines = tuple(writer.lines[:MOST_LINES])
+    lines = tuple(writer.lines[:MAX_LINES])
     return Extraction("page", _summary(page), lines, data, ('pattern="…"',), "items")
 
 
@@ -121,15 +121,19 @@ class _PageWriter:
             rendered = f"{len(found)} × {role} {cut(text, LABEL_CHARACTERS)}{known}"
             self.lines.append(EntryLine(rendered, MANY, count=0))
         self._outline()
-        targets = [_first_step(each.target) for each in self.items if each.target]
+        targets = [
+            (step[0] if (step := FIRST_STEP.match(item.target)) else "") or item.target[:20]
+            for item in self.items
+            if item.target
+        ]
         if len(targets) > 3 * REPEATED:
             self.lines.append(EntryLine(f"links to: {most_common(targets, 6)}", LINKED_TO, count=0))
 
     def _outline(self) -> None:
         """Write the upper headings in a line or two, where there are many of all levels."""
-        headings = [each for each in self.items if each.kind == "heading"]
+        headings = [item for item in self.items if item.kind == "heading"]
         self.headings.update(each.text for each in headings)
-        if len(headings) > FEW_HEADINGS:
+        if len(headings) > MIN_OUTLINED:
             upper = [
                 f"{cut(each.text, LABEL_CHARACTERS)}{_marks(each)}"
                 for each in headings
@@ -144,7 +148,10 @@ class _PageWriter:
         elif item.kind in ("heading", "landmark"):
             self._open(item)
         elif item.kind == "message":
-            self._message(item)
+            self.messages += 1
+            rendered = f"! {cut(item.text, MESSAGE_CHARACTERS)}{_marks(item)}"
+            kept = self.messages <= MAX_KEPT_MESSAGES
+            self.lines.append(EntryLine(rendered, CONTROL, keep=kept))
         else:
             weight = {"head": HEAD, "row": ROW, "text": TEXT}[item.kind]
             weight = PAGING if NUMBERED_PAGE.search(item.text) else weight
@@ -163,7 +170,9 @@ class _PageWriter:
             weight = AGAIN
         elif item.is_field:
             weight = FIELD
-        self.waiting.setdefault((label, weight), []).append(_render(item))
+        target = f" → {item.target}" if item.target else ""
+        rendered = f"{cut(item.text, LABEL_CHARACTERS)}{_marks(item)}{target}".strip()
+        self.waiting.setdefault((label, weight), []).append(rendered)
 
     def flush(self) -> None:
         """Write what waits, below the section's heading."""
@@ -186,25 +195,8 @@ class _PageWriter:
         self.heading = len(self.lines)
         self.lines.append(EntryLine(rendered, weight))
 
-    def _message(self, item: PageElement) -> None:
-        self.messages += 1
-        kept = self.messages <= MOST_KEPT_MESSAGES
-        rendered = f"! {cut(item.text, MESSAGE_CHARACTERS)}{_marks(item)}"
-        self.lines.append(EntryLine(rendered, CONTROL, keep=kept))
-
-
-def _render(item: PageElement) -> str:
-    target = f" → {item.target}" if item.target else ""
-    return f"{cut(item.text, LABEL_CHARACTERS)}{_marks(item)}{target}".strip()
-
 
 def _marks(item: PageElement) -> str:
     ref = f" {item.ref}" if item.ref else ""
     value = f' = "{cut(item.value, LABEL_CHARACTERS)}"' if item.value else ""
     return f"{ref}{value}{f' ({item.state})' if item.state else ''}"
-
-
-def _first_step(target: str) -> str:
-    """Return the host of an address, or the first folder of a path."""
-    match = FIRST_STEP.match(target)
-    return (match[0] if match else "") or target[:20]

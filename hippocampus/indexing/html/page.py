@@ -37,7 +37,7 @@ LOOSE = re.compile(r" (?=[,.;:!?)])")
 STATES = ("checked", "disabled", "selected", "required", "readonly")
 MAX_TAGS, MAX_TEXTS = 80_000, 40
 MIN_TEXT = 25
-"""Shorter pieces of running text carry no information alone."""
+"""Shorter pieces of running text say nothing by themselves."""
 
 
 def read_page(text: str) -> Page:

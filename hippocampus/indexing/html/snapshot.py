@@ -10,7 +10,7 @@ import re
 from hippocampus.indexing.html.items import MAX_ITEMS, ElementKind, Page, PageElement
 
 LINE_CHARACTERS = 1_000
-MOST_LINES = 60_000
+MAX_LINES = 60_000
 ELEMENT = re.compile(
     r"(?P<indent>[ \t|│├└─]*+)(?:[-*+][ \t]+)?\*?(?:(?P<before>uid=[\w.:-]+|ref=[\w.:-]+|\[[\w.-]{1,12}\]|\d+_\d+|@?e\d+)[:]?[ \t]*)?"
     r"(?P<role><?[A-Za-z]\w*+(?:-\w++)*+)(?P<rest>(?:[ \t/>:\[=]|$).*)"
@@ -66,7 +66,7 @@ FIELDS = frozenset(
         "textarea",
     ]
 )
-LEAST_TEXT = 12
+MIN_TEXT = 12
 
 
 def snapshot_line(line: str) -> bool:
@@ -85,7 +85,7 @@ def read_snapshot(text: str) -> Page:
     """Return what a snapshot shows."""
     items: list[PageElement] = []
     known = {"url": "", "title": ""}
-    for whole in text.split("\n")[:MOST_LINES]:
+    for whole in text.split("\n")[:MAX_LINES]:
         line = whole[:LINE_CHARACTERS].rstrip()
         if not line or len(items) >= MAX_ITEMS:
             continue
@@ -94,13 +94,9 @@ def read_snapshot(text: str) -> Page:
         elif (match := ELEMENT.fullmatch(line)) and match["role"].lstrip("<") in KIND_OF_ROLE:
             _element(match, items, known)
         elif match := PAGE_LINE.fullmatch(line):
-            _page(match, known)
+            what = "url" if match["what"].lower() == "url" else "title"
+            known[what] = known[what] or match["value"].strip("\"'`")
     return Page(items, known["title"], known["url"], "snapshot")
-
-
-def _page(match: re.Match[str], known: dict[str, str]) -> None:
-    what = "url" if match["what"].lower() == "url" else "title"
-    known[what] = known[what] or match["value"].strip("\"'`")
 
 
 def _with_target(item: PageElement, url: str) -> PageElement:
@@ -117,17 +113,13 @@ def _element(match: re.Match[str], items: list[PageElement], known: dict[str, st
     if role == "RootWebArea":
         known["title"] = known["title"] or item.text
         known["url"] = known["url"] or item.target
-    elif item.kind in ("text", "row") and _is_idle(item, items):
+    elif item.kind in ("text", "row") and (
+        (len(item.text) < MIN_TEXT and not (item.kind == "row" and item.ref))
+        or (items and item.text in items[-1].text)  # it only repeats the element before it
+    ):
         return
     elif item.text or item.ref or item.value or item.kind == "landmark":
         items.append(item)
-
-
-def _is_idle(item: PageElement, items: list[PageElement]) -> bool:
-    """Return whether a text only repeats the element before it."""
-    if len(item.text) < LEAST_TEXT and not (item.kind == "row" and item.ref):
-        return True
-    return bool(items) and item.text in items[-1].text
 
 
 def _line(match: re.Match[str], role: str) -> PageElement:

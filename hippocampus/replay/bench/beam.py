@@ -11,12 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hippocampus.errors import RecordingError
-from hippocampus.replay.bench.retrieval import (
-    BenchConversation,
-    BenchMessage,
-    MessageKey,
-    Question,
-)
+from hippocampus.replay.bench.retrieval import BenchConversation, BenchMessage, MessageKey, Question
 
 
 def read(folders: Sequence[Path]) -> list[BenchConversation]:

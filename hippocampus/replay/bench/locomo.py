@@ -13,13 +13,7 @@ from typing import Any
 from hippocampus.errors import RecordingError
 from hippocampus.replay.bench.retrieval import BenchConversation, BenchMessage, Question
 
-CATEGORIES = {
-    1: "multi-hop",
-    2: "temporal",
-    3: "open-domain",
-    4: "single-hop",
-    5: "adversarial",
-}
+CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
 _ID = re.compile(r"D(\d+):(\d+)")
 _SESSION = re.compile(r"session_(\d+)")
 

@@ -110,7 +110,7 @@ def _sources(outcome: dict[str, Any]) -> str:
 
 
 def _summary(name: str, summary: dict[str, Any], outcome: dict[str, Any]) -> str:
-    words = "".join(f"<p>{text(each)}</p>" for each in sentences(summary, outcome))
+    words = "".join(f"<p>{text(sentence)}</p>" for sentence in sentences(summary, outcome))
     scatter = json_script(bounds_data(summary, outcome))
     titles = "".join(f'<th scope="col">{text(title)}</th>' for title, _, _ in COLUMNS)
     rows = "".join(_row(strategy, line, summary) for strategy, line in line_styles(outcome).items())

@@ -14,12 +14,7 @@ from hippocampus.errors import RecordingError, StoreError
 from hippocampus.formats import reader
 from hippocampus.formats.conversation import Item
 from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.raw import (
-    MessageFormat,
-    RawConversation,
-    RawMessage,
-    chat_call,
-)
+from hippocampus.replay.readers.raw import MessageFormat, RawConversation, RawMessage, chat_call
 from hippocampus.replay.readers.values import JsonRecord, kind_of
 from hippocampus.storage import archive as storage
 from hippocampus.storage.archive.records import contexts, parsed

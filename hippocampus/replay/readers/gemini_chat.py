@@ -8,18 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hippocampus.formats.usage import Usage
-from hippocampus.replay.readers.raw import (
-    RawConversation,
-    RawMessage,
-    chat_call,
-    function_result,
-)
-from hippocampus.replay.readers.values import (
-    JsonRecord,
-    as_records,
-    kind_of,
-    text_of,
-)
+from hippocampus.replay.readers.raw import RawConversation, RawMessage, chat_call, function_result
+from hippocampus.replay.readers.values import JsonRecord, as_records, kind_of, text_of
 
 NAME = "gemini-chat"
 TYPES = {"user", "gemini"}

@@ -13,12 +13,7 @@ from hippocampus.replay.readers.values import JsonRecord, as_text
 
 NAME = "inspect-ai"
 ATTACHMENT = "attachment://"
-TOKENS = (
-    "input_tokens",
-    "input_tokens_cache_read",
-    "input_tokens_cache_write",
-    "output_tokens",
-)
+TOKENS = ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write", "output_tokens")
 
 
 def recognises(records: list[JsonRecord]) -> bool:

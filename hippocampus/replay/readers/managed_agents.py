@@ -23,12 +23,7 @@ RESULTS = {
 """The field of each kind of result that names its call."""
 REQUEST_END = "span.model_request_end"
 OWN_TYPES = {"agent.message", "agent.thinking", REQUEST_END, *CALLS, *RESULTS}
-TOKENS = (
-    "input_tokens",
-    "cache_read_input_tokens",
-    "cache_creation_input_tokens",
-    "output_tokens",
-)
+TOKENS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
 
 
 def recognises(records: list[JsonRecord]) -> bool:

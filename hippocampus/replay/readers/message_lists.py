@@ -13,14 +13,7 @@ from hippocampus.replay.readers.raw import MessageFormat, RawConversation, RawMe
 from hippocampus.replay.readers.values import JsonRecord, kind_of, role_of
 
 ROLES = {"system", "developer", "user", "assistant"}
-ANTHROPIC_BLOCKS = {
-    "tool_use",
-    "tool_result",
-    "thinking",
-    "redacted_thinking",
-    "document",
-    "image",
-}
+ANTHROPIC_BLOCKS = {"tool_use", "tool_result", "thinking", "redacted_thinking", "document", "image"}
 
 
 @dataclass(frozen=True, slots=True)

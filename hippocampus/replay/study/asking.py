@@ -230,11 +230,11 @@ def step_in(line: Mapping[str, Any]) -> Result | str:
     text, calls = line.get("text") or "", line.get("calls") or []
     if not isinstance(text, str) or not isinstance(calls, list) or not (text.strip() or calls):
         return "neither text nor calls"
-    if not all(isinstance(each, Mapping) and each.get("tool") for each in calls):
+    if not all(isinstance(call, Mapping) and call.get("tool") for call in calls):
         return "a call names no tool"
     steps = [
-        [str(each["tool"]), json.dumps(each.get("arguments", {}), ensure_ascii=False)]
-        for each in calls
+        [str(call["tool"]), json.dumps(call.get("arguments", {}), ensure_ascii=False)]
+        for call in calls
     ]
     return {"text": text, "calls": steps}
 

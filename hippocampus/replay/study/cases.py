@@ -48,7 +48,7 @@ LARGE_TOKENS = 2_000
 """A moment is after a large result if one of this size arrived since the last call."""
 OLD_TOKENS = 1_000
 OLD_CALLS = 3
-"""A moment uses something older if its recorded step writes a value that stands only in results of
+"""A moment uses something older if its recorded step writes a value that is only in results of
 this size, which arrived before the last calls of this number."""
 LONG_SHARE = 3
 """Lists under the window's third are taken only where there are too few longer ones."""
@@ -99,7 +99,7 @@ def _chosen(
 ) -> list[Moment]:
     """Return moments, half of each kind, from each folder in turn, at most one a session.
 
-    Conversations that share a file or a beginning (what stands behind a compaction, a sub-agent, a
+    Conversations that share a file or a beginning (what follows a compaction, a sub-agent, a
     branch, another run of the task) show each other's future: only one of them is taken. `skipped`
     takes a sentence about a file that is no recording.
     """
@@ -123,7 +123,9 @@ def _chosen(
         for recording in random.sample(fresh, len(fresh)):
             moments = list(_moments(recording, settings.window))
             if moments:
-                long = [each for each in moments if each.tokens >= settings.window // LONG_SHARE]
+                long = [
+                    moment for moment in moments if moment.tokens >= settings.window // LONG_SHARE
+                ]
                 kind = max((each.kind for each in long or moments), key=lambda each: needed[each])
                 one = random.choice([each for each in long or moments if each.kind == kind])
                 is_needed = bool(long) and needed[kind] > 0
@@ -138,7 +140,9 @@ def _chosen(
 def _opening(recording: Recording) -> str:
     """Return an id of the texts before the first answer."""
     messages = itertools.takewhile(lambda each: each.role != "assistant", read(recording.messages))
-    return _short_id(*(text for each in messages if each.role != "system" for text in each.texts()))
+    return _short_id(
+        *(text for message in messages if message.role != "system" for text in message.texts())
+    )
 
 
 def _moments(recording: Recording, window_tokens: int) -> Iterator[Moment]:
@@ -170,7 +174,7 @@ def _large_texts(messages: Sequence[Message], min_tokens: int) -> list[str]:
 
 
 def _uses_older(used: frozenset[str], old: Sequence[Message], recent: Sequence[Message]) -> bool:
-    """Return whether a used value stands only in large results of old messages."""
+    """Return whether a used value is only in large results of old messages."""
     large = _large_texts(old, OLD_TOKENS)
     hidden = {value for value in used if any(value in text for text in large)}
     others = [text for each in (*old, *recent) for text in each.texts() if text not in large]
@@ -184,17 +188,14 @@ def _short_id(*words: str) -> str:
 
 
 def _cases(
-    folder: StudyFolder,
-    moment: Moment,
-    recording: Recording,
-    skipped: Callable[[str], None],
+    folder: StudyFolder, moment: Moment, recording: Recording, skipped: Callable[[str], None]
 ) -> list[StudyCase]:
     """Call each strategy before each answer up to the moment, as a host would, and keep its last view."""
     messages = read(recording.messages)
-    starts = [*itertools.accumulate((len(each.raw) for each in messages), initial=0)]
+    starts = [*itertools.accumulate((len(message.raw) for message in messages), initial=0)]
     answered = [at for at, each in enumerate(messages) if each.role == "assistant"]
     whole = recording.messages[: starts[answered[moment.call]]]
-    leading = "\n".join(text for each in messages[: answered[0]] for text in each.texts())
+    leading = "\n".join(text for message in messages[: answered[0]] for text in message.texts())
     recorded_tools = transcript.tools_of(recording, messages)
     prices = price_tables.model_prices(folder.settings.model)
     cases: list[StudyCase] = []
@@ -215,8 +216,8 @@ def _cases(
         if view != whole:
             text = OFFLOADED if condition == OFFLOAD else recall.DESCRIPTION
             own = {"name": recall.TOOL_NAME, "description": text, "parameters": recall.PARAMETERS}
-            tools = [*(each for each in tools if each["name"] != recall.TOOL_NAME), own]
-        same = next((each for each in cases if (each.tools, each.view) == (tools, view)), None)
+            tools = [*(tool for tool in tools if tool["name"] != recall.TOOL_NAME), own]
+        same = next((case for case in cases if (case.tools, case.view) == (tools, view)), None)
         if same is not None:
             same.costs[condition] = cost
             shutil.rmtree(state, ignore_errors=True)

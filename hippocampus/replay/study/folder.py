@@ -122,7 +122,7 @@ class Answers:
 
 
 class StudyFolder:
-    """The record of one study as it stands in its folder."""
+    """The record of one study in its folder."""
 
     def __init__(self, path: Path, given: StudySettings | None = None) -> None:
         """Read the record; a study that has none has the given settings.
@@ -143,7 +143,7 @@ class StudyFolder:
             raise StoreError(f"{path / RECORD} cannot be read: {failure}") from failure
         # A run that was killed may leave the beginning of a line.
         records = [json_text.read(line.decode("utf-8", "replace"), {}) for line in lines]
-        found = [StudySettings(**each["settings"]) for each in records if "settings" in each]
+        found = [StudySettings(**record["settings"]) for record in records if "settings" in record]
         settings = found[-1] if found else given
         if settings is None:
             raise StoreError(f"{path} holds no study; name recordings to begin one")
@@ -180,7 +180,7 @@ class StudyFolder:
     def readings(self, *moments: Moment) -> dict[str, StudyCase]:
         """Return the cases of some moments, or of all, by the names of their readings.
 
-        The cases of one moment stand together, that of the whole list first.
+        The cases of one moment come together, that of the whole list first.
         """
         return {
             f"{case.id}-{number}": case

@@ -95,7 +95,9 @@ class StudyReport:
 
     def _figures(self, moments: Sequence[Moment], condition: str) -> dict[str, Figure]:
         """Return each figure with the ends of its 95 percent interval; each moment is of one session."""
-        own, raw = ([self._numbers(each, name) for each in moments] for name in (condition, RAW))
+        own, raw = (
+            [self._numbers(moment, name) for moment in moments] for name in (condition, RAW)
+        )
         over = {field: np.array([each[field] for each in own], float) for field in own[0]}
         whole = {field: np.array([each[field] for each in raw], float) for field in own[0]}
         over["behind"] = whole["quality"] - over["quality"]
@@ -134,7 +136,7 @@ class StudyReport:
         for name, figures in self.figures.items():
             lines.append([name])
             for field, _, form, _ in COLUMNS:
-                value, *ends = (format(each + 0.0, form) for each in figures[field])
+                value, *ends = (format(figure + 0.0, form) for figure in figures[field])
                 interval = f" [{', '.join(ends)}]" if len({*ends}) > 1 else ""
                 lines[-1].append(f"{value}{interval}")
         return lines
@@ -149,7 +151,7 @@ class StudyReport:
         meanings = [f"{title}: {meaning}." for _, title, _, meaning in COLUMNS] + [INTERVALS]
         template = files(__package__).joinpath("report.html").read_text(encoding="utf-8")
         return Template(template).substitute(
-            sentences="".join(f"<p>{text(each)}" for each in self.sentences),
+            sentences="".join(f"<p>{text(sentence)}" for sentence in self.sentences),
             rows="".join(rows),
             columns=_opened("What the columns are", meanings),
             disagreements=_opened("Steps in which the passes differ", self.disagreements),

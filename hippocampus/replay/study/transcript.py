@@ -47,7 +47,7 @@ def tools_of(recording: Recording, messages: Sequence[Message]) -> list[Item]:
         schema = held.get("parameters") or held.get("input_schema") or {"type": "object"}
         text = str(held.get("description") or "")
         known[str(held.get("name"))] = {"description": text, "parameters": schema}
-    for part in (part for each in messages for part in each.parts if part.kind == "call"):
+    for part in (part for message in messages for part in message.parts if part.kind == "call"):
         if not recording.tools:
             empty = {"description": "", "parameters": {"type": "object", "properties": {}}}
             properties = known.setdefault(part.tool, empty)["parameters"]["properties"]

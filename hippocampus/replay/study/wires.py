@@ -59,9 +59,9 @@ class Wire:
         body = {"model": self.model, **write(system, numbered(messages))}
         offered = [
             self.adapter.tool_definition(
-                _name(each["name"]), each["description"], each["parameters"]
+                _name(tool["name"]), tool["description"], tool["parameters"]
             )
-            for each in tools
+            for tool in tools
         ]
         return {**body, "tools": offered} if offered else body
 
