@@ -86,25 +86,25 @@ def test_a_call_and_a_reading_catch_every_failure_in_one_place_each() -> None:
 
 
 IDIOM = {
-    r"\b(stands?|stood|standing)\b": 28.5,
-    r"\bbehind\b": 11.5,
+    r"\b(stands?|stood|standing)\b": 19.0,
+    r"\bbehind\b": 7.4,
     r"\bin front of\b": 2.5,
     r"\bof (these|those|them)\b": 15.0,
-    r"\b(is|are) none\b": 7.0,
-    r"\balone\b": 8.0,
-    r"\beach\b": 72.0,
-    r"\b(whatever|whichever|wherever)\b": 7.5,
-    r"\bwhat (is|was|has|had|they|it)\b": 17.5,
-    r"\bthere (is|are)\b": 14.5,
+    r"\b(is|are) none\b": 6.5,
+    r"\balone\b": 6.1,
+    r"\beach\b": 71.7,
+    r"\b(whatever|whichever|wherever)\b": 7.2,
+    r"\bwhat (is|was|has|had|they|it)\b": 15.6,
+    r"\bthere (is|are)\b": 12.5,
     r"\b(goes|went)\b": 7.5,
     r"\bas (it|they) (stood|came|was|were|stands?)\b": 4.7,
 }
 """How often each private idiom may be found in 10,000 words of docstrings: lower it with each removal.
 
 A reference manual has none of them, and *each* at most 20 times."""
-MAX_LOOPS_OVER_EACH = 0.30
+MAX_LOOPS_OVER_EACH = 0.25
 """The share of loops whose variable is called `each` and not after the thing."""
-MAX_UNCLEAR_BOUNDS = 100
+MAX_UNCLEAR_BOUNDS = 18
 """Constants that are no `MAX_…` and no `MIN_…`."""
 UNCLEAR_BOUND = re.compile(r"(MOST|LEAST|LONGEST|SHORTEST|LARGEST|SMALLEST|FEW|FEWEST)_")
 

@@ -77,8 +77,8 @@ def _is_finished(memory: Hippocampus, name: str) -> bool:
         return False
     end = "" if outcome.finished else "; not everything could be written"
     typer.echo(visible(f"{outcome.session}: {len(outcome.kept)} kept{end}"))
-    for each in outcome.kept:
-        line = f"  {each.kind}, {each.origin}, turn {each.turn}: {each.text} ({each.outcome})"
+    for claim in outcome.kept:
+        line = f"  {claim.kind}, {claim.origin}, turn {claim.turn}: {claim.text} ({claim.outcome})"
         typer.echo(visible(line))
     return outcome.finished
 
@@ -143,22 +143,24 @@ def doctor(
     named: str | Path = Path(policy) if Path(policy).suffix in {".yaml", ".yml"} else policy
     found = examine(state, policy=named)
     left = mend(found) if fix else found
-    mended = [each for each in found if each.mend and each not in left] if fix else []
+    mended = [finding for finding in found if finding.mend and finding not in left] if fix else []
     if as_json:
-        rows = [(each, fix and each in mended) for each in found]
+        rows = [(finding, fix and finding in mended) for finding in found]
         listed = [
             {"text": each.text, "loss": each.is_loss, "remedy": each.remedy, "mended": is_mended}
             for each, is_mended in rows
         ]
         typer.echo(json.dumps({"findings": listed}))
     else:
-        for each in mended:
-            typer.echo(visible(f"mended: {each.text}: {each.remedy}"))
-        for each in left:
-            remedy = f"; --fix would {each.remedy}" if each.mend else ""
-            typer.echo(visible(f"{'damage' if each.is_loss else 'note'}: {each.text}{remedy}"))
+        for finding in mended:
+            typer.echo(visible(f"mended: {finding.text}: {finding.remedy}"))
+        for finding in left:
+            remedy = f"; --fix would {finding.remedy}" if finding.mend else ""
+            typer.echo(
+                visible(f"{'damage' if finding.is_loss else 'note'}: {finding.text}{remedy}")
+            )
         typer.echo(f"{len(found)} findings, {len(mended)} mended")
-    if any(each.is_loss for each in left):
+    if any(finding.is_loss for finding in left):
         raise typer.Exit(1)
 
 
@@ -203,11 +205,11 @@ def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
             scopes=scope,
             agent=agent,
         )
-        ids = [each.memory.id for each in found]
+        ids = [finding.memory.id for finding in found]
         returned = returning(facts.tables.database, ids)
         if apply:
             facts.delete(ids)
-    say_gone([each.memory for each in found], force=apply, as_json=as_json, returned=returned)
+    say_gone([finding.memory for finding in found], force=apply, as_json=as_json, returned=returned)
     if not found:
         raise typer.Exit(1)
 

@@ -156,7 +156,7 @@ def show_(ids: out.Ids, db: out.Database = out.DEFAULT_PATH, as_json: out.Json =
     with stores.existing(db) as facts:
         found = stores.known(facts, ids)
     rows = [out.row(memory) for memory in found]
-    fields = (pair for each in rows for pair in each.items())
+    fields = (pair for row in rows for pair in row.items())
     lines = (f"{name:>14}  {value}" for name, value in fields if value or value == 0)
     out.show(rows, lines, "no memories", as_json=as_json)
     out.end_if_missing(ids, found)
@@ -258,11 +258,13 @@ def import_(
 
     with stores.opened(db) as facts:
         done = import_file(facts, file, agent=agent, embedding_model=embedding_model)
-    skipped = [{"what": each.what, "reason": each.reason} for each in done.skipped]
+    skipped = [{"what": record.what, "reason": record.reason} for record in done.skipped]
     counts = {name: getattr(done, name) for name in ("memories", "triples", "blocks", "embeddings")}
     brought = ", ".join(f"{number} {name}" for name, number in counts.items())
     lines = [f"read as {FORMS[done.source]}: {brought}; {len(skipped)} skipped"]
-    lines += [f"  {out.short(each['what'])}: {each['reason']}" for each in skipped[:SHOWN_SKIPPED]]
+    lines += [
+        f"  {out.short(record['what'])}: {record['reason']}" for record in skipped[:SHOWN_SKIPPED]
+    ]
     if len(skipped) > SHOWN_SKIPPED:
         lines.append(f"  and {len(skipped) - SHOWN_SKIPPED} more")
     value = {"source": done.source, "imported": counts, "skipped": skipped}

@@ -128,17 +128,17 @@ def blocks(
     with stores.existing(db) as facts:
         found = [
             {
-                "key": each.key,
-                "scope": each.scope,
-                "bytes": len(each.value.encode()),
-                "updated": stamp(each.updated),
+                "key": kept.key,
+                "scope": kept.scope,
+                "bytes": len(kept.value.encode()),
+                "updated": stamp(kept.updated),
             }
-            for each in facts.blocks.list(agent=agent)
+            for kept in facts.blocks.list(agent=agent)
         ]
     lines = (
-        f"{each['scope']}/{each['key']}".lstrip("/")
-        + f" ({each['bytes']:,} bytes, {each['updated']})"
-        for each in found
+        f"{item['scope']}/{item['key']}".lstrip("/")
+        + f" ({item['bytes']:,} bytes, {item['updated']})"
+        for item in found
     )
     out.show(found, lines, "no blocks", as_json=as_json)
 
@@ -227,8 +227,8 @@ def write(
         outcomes = written(facts, text, type_name, scope, extracts=stores.complete() is not None)
     if as_json:
         out.say_outcomes(outcomes, as_json=True)
-    for each in () if as_json else outcomes:
-        typer.echo(out.outcome_line(each), err=True)
+    for outcome in () if as_json else outcomes:
+        typer.echo(out.outcome_line(outcome), err=True)
 
 
 crib.command("doctor")(report)
@@ -265,7 +265,7 @@ def scriptling_recall(  # noqa: PLR0913, PLR0917 - one parameter an option
     """Search as scriptling ranks; without arguments all preferences and the strongest others."""
     with stores.for_reading(db, agent) as facts:
         found = stores.loaded(facts, query, type_name, limit, preset="scriptling", agent=agent)
-        facts.confirm([each.memory.id for each in found])
+        facts.confirm([item.memory.id for item in found])
     out.say_recalled(found, as_json=as_json)
 
 

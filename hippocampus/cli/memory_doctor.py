@@ -50,7 +50,7 @@ def report(
         found["models"] |= {"problem": problem, "ok": False}
     if probe:
         found["probe"] = _probe()
-    is_ok = all(each["ok"] for each in found.values())
+    is_ok = all(part["ok"] for part in found.values())
     say_json({**found, "ok": is_ok})
     if not is_ok:
         raise typer.Exit(1)
@@ -76,7 +76,7 @@ def _database(path: Path) -> dict[str, Any]:
 
     found: dict[str, Any] = {"path": str(path), "exists": path.exists(), "problems": [], "ok": True}
     if not path.exists():
-        folder = next(each for each in path.absolute().parents if each.exists())
+        folder = next(parent for parent in path.absolute().parents if parent.exists())
         found["writable"] = found["ok"] = folder.is_dir() and os.access(folder, os.W_OK)
         return found
     found["writable"] = os.access(path, os.W_OK)

@@ -160,14 +160,18 @@ def short(text: str) -> str:
 
 def say_recalled(found: Sequence[Recalled], *, as_json: bool) -> None:
     """Print results with their scores."""
-    lines = (f"{each.score.total:.2f}  {line(each.memory)}" for each in found)
-    show([recalled_row(each) for each in found], lines, "nothing found", as_json=as_json)
+    lines = (f"{result.score.total:.2f}  {line(result.memory)}" for result in found)
+    show([recalled_row(result) for result in found], lines, "nothing found", as_json=as_json)
 
 
 def end_if_missing(ids: Sequence[str], found: Sequence[Memory]) -> None:
     """End with status 1 where an id has no memory, and name it."""
-    missing = [each for each in dict.fromkeys(ids) if each not in {memory.id for memory in found}]
-    for each in missing:
-        typer.echo(f"hippocampus: no memory {each}", err=True)
+    missing = [
+        memory_id
+        for memory_id in dict.fromkeys(ids)
+        if memory_id not in {memory.id for memory in found}
+    ]
+    for memory_id in missing:
+        typer.echo(f"hippocampus: no memory {memory_id}", err=True)
     if missing:
         raise typer.Exit(1)

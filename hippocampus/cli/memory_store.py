@@ -171,7 +171,7 @@ def _endpoint(prefix: str) -> Endpoint | None:
 
 def known(facts: Facts, ids: Sequence[str]) -> list[Memory]:
     """Return the memories of those ids that exist."""
-    return [each for each in map(facts.get, dict.fromkeys(ids)) if each]
+    return [memory for memory in map(facts.get, dict.fromkeys(ids)) if memory]
 
 
 def loaded(facts: Facts, query: str, type_name: str, limit: int, **filters: Any) -> list[Recalled]:

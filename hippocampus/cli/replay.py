@@ -144,8 +144,8 @@ def _print_bills(paths: Sequence[Path], otherwise: Prices, *, as_json: bool) -> 
     found = []
     for path in find_files([each for each in paths if each.exists()] or paths):
         with contextlib.suppress(RecordingError):
-            found += [compared(each, otherwise) for each in read_file(path)]
-    bills = [each for each in found if each is not None]
+            found += [compared(recording, otherwise) for recording in read_file(path)]
+    bills = [bill for bill in found if bill is not None]
     if not bills:
         fail("no recording there has 20 calls with the provider's own counts")
     typer.echo(json.dumps(list(map(figures, bills))) if as_json else table(bills))
@@ -194,10 +194,10 @@ def _run(
 
 def _end(replayed: Sequence[Replayed], skipped: Sequence[Skipped], *, strict: bool) -> None:
     """Print what was left out, and set the exit status."""
-    broken = sum(len(each.broken) for each in replayed)
+    broken = sum(len(recording.broken) for recording in replayed)
     if not replayed:
-        for each in skipped:
-            typer.echo(f"{each.path}: {each.reason}", err=True)
+        for file in skipped:
+            typer.echo(f"{file.path}: {file.reason}", err=True)
         fail("no recorded session found there")
     if strict and (skipped or broken):
         typer.echo(f"hippocampus: {len(skipped)} files and {broken} lines not read", err=True)

@@ -52,7 +52,9 @@ def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
     rules = gc.GcRules(max_age_days, max_bytes, _session_days(session or ()), orphan_hours * 3_600)
     started = time.time()
     given = [rules.max_age_days, rules.max_bytes, rules.orphan_grace_seconds]
-    if any(each is not None and not each >= 0 for each in [*given, *rules.session_days.values()]):
+    if any(
+        bound is not None and not bound >= 0 for bound in [*given, *rules.session_days.values()]
+    ):
         raise typer.BadParameter("ages and sizes are 0 or more")
     with opened_store(state) as store:
         removals = gc.plan(gc.holdings(state, store), rules, started)
@@ -68,14 +70,14 @@ def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
 
 def _session_days(given: Sequence[str]) -> dict[str, float]:
     found: dict[str, float] = {}
-    for each in given:
-        glob, _, days = each.rpartition("=")
+    for rule in given:
+        glob, _, days = rule.rpartition("=")
         try:
             found[glob] = float(days)
         except ValueError:
             glob = ""
         if not glob:
-            raise typer.BadParameter(f"{each!r} is not GLOB=DAYS, such as 'nightly-*=7'")
+            raise typer.BadParameter(f"{rule!r} is not GLOB=DAYS, such as 'nightly-*=7'")
     return found
 
 
@@ -112,14 +114,16 @@ def list_contents(state_dir: StateFolder) -> None:
 
     state = expect_state(state_dir)
     table = Table("content", "bytes", "active", "pinned", "entries", box=None)
-    for each in sorted(_holdings(state), key=lambda held: -held.active_at):
-        pinned = "yes" if any(ref.pinned for ref in each.references) else ""
-        entries = ", ".join(f"{ref.session}/{ref.entry_id}" for ref in each.references) or "orphan"
+    for holding in sorted(_holdings(state), key=lambda held: -held.active_at):
+        pinned = "yes" if any(ref.pinned for ref in holding.references) else ""
+        entries = (
+            ", ".join(f"{ref.session}/{ref.entry_id}" for ref in holding.references) or "orphan"
+        )
         active = "now"
-        if each.active_at < math.inf:
-            active = f"{datetime.fromtimestamp(each.active_at, UTC):%Y-%m-%d %H:%M}"
+        if holding.active_at < math.inf:
+            active = f"{datetime.fromtimestamp(holding.active_at, UTC):%Y-%m-%d %H:%M}"
         table.add_row(
-            each.key[:12], f"{each.packed_bytes:,}", active, pinned, escape(visible(entries))
+            holding.key[:12], f"{holding.packed_bytes:,}", active, pinned, escape(visible(entries))
         )
     console().print(table)
 
@@ -134,10 +138,10 @@ def show(
 
     state = expect_state(state_dir)
     found = [
-        each.key
-        for each in _holdings(state)
-        if any(ref.entry_id == named for ref in each.references)
-        or (len(named) >= 4 and each.key.startswith(named))
+        holding.key
+        for holding in _holdings(state)
+        if any(ref.entry_id == named for ref in holding.references)
+        or (len(named) >= 4 and holding.key.startswith(named))
     ]
     if len(found) != 1:
         number = "no content is" if not found else f"{len(found)} contents are"
@@ -260,8 +264,8 @@ def verify(state_dir: StateFolder) -> None:
     from hippocampus.storage.verify import verify
 
     report = verify(expect_state(state_dir))
-    for each in (*report.problems, *report.notes):
-        typer.echo(visible(each))
+    for line in (*report.problems, *report.notes):
+        typer.echo(visible(line))
     if report.problems:
         raise typer.Exit(1)
     typer.echo("every content, session and archive and the fact store: present and undamaged")
@@ -272,15 +276,15 @@ def stats(state_dir: StateFolder) -> None:
     """Print the number and the size of contents, and how many are shared, pinned or orphans."""
     state = expect_state(state_dir)
     held = _holdings(state)
-    sessions = {ref.session for each in held for ref in each.references}
-    shared = sum(len({ref.session for ref in each.references}) > 1 for each in held)
+    sessions = {ref.session for holding in held for ref in holding.references}
+    shared = sum(len({ref.session for ref in holding.references}) > 1 for holding in held)
     figures = {
         "contents": len(held),
-        "bytes, compressed": sum(each.packed_bytes for each in held),
+        "bytes, compressed": sum(holding.packed_bytes for holding in held),
         "sessions": len(sessions),
         "shared by sessions": shared,
-        "pinned": sum(any(ref.pinned for ref in each.references) for each in held),
-        "orphans": sum(not each.references for each in held),
+        "pinned": sum(any(ref.pinned for ref in holding.references) for holding in held),
+        "orphans": sum(not holding.references for holding in held),
     }
     for name, number in figures.items():
         typer.echo(f"{name:<20}{number:>14,}")

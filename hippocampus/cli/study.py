@@ -90,7 +90,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
         paths or [],
         cases,
         policy or ["default"],
-        [each for each in against.split(",") if each],
+        [condition for condition in against.split(",") if condition],
         seed,
         window,
         model,
@@ -100,10 +100,10 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
     )
     given.conditions()
     prices.model_prices(given.model)
-    for each in given.policies:
-        policies.load(each)
-    for each in {given.reader, given.judge} - {FILES}:
-        wire_of(each)
+    for policy_name in given.policies:
+        policies.load(policy_name)
+    for model_name in {given.reader, given.judge} - {FILES}:
+        wire_of(model_name)
     if not paths:
         if not (out / RECORD).exists():
             raise StoreError(f"{out} holds no study; name recordings to begin one")
@@ -133,8 +133,8 @@ def _run(folder: StudyFolder, *, yes: bool) -> None:
     if done < wanted:
         problems.append(f"{done} of {wanted} moments: no other session has a fitting one")
     prices = estimate(folder)
-    for each in (*problems, *prices):
-        typer.echo(each, err=True)
+    for sentence in (*problems, *prices):
+        typer.echo(sentence, err=True)
     if prices and not yes:
         typer.confirm("Each recall sends its request once more. Ask?", abort=True, err=True)
     steps = track(take_steps(folder), len(folder.readings()), progress, "reading")
@@ -144,14 +144,14 @@ def _run(folder: StudyFolder, *, yes: bool) -> None:
     report, page = StudyReport(folder), folder.path / "report.html"
     files.replace_file(page, report.page().encode("utf-8", "replace"))
     titles, *lines = zip(*report.rows(), strict=True)  # a terminal has no room for ten columns
-    columns = (Column(each, justify="right") for each in titles[1:])
+    columns = (Column(title, justify="right") for title in titles[1:])
     table = Table(titles[0], *columns, box=None, pad_edge=False)
     for line in lines:
         table.add_row(*line)
     if report.figures:
         console().print(table)
-    for each in (*report.sentences, f"Page: {page}"):
-        typer.echo(each)
+    for sentence in (*report.sentences, f"Page: {page}"):
+        typer.echo(sentence)
     if report.missing:
         more = f"hippocampus study --out {folder.path}"
         typer.echo(f"{len(report.missing)} answers are missing; to go on: {more}", err=True)

@@ -243,10 +243,10 @@ def _is_map_of_records(value: dict[str, Any]) -> bool:
     if len(value) < MIN_MAP:
         return False
     inner = list(value.values())[:20]
-    if not all(isinstance(each, dict) for each in inner):
+    if not all(isinstance(record, dict) for record in inner):
         return False
     common = set(inner[0]).intersection(*inner[1:])
-    return len(common) * 2 >= max(len(each) for each in inner) > 0
+    return len(common) * 2 >= max(len(record) for record in inner) > 0
 
 
 def _summary(value: Any, walk: _Walk) -> str:

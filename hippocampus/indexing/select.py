@@ -160,8 +160,8 @@ class _Chosen:
         while at is not None and at not in self.numbers and at not in wanted:
             wanted.append(at)
             at = self._lines[at].parent
-        texts = [self._lines[each].numbered() for each in wanted]
-        plain = {self._lines[each].text for each in wanted}
+        texts = [self._lines[at].numbered() for at in wanted]
+        plain = {self._lines[at].text for at in wanted}
         if self.room.take(texts):
             self.numbers.update(wanted)
             self._texts.update(plain)

@@ -135,9 +135,9 @@ def _constructed(match: re.Match[str]) -> str:
     inner = match[1]
     if inner[:1] == "'":
         return inner
-    numbers = [each.strip() for each in inner.split(",") if each.strip()]
-    day = "-".join(each.zfill(2) for each in numbers[:3])
-    time = ":".join(each.zfill(2) for each in numbers[3:6])
+    numbers = [number.strip() for number in inner.split(",") if number.strip()]
+    day = "-".join(number.zfill(2) for number in numbers[:3])
+    time = ":".join(number.zfill(2) for number in numbers[3:6])
     return repr(f"{day} {time}".strip())
 
 

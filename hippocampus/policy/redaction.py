@@ -143,7 +143,7 @@ def _replaced(text: str, stretches: Iterable[Stretch]) -> str:
 
 def _within_tokens(text: str, stretches: list[Stretch]) -> Iterator[Stretch]:
     """Yield the parts inside the strings of a JSON text, and a string for each other value."""
-    stops = [each.stop for each in stretches]
+    stops = [stretch.stop for stretch in stretches]
     for token in JSON_TOKEN.finditer(text):
         is_string = text[token.start()] == '"'
         start, stop = token.start() + is_string, token.end() - is_string

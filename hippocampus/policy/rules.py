@@ -114,7 +114,9 @@ class Match(Declared):
     @property
     def reads_text(self) -> bool:
         """Whether the match depends on the content, which is untrusted in a tool result."""
-        return any(each is not None for each in (self.contains, self.instruction, self.pattern))
+        return any(
+            matcher is not None for matcher in (self.contains, self.instruction, self.pattern)
+        )
 
 
 Fallback = Literal["stored", "summary"]

@@ -55,7 +55,7 @@ def _lines(value: Any) -> Any:
     if isinstance(value, str):
         found = LINE_RANGE.fullmatch(value)
         return [int(found[1]), int(found[2])] if found else value
-    return [_number(each) for each in value] if isinstance(value, list | tuple) else value
+    return [_number(number) for number in value] if isinstance(value, list | tuple) else value
 
 
 def _id(value: Any) -> Any:
@@ -133,7 +133,9 @@ PROBLEMS = {
 def problem_of(error: ValidationError) -> str:
     """Return the problem with the arguments of a call, in one sentence for a model."""
     errors = error.errors()
-    unknown = sorted(str(each["loc"][0]) for each in errors if each["type"] == "extra_forbidden")
+    unknown = sorted(
+        str(problem["loc"][0]) for problem in errors if problem["type"] == "extra_forbidden"
+    )
     first = errors[0]
     if unknown:
         known = ", ".join(sorted(RecallRequest.model_fields))

@@ -305,7 +305,7 @@ def version(  # noqa: PLR0913, PLR0917 - an entry is made of all of these
     payload = content_key(text.encode("utf-8", "surrogatepass"))
     origin = SourceOrigin(record.entry.id, payload)
     tries = (entry_id(session, origin, payload, attempt) for attempt in itertools.count())
-    named = next(each for each in tries if each not in taken)
+    named = next(candidate for candidate in tries if candidate not in taken)
     count, kind = tokens.count(text, encoding), kind_of(text)
     hints = ExtractionContext(record.tool, record.arguments, content_tokens=count)
     kept = index(text, hints, price_of(kind, "normal", prices, count, turn))

@@ -521,13 +521,13 @@ def _section(text: str, path: str) -> list[NumberedLine]:
     """Return the section below the heading with this title, or one that starts with it."""
     wanted = " ".join(path.strip("#").split()).casefold()
     found = _headings(text)
-    titles = [each.title.casefold() for each in found]
+    titles = [heading.title.casefold() for heading in found]
     equal = (at for at, title in enumerate(titles) if title == wanted)
     close = (at for at, title in enumerate(titles) if title.startswith(wanted))
     at = next(itertools.chain(equal, close), None)
     if at is None or not wanted:
         return []
-    later = (each.start for each in found[at + 1 :] if each.level <= found[at].level)
+    later = (heading.start for heading in found[at + 1 :] if heading.level <= found[at].level)
     return _lines_of(text, found[at].start, next(later, len(text)))
 
 

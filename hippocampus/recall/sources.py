@@ -150,7 +150,7 @@ def _source(name: str, sources: Sources) -> Source:
     """
     if name in sources:
         return sources[name]
-    brought = {each.name: each for each in metadata.entry_points(group=GROUP)}
+    brought = {entry_point.name: entry_point for entry_point in metadata.entry_points(group=GROUP)}
     if name not in brought:
         near = ", ".join(nearest(name, [*sources, *brought])) or "none"
         raise Unavailable(f"there is no source {name!r}; like it: {near}")
@@ -209,7 +209,7 @@ def _bounded(call: Callable[[], Any], plan: Refetch) -> str:
         reason = f"took over {plan.timeout_seconds:g} seconds" if late else f"failed: {why}"
         raise Unavailable(reason) from failure
     try:
-        is_blocks = isinstance(value, list) and all(isinstance(each, dict) for each in value)
+        is_blocks = isinstance(value, list) and all(isinstance(block, dict) for block in value)
         text = value if isinstance(value, str) else text_of(value) if is_blocks else ""
         if not text and not isinstance(value, str):
             text = json.dumps(value, ensure_ascii=False)
@@ -365,7 +365,7 @@ def _ascii_host(parts: SplitResult) -> str:
 def _address(host: str, port: int, *, allow_private: bool) -> str:
     """Return the address to connect to; a host with a private address is refused."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    addresses = [str(each[4][0]) for each in found]
+    addresses = [str(info[4][0]) for info in found]
     private = [address for address in addresses if not _is_public(address)]
     if not addresses or (private and not allow_private):
         raise Unavailable(f"{host} is an address of this machine or its networks")

@@ -70,14 +70,14 @@ def _measured(script: Script, policy: Policy, model: CacheModel) -> tuple[Totals
 def summed(diffs: list[PolicyDiff], prices: Prices) -> dict[str, Any]:
     """Return how much changed over recordings, and the figures of both policies."""
     sums = {"everything": Totals(), "before": Totals(), "after": Totals()}
-    for each in diffs:
+    for diff in diffs:
         for name, total in sums.items():
-            total.add(getattr(each, name))
+            total.add(getattr(diff, name))
     everything = sums.pop("everything")
     return {
         "recordings": len(diffs),
-        "changed_recordings": sum(each.changed_views > 0 for each in diffs),
-        "views": sum(each.before.calls for each in diffs),
-        "changed_views": sum(each.changed_views for each in diffs),
+        "changed_recordings": sum(diff.changed_views > 0 for diff in diffs),
+        "views": sum(diff.before.calls for diff in diffs),
+        "changed_views": sum(diff.changed_views for diff in diffs),
         **{name: total.figures(everything, prices) for name, total in sums.items()},
     }

@@ -167,7 +167,7 @@ def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> list[str]:
 def left_out(outcome: dict[str, Any]) -> list[str]:
     """Return a sentence for each part that was left out or repaired, so that no figure hides it."""
     raw = outcome["total"]["raw"] if outcome["total"] else {}
-    found = [f"left out {each['path']}: {each['reason']}" for each in outcome["skipped"]]
+    found = [f"left out {file['path']}: {file['reason']}" for file in outcome["skipped"]]
     for recording in outcome["recordings"]:
         found += [*recording["broken"], *recording["problems"]]
     if raw.get("unanswered") or raw.get("orphans"):

@@ -72,7 +72,7 @@ class Observations(NamedTuple):
     @classmethod
     def of(cls, observed: Iterable[Observed]) -> Observations:
         """Return the rows of all files as columns."""
-        rows = (row for each in observed for row in each.rows)
+        rows = (row for file in observed for row in file.rows)
         return cls(*map(np.array, zip(*rows, strict=True)))
 
     def where(self, chosen: Column) -> Observations:
@@ -133,12 +133,12 @@ def fit(seen: Observations, start: Law) -> Law:
         before = best
         for number in (*often, "exponent", "mention"):
             if number == "exponent":
-                tried = [replace(best, exponent=each) for each in EXPONENTS]
+                tried = [replace(best, exponent=exponent) for exponent in EXPONENTS]
             elif number == "mention":
-                tried = [replace(best, mention=each) for each in MENTIONS]
+                tried = [replace(best, mention=mention) for mention in MENTIONS]
             else:
-                tried = [replace(best, rates={**best.rates, number: each}) for each in RATES]
-            laws = (best, *(each.calibrated(seen) for each in tried))
+                tried = [replace(best, rates={**best.rates, number: rate}) for rate in RATES]
+            laws = (best, *(law.calibrated(seen) for law in tried))
             best = min(laws, key=lambda law: brier(law.probabilities(seen), seen))
     return best
 
@@ -197,9 +197,9 @@ def observe_file(path: Path, policy: Policy, prices: Prices) -> Observed:
     ruled: set[str] = set()
     rows = [
         (owner, *row)
-        for each in scripts
-        if each.answers
-        for row in _rows(each, policy, prices, ruled)
+        for script in scripts
+        if script.answers
+        for row in _rows(script, policy, prices, ruled)
     ]
     return Observed(path, owner, rows, ruled)
 
@@ -229,7 +229,7 @@ def _rows(
         name = kind if kind in policy.decay_rates else entry.type
         step = max(1, (calls - HORIZON_CALLS - made) // MAX_MOMENTS)
         for turn in range(made, calls - HORIZON_CALLS + 1, step):
-            last = max((each for each in known if each <= turn), default=made)
+            last = max((access for access in known if access <= turn), default=made)
             is_used = any(turn <= call < turn + HORIZON_CALLS for call in used)
             ages = factor * (turn - made), factor * (turn - last)
             yield name, tool, *ages, last > made, float(is_used), float(step)
@@ -237,7 +237,7 @@ def _rows(
 
 def _uses(script: Script, payloads: Sequence[Payload]) -> list[set[int]]:
     """Return for each payload the calls that use it: a use is one of the newest that has the text."""
-    texts = [script.messages[each.message].parts[each.part].text for each in payloads]
+    texts = [script.messages[payload.message].parts[payload.part].text for payload in payloads]
     searchable = list(map(script.searchable, texts))
     used: list[set[int]] = [set() for _ in payloads]
     for call, answer in enumerate(script.answers):
@@ -253,8 +253,8 @@ def _uses(script: Script, payloads: Sequence[Payload]) -> list[set[int]]:
 def folds_of(observed: Iterable[Observed]) -> list[set[str]]:
     """Return the owners in parts of about the same number of rows."""
     sizes: Counter[str] = Counter()
-    for each in observed:
-        sizes[each.owner] += len(each.rows)
+    for file in observed:
+        sizes[file.owner] += len(file.rows)
     folds: list[set[str]] = [set() for _ in range(min(FOLDS, len(sizes)))]
     for owner, _ in sizes.most_common():
         min(folds, key=lambda fold: sum(sizes[each] for each in fold)).add(owner)
@@ -304,7 +304,7 @@ def tune(files: Sequence[Path], policy: Policy, prices: Prices) -> Tuned:
 
     """
     watch = functools.partial(observe_file, policy=policy, prices=prices)
-    observed = sorted(each for each in over_files(files, watch) if each.rows)
+    observed = sorted(file for file in over_files(files, watch) if file.rows)
     folds = folds_of(observed)
     if not folds[1:]:
         reason = f"tuning needs sessions of over {HORIZON_CALLS} calls in two files, of two owners"
@@ -316,7 +316,7 @@ def tune(files: Sequence[Path], policy: Policy, prices: Prices) -> Tuned:
     law = fit(seen, start)
     if min(scores, key=lambda name: scores[name]) != SCORED[-1]:
         law, *laws = (start.calibrated(rows) for rows in (seen, *trains))
-    ruled = {tool for each in observed for tool in each.ruled}
+    ruled = {tool for file in observed for tool in file.ruled}
     holding = holding_tools(seen, folds, laws) - ruled
     law, *laws = (
         replace(each, tools={k: v for k, v in tools_of(rows, each).items() if k in holding})
@@ -325,9 +325,9 @@ def tune(files: Sequence[Path], policy: Policy, prices: Prices) -> Tuned:
     everything, before, after, chosen = Totals(), Totals(), Totals(), []
     for fold, own in zip(folds, laws, strict=True):
         changed = (fields_of(policy, own, scale) for scale in SCALES)
-        tried = [policy, *(applied(policy, each) for each in changed)]
-        train = [each.path for each in observed if each.owner not in fold]
-        test = [each.path for each in observed if each.owner in fold]
+        tried = [policy, *(applied(policy, fields) for fields in changed)]
+        train = [file.path for file in observed if file.owner not in fold]
+        test = [file.path for file in observed if file.owner in fold]
         sums = [_replayed(train, each, prices)[OURS] for each in tried]
         good = [n for n, each in enumerate(sums) if each.shows_as_much_as(sums[0])]
         best = min(good, key=lambda n: sums[n].cost)
@@ -338,7 +338,7 @@ def tune(files: Sequence[Path], policy: Policy, prices: Prices) -> Tuned:
         after.add(_replayed(test, tried[best], prices)[OURS])
     changes = {}
     if all(chosen) and after.shows_as_much_as(before) and after.cost < before.cost:
-        scale = sorted(SCALES[each - 1] for each in chosen)[len(chosen) // 2]
+        scale = sorted(SCALES[number - 1] for number in chosen)[len(chosen) // 2]
         changes = fields_of(policy, law, scale)
     return Tuned(scores, law, everything, before, after, changes)
 
@@ -346,7 +346,9 @@ def tune(files: Sequence[Path], policy: Policy, prices: Prices) -> Tuned:
 def _replayed(files: Sequence[Path], policy: Policy, prices: Prices) -> Mapping[str, Totals]:
     """Return the sums of recordings by strategy."""
     results = replay_files(files, Options(policy, prices))
-    done = (each for result in results if not isinstance(result, Skipped) for each in result)
+    done = (
+        recording for result in results if not isinstance(result, Skipped) for recording in result
+    )
     return summarise(done)[1].strategies
 
 

@@ -169,6 +169,7 @@ def test_the_archive_of_a_state_directory_is_observed(tmp_path: Path) -> None:
     assert len({each.owner for each in observed if each.rows}) == 2
 
 
+@pytest.mark.slow
 def test_what_is_written_is_a_policy_and_else_nothing_is(tmp_path: Path) -> None:
     for n in range(3):
         recording(tmp_path / f"{n}.json", KINDS, n, calls=30)

@@ -245,6 +245,7 @@ def talk_of_user(rounds: int) -> list[dict[str, Any]]:
     return items
 
 
+@pytest.mark.slow
 def test_where_the_user_s_words_do_not_fit_digests_tell_them(tmp_path: Path) -> None:
     """The newest of them stay, and what a digest tells comes back whole."""
     items = talk_of_user(120)
@@ -278,6 +279,7 @@ def test_what_is_pinned_outlives_a_compaction(tmp_path: Path) -> None:
     memory.close()
 
 
+@pytest.mark.slow
 def test_a_digest_of_digests_still_names_what_it_stands_for(tmp_path: Path) -> None:
     items = reading(40)
     memory = Hippocampus(tmp_path, policy=Policy(budget_tokens=3_000, bulk_over_tokens=200))

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 from trust.crashes import PHASES, run
 
+FIRST, *OTHERS = PHASES
+
 
 @pytest.mark.parametrize(
-    "phase", [PHASES[0], *(pytest.param(each, marks=pytest.mark.slow) for each in PHASES[1:])]
+    "phase", [FIRST, *(pytest.param(phase, marks=pytest.mark.slow) for phase in OTHERS)]
 )
 def test_nothing_acknowledged_is_lost_by_a_kill(tmp_path, phase):
     under_way, lost, _ = run(phase, 2, 3, tmp_path)

@@ -74,7 +74,10 @@ def cut(folder: Path, seed: int) -> Path:
     return left
 
 
-@pytest.mark.parametrize("turn", range(1, TURNS + 1))
+@pytest.mark.parametrize(
+    "turn",
+    [1, TURNS, *(pytest.param(each, marks=pytest.mark.slow) for each in range(2, TURNS))],
+)
 @pytest.mark.parametrize(
     "seed", [0, 1, *(pytest.param(each, marks=pytest.mark.slow) for each in (2, 3))]
 )

@@ -132,12 +132,12 @@ class _PageWriter:
     def _outline(self) -> None:
         """Write the upper headings in a line or two, where there are many of all levels."""
         headings = [item for item in self.items if item.kind == "heading"]
-        self.headings.update(each.text for each in headings)
+        self.headings.update(heading.text for heading in headings)
         if len(headings) > MIN_OUTLINED:
             upper = [
-                f"{cut(each.text, LABEL_CHARACTERS)}{_marks(each)}"
-                for each in headings
-                if each.level <= OUTLINE_LEVEL
+                f"{cut(heading.text, LABEL_CHARACTERS)}{_marks(heading)}"
+                for heading in headings
+                if heading.level <= OUTLINE_LEVEL
             ]
             self.lines += ranked(packed(upper, "outline", weight=OUTLINE, count=0))
 

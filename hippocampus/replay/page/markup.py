@@ -32,7 +32,7 @@ def main_parts(outcome: dict[str, Any]) -> dict[str, str]:
     if total:
         name = "all sources" if len(outcome["sources"]) > 1 else next(iter(outcome["sources"]))
         main = f"{_headline(total, outcome)}\n{_summary(name, total, outcome)}"
-    left = "".join(f"<li><bdi>{text(each)}</bdi></li>" for each in left_out(outcome))
+    left = "".join(f"<li><bdi>{text(sentence)}</bdi></li>" for sentence in left_out(outcome))
     troubles = f'<section><h2 id="left-out">Left out and repaired</h2><ul>{left}</ul></section>'
     return {
         "title": f"Replay of {counted(len(recordings), 'recording')}",

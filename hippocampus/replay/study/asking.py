@@ -263,7 +263,7 @@ def _ask(folder: StudyFolder, names: Iterable[str], ask: Callable[[str], None]) 
 def _take_step(folder: StudyFolder, name: str, case: StudyCase, wire: Wire) -> None:
     """Let a model take the next step of a case, with recalls; an earlier run's answers count."""
     view, recalls, served = read(case.view), folder.answers[name].recall, 0
-    has_system = any(each.role == "system" for each in view)
+    has_system = any(message.role == "system" for message in view)
     body = wire.body(case.system or ("" if has_system else NO_SYSTEM), view, case.tools)
     for turn in itertools.count():
         reply = _reply(folder, name, wire, body, turn)

@@ -177,7 +177,7 @@ def _uses_older(used: frozenset[str], old: Sequence[Message], recent: Sequence[M
     """Return whether a used value is only in large results of old messages."""
     large = _large_texts(old, OLD_TOKENS)
     hidden = {value for value in used if any(value in text for text in large)}
-    others = [text for each in (*old, *recent) for text in each.texts() if text not in large]
+    others = [text for message in (*old, *recent) for text in message.texts() if text not in large]
     return any(all(value not in text for text in others) for value in hidden)
 
 

@@ -50,12 +50,12 @@ class StudySettings:
             if each not in (RAW, OFFLOAD):
                 raise PolicyError([f"no condition {each!r}; there are {RAW}, {OFFLOAD}"])
         named = dict.fromkeys((RAW, *self.against), "")
-        for each in self.policies:
-            if Path(each).stem in named:
+        for policy in self.policies:
+            if Path(policy).stem in named:
                 raise PolicyError(
-                    [f"two conditions are named {Path(each).stem!r}; rename a policy"]
+                    [f"two conditions are named {Path(policy).stem!r}; rename a policy"]
                 )
-            named[Path(each).stem] = each
+            named[Path(policy).stem] = policy
         if len(named) * self.readings > len(ascii_uppercase):
             most = len(ascii_uppercase)
             raise PolicyError([f"a judge compares at most {most} readings of a moment"])

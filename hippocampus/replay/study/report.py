@@ -98,8 +98,8 @@ class StudyReport:
         own, raw = (
             [self._numbers(moment, name) for moment in moments] for name in (condition, RAW)
         )
-        over = {field: np.array([each[field] for each in own], float) for field in own[0]}
-        whole = {field: np.array([each[field] for each in raw], float) for field in own[0]}
+        over = {field: np.array([numbers[field] for numbers in own], float) for field in own[0]}
+        whole = {field: np.array([numbers[field] for numbers in raw], float) for field in own[0]}
         over["behind"] = whole["quality"] - over["quality"]
         over["as_good"] = 100.0 * (over["behind"] <= 0)
         draws = np.random.default_rng(0).integers(0, len(moments), (DRAWS, len(moments)))
@@ -118,8 +118,10 @@ class StudyReport:
         case, prices = readings[names[0]], price_tables.model_prices(self.folder.settings.model)
         verdicts = [verdict for name in names for verdict in self.verdicts[name]]
         false = [any(each["false_facts"] for each in self.verdicts[name]) for name in names]
-        recalled = [each["tokens"] for name in names for each in self.folder.answers[name].recall]
-        paid = sum(prices.recall_cost(case.tokens, each) for each in recalled)
+        recalled = [
+            recall["tokens"] for name in names for recall in self.folder.answers[name].recall
+        ]
+        paid = sum(prices.recall_cost(case.tokens, tokens) for tokens in recalled)
         return {
             "quality": mean(each["quality"] for each in verdicts),
             "same_effect": 100 * mean(each["same_effect"] for each in verdicts),
@@ -170,16 +172,18 @@ class StudyReport:
                 self.folder.answers[name],
                 self.verdicts[name],
             )
-            graded = "/".join(str(each["quality"]) for each in verdicts) or "not judged"
+            graded = "/".join(str(verdict["quality"]) for verdict in verdicts) or "not judged"
             qualities.append(f"{title} {graded}")
             notes = "".join(
-                f"<p>quality {each['quality']}, same effect: {each['same_effect']}. "
+                f"<p>quality {verdict['quality']}, same effect: {verdict['same_effect']}. "
                 + text(
-                    "".join([each.get("note", ""), *(f" False: {f}" for f in each["false_facts"])])
+                    "".join(
+                        [verdict.get("note", ""), *(f" False: {f}" for f in verdict["false_facts"])]
+                    )
                 )
-                for each in verdicts
+                for verdict in verdicts
             )
-            recalls = [f"{each['arguments']}\n\n{each['answer']}" for each in answers.recall]
+            recalls = [f"{recall['arguments']}\n\n{recall['answer']}" for recall in answers.recall]
             texts = [part.text for message in read(case.view) for part in message.parts]
             sides += (
                 f"<section><h3>{text(title)}</h3><p>{name}, {case.tokens:,} tokens{notes}"

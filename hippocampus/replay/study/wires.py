@@ -115,7 +115,7 @@ def wire_of(named: str) -> Wire:
     kind, _, rest = named.partition(":")
     model, _, address = rest.partition("@http")
     if kind not in WIRES or not model:
-        forms = ", ".join(f"{each}:MODEL[@URL]" for each in WIRES)
+        forms = ", ".join(f"{name}:MODEL[@URL]" for name in WIRES)
         raise ProviderError(f"no reader or judge {named!r}; there are files, {forms}")
     wire = WIRES[kind]
     variable = wire.endpoint.key_variable

@@ -105,13 +105,13 @@ class TrialRecord:
         lines = files.read_file(path / RECORD).splitlines()
         # A run that was killed may leave the beginning of a line.
         records = [json_text.read(line.decode("utf-8", "replace"), {}) for line in lines]
-        found = [each["settings"] for each in records if "settings" in each]
+        found = [record["settings"] for record in records if "settings" in record]
         if found and found[0] != asdict(given):
             raise StoreError(f"{path} holds a trial with other settings; name another folder")
         if not found:
             self.add(settings=asdict(given))
-        for each in records:
-            self._take(each)
+        for record in records:
+            self._take(record)
 
     def add(self, **record: Any) -> None:
         """Append a line: the settings, or an answer, results or the end of the attempt `name`."""
@@ -138,7 +138,7 @@ class TrialRecord:
 
 def dollars_of(attempt: Attempt) -> float:
     """Return what an attempt has cost; a call without a known price counts nothing."""
-    return sum(each["dollars"] or 0.0 for each in attempt.answers)
+    return sum(answer["dollars"] or 0.0 for answer in attempt.answers)
 
 
 def pairs(tasks: list[Task], seed: int) -> Iterator[tuple[Task, str]]:

@@ -102,7 +102,7 @@ def _attempt(record: TrialRecord, task: Task, condition: str, wire: Wire, budget
 
 def _check(record: TrialRecord, budget: float) -> None:
     """Refuse the next call where the budget is spent, or cannot be kept."""
-    answers = [answer for each in record.attempts.values() for answer in each.answers]
+    answers = [answer for attempt in record.attempts.values() for answer in attempt.answers]
     if budget and any(answer["dollars"] is None for answer in answers):
         raise BudgetError("the price of a call is not known, so that no budget can be kept")
     if budget and record.dollars >= budget:

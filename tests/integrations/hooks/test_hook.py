@@ -184,6 +184,7 @@ def test_the_rules_of_a_policy_hold_for_what_a_hook_stores(state: Path, tmp_path
     assert (entry.lifecycle.expires, entry.decay.floor) == (9, 0.3)
 
 
+@pytest.mark.slow
 def test_parallel_hooks_of_one_session_store_every_result(state: Path) -> None:
     events = [
         {

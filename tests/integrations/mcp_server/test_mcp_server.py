@@ -308,6 +308,7 @@ def test_scriptlings_tools_remember_forget_and_compact(state: Path) -> None:
     asyncio.run(talk())
 
 
+@pytest.mark.slow
 def test_clients_at_once_over_http_read_and_write_one_memory(state: Path) -> None:
     entry_id = stored_entry(state)
 
