@@ -9,6 +9,7 @@ import io
 import json
 import pkgutil
 import re
+import shutil
 import subprocess
 import sys
 import tokenize
@@ -21,6 +22,7 @@ from typing import Any, get_args
 import generate
 import pytest
 from bench.readme_tables import DOCUMENTS, QUICK, REPLAY, SLOW, blocks_in
+from commands import run
 from models.endpoint import Answer, Asked, endpoint
 from typer.testing import CliRunner
 
@@ -178,12 +180,14 @@ def test_the_program_of_a_provider_page_runs_with_its_sdk(
     assert "It is small." in capsys.readouterr().out
 
 
+CORPUS = ROOT / "docs" / "how-to" / "corpus.md"
 WITH_CODE = [  # the programs of a framework run in `tests/integrations`, where it is installed
     path
     for path, text in TEXTS.items()
     if PYTHON.search(text)
     and named(path) not in PROVIDERS
     and not named(path).startswith("docs/hosts/")
+    and path != CORPUS
 ]
 
 
@@ -195,6 +199,28 @@ def test_the_code_of_a_document_runs_as_printed(
     names: dict[str, Any] = {}
     for block in PYTHON.findall(TEXTS[path]):
         exec(block, names)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["ray.data", "dask.bag", "pyspark"])
+def test_an_engine_gives_the_object_that_the_command_prints(
+    engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip(engine)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    shutil.copytree(ROOT / "examples" / "transcripts", tmp_path / "sessions")
+    blocks = PYTHON.findall(TEXTS[CORPUS])
+    names: dict[str, Any] = {}
+    for block in (blocks[0], *(each for each in blocks if engine in each), blocks[-1]):
+        exec(block, names)
+    found, printed = (
+        json.loads(each)
+        for each in (names["found"], run("replay", "sessions", "--json", cwd=tmp_path).stdout)
+    )
+    for recording in found["recordings"]:
+        recording["path"] = str(Path("sessions", Path(recording["path"]).name))
+    assert found == printed
 
 
 def test_the_loop_in_the_readme_is_a_dozen_lines_and_saves(

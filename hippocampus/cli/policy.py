@@ -86,8 +86,8 @@ def diff(
     from hippocampus.replay.measure import CacheModel
     from hippocampus.replay.policy_diff import diff_file, summed
     from hippocampus.replay.readers import find_files
-    from hippocampus.replay.run import over_files
     from hippocampus.replay.table import shares_table
+    from hippocampus.replay.workers import over_files
 
     prices = model_prices(DEFAULT_MODEL)
     work = functools.partial(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
@@ -17,13 +18,13 @@ from hippocampus.prices import DEFAULT_MODEL
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rich.console import Console
     from rich.table import Table
 
     from hippocampus.policy import Resolution, Subject
     from hippocampus.prices import Prices
+    from hippocampus.replay.corpus import Corpus
     from hippocampus.replay.recording import Recording
-    from hippocampus.replay.run import Options, Replayed, Skipped
+    from hippocampus.replay.workers import Engine
 
 MISSING = "no such file or directory"
 MAX_TEXT_CHARACTERS = 48
@@ -90,16 +91,40 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
         bool,
         typer.Option("--strict", help="Exit with status 1 if a file or a line cannot be read."),
     ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="A folder for the rows of each file, as JSON lines, from which an interrupted run goes on."
+        ),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the run in the folder of --out.")
+    ] = False,
+    engine: Annotated[
+        Literal["processes", "ray"],
+        typer.Option(
+            help="Processes of this machine, or the Ray cluster of RAY_ADDRESS, which must see the "
+            "same files; without an address, one on this machine."
+        ),
+    ] = "processes",
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Files at a time; as many as this process may use cores if not given."
+        ),
+    ] = None,
 ) -> None:
     """Replay recorded sessions and print what each strategy costs and what it hides."""
-    from rich.console import Console
-
     from hippocampus import policy as policies
     from hippocampus import prices as price_tables
+    from hippocampus.replay.corpus import Corpus
     from hippocampus.replay.run import Options, outcome
+    from hippocampus.storage.files import temporary_folder
 
     if billed and (compare or report is not None):
         fail("--billed replays nothing; leave out --compare and --report, or --billed")
+    if resume and out is None:
+        fail("--resume goes on with the run in a folder: name it by --out")
     if billed:
         _print_bills(paths, price_tables.prices_for(prices, model), as_json=as_json)
         return
@@ -113,26 +138,36 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
         outcomes=outcomes,
         marks=marks,
     )
-    replayed, skipped = _run(paths, options, Console(stderr=True))
-    found = outcome(replayed, skipped, options)
+    if out is not None:
+        _expect_apart(out, paths)
+    with nullcontext(out) if out else temporary_folder("hippocampus-rows") as folder:
+        corpus = Corpus(folder, options)
+        _replay(paths, corpus, engine=engine, jobs=jobs, resume=resume)
+        found = outcome(corpus, options)
+        _print_outcome(found, as_json=as_json)
+        if report is not None:
+            from hippocampus.replay.page import write_page
+
+            try:
+                write_page(found, report)
+            except OSError as failure:
+                fail(f"the report cannot be written to {report}: {failure.strerror}")
+    _end(found, strict=strict)
+
+
+def _print_outcome(found: dict[str, Any], *, as_json: bool) -> None:
+    from hippocampus.replay.outcomes import print_outcomes
+    from hippocampus.replay.run import json_pieces
+    from hippocampus.replay.table import print_outcome
+
     if as_json:
-        typer.echo(json.dumps(found, ensure_ascii=False))
-    elif outcomes and replayed:
-        from hippocampus.replay.outcomes import print_outcomes
-
+        for piece in json_pieces(found):
+            typer.echo(piece, nl=False)
+        typer.echo()
+    elif found["outcomes"]:
         print_outcomes(found["outcomes"], found["ours"], console())
-    elif replayed:
-        from hippocampus.replay.table import print_outcome
-
+    elif found["total"]:
         print_outcome(found, console())
-    if report is not None:
-        from hippocampus.replay.page import write_page
-
-        try:
-            write_page(found, report)
-        except OSError as failure:
-            fail(f"the report cannot be written to {report}: {failure.strerror}")
-    _end(replayed, skipped, strict=strict)
 
 
 def _print_bills(paths: Sequence[Path], otherwise: Prices, *, as_json: bool) -> None:
@@ -169,37 +204,47 @@ def _expect_writable(out: Path, paths: Sequence[Path]) -> None:
     fail(f"nothing can be written to {out}: {problem}")
 
 
-def _run(
-    paths: Sequence[Path], options: Options, console: Console
-) -> tuple[list[Replayed], list[Skipped]]:
+def _expect_apart(out: Path, paths: Sequence[Path]) -> None:
+    """Fail where the rows would be written among the recordings, and read as such the next time."""
+    folders = {each.resolve() for each in paths}
+    if folders & {out.resolve(), *out.resolve().parents}:
+        fail(f"the rows cannot be written to {out}, which is in a folder of recordings")
+
+
+def _replay(
+    paths: Sequence[Path], corpus: Corpus, *, engine: Engine, jobs: int | None, resume: bool
+) -> None:
     """Replay with a progress bar, shown after two seconds.
 
     Of several paths one that does not exist is left out, and listed like a file that is no recording.
     """
+    from rich.console import Console
+
     from hippocampus.cli.options import track
-    from hippocampus.replay.readers import find_files
-    from hippocampus.replay.run import Skipped, replay_files
+    from hippocampus.replay.readers import iter_files
 
     existing = [path for path in paths if path.exists()]
-    files = find_files(existing or paths)
-    replayed: list[Replayed] = []
-    skipped = [Skipped(str(path), MISSING) for path in paths if path not in existing]
-    for result in track(replay_files(files, options), len(files), console):
-        if isinstance(result, Skipped):
-            skipped.append(result)
-        else:
-            replayed += result
-    return replayed, skipped
+    corpus.left_out.extend(
+        {"path": str(path), "reason": MISSING} for path in paths if path not in existing
+    )
+    count = sum(1 for _ in iter_files(existing or paths))
+    done = corpus.replay(iter_files(existing), engine=engine, jobs=jobs, resume=resume)
+    for _ in track(done, count, Console(stderr=True)):
+        pass
 
 
-def _end(replayed: Sequence[Replayed], skipped: Sequence[Skipped], *, strict: bool) -> None:
+def _end(found: dict[str, Any], *, strict: bool) -> None:
     """Print what was left out, and set the exit status."""
-    broken = sum(len(recording.broken) for recording in replayed)
-    if not replayed:
-        for file in skipped:
-            typer.echo(f"{file.path}: {file.reason}", err=True)
+    from hippocampus.replay.workers import KILLED
+
+    skipped = found["skipped"]
+    if not found["total"]:
+        for each in skipped:
+            typer.echo(f"{each['path']}: {each['reason']}", err=True)
         fail("no recorded session found there")
-    if strict and (skipped or broken):
+    broken = found["total"]["raw"]["broken_lines"]
+    killed = any(each["reason"] == KILLED for each in skipped)
+    if (strict and (skipped or broken)) or killed:
         typer.echo(f"hippocampus: {len(skipped)} files and {broken} lines not read", err=True)
         raise typer.Exit(1)
 

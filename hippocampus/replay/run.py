@@ -1,34 +1,35 @@
-"""Replays many recordings over the machine's cores: their figures as they are done, and one object of all.
+"""Replays recordings: a file in, a row for each conversation out, and one object of all rows.
 
-Memory is bounded by the largest file: a process reads one, measures it and returns numbers.
+A row is JSON. Memory is bounded by the largest file: a process reads one, measures it and returns rows.
 """
 
 from __future__ import annotations
 
 import functools
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict, dataclass, field
+import json
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 
 from hippocampus.errors import RecordingError
 from hippocampus.policy import Policy
 from hippocampus.prices import Prices
 from hippocampus.prices.prompt_cache import MarkPlacement
-from hippocampus.replay.managed import EntryTimeline, measure_ours
-from hippocampus.replay.measure import CacheModel, Measured, measure, prepare
+from hippocampus.replay.managed import measure_ours
+from hippocampus.replay.measure import CacheModel, measure, prepare
 from hippocampus.replay.outcomes import DecisiveSums, decisive_sums, outcomes
-from hippocampus.replay.readers import read_file
+from hippocampus.replay.readers import read_bytes, read_file
 from hippocampus.replay.recording import Recording
 from hippocampus.replay.strategies import BASELINES, EVERYTHING, FLOOR
 from hippocampus.replay.summary import Summary, raw_of, totals
+from hippocampus.replay.workers import over_files
 
-T = TypeVar("T")
+log = logging.getLogger("hippocampus")
 OURS = "hippocampus"
-SMALL_BYTES = 2_000_000
-"""Files of fewer bytes together are replayed in this process: others would take longer to start."""
+Row = dict[str, Any]
+"""The figures of one recording, or the `path` of a file that is none and the `reason`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,63 +48,37 @@ class Options:
     """The cache marks that every strategy's requests carry."""
 
 
-@dataclass(frozen=True, slots=True)
-class Replayed:
-    """One recording's figures."""
-
-    path: str
-    name: str
-    source: str
-    """The folder of the file."""
-    format: str
-    model: str | None
-    summary: Summary
-    measured: Mapping[str, Measured] = field(default_factory=dict)
-    """By strategy, the measures of every call, for a page."""
-    timelines: tuple[EntryTimeline, ...] = ()
-    decisive: Mapping[str, DecisiveSums] = field(default_factory=dict)
-    """By strategy, what its views showed at decisive steps."""
-    broken: tuple[str, ...] = ()
-    problems: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Skipped:
-    """A file that no reader knows."""
-
-    path: str
-    reason: str
-
-
-FileResult = list[Replayed] | Skipped
-
-
-def replay_files(files: Sequence[Path], options: Options) -> Iterator[FileResult]:
-    """Yield the result of each file as it is done, the largest files first."""
+def replay_files(files: Iterable[Path], options: Options) -> Iterator[list[Row]]:
+    """Yield the rows of each file as it is done, the largest files first."""
     return over_files(files, functools.partial(replay_file, options=options))
 
 
-def over_files(files: Sequence[Path], work: Callable[[Path], T]) -> Iterator[T]:
-    """Yield what `work` returns for each file as it is done, the largest files first."""
-    ordered = sorted(files, key=_size, reverse=True)
-    cores = os.cpu_count() or 1
-    if cores == 1 or sum(map(_size, files)) < SMALL_BYTES:
-        yield from map(work, ordered)
-        return
-    with ProcessPoolExecutor(cores) as pool:
-        waiting = [pool.submit(work, path) for path in ordered]
-        yield from (future.result() for future in as_completed(waiting))
+def replay_file(path: Path, options: Options) -> list[Row]:
+    """Return a row for each conversation of a file, which may go on from others next to it."""
+    return _rows(str(path), functools.partial(read_file, path), options)
 
 
-def replay_file(path: Path, options: Options) -> FileResult:
-    """Replay every conversation of one file."""
+def replay_bytes(name: str, content: bytes, options: Options) -> list[Row]:
+    """Return a row for each conversation of a file's content: no other file is read.
+
+    `name` is its path or address; the name of its folder is the rows' `source`. The rows are those that
+    `hippocampus replay --out` writes. A file that is no recording has one row, with its `reason`.
+    """
+    return _rows(name, functools.partial(read_bytes, name, content), options)
+
+
+def _rows(name: str, read: Callable[[], list[Recording]], options: Options) -> list[Row]:
     try:
-        return [replay_recording(each, options) for each in read_file(path)]
+        return [replay_recording(recording, options) for recording in read()]
     except RecordingError as problem:
-        return Skipped(str(path), problem.reason)
+        return [{"path": problem.path, "reason": problem.reason}]
+    except Exception as bug:
+        # One file in which we are wrong must not end hours of work on others.
+        log.warning("%s cannot be replayed", name, exc_info=bug)
+        return [{"path": name, "reason": f"a bug of hippocampus: {type(bug).__name__}: {bug}"}]
 
 
-def replay_recording(recording: Recording, options: Options) -> Replayed:
+def replay_recording(recording: Recording, options: Options) -> Row:
     """Replay one recording with our policy and, for a comparison, with the other strategies."""
     script = prepare(recording)
     model = CacheModel(options.prices, options.marks)
@@ -114,100 +89,121 @@ def replay_recording(recording: Recording, options: Options) -> Replayed:
         for strategy in (*BASELINES[1:], FLOOR):
             measured[strategy.name] = measure(script, strategy.make(recording), model=model)
     sums = {name: totals(script, each, options.prices) for name, each in measured.items()}
-    decisive = {
-        name: decisive_sums(script, each, everything, options.prices)
-        for name, each in measured.items()
-    }
     problems = [problem for each in measured.values() for problem in each.problems]
     if recording.cut:
         count = f"{len(recording.cut):,} records are not whole in {recording.path}"
         problems.append(f"{count}, the first: {recording.cut[0]}")
-    return Replayed(
-        path=recording.path,
-        name=recording.name,
-        source=Path(recording.path).parent.name or ".",
-        format=recording.format,
-        model=recording.model,
-        summary=Summary(raw_of(script, everything), sums),
-        measured=measured if options.views else {},
-        timelines=tuple(timelines) if options.views else (),
-        decisive=decisive,
-        broken=recording.broken,
-        problems=tuple(problems),
-    )
-
-
-def summarise(replayed: Iterable[Replayed]) -> tuple[dict[str, Summary], Summary]:
-    """Return the summaries by source, and the one over all sources."""
-    sources: dict[str, Summary] = {}
-    total = Summary()
-    for each in sorted(replayed, key=lambda one: (one.source, one.path, one.name)):
-        for summary in (sources.setdefault(each.source, Summary()), total):
-            summary.add(each.summary)
-    return sources, total
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
-
-
-def outcome(
-    replayed: Sequence[Replayed], skipped: Sequence[Skipped], options: Options
-) -> dict[str, Any]:
-    """Return the figures of a replay as one JSON object: `--json` prints it, table and page show it.
-
-    Documented in SPEC.md; a field once there stays.
-    """
-    sources, total = summarise(replayed)
-    prices = options.prices
-    by_folder: dict[str, list[Mapping[str, DecisiveSums]]] = {}
-    for each in sorted(replayed, key=lambda one: (one.source, one.path, one.name)):
-        by_folder.setdefault(each.source, []).append(each.decisive)
-    return {
-        "version": 1,
-        "policy": options.policy.name,
-        "prices": asdict(prices),
-        "marks": options.marks,
-        "ours": OURS,
-        "everything": EVERYTHING.name,
-        "floor": FLOOR.name if options.compare else None,
-        "sources": {name: _summary(each, options) for name, each in sources.items()},
-        "total": _summary(total, options) if replayed else None,
-        "recordings": [
-            _recording(each, options)
-            for each in sorted(replayed, key=lambda each: (each.source, each.path, each.name))
-        ],
-        "outcomes": outcomes(by_folder) if options.outcomes else None,
-        "skipped": [asdict(each) for each in skipped],
+    row = {
+        "path": recording.path,
+        "name": recording.name,
+        "source": Path(recording.path).parent.name or ".",
+        "format": recording.format,
+        "model": recording.model,
+        **_figures(Summary(raw_of(script, everything), sums), options),
+        "broken": list(recording.broken),
+        "problems": problems,
     }
+    if options.views:
+        calls = {name: each.calls for name, each in measured.items()}
+        row["call_tokens"] = {name: [call.tokens for call in each] for name, each in calls.items()}
+        row["call_costs"] = {
+            name: [round(call.cost(options.prices), 1) for call in each]
+            for name, each in calls.items()
+        }
+        row["entries"] = [asdict(timeline) for timeline in timelines]
+    if options.outcomes:
+        row["decisive"] = {
+            name: asdict(decisive_sums(script, each, everything, options.prices))
+            for name, each in measured.items()
+        }
+    return row
 
 
-def _summary(summary: Summary, options: Options) -> dict[str, Any]:
+def _figures(summary: Summary, options: Options) -> dict[str, Any]:
     best = summary.best_other(OURS, EVERYTHING.name, FLOOR.name)
     return {**summary.figures(EVERYTHING.name, options.prices), "best_other": best}
 
 
-def _recording(replayed: Replayed, options: Options) -> dict[str, Any]:
-    found = {
-        "path": replayed.path,
-        "name": replayed.name,
-        "source": replayed.source,
-        "format": replayed.format,
-        "model": replayed.model,
-        **_summary(replayed.summary, options),
-        "broken": list(replayed.broken),
-        "problems": list(replayed.problems),
+class Place(NamedTuple):
+    """What rows are ordered by; in this order sums are the same to the last digit."""
+
+    source: str = ""
+    path: str = ""
+    name: str = ""
+
+
+def place(row: Row) -> Place:
+    """Return the place of a row."""
+    return Place(*(row.get(name, "") for name in Place._fields))
+
+
+def summarise(rows: Iterable[Row]) -> tuple[dict[str, Summary], Summary]:
+    """Return the summaries by source, and the one over all sources, of rows in order."""
+    sources: dict[str, Summary] = {}
+    total = Summary()
+    for row in rows:
+        if "reason" not in row:
+            found = Summary.of(row)
+            for summary in (sources.setdefault(row["source"], Summary()), total):
+                summary.add(found)
+    return sources, total
+
+
+@dataclass(frozen=True, slots=True)
+class Recordings:
+    """The recordings of an outcome, from rows that may be read again from a disk each time."""
+
+    rows: Iterable[Row]
+    count: int
+
+    def __iter__(self) -> Iterator[Row]:
+        for row in self.rows:
+            if "reason" not in row:
+                yield {name: value for name, value in row.items() if name != "decisive"}
+
+    def __len__(self) -> int:
+        return self.count
+
+
+def outcome(rows: Iterable[Row], options: Options) -> dict[str, Any]:
+    """Return the figures of a replay: `json_pieces` is its JSON, table and page show it.
+
+    `rows` are in order (`place`), and are gone through again for each look at `recordings`.
+    Documented in SPEC.md; a field once there stays.
+    """
+    sources, total = summarise(rows)
+    by_folder: dict[str, list[Mapping[str, DecisiveSums]]] = {}
+    for row in rows if options.outcomes else ():
+        if "reason" not in row:
+            decisive = {name: DecisiveSums(**sums) for name, sums in row["decisive"].items()}
+            by_folder.setdefault(row["source"], []).append(decisive)
+    return {
+        "version": 1,
+        "policy": options.policy.name,
+        "prices": asdict(options.prices),
+        "marks": options.marks,
+        "ours": OURS,
+        "everything": EVERYTHING.name,
+        "floor": FLOOR.name if options.compare else None,
+        "sources": {name: _figures(each, options) for name, each in sources.items()},
+        "total": _figures(total, options) if sources else None,
+        "recordings": Recordings(rows, total.raw.recordings),
+        "outcomes": outcomes(by_folder) if by_folder else None,
+        "skipped": sorted((row for row in rows if "reason" in row), key=lambda row: row["path"]),
     }
-    if calls := {name: each.calls for name, each in replayed.measured.items()}:
-        found["call_tokens"] = {
-            name: [call.tokens for call in each] for name, each in calls.items()
-        }
-        found["call_costs"] = {
-            name: [round(call.cost(options.prices), 1) for call in each]
-            for name, each in calls.items()
-        }
-        found["entries"] = [asdict(each) for each in replayed.timelines]
-    return found
+
+
+def json_pieces(found: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the JSON object of an outcome in pieces, a recording at a time."""
+    mark = "{"
+    for name, value in found.items():
+        yield f"{mark}{json.dumps(name)}: "
+        mark = ", "
+        if isinstance(value, Recordings):
+            yield "["
+            for number, row in enumerate(value):
+                yield ", " * (number > 0) + json.dumps(row, ensure_ascii=False)
+            yield "]"
+        else:
+            yield json.dumps(value, ensure_ascii=False)
+    yield "}"

@@ -5,6 +5,7 @@ Pure arithmetic over measurements; no files, no printing.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
@@ -16,6 +17,11 @@ from hippocampus.replay.uses import values_of
 
 class SummedFields:
     """Fields that add up over recordings."""
+
+    @classmethod
+    def of(cls, figures: Mapping[str, Any]) -> Self:
+        """Return the sums in figures, which have shares next to them."""
+        return cls(**{name: figures[name] for name in cls.__annotations__})
 
     def add(self, other: Self) -> None:
         """Add another's sums; a peak is the larger one."""
@@ -237,6 +243,12 @@ class Summary:
 
     raw: RawTotals = field(default_factory=RawTotals)
     strategies: dict[str, Totals] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, figures: Mapping[str, Any]) -> Self:
+        """Return the sums in the figures of a recording."""
+        strategies = {name: Totals.of(sums) for name, sums in figures["strategies"].items()}
+        return cls(RawTotals.of(figures["raw"]), strategies)
 
     def add(self, other: Summary) -> None:
         """Add another's sums."""

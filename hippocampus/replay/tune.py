@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,9 +27,10 @@ from hippocampus.prices import Prices
 from hippocampus.replay.managed import EntryHistories, fresh_session
 from hippocampus.replay.measure import Script, prepare
 from hippocampus.replay.readers import read_file
-from hippocampus.replay.run import OURS, Options, Skipped, over_files, replay_files, summarise
+from hippocampus.replay.run import OURS, Options, place, replay_files, summarise
 from hippocampus.replay.strategies import EVERYTHING
 from hippocampus.replay.summary import Totals
+from hippocampus.replay.workers import over_files
 from hippocampus.session.payload import Payload
 
 Column = npt.NDArray[Any]
@@ -346,10 +348,7 @@ def tune(files: Sequence[Path], policy: Policy, prices: Prices) -> Tuned:
 def _replayed(files: Sequence[Path], policy: Policy, prices: Prices) -> Mapping[str, Totals]:
     """Return the sums of recordings by strategy."""
     results = replay_files(files, Options(policy, prices))
-    done = (
-        recording for result in results if not isinstance(result, Skipped) for recording in result
-    )
-    return summarise(done)[1].strategies
+    return summarise(sorted(itertools.chain(*results), key=place))[1].strategies
 
 
 def fields_of(policy: Policy, law: Law, scale: float) -> dict[str, Any]:

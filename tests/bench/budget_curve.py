@@ -8,6 +8,7 @@ a call with a hidden value or line is charged a recall, for every strategy alike
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any
 
 from hippocampus import policy, prices
 from hippocampus.replay.readers import find_files
-from hippocampus.replay.run import OURS, Options, replay_files, summarise
+from hippocampus.replay.run import OURS, Options, place, replay_files, summarise
 from hippocampus.replay.strategies import EVERYTHING
 
 BUDGETS = (4_000, 8_000, 16_000, 32_000, 64_000, 0)
@@ -33,9 +34,9 @@ COLUMNS = {
 def figures(files: Sequence[Path], budget_tokens: int, *, compare: bool) -> dict[str, Any]:
     """Return the figures of each strategy over all files under a budget."""
     limited = policy.load("default").model_copy(update={"budget_tokens": budget_tokens})
-    outcomes = replay_files(files, Options(limited, PRICES, compare=compare))
-    replayed = [one for outcome in outcomes if isinstance(outcome, list) for one in outcome]
-    found: dict[str, Any] = summarise(replayed)[1].figures(EVERYTHING.name, PRICES)["strategies"]
+    results = replay_files(files, Options(limited, PRICES, compare=compare))
+    rows = sorted(itertools.chain(*results), key=place)
+    found: dict[str, Any] = summarise(rows)[1].figures(EVERYTHING.name, PRICES)["strategies"]
     return found
 
 

@@ -7,7 +7,6 @@ import json
 import re
 import shutil
 import subprocess
-from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from hippocampus.replay.page import page, write_page
 from hippocampus.replay.page.markup import json_script
 from hippocampus.replay.page.series import line_styles, page_data, recording_data
 from hippocampus.replay.recording import Recording
-from hippocampus.replay.run import Options, Replayed, Skipped, outcome, replay_recording
+from hippocampus.replay.run import Options, Row, outcome, place, replay_recording
 
 EVIL = "</script><!--<img src=x onerror=alert(1)>\u2028'\"&`${7}\ud800\u202e"
 CHROMIUM = shutil.which("chromium")
@@ -45,7 +44,7 @@ def chat(calls: int, tool: str = "list_orders") -> list[dict[str, Any]]:
     return [*messages, {"role": "assistant", "content": "Done: ORD-0-0007."}]
 
 
-def replayed(path: str, options: Options, calls: int = 6, tool: str = "list_orders") -> Replayed:
+def replayed(path: str, options: Options, calls: int = 6, tool: str = "list_orders") -> Row:
     recording = Recording(path, Path(path).name, "openai-chat", chat(calls, tool))
     return replay_recording(recording, options)
 
@@ -59,18 +58,14 @@ def found() -> dict[str, Any]:
     """Three recordings from two folders; one has a name, a tool and a model that mean harm."""
     given_ = options()
     harmful = replayed(f"shop/{EVIL}", given_, tool="list_orders_x")
-    harmful = replace(
-        harmful,
-        name=EVIL,
-        source=EVIL,
-        model=EVIL,
-        broken=(f"{EVIL}:3: no JSON",),
-        timelines=tuple(replace(each, tool=EVIL, reason=EVIL) for each in harmful.timelines),
-    )
+    harmful |= {"name": EVIL, "source": EVIL, "model": EVIL, "broken": [f"{EVIL}:3: no JSON"]}
+    for entry in harmful["entries"]:
+        entry |= {"tool": EVIL, "reason": EVIL}
     plain = [
         replayed(f"desk/{name}.json", given_, calls) for name, calls in (("one", 1), ("two", 16))
     ]
-    return outcome([harmful, *plain], [Skipped(EVIL, EVIL)], given_)
+    rows = [harmful, *plain, {"path": EVIL, "reason": EVIL}]
+    return outcome(sorted(rows, key=place), given_)
 
 
 class Page(HTMLParser):
@@ -179,13 +174,13 @@ def test_a_loss_is_marked_as_one(found):
 
 def test_a_page_without_views_has_its_tables():
     plain = options(compare=False, views=False)
-    text = page(outcome([replayed("desk/one.json", plain)], [], plain))
+    text = page(outcome([replayed("desk/one.json", plain)], plain))
     assert "one.json" in text
     assert "send everything" in text
 
 
 def test_a_page_of_nothing_says_so(tmp_path):
-    write_page(outcome([], [Skipped("a.txt", "no JSON")], options()), tmp_path / "out.html")
+    write_page(outcome([{"path": "a.txt", "reason": "no JSON"}], options()), tmp_path / "out.html")
     text = (tmp_path / "out.html").read_text(encoding="utf-8")
     assert "No recorded session was found" in text
     assert "a.txt: no JSON" in text

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import pickle
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +16,9 @@ from hippocampus.replay import run
 from hippocampus.replay.run import (
     OURS,
     Options,
-    Replayed,
-    Skipped,
+    json_pieces,
     outcome,
+    replay_bytes,
     replay_file,
     replay_files,
 )
@@ -40,12 +39,12 @@ def record(folder: Path, count: int = 1) -> list[Path]:
 
 @pytest.mark.parametrize("compare", [False, True])
 @pytest.mark.parametrize("views", [False, True])
-def test_an_outcome_is_json_and_pickles(tmp_path: Path, *, compare: bool, views: bool) -> None:
+def test_rows_and_their_outcome_are_json(tmp_path: Path, *, compare: bool, views: bool) -> None:
     options = Options(EAGER, PRICES, compare=compare, views=views)
-    [each] = replay_file(record(tmp_path / "source")[0], options)
-    assert pickle.loads(pickle.dumps(each)) == each
-    found = outcome([each], [Skipped("x", "no recording")], options)
-    text = json.dumps(found, allow_nan=False)
+    [row] = replay_file(record(tmp_path / "source")[0], options)
+    assert json.loads(json.dumps(row, allow_nan=False)).keys() == row.keys()
+    found = outcome([{"path": "x", "reason": "no recording"}, row], options)
+    text = "".join(json_pieces(found))
     assert json.dumps(json.loads(text)) == text
     names = {OURS, EVERYTHING.name}
     names |= {each.name for each in (*BASELINES, FLOOR)} if compare else set()
@@ -74,41 +73,43 @@ def test_recalls_are_counted_and_no_source_is_asked(tmp_path: Path) -> None:
     rule = Rule.model_validate({"match": {}, "action": {"source": source, "compression": 30}})
     policy = EAGER.model_copy(update={"lifecycle_policies": (rule,)})
     [each] = replay_file(put(tmp_path / "one.json", items), Options(policy, PRICES))
-    ours, others = each.summary.strategies[OURS], each.summary.strategies[EVERYTHING.name]
-    assert ours.hidden == ours.recoverable == ours.recalled_full > 0
-    assert (ours.recalled_partial, ours.recalled_failed) == (0, 0)
-    assert (others.recalled_full, others.recalled_failed) == (0, 0)
-    figures = ours.figures(others, PRICES)
-    assert figures["recalled_full_percent"] == 100.0
-    assert figures["recalled_failed_percent"] == 0.0
+    ours, others = each["strategies"][OURS], each["strategies"][EVERYTHING.name]
+    assert ours["hidden"] == ours["recoverable"] == ours["recalled_full"] > 0
+    assert (ours["recalled_partial"], ours["recalled_failed"]) == (0, 0)
+    assert (others["recalled_full"], others["recalled_failed"]) == (0, 0)
+    assert ours["recalled_full_percent"] == 100.0
+    assert ours["recalled_failed_percent"] == 0.0
 
 
-def test_files_over_processes_give_what_one_process_gives(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(run, "SMALL_BYTES", 0)
-    files = record(tmp_path, 6)
-    options = Options(EAGER, PRICES)
-    spread = [each for outcome in replay_files(files, options) for each in outcome]
-    alone = [each for path in files for each in replay_file(path, options)]
-    assert sorted(spread, key=lambda each: each.path) == alone
-    assert all(isinstance(each, Replayed) for each in spread)
+def test_the_content_of_a_file_gives_the_rows_of_the_file(tmp_path: Path) -> None:
+    options = Options(EAGER, PRICES, views=True, outcomes=True)
+    [path] = record(tmp_path)
+    assert replay_bytes(str(path), path.read_bytes(), options) == replay_file(path, options)
 
 
-def test_what_is_no_recording_is_skipped_with_its_reason(tmp_path: Path) -> None:
+def test_what_is_no_recording_is_a_row_with_its_reason(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text('{"nothing": 1}')
-    skipped = replay_file(path, Options(EAGER, PRICES))
-    assert isinstance(skipped, Skipped)
-    assert skipped.reason
-    [again] = replay_files([path], Options(EAGER, PRICES))
-    assert again == skipped
+    [row] = replay_file(path, Options(EAGER, PRICES))
+    assert row.keys() == {"path", "reason"}
+    assert row["reason"]
+    assert list(replay_files([path], Options(EAGER, PRICES))) == [[row]]
 
 
-def test_the_outcome_of_nothing_is_empty(tmp_path: Path) -> None:
-    found = outcome([], [], Options(EAGER, PRICES))
+def test_a_bug_at_one_file_is_a_row_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(run, "prepare", lambda _: {}["wrong"])
+    [path] = record(tmp_path)
+    [row] = replay_file(path, Options(EAGER, PRICES))
+    assert row == {"path": str(path), "reason": "a bug of hippocampus: KeyError: 'wrong'"}
+    assert "cannot be replayed" in caplog.text
+
+
+def test_the_outcome_of_nothing_is_empty() -> None:
+    found = outcome([], Options(EAGER, PRICES))
     assert found["total"] is None
-    json.dumps(found)
+    assert json.loads("".join(json_pieces(found)))["recordings"] == []
 
 
 def test_a_replay_leaves_no_state_behind(

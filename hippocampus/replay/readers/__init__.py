@@ -12,14 +12,19 @@ from pathlib import Path
 
 from hippocampus.errors import MALFORMED, RecordingError
 from hippocampus.replay.readers import archive, codex, formats, opencode, openhands_sdk
-from hippocampus.replay.readers.documents import DATABASE, load
+from hippocampus.replay.readers.documents import DATABASE, JsonDocument, load, of_bytes
 from hippocampus.replay.readers.make_recordings import make_recordings
 from hippocampus.replay.recording import Recording
 from hippocampus.storage.state_dir import StateDir
 
 
 def find_files(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
-    """Return the files at the paths and below them, sorted in each directory, none twice.
+    """Return the files at the paths and below them, as `iter_files` does."""
+    return list(iter_files(paths))
+
+
+def iter_files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
+    """Yield the files at the paths and below them, sorted in each directory, none twice.
 
     Hidden files and directories below a path are left out. A state directory of `hippocampus` has
     a path for each session.
@@ -28,14 +33,15 @@ def find_files(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
         RecordingError: there is nothing at a path.
 
     """
-    files: dict[Path, Path] = {}
+    seen = set[Path]()
     for path in map(Path, paths):
         if not path.exists():
             raise RecordingError(str(path), "no such file or directory")
         for file in _walk(path) if path.is_dir() else (path,):
             for each in archive.sessions(file) if archive.is_session(file / "any") else (file,):
-                files.setdefault(each.resolve(), each)
-    return list(files.values())
+                if (resolved := each.resolve()) not in seen:
+                    seen.add(resolved)
+                    yield each
 
 
 def _walk(root: Path) -> Iterator[Path]:
@@ -65,6 +71,20 @@ def read_file(path: str | os.PathLike[str]) -> list[Recording]:
         document = openhands_sdk.with_events(document)
     if document.description == DATABASE:
         document = replace(document, records=opencode.exported(Path(path)))
+    return _recordings(document)
+
+
+def read_bytes(name: str, content: bytes) -> list[Recording]:
+    """Return the conversations in a file's content; none, if no model answered in it.
+
+    Raises:
+        RecordingError: the content is in no known format.
+
+    """
+    return _recordings(of_bytes(name, content))
+
+
+def _recordings(document: JsonDocument) -> list[Recording]:
     try:
         return make_recordings(document, formats.read(document))
     except MALFORMED as error:

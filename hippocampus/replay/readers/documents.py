@@ -57,17 +57,28 @@ def load(path: str) -> JsonDocument:
             is_packed = data.startswith((packing.GZIP, packing.ZSTD, packing.ZIP))
             if is_packed or not (_is_binary(data) or data.startswith(SQLITE)):
                 data += file.read()
-        if data.startswith(packing.ZIP):
-            members = [_of_bytes(*each) for each in packing.unzipped(data, ".json")]
-            return _together(path, members)
-        data = packing.unpacked(data) if is_packed else data
-    except packing.DamagedError as damage:
-        raise RecordingError(path, f"cannot be unpacked: {damage}") from damage
     except IsADirectoryError as folder:
         raise RecordingError(path, "is a folder; name one recorded session in it") from folder
     except OSError as error:
         raise RecordingError(path, f"cannot be read: {error.strerror or error}") from error
-    return _of_bytes(path, data)
+    return of_bytes(path, data)
+
+
+def of_bytes(path: str, data: bytes) -> JsonDocument:
+    """Read the content of a file.
+
+    Raises:
+        RecordingError: it cannot be unpacked.
+
+    """
+    try:
+        if data.startswith(packing.ZIP):
+            members = [_of_text(*each) for each in packing.unzipped(data, ".json")]
+            return _together(path, members)
+        is_packed = data.startswith((packing.GZIP, packing.ZSTD))
+        return _of_text(path, packing.unpacked(data) if is_packed else data)
+    except packing.DamagedError as damage:
+        raise RecordingError(path, f"cannot be unpacked: {damage}") from damage
 
 
 def _together(path: str, members: Sequence[JsonDocument]) -> JsonDocument:
@@ -76,7 +87,7 @@ def _together(path: str, members: Sequence[JsonDocument]) -> JsonDocument:
     return _document(path, [record for member in members for record in member.records], broken)
 
 
-def _of_bytes(path: str, data: bytes) -> JsonDocument:
+def _of_text(path: str, data: bytes) -> JsonDocument:
     if data.startswith(SQLITE):
         return JsonDocument(path, [], DATABASE)
     if _is_binary(data):

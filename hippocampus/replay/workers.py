@@ -1,0 +1,193 @@
+"""Work on many files over processes of this machine, or on Ray: one result for each file, as it is done.
+
+Files are a stream: the largest of a thousand comes first, and no more are kept. The work itself is
+not known here.
+"""
+
+from __future__ import annotations
+
+import functools
+import heapq
+import itertools
+import multiprocessing
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from typing import Literal, NoReturn, TypeVar
+
+from hippocampus.errors import HippocampusError, RecordingError
+
+T = TypeVar("T")
+Engine = Literal["processes", "ray"]
+SMALL_BYTES = 2_000_000
+"""Files of fewer bytes together are worked on in this process: others would take longer to start."""
+MAX_WAITING = 1_000
+"""The files among which the largest comes first."""
+KILLED = "its process was killed twice, as it is where memory is short"
+CGROUPS = Path("/sys/fs/cgroup")
+
+
+def available_cores() -> int:
+    """Return how many processes can compute at once: by affinity, and by the limit of a container."""
+    usable = getattr(os, "sched_getaffinity", None)
+    cores = len(usable(0)) if usable else os.cpu_count() or 1
+    return max(1, min([cores, *_cgroup_limits(CGROUPS)]))
+
+
+def _cgroup_limits(root: Path) -> Iterator[int]:
+    """Yield the limits of processor time that Linux sets this process and its parents, in cores."""
+    own = _read("/proc/self/cgroup").rpartition("0::")[2].strip().lstrip("/")
+    inner = [folder for folder in (root / own, *(root / own).parents) if root in folder.parents]
+    old = [_read(root / "cpu" / f"cpu.cfs_{name}_us") for name in ("quota", "period")]
+    for limit in (" ".join(old), *(_read(folder / "cpu.max") for folder in (root, *inner))):
+        match limit.split():
+            case [quota, period] if quota.isdecimal():
+                yield int(quota) // int(period)
+
+
+def _read(path: str | Path) -> str:
+    try:
+        return Path(path).read_text("ascii")
+    except OSError:
+        return ""
+
+
+def no_result(file: Path) -> NoReturn:
+    """Raise that a file has no result.
+
+    Raises:
+        RecordingError: always.
+
+    """
+    raise RecordingError(str(file), KILLED)
+
+
+def over_files(
+    files: Iterable[Path],
+    work: Callable[[Path], T],
+    *,
+    jobs: int | None = None,
+    engine: Engine = "processes",
+    lost: Callable[[Path], T] = no_result,
+) -> Iterator[T]:
+    """Yield what `work` returns for each file as it is done.
+
+    `jobs` is the number of processes, by default `available_cores()`. Where a process is killed, its
+    file is worked on once more; where that is killed too, `lost` gives the result.
+
+    Raises:
+        HippocampusError: Ray is not installed.
+        RecordingError: a file has no result, and `lost` is not given.
+
+    """
+    ordered = _largest_first(files)
+    if engine == "ray":
+        yield from _on_ray(ordered, work, jobs, lost)
+        return
+    jobs = jobs or available_cores()
+    first, size = list[Path](), 0
+    while size < SMALL_BYTES and (file := next(ordered, None)):
+        first.append(file)
+        size += size_of(file)
+    ordered = itertools.chain(first, ordered)
+    if jobs == 1 or size < SMALL_BYTES:
+        yield from map(work, ordered)
+    else:
+        yield from _over_processes(ordered, work, jobs, lost)
+
+
+def _largest_first(files: Iterable[Path]) -> Iterator[Path]:
+    waiting: list[tuple[int, int, Path]] = []
+    for number, file in enumerate(files):
+        heapq.heappush(waiting, (-size_of(file), number, file))
+        if len(waiting) > MAX_WAITING:
+            yield heapq.heappop(waiting)[-1]
+    while waiting:
+        yield heapq.heappop(waiting)[-1]
+
+
+def size_of(file: Path) -> int:
+    """Return the bytes of a file; 0 where a path names a part of one."""
+    try:
+        return file.stat().st_size
+    except OSError:
+        return 0
+
+
+def _over_processes(
+    files: Iterator[Path], work: Callable[[Path], T], jobs: int, lost: Callable[[Path], T]
+) -> Iterator[T]:
+    # A pool breaks as a whole where one process is killed, so each process is a pool of its own.
+    # None is forked from this process, which has threads; they are from one that has our modules.
+    names = multiprocessing.get_all_start_methods()
+    context = multiprocessing.get_context("forkserver" if "forkserver" in names else "spawn")
+    context.set_forkserver_preload(["hippocampus.replay.run"])
+    start = functools.partial(ProcessPoolExecutor, 1, mp_context=context)
+    free = [start() for _ in range(jobs)]
+    running: dict[Future[T], tuple[ProcessPoolExecutor, Path, bool]] = {}
+
+    def submit(pool: ProcessPoolExecutor, file: Path, *, is_second: bool) -> None:
+        try:
+            running[pool.submit(work, file)] = (pool, file, is_second)
+        except BrokenProcessPool:  # It was killed while it had no work.
+            pool = start()
+            running[pool.submit(work, file)] = (pool, file, is_second)
+
+    try:
+        while True:
+            while free and (file := next(files, None)):
+                submit(free.pop(), file, is_second=False)
+            if not running:
+                return
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                pool, file, is_second = running.pop(future)
+                try:
+                    result = future.result()
+                except BrokenProcessPool:
+                    pool.shutdown(wait=False)
+                    pool = start()
+                    if not is_second:
+                        submit(pool, file, is_second=True)
+                        continue
+                    result = lost(file)
+                free.append(pool)
+                yield result
+    finally:
+        for pool in (*free, *(pool for pool, *_ in running.values())):
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _on_ray(
+    files: Iterator[Path], work: Callable[[Path], T], jobs: int | None, lost: Callable[[Path], T]
+) -> Iterator[T]:
+    """Run on the cluster of `RAY_ADDRESS`, or on one that is started here and ends with the files."""
+    try:
+        import ray
+    except ImportError as missing:
+        reason = "--engine ray needs Ray: pip install 'hippocampus-context[ray]'"
+        raise HippocampusError(reason) from missing
+    is_ours = not ray.is_initialized()
+    if is_ours:
+        cores = None if "RAY_ADDRESS" in os.environ else jobs or available_cores()
+        ray.init(num_cpus=cores, include_dashboard=False, log_to_driver=False)
+    task = ray.remote(max_retries=1)(lambda file: work(file))  # noqa: PLW0108 - Ray takes no partial
+    running: dict[object, Path] = {}
+    try:
+        limit = jobs or int(ray.cluster_resources()["CPU"])
+        while True:
+            for file in itertools.islice(files, limit - len(running)):
+                running[task.remote(file)] = file
+            if not running:
+                return
+            for done in ray.wait(list(running))[0]:
+                file = running.pop(done)
+                try:
+                    result = ray.get(done)
+                except ray.exceptions.WorkerCrashedError:
+                    result = lost(file)
+                yield result
+    finally:
+        if is_ours:
+            ray.shutdown()

@@ -1,0 +1,190 @@
+"""A corpus in a folder: killed at any time and gone on with, it has the bytes of an undisturbed run."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from commands import run
+from conversations import EAGER, reading
+
+from hippocampus.errors import RecordingError, StoreError
+from hippocampus.prices import prices_for
+from hippocampus.replay import workers
+from hippocampus.replay.corpus import Corpus
+from hippocampus.replay.run import Options, Row, json_pieces, outcome
+from hippocampus.replay.workers import KILLED, Engine, available_cores, over_files
+
+OPTIONS = Options(EAGER, prices_for("anthropic-5m", None), views=True, outcomes=True)
+
+
+def record(folder: Path, count: int = 6) -> list[Path]:
+    folder.mkdir(parents=True, exist_ok=True)
+    files = [folder / f"{number}.json" for number in range(count)]
+    for number, file in enumerate(files):
+        file.write_text(json.dumps(reading(2 + number, start=100 * number)))
+    (folder / "broken.json").write_text('{"nothing": 1}')
+    return [*files, folder / "broken.json"]
+
+
+def replayed(
+    folder: Path, files: list[Path], jobs: int = 1, engine: Engine = "processes"
+) -> Corpus:
+    folder.mkdir(exist_ok=True)
+    corpus = Corpus(folder, OPTIONS)
+    done = list(corpus.replay(files, jobs=jobs, engine=engine, resume=True))
+    assert sorted(done) == sorted(files)
+    return corpus
+
+
+def parts(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.fixture
+def spread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start processes however small the files are."""
+    monkeypatch.setattr(workers, "SMALL_BYTES", 0)
+
+
+@pytest.mark.usefixtures("spread")
+@pytest.mark.parametrize("engine", ["processes", "ray"])
+def test_every_engine_gives_the_bytes_of_one_process(tmp_path: Path, engine: Engine) -> None:
+    if engine == "ray":
+        pytest.importorskip("ray")
+    files = record(tmp_path / "source")
+    one, other = (
+        replayed(tmp_path / "one", files),
+        replayed(tmp_path / "other", files[::-1], 2, engine),
+    )
+    assert parts(tmp_path / "one") == parts(tmp_path / "other")
+    texts = ["".join(json_pieces(outcome(each, OPTIONS))) for each in (one, other)]
+    assert texts[0] == texts[1]
+    assert [each["path"] for each in json.loads(texts[0])["skipped"]] == [str(files[-1])]
+
+
+def killed_once(file: Path) -> str:
+    """Kill the process that works on a file, the first time."""
+    try:
+        file.with_suffix(".mark").touch(exist_ok=False)
+    except FileExistsError:
+        return file.name
+    os.kill(os.getpid(), signal.SIGKILL)
+    raise AssertionError
+
+
+def killed_always(file: Path) -> str:
+    if file.name == "1.json":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return file.name
+
+
+@pytest.mark.usefixtures("spread")
+def test_a_killed_process_costs_the_work_on_its_file(tmp_path: Path) -> None:
+    files = record(tmp_path)[:4]
+    assert sorted(over_files(files, killed_once, jobs=2)) == [file.name for file in files]
+    left = over_files(files, killed_always, jobs=2, lost=lambda file: f"lost {file.name}")
+    assert sorted(left) == ["0.json", "2.json", "3.json", "lost 1.json"]
+    with pytest.raises(RecordingError, match=f"1.json: {KILLED}"):
+        list(over_files(files, killed_always, jobs=2))
+
+
+RUN = """
+import sys
+from pathlib import Path
+from hippocampus.replay import workers
+from replay.test_corpus import OPTIONS, Corpus
+workers.SMALL_BYTES = 0
+if __name__ == "__main__":
+    files = sorted(Path(sys.argv[1]).iterdir())
+    for _ in Corpus(Path(sys.argv[2]), OPTIONS).replay(files, jobs=2, resume=True):
+        pass
+"""
+
+
+@pytest.mark.parametrize(
+    "at_part", [1, *(pytest.param(part, marks=pytest.mark.slow) for part in (0, 2, 4))]
+)
+def test_a_killed_run_goes_on_to_the_bytes_of_an_undisturbed_one(
+    tmp_path: Path, at_part: int
+) -> None:
+    files = record(tmp_path / "source")
+    undisturbed = replayed(tmp_path / "one", files)
+    out = tmp_path / "out"
+    out.mkdir()
+    script = tmp_path / "run.py"
+    script.write_text(RUN)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
+    command = [sys.executable, str(script), str(tmp_path / "source"), str(out)]
+    with subprocess.Popen(command, env=environment, start_new_session=True) as process:
+        while process.poll() is None and len(list(out.glob("*.jsonl"))) < at_part:
+            time.sleep(0.001)
+        os.killpg(process.pid, signal.SIGKILL)
+    before = {path: path.stat().st_mtime_ns for path in out.glob("*.jsonl")}
+    corpus = replayed(out, files)
+    assert parts(out) == parts(tmp_path / "one")
+    assert list(corpus) == list(undisturbed)
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+
+
+def test_a_changed_file_gets_another_part(tmp_path: Path) -> None:
+    files = record(tmp_path / "source", 2)
+    replayed(tmp_path / "out", files)
+    files[0].write_text(json.dumps(reading(4)))
+    calls = [row["strategies"]["hippocampus"]["calls"] for row in rows(tmp_path / "out", files)]
+    assert calls == [
+        row["strategies"]["hippocampus"]["calls"] for row in rows(tmp_path / "new", files)
+    ]
+
+
+def rows(folder: Path, files: list[Path]) -> list[Row]:
+    return [row for row in replayed(folder, files) if "reason" not in row]
+
+
+def test_parts_of_another_run_are_not_taken_over_unasked(tmp_path: Path) -> None:
+    files = record(tmp_path / "source", 1)
+    replayed(tmp_path / "out", files)
+    with pytest.raises(StoreError, match="--resume"):
+        list(Corpus(tmp_path / "out", OPTIONS).replay(files))
+
+
+@pytest.mark.parametrize(
+    ("files", "cores"),
+    [
+        ({"cpu.max": "250000 100000"}, 2),
+        ({"cpu.max": "max 100000"}, 64),
+        ({"cpu/cpu.cfs_quota_us": "50000\n", "cpu/cpu.cfs_period_us": "100000\n"}, 1),
+        ({"cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n"}, 64),
+    ],
+)
+def test_cores_are_those_of_the_container(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str], cores: int
+) -> None:
+    monkeypatch.setattr(workers, "CGROUPS", tmp_path)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(64), raising=False)
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert available_cores() == cores
+
+
+def test_the_command_prints_from_a_folder_what_it_prints_without(tmp_path: Path) -> None:
+    record(tmp_path / "source", 2)
+    arguments = ("replay", "source", "gone", "--json", "--compare")
+    plain = run(*arguments, cwd=tmp_path).stdout
+    assert run(*arguments, "--out", "out", cwd=tmp_path).stdout == plain
+    assert run(*arguments, "--out", "out", "--resume", cwd=tmp_path).stdout == plain
+    for options, sentence in (
+        (("--out", "out"), "--resume"),
+        (("--resume",), "--out"),
+        (("--out", "source/out"), "folder of recordings"),
+    ):
+        done = run("replay", "source", *options, cwd=tmp_path)
+        assert done.returncode == 2
+        assert sentence in done.stderr
