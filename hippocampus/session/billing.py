@@ -6,9 +6,7 @@ tools that no message list has: the calls so far calibrate both.
 
 from __future__ import annotations
 
-import statistics
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -18,7 +16,7 @@ from hippocampus.prices import HOUR, HOUR_WRITE, Prices
 CALIBRATION_CALLS = 10
 """Calls that calibrate only; those after them are compared."""
 PRIOR_TOKENS = 10_000
-"""The spread of sizes at which calibration trusts our own counts and the provider's alike."""
+"""The spread of sizes at which a line trusts our own counts and the provider's equally."""
 MAX_DEVIATION = 0.1
 """A bill that parts from the prediction by more than this share is reported."""
 
@@ -33,56 +31,53 @@ class CountedCall(NamedTuple):
     """The time since the last call."""
 
 
-@dataclass(frozen=True, slots=True)
-class Calibration:
-    """From our counts to the provider's, as the first calls show it."""
+@dataclass(slots=True)
+class TokenLine:
+    """The provider's tokens over ours: a least-squares line with its slope drawn to 1."""
 
-    scale: float = 1.0
-    """The provider's tokens for one of ours."""
-    fixed_tokens: float = 0.0
-    """The tokens of the system prompt and the tools."""
-    caches: bool = True
-    """Whether the provider has read from its cache, or written to it, at all."""
-    write: float = 1.0
-    """The price of tokens that are not read."""
-    cache_seconds: float = 0.0
-    """The time without a call after which nothing is read."""
+    count: int = 0
+    x: float = 0.0
+    y: float = 0.0
+    xx: float = PRIOR_TOKENS**2
+    xy: float = PRIOR_TOKENS**2
 
-    @classmethod
-    def of(cls, calls: Sequence[tuple[CountedCall, Usage]], prices: Prices) -> Calibration:
-        """Return the fit to some calls: sizes by least squares, with the scale drawn to 1."""
-        counted = [call.tokens for call, _ in calls]
-        billed = [usage.context_tokens for _, usage in calls]
-        middle, level = statistics.fmean(counted), statistics.fmean(billed)
-        pairs = zip(counted, billed, strict=True)
-        together = sum((one - middle) * (other - level) for one, other in pairs)
-        spread = sum((one - middle) ** 2 for one in counted)
-        prior = PRIOR_TOKENS**2
-        scale = max(0.1, (together + prior) / (spread + prior))
-        is_kept_an_hour = any(usage.hour_tokens for _, usage in calls)
-        writes = any(usage.cache_write_tokens for _, usage in calls)
-        return cls(
-            scale,
-            max(0.0, level - scale * middle),
-            writes or any(usage.cache_read_tokens for _, usage in calls),
-            (HOUR_WRITE if is_kept_an_hour else prices.write) if writes else 1.0,
-            HOUR if is_kept_an_hour else prices.cache_seconds,
-        )
+    def add(self, ours: float, theirs: float) -> None:
+        """Take in one pair of counts."""
+        self.count += 1
+        self.x += ours
+        self.y += theirs
+        self.xx += ours * ours
+        self.xy += ours * theirs
 
-    def read_tokens(self, call: CountedCall) -> float:
-        """Return the tokens that the provider should read from its cache."""
-        is_cold = not self.caches or call.idle_seconds > self.cache_seconds
-        return 0.0 if is_cold else self.fixed_tokens + self.scale * call.read_tokens
+    @property
+    def slope(self) -> float:
+        """Return the provider's tokens for one of ours."""
+        if not self.count:
+            return 1.0
+        return (self.xy - self.x * self.y / self.count) / (self.xx - self.x**2 / self.count)
 
-    def cost(self, call: CountedCall, prices: Prices) -> float:
-        """Return the predicted cost of a call in base input tokens."""
-        total, read = self.fixed_tokens + self.scale * call.tokens, self.read_tokens(call)
-        return prices.read * read + self.write * (total - read)
+    def at(self, ours: float) -> float:
+        """Return the provider's tokens for a count of ours."""
+        if not self.count:
+            return ours
+        return self.y / self.count + self.slope * (ours - self.x / self.count)
+
+
+class Expected(NamedTuple):
+    """The bill that is expected of one call, in the provider's tokens."""
+
+    tokens: float
+    new_tokens: float
+    """Those that are not read from the provider's cache."""
 
 
 @dataclass(slots=True)
 class Bill:
-    """The bill of one session so far, next to the prediction."""
+    """The bill of one session so far, next to the prediction.
+
+    A call is predicted from the one before it: how much its request grew by the provider's count, and
+    how much of it the provider did not read from its cache, each as a line over our counts.
+    """
 
     prices: Prices
     predicted: float = 0.0
@@ -90,11 +85,18 @@ class Bill:
     billed: float = 0.0
     missed: float = 0.0
     """The part of `billed` above the prediction in calls that read less than half of the tokens in
-    the cache: a host has changed its system prompt, or the provider has dropped a prefix early."""
+    the cache: a host has changed its system prompt, or the provider has dropped a prefix early. A
+    prefix that the provider has kept for longer than expected is subtracted."""
     missed_calls: int = 0
     misses: Counter[str] = field(default_factory=Counter)
     """The reasons of misses, where the provider reported them."""
-    _calls: list[tuple[CountedCall, Usage]] = field(default_factory=list)
+    calls: int = 0
+    """The calls that were billed."""
+    _growth: TokenLine = field(default_factory=TokenLine)
+    _new: TokenLine = field(default_factory=TokenLine)
+    _last: tuple[CountedCall, Usage] = (CountedCall(0, 0), Usage())
+    _usage: Usage = field(default_factory=Usage)
+    """The sums of all calls."""
 
     def add(self, call: CountedCall, usage: Usage, miss: str = "") -> None:
         """Take in a call, its usage and the provider's reason of a miss, if it gave one.
@@ -103,28 +105,71 @@ class Bill:
         """
         if miss:
             self.misses[miss] += 1
-        if len(self._calls) >= CALIBRATION_CALLS:
-            self._compare(call, usage)
-        self._calls.append((call, usage))
+        if self.calls:
+            expected, is_warm = self._expected(call), self._is_warm(call)
+            is_read = usage.cache_read_tokens >= (expected.tokens - expected.new_tokens) / 2
+            if self.calls >= CALIBRATION_CALLS:
+                is_kept = not is_warm and usage.cache_read_tokens > expected.tokens / 2
+                self._compare(expected, usage, is_missed=not is_read, is_kept=is_kept)
+            before, billed = self._last
+            self._growth.add(
+                call.tokens - before.tokens, usage.context_tokens - billed.context_tokens
+            )
+            if is_warm and is_read:
+                new = usage.context_tokens - usage.cache_read_tokens
+                self._new.add(call.tokens - self._read_tokens(call), new)
+        self._last = call, usage
+        self._usage += usage
+        self.calls += 1
 
-    def _compare(self, call: CountedCall, usage: Usage) -> None:
-        known = self.calibration
-        predicted, billed = known.cost(call, self.prices), self.prices.billed_cost(usage)
+    def _compare(self, expected: Expected, usage: Usage, *, is_missed: bool, is_kept: bool) -> None:
+        read = expected.tokens - expected.new_tokens
+        predicted = self.prices.read * read + self._write_price * expected.new_tokens
+        billed = self.prices.billed_cost(usage)
         self.predicted += predicted
         self.billed += billed
-        if usage.cache_read_tokens < known.read_tokens(call) / 2:
-            self.missed_calls += 1
-            self.missed += max(0.0, billed - predicted)
+        self.missed_calls += is_missed
+        if is_missed or is_kept:
+            self.missed += billed - predicted
+
+    def _expected(self, call: CountedCall) -> Expected:
+        before, billed = self._last
+        size = max(0.0, billed.context_tokens + self._growth.at(call.tokens - before.tokens))
+        if not self._is_warm(call):
+            return Expected(size, size)
+        new = self._new.at(call.tokens - self._read_tokens(call))
+        return Expected(size, min(max(0.0, new), size))
+
+    def _read_tokens(self, call: CountedCall) -> int:
+        """Return the tokens of a call that should be read from the cache, by our count."""
+        before = self._last[0].tokens
+        # The system prompt and the tools, which we do not count, make a short list a prefix too.
+        return min(
+            call.read_tokens if before >= self.prices.smallest_prefix_tokens else before, before
+        )
+
+    def _is_warm(self, call: CountedCall) -> bool:
+        """Return whether the provider caches at all, and should still have the last request."""
+        kept = HOUR if self._usage.hour_tokens else self.prices.cache_seconds
+        caches = self._usage.cache_read_tokens + self._usage.cache_write_tokens > 0
+        return caches and call.idle_seconds <= kept
 
     @property
-    def calls(self) -> int:
-        """Return how many calls were billed."""
-        return len(self._calls)
+    def _write_price(self) -> float:
+        if not self._usage.cache_write_tokens:
+            return 1.0
+        return HOUR_WRITE if self._usage.hour_tokens else self.prices.write
 
     @property
-    def calibration(self) -> Calibration:
-        """Return the fit to all calls so far."""
-        return Calibration.of(self._calls, self.prices) if self._calls else Calibration()
+    def token_scale(self) -> float:
+        """Return by how many tokens of the provider the request grew for one of ours."""
+        return self._growth.y / self._growth.x if self._growth.x else 1.0
+
+    @property
+    def fixed_tokens(self) -> float:
+        """Return the tokens of the system prompt and the tools, as the last call shows them."""
+        call, usage = self._last
+        return max(0.0, usage.context_tokens - self.token_scale * call.tokens)
 
     @property
     def deviation(self) -> float:
@@ -147,7 +192,6 @@ class Bill:
 
     def figures(self) -> dict[str, Any]:
         """Return what `Session.status` shows."""
-        known = self.calibration
         return {
             "calls": self.calls,
             "predicted_cost": round(self.predicted, 1),
@@ -155,7 +199,7 @@ class Bill:
             "deviation_percent": round(100 * self.deviation, 1),
             "missed_calls": self.missed_calls,
             "missed_cost": round(self.missed, 1),
-            "token_scale": round(known.scale, 3),
-            "fixed_tokens": round(known.fixed_tokens),
+            "token_scale": round(self.token_scale, 3),
+            "fixed_tokens": round(self.fixed_tokens),
             "cache_misses": dict(self.misses),
         }

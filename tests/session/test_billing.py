@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,7 +15,7 @@ from conversations import EAGER
 from hippocampus import Hippocampus
 from hippocampus.formats.usage import Usage, cache_miss_of, usage_of
 from hippocampus.prices import TABLES
-from hippocampus.session.billing import Bill, Calibration, CountedCall
+from hippocampus.session.billing import Bill, CountedCall
 
 PRICES = TABLES["anthropic-5m"]
 ANTHROPIC = {
@@ -66,28 +68,58 @@ def test_a_miss_has_the_reason_of_the_provider() -> None:
     assert cache_miss_of({"diagnostics": None}) == cache_miss_of({}) == ""
 
 
-def calls(count: int, scale: float = 1.3, fixed: int = 5_000) -> list[tuple[CountedCall, Usage]]:
+def calls(
+    count: int, scale: float = 1.3, fixed: int = 5_000, growth: Sequence[int] = (3_000,)
+) -> list[tuple[CountedCall, Usage]]:
     """Calls whose provider counts `scale` tokens for one of ours, behind a system prompt."""
-    found = []
+    found, before = [], 0
     for number in range(count):
-        size, before = 3_000 * (number + 1), 3_000 * number
+        size = before + growth[number % len(growth)]
         read = round(fixed + scale * before) if number else 0
         written = round(fixed + scale * size) - read
         found.append((CountedCall(size, before), Usage(0, read, written)))
+        before = size
     return found
 
 
+def billed(every: Iterable[tuple[CountedCall, Usage]]) -> Bill:
+    bill = Bill(PRICES)
+    for call, usage in every:
+        bill.add(call, usage)
+        assert bill.predicted == 0 or bill.calls > 10
+    return bill
+
+
 def test_calibration_finds_the_system_prompt_and_the_size_of_a_token() -> None:
-    known = Calibration.of(calls(10), PRICES)
-    assert known.scale == pytest.approx(1.3, abs=0.1)
-    assert known.fixed_tokens == pytest.approx(5_000, abs=2_500)
+    known = billed(calls(10))
+    assert known.token_scale == pytest.approx(1.3, abs=0.01)
+    assert known.fixed_tokens == pytest.approx(5_000, abs=10)
+
+
+@pytest.mark.parametrize("step", [1, 128, 2_048], ids="every {} tokens".format)
+def test_a_provider_that_reads_whole_blocks_is_predicted(step: int) -> None:
+    """Gemini reads blocks of some 2,000 tokens, so that a call pays for one more on average."""
+    rounded = [
+        (call, replace(usage, cache_read_tokens=usage.cache_read_tokens // step * step))
+        for call, usage in calls(60, growth=(300, 900, 2_000))
+    ]
+    full = [
+        (call, Usage.of_total(size.context_tokens, usage.cache_read_tokens, 0, 0))
+        for (call, usage), (_, size) in zip(
+            rounded, calls(60, growth=(300, 900, 2_000)), strict=True
+        )
+    ]
+    assert abs(billed(full).deviation) < 0.05
+
+
+def test_a_short_list_behind_a_long_prompt_is_read() -> None:
+    """Our counts alone are under the smallest prefix of a cache."""
+    short = [(call._replace(read_tokens=0), usage) for call, usage in calls(40, growth=(20,))]
+    assert abs(billed(short).deviation) < 0.05
 
 
 def test_after_ten_calls_the_prediction_meets_the_bill() -> None:
-    bill = Bill(PRICES)
-    for call, usage in calls(30):
-        bill.add(call, usage)
-        assert bill.predicted == 0 or bill.calls > 10
+    bill = billed(calls(30))
     assert abs(bill.deviation) < 0.05
     assert not bill.is_off
     assert bill.missed_calls == 0
