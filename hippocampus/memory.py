@@ -7,7 +7,7 @@ import contextlib
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,6 +24,7 @@ from hippocampus.prices.prompt_cache import OWN_MARKS
 from hippocampus.recall.sources import Source as Fetcher
 from hippocampus.recall.sources import Tool, known_sources
 from hippocampus.session.guard import Guard
+from hippocampus.session.observer import Observer
 from hippocampus.session.open_files import OpenFiles
 from hippocampus.session.open_sessions import OpenSessions
 from hippocampus.session.ports import ConsolidationOutcome
@@ -100,6 +101,7 @@ class Hippocampus:
         strict: bool = False,
         deadline_seconds: float = DEADLINE_SECONDS,
         tenant: str = "",
+        observers: Sequence[Observer] = (),
     ) -> None:
         """Open a state directory, and make it if it does not exist.
 
@@ -124,7 +126,8 @@ class Hippocampus:
         the plan takes ours to be set. A directory that cannot be used, because the disk is full, not
         writable or damaged, is logged: sessions send their messages as they are, and use it as soon
         as that works. With `strict` it is an error. `deadline_seconds` is how long a call waits for
-        files that other processes hold, before it sends the messages as they are.
+        files that other processes hold, before it sends the messages as they are. `observers` take
+        a report of each view, recall and bill, as `hippocampus.integrations.telemetry` does.
 
         Raises:
             PolicyError: the policy cannot be read; the error lists every problem.
@@ -180,9 +183,15 @@ class Hippocampus:
             tail_mark=tail_mark,
             deadline_seconds=deadline_seconds,
             memory_tools=_FactTools(lambda: self.facts),
+            observers=tuple(observers),
             open_files=self._open_files,
             disk_problems=disk_problems,
         )
+
+    @property
+    def observers(self) -> Sequence[Observer]:
+        """The observers of this memory's sessions."""
+        return self._resources.observers
 
     def session(
         self, session_id: str, *, agent: str | None = None, context_time: float | None = None

@@ -5,11 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from hippocampus.cli.options import DEFAULT_STATE, PolicyName, StateOption, fail
+
+if TYPE_CHECKING:
+    from hippocampus.session.observer import Observer
 
 TOKEN = "HIPPOCAMPUS_MCP_TOKEN"  # noqa: S105 - the name of a variable
 GRACE_SECONDS = 3
@@ -18,6 +21,7 @@ INSTALL_MCP = (
     'the MCP server needs: pip install "hippocampus-context[mcp]"; or, where a framework such as '
     'CrewAI needs an older mcp, its own environment: pipx install "hippocampus-context[mcp]"'
 )
+INSTALL_OTEL = 'spans and metrics need: pip install "hippocampus-context[otel]"'
 INSTALL_PROXY = 'the proxy needs: pip install "hippocampus-context[proxy]"'
 
 
@@ -55,7 +59,7 @@ def mcp(  # noqa: PLR0913, PLR0917 - one parameter an option
     state = StateDir(state_dir)
     with contextlib.ExitStack() as closing:
         facts = closing.enter_context(opened(state.database, agent or OWN_AGENT, models=True))
-        memory = Hippocampus(state_dir, policy=policy, agent=agent)
+        memory = Hippocampus(state_dir, policy=policy, agent=agent, observers=_observers())
         closing.callback(memory.close)
         if transport == "stdio":
             mcp_server.server(mcp_server.Tools(state, memory, facts, agent), profile).run("stdio")
@@ -77,6 +81,20 @@ def mcp(  # noqa: PLR0913, PLR0917 - one parameter an option
             app, host=host, port=port, log_level="warning",
             timeout_graceful_shutdown=GRACE_SECONDS,
         )  # fmt: skip
+
+
+def _observers() -> list[Observer]:
+    """Return what sends to the collector that OTEL_EXPORTER_OTLP_ENDPOINT, or one like it, names."""
+    if not any(name.startswith("OTEL_EXPORTER_OTLP_") for name in os.environ):
+        return []
+    try:
+        from hippocampus.integrations.telemetry import exporting
+    except ImportError as missing:
+        if (missing.name or "").split(".")[0] != "opentelemetry":
+            raise
+        typer.echo(f"hippocampus: {INSTALL_OTEL}", err=True)
+        return []
+    return [exporting()]
 
 
 def _agents_of(path: Path) -> dict[str, str]:
@@ -119,7 +137,7 @@ def proxy(  # noqa: PLR0913, PLR0917 - one parameter an option
         fail(INSTALL_PROXY)
     if not upstream.startswith(("https://", "http://")):
         raise typer.BadParameter(f"--upstream {upstream!r} is not the address of a provider")
-    app = proxy_app(upstream, state_dir, policy, timeout, caller_header)
+    app = proxy_app(upstream, state_dir, policy, timeout, caller_header, _observers())
     address = f"http://{host}:{port}"
     typer.echo(f"hippocampus proxy: {address} for {upstream}", err=True)
     typer.echo(f"its conversations: {address}{app.state.page}", err=True)

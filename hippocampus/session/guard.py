@@ -27,6 +27,8 @@ class Guard:
         """How many calls failed inside and sent the messages as they were."""
         self.problem = ""
         """Why the last call failed, or why nothing can be stored; empty where all is well."""
+        self.cause = ""
+        """The name of the last failure's class."""
         self.is_quiet = False
         """Whether failures are expected, and logged once each: the session is closed."""
         self._id = session_id
@@ -39,7 +41,8 @@ class Guard:
         try:
             return work()
         except Exception as failure:
-            self.problem = f"{failure}" or type(failure).__name__
+            self.cause = type(failure).__name__
+            self.problem = f"{failure}" or self.cause
             if not lost:
                 LOG.debug("session %s: a fallback failed too", self._id, exc_info=True)
             elif isinstance(failure, StoreError):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from hippocampus.policy import Policy
 from hippocampus.prices import Prices
 from hippocampus.prices.prompt_cache import OWN_MARKS
 from hippocampus.recall.sources import Sources
+from hippocampus.session.observer import Observer
 from hippocampus.session.open_files import OpenFiles
 from hippocampus.session.ports import Consolidator, MemoryTools
 from hippocampus.session.summaries import Summaries
@@ -37,6 +39,7 @@ class Resources:
     deadline_seconds: float = DEADLINE_SECONDS
     """How long a call waits for a store that others hold, before its list is sent as it is."""
     memory_tools: MemoryTools | None = None
+    observers: Sequence[Observer] = ()
     open_files: OpenFiles = field(default_factory=OpenFiles)
     """The sessions that have their files open."""
     disk_problems: dict[str, float] = field(default_factory=dict)

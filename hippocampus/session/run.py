@@ -73,6 +73,10 @@ class SessionRun:
         """Copies of edited items that stand in the views handed out."""
         self._last_call: ModelCall | None = None
         """The request that this session wrote down last, as the ledger has it."""
+        self.passing = ""
+        """Why the last list was to be sent as it is; empty where it was taken in."""
+        self.edits = 0
+        """The decisions of the last call."""
         self._measured: set[bytes] = set()
         """The digests of the long texts that the ledger has measures of."""
 
@@ -131,15 +135,18 @@ class SessionRun:
 
         """
         cold = idle_seconds > self._resources.prices.cache_seconds
+        self.edits = 0
         self.ledger.busy_seconds = self._resources.deadline_seconds
         if self.ledger.has_changed():
             self._take_up()
         before = self.state.history
         history = before.extended(items, min(same, len(before.reading.items)))
         fresh = history.raw[history.reading.kept :]
-        reason = passing.reason_of_request(request) or passing.reason_of_list(history.raw, fresh)
-        if reason:
-            self._guard.say_once(f"sending the messages as they are: {reason}")
+        self.passing = passing.reason_of_request(request) or passing.reason_of_list(
+            history.raw, fresh
+        )
+        if self.passing:
+            self._guard.say_once(f"sending the messages as they are: {self.passing}")
             return False
         is_continued = bool(self.state.records) and not before.raw
         if self._is_sent(history, is_after_failure=is_after_failure) and not cold:
@@ -284,6 +291,7 @@ class SessionRun:
             costs=Costs.after(self._last_call),
         )
         self._note_change(turn.kept, before)
+        self.edits = len(turn.decisions)
 
     def _new_measures(self, turn: Turn) -> list[Measure]:
         """Return the measures of the long texts that a turn brought, and that are not written down."""

@@ -6,9 +6,11 @@ Law 3 stands here, in `Session.__call__`: whatever fails inside, the loop gets i
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
@@ -39,7 +41,16 @@ from hippocampus.recall.lines import MIN_TOKENS
 from hippocampus.session import digest, report, tool_cache
 from hippocampus.session.billing import Bill, CountedCall
 from hippocampus.session.changes import Change, changes_between, changes_of
+from hippocampus.session.costs import Costs
 from hippocampus.session.guard import Guard
+from hippocampus.session.observer import (
+    MANAGED,
+    BillReport,
+    Observer,
+    ReportSource,
+    ToolReport,
+    ViewReport,
+)
 from hippocampus.session.payload import Payload
 from hippocampus.session.ports import ConsolidationOutcome
 from hippocampus.session.redactor import redacted_list, redacted_text
@@ -73,6 +84,10 @@ class Session:
         """The list of the last call that did not fail."""
         self._left: list[Any] = []
         """Where the last call failed: its list, and what to take in if that cannot be read."""
+        self.raw_reason = ""
+        """Why the last call sent its messages as they are; empty where it sent a view."""
+        self._handed_out = time.perf_counter()
+        """When the last call ended."""
         self._raw_calls = 0
         """How many calls sent their list as it is."""
         self._idle_seconds = 0.0
@@ -179,6 +194,7 @@ class Session:
         """Return what to send for a list, and whether it is the view of a turn."""
         given: Any = items
         self._resources.open_files.use(self)
+        started, costs = time.perf_counter(), self._run.state.costs
 
         def taken() -> tuple[list[Any], bool]:
             nonlocal given
@@ -189,6 +205,7 @@ class Session:
                 own, same, request, idle_seconds, is_after_failure=bool(self._left)
             )
             self._raw_calls += not is_taken
+            self.raw_reason = self._run.passing
             view = self._run.view(own) if is_taken else redacted_list(own, self._run.rules)
             self._last, self._left, self._idle_seconds = own, [], idle_seconds
             self._guard.problem = ""
@@ -199,9 +216,13 @@ class Session:
             self._raw_calls += 1
             self._run.marker.is_lost = True
             self._left = [list(given) if isinstance(given, list) else given, self._last]
+            self.raw_reason = f"failed: {self._guard.cause}"
             return self._raw(given), False
 
-        return self._guard.run(taken, raw, "sending the messages as they are")
+        found = self._guard.run(taken, raw, "sending the messages as they are")
+        self._handed_out = time.perf_counter()
+        self._report_view(self._handed_out - started, costs)
+        return found
 
     def _raw(self, items: Any) -> list[Any]:
         """Return messages as they are, but for what the policy redacts, and note that they are sent."""
@@ -219,6 +240,36 @@ class Session:
         view = self._guard.run(redacted, unread, lost)
         self._guard.run(lambda: self._run.note_raw(own), lambda: None, "")
         return view
+
+    # Reports to observers
+
+    def _report(self, take: Callable[[Observer], None]) -> None:
+        """Hand a report to each observer; a failure of one is logged and reported nowhere else."""
+        for observer in self._resources.observers:
+            problem = self._guard.problem
+            self._guard.run(functools.partial(take, observer), lambda: None, "not observed")
+            self._guard.problem = problem
+
+    def _origin(self) -> ReportSource:
+        reading = self._run.state.history.reading
+        form = reading.adapter.NAME if reading.items else ""
+        return ReportSource(self.id, self._run.info.agent, self._resources.prices.name, form)
+
+    def _report_view(self, seconds: float, before: Costs) -> None:
+        if not self._resources.observers:
+            return
+        state, dollars = self._run.state, self._resources.prices.dollars
+        report = ViewReport(
+            self._origin(),
+            seconds,
+            self.raw_reason or MANAGED,
+            state.history.total,
+            state.history.total if self.raw_reason else state.view.shown_total,
+            dollars(state.costs.raw - before.raw),
+            dollars(state.costs.sent - before.sent),
+            0 if self.raw_reason else self._run.edits,
+        )
+        self._report(lambda observer: observer.view(report))
 
     # What comes back
 
@@ -322,6 +373,22 @@ class Session:
         return await asyncio.to_thread(self.answer, arguments)
 
     def _taken(self, call: calls.RecallCall, bound: int) -> str:
+        """Return what a recall brings, and report it."""
+        started, before = time.perf_counter(), dict(self._retrieval.outcomes)
+        outcome = "failed"
+        try:
+            found = self._found(call, bound)
+            outcome = "done"
+        finally:
+            after = self._retrieval.outcomes
+            outcome = next((name for name in after if after[name] > before[name]), outcome)
+            report = ToolReport(
+                self._origin(), recall.TOOL_NAME, time.perf_counter() - started, outcome
+            )
+            self._report(lambda observer: observer.tool(report))
+        return found
+
+    def _found(self, call: calls.RecallCall, bound: int) -> str:
         self._resources.open_files.use(self)
         if call.entry_id is None:
             return self._search(call.request.query or call.request.pattern, bound)
@@ -584,6 +651,14 @@ class Session:
             self._bill.add(call, usage, miss)
             if self._bill.is_off and not was_off:
                 LOG.warning("session %s: %s", self.id, self._bill.sentence())
+            prices = self._resources.prices
+            report = BillReport(
+                self._origin(),
+                time.perf_counter() - self._handed_out,
+                usage,
+                prices.dollars(prices.billed_cost(usage)),
+            )
+            self._report(lambda observer: observer.bill(report))
             return self._bill.figures()
 
     def consolidate(self, messages: Iterable[Any] | None = None) -> ConsolidationOutcome:

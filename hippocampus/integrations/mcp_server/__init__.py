@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mcp.server import MCPServer
@@ -20,6 +21,7 @@ from hippocampus.facts.tools import TOOLS, function
 from hippocampus.integrations.mcp_server.http import app
 from hippocampus.integrations.mcp_server.tools import SELECTORS, ScopeName, Tools
 from hippocampus.recall import definition
+from hippocampus.session.observer import Observer, ReportSource, ToolReport
 
 __all__ = ["PROFILES", "Profile", "Tools", "app", "offered", "server"]
 
@@ -78,8 +80,9 @@ ALWAYS = {**META, "anthropic/alwaysLoad": True}
 
 def offered(tools: Tools | type[Tools], profile: Profile) -> list[Tool]:
     """Return the tools of a profile."""
+    observers = tools.observers if isinstance(tools, Tools) else ()
     return [
-        _tool(name, _function(tools, called), annotations)
+        _tool(name, _function(tools, called), annotations, observers)
         for name, (called, annotations) in profile.items()
     ]
 
@@ -114,18 +117,28 @@ def server(tools: Tools, profile: str = "hippocampus") -> MCPServer[Any]:
     return found
 
 
-def _tool(name: str, call: Callable[..., str], annotations: ToolAnnotations) -> Tool:
+def _tool(
+    name: str, call: Callable[..., str], annotations: ToolAnnotations, observers: Sequence[Observer]
+) -> Tool:
     """Return a tool whose schema has no more than a model needs."""
+    is_recall = call.__name__ == Tools.recall.__name__
 
     @functools.wraps(call)
     def reported(**given: Any) -> str:  # failures reach the model as sentences
+        started, outcome = time.perf_counter(), "failed"
         try:
-            return call(**given)
+            text = call(**given)
+            outcome = "done"
         except HippocampusError as failure:
             raise ToolError(str(failure)) from failure
+        finally:
+            # A recall is reported by its session.
+            report = ToolReport(ReportSource(""), name, time.perf_counter() - started, outcome)
+            for observer in () if is_recall else observers:
+                observer.tool(report)
+        return text
 
     reported.__signature__ = inspect.signature(call, eval_str=True)  # type: ignore[attr-defined]
-    is_recall = call.__name__ == Tools.recall.__name__
     text = definition.DESCRIPTION if is_recall else (call.__doc__ or "").strip()
     tool = Tool.from_function(
         reported,

@@ -69,6 +69,7 @@ class Tools:
         self._memory = memory
         self._facts = facts
         self._agent = agent
+        self.observers = memory.observers
 
     # Stored payloads
 

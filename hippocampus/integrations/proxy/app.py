@@ -28,6 +28,7 @@ from hippocampus.integrations.proxy.events import Event, events, written
 from hippocampus.integrations.proxy.metrics import Metrics
 from hippocampus.integrations.proxy.service import Exchange, Service
 from hippocampus.integrations.web import refused
+from hippocampus.session.observer import MANAGED, Observer
 
 LOG = logging.getLogger("hippocampus")
 HOP_BY_HOP = {
@@ -51,13 +52,18 @@ class Proxy:
     """One proxy in front of one provider."""
 
     def __init__(
-        self, upstream: str, service: Service, timeout_seconds: float, caller_header: str = ""
+        self,
+        upstream: str,
+        service: Service,
+        metrics: Metrics,
+        timeout_seconds: float,
+        caller_header: str = "",
     ) -> None:
         self._credentials = (*CREDENTIALS, *filter(None, [caller_header]))
         self._page_key = secrets.token_urlsafe(16)
         self._upstream = httpx.URL(upstream.rstrip("/"))
         self._service = service
-        self._metrics = Metrics()
+        self._metrics = metrics
         self._client = httpx.AsyncClient(
             timeout=httpx.Timeout(timeout_seconds, connect=10.0, pool=None),
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=64),
@@ -131,7 +137,7 @@ class Proxy:
         response = await self._send(request, exchange.content, is_read=True)
         if response.status_code in REFUSALS:
             return await self._refused(request, exchange, response, content)
-        self._metrics.request("managed")
+        self._metrics.request(exchange.conversation.session.raw_reason or MANAGED)
         if response.status_code != 200:
             return _streamed(response)
         if "text/event-stream" in response.headers.get("content-type", ""):
@@ -274,7 +280,6 @@ class Proxy:
     def _account(self, exchange: Exchange) -> None:
         try:
             self._service.account(exchange)
-            self._metrics.answered(exchange.recalls, exchange.billed)
         except Exception:  # law 3: the host has its answer
             LOG.exception("session %s: a usage is not read", exchange.conversation.session.id)
 
@@ -331,8 +336,13 @@ def _end_to_end(headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, byt
     return [each for each in headers if each[0].lower() not in left_out]
 
 
-def proxy_app(
-    upstream: str, state_dir: Path, policy: str, timeout_seconds: float, caller_header: str = ""
+def proxy_app(  # noqa: PLR0913, PLR0917 - one parameter a setting
+    upstream: str,
+    state_dir: Path,
+    policy: str,
+    timeout_seconds: float,
+    caller_header: str = "",
+    observers: Sequence[Observer] = (),
 ) -> Starlette:
     """Return the application of a proxy; its `state.page` is the path of the live page with its key.
 
@@ -343,5 +353,6 @@ def proxy_app(
         StoreError: the state directory cannot be used.
 
     """
-    service = Service(state_dir, policy, upstream)
-    return Proxy(upstream, service, timeout_seconds, caller_header).app()
+    metrics = Metrics()
+    service = Service(state_dir, policy, upstream, (metrics, *observers))
+    return Proxy(upstream, service, metrics, timeout_seconds, caller_header).app()

@@ -1,10 +1,11 @@
-"""The figures of one proxy for Prometheus."""
+"""The figures of one proxy for Prometheus: what its sessions report, and what it sees itself."""
 
 from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 
 from hippocampus.formats.usage import Usage
+from hippocampus.session.observer import BillReport, ToolReport, ViewReport
 
 
 def by_price(usage: Usage) -> dict[str, int]:
@@ -27,7 +28,12 @@ class Metrics:
         self._registry = CollectorRegistry()
         self._requests = self._counter("requests", "Requests, by what became of them.", "outcome")
         self._statuses = self._counter("upstream", "Answers of the provider, by status.", "status")
-        self._recalls = self._counter("recalls", "Calls of recall that were answered here.")
+        self._recalls = self._counter("recalls", "Recalls, by what they brought.", "outcome")
+        self._views = self._counter("views", "Calls of sessions: managed, or why not.", "outcome")
+        self._tokens = self._counter("tokens", "Tokens of lists and of their views.", "list")
+        self._dollars = self._counter("dollars", "Input: raw, predicted and billed.", "kind")
+        self._edits = self._counter("edits", "Changes of views.")
+        self._output = self._counter("billed_output_tokens", "Output tokens, as billed.")
         self._billed = self._counter("billed_input_tokens", "Input tokens, as billed.", "price")
         self.added = Histogram(
             "hippocampus_proxy_added_seconds",
@@ -46,10 +52,24 @@ class Metrics:
         """Count an answer of the provider, or the error that came in its place."""
         self._statuses.labels(status).inc()
 
-    def answered(self, recalls: int, usage: Usage) -> None:
-        """Count the recalls and the input tokens of an answer."""
-        self._recalls.inc(recalls)
-        for price, count in by_price(usage).items():
+    def view(self, report: ViewReport) -> None:
+        """Count a call of a session."""
+        self._views.labels(report.outcome).inc()
+        self._tokens.labels("raw").inc(report.raw_tokens)
+        self._tokens.labels("sent").inc(report.sent_tokens)
+        self._dollars.labels("raw").inc(max(0.0, report.raw_dollars))
+        self._dollars.labels("predicted").inc(max(0.0, report.sent_dollars))
+        self._edits.inc(report.edits)
+
+    def tool(self, report: ToolReport) -> None:
+        """Count a recall."""
+        self._recalls.labels(report.outcome).inc()
+
+    def bill(self, report: BillReport) -> None:
+        """Count what a call was billed."""
+        self._dollars.labels("billed").inc(report.dollars)
+        self._output.inc(report.usage.output_tokens)
+        for price, count in by_price(report.usage).items():
             self._billed.labels(price).inc(count)
 
     def text(self) -> bytes:

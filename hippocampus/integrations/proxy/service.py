@@ -32,6 +32,7 @@ from hippocampus.integrations.proxy.metrics import by_price
 from hippocampus.memory import Hippocampus
 from hippocampus.prices.prompt_cache import OWN_MARKS
 from hippocampus.session.marks import UNSEEN_MARKS
+from hippocampus.session.observer import Observer
 from hippocampus.session.session import Session
 from hippocampus.storage.state_dir import StateDir
 
@@ -156,7 +157,9 @@ class Exchange:
 class Service:
     """The memories, conversations and sessions behind one proxy."""
 
-    def __init__(self, state_dir: Path, policy: str, upstream: str = "") -> None:
+    def __init__(
+        self, state_dir: Path, policy: str, upstream: str = "", observers: Sequence[Observer] = ()
+    ) -> None:
         """Open a state directory; a conversation belongs to its caller and to one `upstream`.
 
         Raises:
@@ -165,8 +168,9 @@ class Service:
 
         """
         self._state_dir, self._policy, self._upstream = state_dir, policy, upstream
+        self._observers = observers
         self._lock = threading.Lock()
-        self._memories = {Caching(): Hippocampus(state_dir, policy=policy)}
+        self._memories = {Caching(): Hippocampus(state_dir, policy=policy, observers=observers)}
         self._conversations = KnownConversations(StateDir(state_dir), time.time())
         self._open: dict[tuple[str, Caching], OpenConversation] = {}
         """By session and caching: requests of one conversation may go to two models at once. The most
@@ -250,6 +254,7 @@ class Service:
                 model=caching.model or None,
                 marks=caching.marks,
                 tail_mark=caching.tail_mark,
+                observers=self._observers,
             )
         return self._memories[caching]
 

@@ -38,9 +38,11 @@ from integrations.proxy.hosts import (
 from integrations.proxy.upstream import Sent, Upstream, provider, served
 
 from hippocampus import Hippocampus
+from hippocampus.errors import StoreError
 from hippocampus.integrations.proxy.apis import ANSWERS
 from hippocampus.integrations.proxy.app import proxy_app
 from hippocampus.integrations.proxy.service import Exchange, Service
+from hippocampus.storage.content_store import DiskStore
 from hippocampus.testing import Decided, call, entry_ids
 
 LIMIT_SECONDS = 3.0
@@ -75,7 +77,7 @@ def figures(url: str) -> dict[str, float]:
     text = httpx.get(f"{url}/metrics").text
     return {
         name: float(value)
-        for name, value in re.findall(r"^hippocampus_proxy_(\S+) (\S+)$", text, re.MULTILINE)
+        for name, value in re.findall(r"^hippocampus_proxy_(.+) (\S+)$", text, re.MULTILINE)
     }
 
 
@@ -112,7 +114,9 @@ def test_recalls_are_answered_inside_and_stay_in_the_conversation(
     assert len(last) < len(json.dumps(host.items)) / 2
     for before, after in zip(upstream.sent, upstream.sent[1:], strict=False):
         assert after.items[: len(before.items)] == before.items
-    assert shown["recalled"] == counted["recalls_total"] == 2
+    assert shown["recalled"] == counted['recalls_total{outcome="full"}'] == 2
+    assert counted['views_total{outcome="managed"}'] == len(upstream.sent)
+    assert counted['tokens_total{list="sent"}'] < counted['tokens_total{list="raw"}']
     assert shown["billed"]["cache_read"] == 4 * 90
     assert counted['billed_input_tokens_total{price="cache_read"}'] == 4 * 90
 
@@ -491,6 +495,23 @@ def test_keys_are_passed_on_and_nowhere_kept(
     assert len(files) > 5
     assert not any(KEY.encode() in path.read_bytes() for path in files)
     assert KEY not in shown + caplog.text + "".join(capfd.readouterr())
+
+
+def test_a_request_whose_store_fails_is_not_counted_as_managed(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_given: object) -> str:
+        raise StoreError("the disk is full")
+
+    monkeypatch.setattr(DiskStore, "put", full)
+    with proxied(state, listing(2)) as (upstream, url):
+        run(ChatHost(url))
+        [shown] = conversations(url)
+        counted = figures(url)
+    failed = counted['views_total{outcome="failed: StoreError"}']
+    assert failed == shown["status"]["raw"] == shown["status"]["failures"] > 0
+    assert counted['requests_total{outcome="failed: StoreError"}'] == failed
+    assert failed + counted['requests_total{outcome="managed"}'] == len(upstream.sent)
 
 
 def test_the_state_directory_of_a_proxy_is_one_of_any_memory(state: Path) -> None:
