@@ -275,7 +275,12 @@ def thinned(text: str, every: int, arguments: str = "") -> str:
             at += 1
             continue
         end = at
-        while end < len(lines) and (found := matches[end]) and found[2] in written:
+        while (
+            end < len(lines)
+            and (found := matches[end])
+            and found[2] in written
+            and int(found[1]) == number + end - at
+        ):
             end += 1
         if end - at >= MIN_LINES:
             last = number + end - at - 1

@@ -1,6 +1,6 @@
 """The numbers that decide when old turns become digests, and what these show.
 
-Fitted with owners and lengths left out:
+What other values do, chosen with one owner left out:
 
     python -m tests.bench.policy_numbers PATH...
 """

@@ -45,7 +45,7 @@ class Payload:
     shorter_weight: int = 0
     """The tokens of the text of that record."""
     file: str = ""
-    """The file whose text it is, as a result of a call that reads."""
+    """The file that it has text of: the result of a read, or the arguments of a change."""
     collapsed: bool = False
     """Whether a digest replaces its message."""
 

@@ -98,7 +98,12 @@ class WorkFile:
         """
         parts = (*self.pieces, *self.loose)
         whole = whole and 2 * len(texts) >= sum(len(part.lines) for part in parts)
-        marks = {line.text: line.written for part in parts for line in part.lines if line.written}
+        marks = {
+            line.text: line.written
+            for part in (parts if self.changed else ())
+            for line in part.lines
+            if line.written
+        }
         fresh = [
             Line(text, turn, marks.get(text, 0) if len(text.strip()) >= MIN_CHARACTERS else 0)
             for text in texts
@@ -114,9 +119,12 @@ class WorkFile:
             return
         kept = []
         for part in self.pieces:
+            if part.end <= first or part.first >= piece.end:
+                kept.append(part)
+                continue
             before = part.lines[: max(0, first - part.first)]
             after = part.lines[max(0, piece.end - part.first) :]
-            kept += [Piece(part.first, before), Piece(max(part.first, piece.end), after)]
+            kept += [Piece(part.first, before), Piece(piece.end, after)]
         kept = sorted((part for part in (*kept, piece) if part.lines), key=lambda part: part.first)
         self.pieces = []
         for part in kept:
@@ -289,27 +297,37 @@ def _read_since(parts: Sequence[Piece], turn: int) -> Iterator[tuple[int, int]]:
 def _written(parts: Sequence[Piece]) -> Iterator[tuple[int, int, int]]:
     """Yield the lines at and around those that the agent wrote: the turn, the part and the place."""
     for number, part in enumerate(parts):
-        for at, line in enumerate(part.lines):
-            if line.written:
-                first, last = max(0, at - CONTEXT_LINES), at + CONTEXT_LINES + 1
-                around = {*range(first, min(last, len(part.lines))), *_heads(part, at)}
-                yield from ((line.written, number, near) for near in around)
+        written = sorted((-line.written, at) for at, line in enumerate(part.lines) if line.written)
+        heads, turns, passed = _heads(part.lines) if written else [], dict[int, int](), set[int]()
+        for before, at in written:
+            for near in range(max(0, at - CONTEXT_LINES), min(at + CONTEXT_LINES + 1, len(heads))):
+                turns.setdefault(near, -before)
+            head = heads[at]
+            while head >= 0 and head not in passed:
+                passed.add(head)
+                turns.setdefault(head, -before)
+                head = heads[head]
+        yield from ((turn, number, near) for near, turn in turns.items())
 
 
 def _depth(text: str) -> int:
     return len(text) - len(text.lstrip())
 
 
-def _heads(part: Piece, at: int) -> Iterator[int]:
-    """Yield the lines before a line under which it is indented."""
-    depth = _depth(part.lines[at].text)
-    for above in range(at - 1, -1, -1):
-        text = part.lines[above].text
-        if text.strip() and _depth(text) < depth:
-            depth = _depth(text)
-            yield above
-        if not depth:
-            return
+def _heads(lines: Sequence[Line]) -> list[int]:
+    """Return for each line the last one before it that is indented less; -1 for none, and for a blank line."""
+    heads, opened = (
+        [-1] * len(lines),
+        list[tuple[int, int]](),
+    )  # the depths and places of lines around
+    for at, line in enumerate(lines):
+        if line.text.strip():
+            depth = _depth(line.text)
+            while opened and opened[-1][0] >= depth:
+                opened.pop()
+            heads[at] = opened[-1][1] if opened else -1
+            opened.append((depth, at))
+    return heads
 
 
 def _outline(parts: Sequence[Piece]) -> list[tuple[int, int, int]]:

@@ -46,6 +46,15 @@ def test_a_policy_keeps_all_numbers(tmp_path: Path, every: int) -> None:
     assert view_of(tmp_path, asked("Read", {"file_path": "a.py"}, PRINTED), every) == PRINTED
 
 
+def test_a_gap_ends_a_range(tmp_path: Path) -> None:
+    """Two hunks of one file, of which the second is far below the first."""
+    lines = [f"room_{number} = hall({number})" for number in range(1, 131)]
+    printed = [f"{at:6}→{line}" for at, line in enumerate(lines, 1) if not 90 < at < 110]
+    edit = {"file_path": "a.py", "old_string": "x = 1", "new_string": "\n".join(lines)}
+    rows = view_of(tmp_path, asked("Edit", edit, "\n".join(printed)), 10).split("\n")
+    assert rows == ["1-90\tas written", "110-130\tas written"]
+
+
 def test_lines_that_an_edit_wrote_become_their_range(tmp_path: Path) -> None:
     edit = {"file_path": "a.py", "old_string": "x = 1", "new_string": "\n".join(LINES[4:20])}
     rows = view_of(tmp_path, asked("Edit", edit, PRINTED), 10).split("\n")

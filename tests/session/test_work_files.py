@@ -6,12 +6,14 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hippocampus.formats.reader import read
 from hippocampus.models import tokens
 from hippocampus.session import digest
 from hippocampus.session.digest import Room
-from hippocampus.session.work_files import WorkFiles, described
+from hippocampus.session.work_files import Line, WorkFiles, _heads, described
 
 SOURCE = "".join(f"def room_{n}(guests):\n    return guests + {n}\n\n" for n in range(60))
 
@@ -113,6 +115,48 @@ def test_a_file_is_shown_whole_while_its_reading_is_fresh() -> None:
     later = described(file, 9_000, 2)
     assert 0 < len(later) < len(lines) / 2
     assert "1: def room_0(guests):" in later
+
+
+HOUSE = """class House:
+    floors = 3
+
+    def open_the_door(self, guest):
+        if guest in self.known_guests:
+            self.greet(guest)
+            self.hang_up_the_coat_of(guest)
+            self.lead_to_the_hall(guest)
+            self.offer_a_cup_of_tea_to(guest)
+            return "welcome, and mind the step"
+
+    def lock_the_door(self, keeper):
+        return keeper.turn_the_key()
+"""
+
+
+def test_what_was_written_is_described_under_the_lines_that_hold_it() -> None:
+    edit = {
+        "file_path": "/srv/house.py",
+        "old_string": 'return "welcome, and mind the step"',
+        "new_string": 'return "welcome"',
+    }
+    [file] = known(("Read", {"file_path": "/srv/house.py"}, HOUSE), ("Edit", edit, "done")).newest()
+    rows = described(file, 120, 9)
+    assert rows[0] == "1\tclass House:"
+    assert {"4\t    def open_the_door(self, guest):", '10\t            return "welcome"'} <= {*rows}
+    assert "2\t    floors = 3" not in rows
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.booleans()), max_size=30))
+def test_the_lines_that_hold_a_line_are_those_above_it_with_less_indent(
+    drawn: list[tuple[int, bool]],
+) -> None:
+    """A search upwards from each line is the oracle."""
+    lines = [Line(" " * depth + "x" * filled) for depth, filled in drawn]
+    for at, head in enumerate(_heads(lines)):
+        above = range(at - 1, -1, -1)
+        depth = drawn[at][0]
+        found = (n for n in above if drawn[at][1] and drawn[n][1] and drawn[n][0] < depth)
+        assert head == next(found, -1)
 
 
 def test_a_long_command_stands_in_the_step() -> None:
