@@ -2,6 +2,8 @@
 
     python -m tests.bench.policy_numbers PATH...
 
+The constants of digests, which no policy sets, are tried after them.
+
 An owner is a folder with the part of a file's name before `+` or `__`. For each number and owner, the
 value is chosen that costs least on the other owners (mean of their shares of the whole list's cost),
 hides at most 0.2 points more of their values and 0.5 of their lines; what it costs the owner that was
@@ -23,6 +25,7 @@ from hippocampus.replay.managed import fresh_session
 from hippocampus.replay.measure import CacheModel, Script, measure, prepare
 from hippocampus.replay.readers import find_files, read_file
 from hippocampus.replay.strategies import send_everything
+from hippocampus.session.constants import CONSTANTS
 
 PRICES = prices.TABLES["anthropic-5m"]
 CACHE = CacheModel(PRICES, "ours")
@@ -31,10 +34,10 @@ MORE_VALUES, MORE_LINES, CHEAPER = 0.2, 0.5, 0.05
 """In points: what a value may hide more, and by how much it has to be cheaper."""
 NUMBERS: dict[str, tuple[object, ...]] = {
     "index_over_tokens": (500, 2_000),
-    "bulk_over_tokens": (500, 2_000),
+    "bulk_over_tokens": (300, 1_000),
     "records_over_tokens": (200, 700),
     "arguments_over_tokens": (75, 300),
-    "newest_arguments_tokens": (0, 300, 1_000),
+    "newest_arguments_tokens": (0, 150, 600),
     "smallest_gain_share": (0.25, 0.7),
     "fresh_turns": tuple(
         {**DEFAULT.fresh_turns, kind: turns}
@@ -44,11 +47,20 @@ NUMBERS: dict[str, tuple[object, ...]] = {
     "read_turns": (4, 16),
     "fade_over_tokens": (0, 400),
     "faded_tokens": (40, 160),
-    "fade_below": (0.3, 0.6),
+    "fade_below": (0.4, 0.6),
     "sleep_below": (0.1, 0.3),
     "digest_below": (0.08, 0.19),
     "exponent": (0.7, 1.4),
     "mention_strength": (0.1, 0.6),
+}
+
+
+DIGESTS: dict[str, tuple[object, ...]] = {
+    "stake": (0.03, 0.1),
+    "digest_share": (1 / 6, 1 / 4),
+    "steps_share": (0.3, 0.7),
+    "read_share": (1 / 6, 1 / 3),
+    "whole_turns": (16, 20, 32),
 }
 
 
@@ -76,11 +88,13 @@ def owner_of(path: Path) -> str:
     return f"{path.parent.name}/{re.split('[+]|__', path.name)[0]}"
 
 
-def measured(recordings: Sequence[tuple[str, Script, float]], changed: Policy) -> dict[str, Sums]:
+def measured(
+    recordings: Sequence[tuple[str, Script, float]], policy_now: Policy
+) -> dict[str, Sums]:
     """Return the sums of each owner under a policy."""
     found: defaultdict[str, Sums] = defaultdict(Sums)
     for owner, script, raw in recordings:
-        with fresh_session(changed, PRICES, "ours") as session:
+        with fresh_session(policy_now, PRICES, "ours") as session:
             result = measure(script, session, model=CACHE)
         calls = result.calls
         one = Sums(
@@ -119,15 +133,29 @@ def chosen(values: dict[str, dict[str, Sums]], others: Sequence[str]) -> str:
     return best
 
 
+def changed(
+    recordings: Sequence[tuple[str, Script, float]], name: str, value: object
+) -> dict[str, Sums]:
+    """Return the sums of each owner under another value of a number."""
+    if name not in DIGESTS:
+        return measured(recordings, DEFAULT.model_copy(update={name: value}))
+    own = getattr(CONSTANTS, name)
+    object.__setattr__(CONSTANTS, name, value)
+    try:
+        return measured(recordings, DEFAULT)
+    finally:
+        object.__setattr__(CONSTANTS, name, own)
+
+
 def rows(recordings: Sequence[tuple[str, Script, float]]) -> Iterator[str]:
     """Yield a line of the table for each number."""
     base = measured(recordings, DEFAULT)
     yield f"{len(base)} owners, now {' / '.join(f'{each:.2f}' for each in shares(base.values()))}\n"
     yield "| number | chosen, by owners | left-out cost / values / lines |\n|---|---|--:|"
-    for name, others in NUMBERS.items():
-        values = {f"{getattr(DEFAULT, name)}": base}
+    for name, others in (NUMBERS | DIGESTS).items():
+        values = {f"{getattr(CONSTANTS if name in DIGESTS else DEFAULT, name)}": base}
         for value in others:
-            values[f"{value}"] = measured(recordings, DEFAULT.model_copy(update={name: value}))
+            values[f"{value}"] = changed(recordings, name, value)
         picked = {
             owner: chosen(values, [other for other in base if other != owner]) for owner in base
         }
