@@ -14,7 +14,6 @@ from hippocampus.formats.content import (
     image_tokens,
     is_typed,
     text_of,
-    with_block,
     without_envelope,
 )
 from hippocampus.formats.conversation import Item, ItemPath, Message, Part, Role, ToolResult
@@ -69,11 +68,6 @@ def tool_results(results: Sequence[ToolResult]) -> list[Item]:
 def words(role: Literal["user", "assistant"], text: str) -> Item:
     """Return a message of one text."""
     return {"role": role, "content": text}
-
-
-def with_words(item: Item, text: str) -> Item:
-    """Return a message of the user with a text at its end."""
-    return {**item, "content": with_block(item.get("content"), "text", text)}
 
 
 def appended(items: Sequence[Item], added: Sequence[Item]) -> list[Item]:

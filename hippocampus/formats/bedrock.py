@@ -64,11 +64,6 @@ def words(role: Literal["user", "assistant"], text: str) -> Item:
     return {"role": role, "content": [{"text": text}]}
 
 
-def with_words(item: Item, text: str) -> Item:
-    """Return a message of the user with a text at its end."""
-    return {**item, "content": [*item["content"], {"text": text}]}
-
-
 def appended(items: Sequence[Item], added: Sequence[Item]) -> list[Item]:
     """Return a list with results at its end, in one user message with the results that end it."""
     last = items[-1] if items else {}

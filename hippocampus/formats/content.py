@@ -62,14 +62,6 @@ def with_block_text(block: dict[str, Any], text: str) -> dict[str, Any]:
     return {**{key: value for key, value in block.items() if key != "json"}, "text": text}
 
 
-def with_block(content: object, kind: str, text: str) -> list[Any]:
-    """Return a `content` value as typed blocks, with a text block at its end."""
-    blocks = content if isinstance(content, list) else []
-    if isinstance(content, str) and content:
-        blocks = [{"type": kind, "text": content}]
-    return [*blocks, {"type": kind, "text": text}]
-
-
 def is_typed(content: object) -> bool:
     """Return whether a `content` value has a form of OpenAI or Anthropic: text, or typed blocks."""
     return not isinstance(content, list) or all(

@@ -76,11 +76,6 @@ def words(role: Literal["user", "assistant"], text: str) -> Item:
     return {"role": "model" if role == "assistant" else role, "parts": [{"text": text}]}
 
 
-def with_words(item: Item, text: str) -> Item:
-    """Return a message of the user with a text at its end."""
-    return {**item, "parts": [*item["parts"], {"text": text}]}
-
-
 def appended(items: Sequence[Item], added: Sequence[Item]) -> list[Item]:
     """Return a list with results at its end, in one content with the results that end it."""
     last = items[-1] if items else {}

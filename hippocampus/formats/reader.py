@@ -60,9 +60,6 @@ class FormatWriter(Protocol):
     def words(self, role: Literal["user", "assistant"], text: str, /) -> Item:
         """Return a message of one text."""
 
-    def with_words(self, item: Item, text: str, /) -> Item:
-        """Return a message of the user with a text at its end."""
-
     def appended(self, items: Sequence[Item], added: Sequence[Item], /) -> list[Item]:
         """Return a list with results at its end."""
 

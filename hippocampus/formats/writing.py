@@ -6,10 +6,9 @@ Pure. Each adapter writes its own items; nothing is stored or decided here.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-from hippocampus.formats.conversation import Item, Message, ToolResult
+from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.formats.reader import FORMATS, Adapter, adapter_of
 
 ALTERNATING = {"bedrock": "content", "gemini": "parts"}
@@ -56,25 +55,6 @@ def appended(items: Sequence[Item], added: Sequence[Item]) -> list[Item]:
 
     """
     return adapter_of(added)[0].appended(items, added)
-
-
-def with_text_after(message: Message, text: str, adapter: Adapter) -> Message | None:
-    """Return a message of the user or of a tool with our text after it; None for other roles.
-
-    The text is a block of the message where it has blocks or the format allows no second user
-    message in a row, else a user message of its own.
-    """
-    if message.role not in ("user", "tool"):
-        return None
-    last = message.raw[-1]
-    has_blocks = message.role == "user" and not isinstance(last.get("content", ()), str)
-    if has_blocks or not adapter.SEPARATE_USER_MESSAGES:
-        return adapter.read([*message.raw[:-1], adapter.with_words(last, text)])[0]
-    item = adapter.words("user", text)
-    [words] = adapter.read([item])
-    at = len(message.raw)
-    parts = (replace(part, path=(at, *part.path[1:])) for part in words.parts)
-    return Message(message.role, (*message.parts, *parts), (*message.raw, item))
 
 
 def alternating(items: Sequence[Item], adapter: Adapter) -> list[Item]:

@@ -124,9 +124,6 @@ class Policy(Declared):
     """Turns of which nothing is stronger may become digests; 0 is none before the limit."""
     recall_tokens: int = Field(2_000, ge=1)
     """The most tokens that a recall returns, unless it asks for another bound."""
-    reactivate_tokens: Count = 0
-    """The most tokens of stored content that is shown again after a message that refers to it; 0 shows
-    none."""
     budget_tokens: Count = 0
     """The view stays under this; 0 sets no budget but the window's."""
     context_threshold: Share = 0.8

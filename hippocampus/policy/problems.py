@@ -35,6 +35,7 @@ BOUNDS = {"greater_than_equal": ("at least", "ge"), "less_than_equal": ("at most
 REMOVED = {
     "sleep_over_tokens": "leave it out: no recording missed it",
     "horizon_calls": "leave it out: no recording missed it",
+    "reactivate_tokens": "leave it out: a model takes a stored content back with `recall`",
     "smallest_gain_tokens": "leave it out: no recording missed it",
 }
 """Fields that are no longer read, and what to do instead."""

@@ -382,8 +382,6 @@ class _PayloadsDraft:
         import numpy as np
 
         before = self._before
-        if self._rules.policy.reactivate_tokens:
-            self._describe()
         first_new = len(before.items)
         due_turns = np.full(len(self.items), np.inf)
         cold_turns = np.full(len(self.items), np.inf)

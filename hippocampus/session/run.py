@@ -280,13 +280,13 @@ class SessionRun:
         state, before = turn.state, self.state.history
         sent, measures = state.history.sent_from(state.stored_keys), self._new_measures(turn)
         self.ledger.commit(
-            turn.records, turn.decisions, turn.call, turn.again, sent, measures,
+            turn.records, turn.decisions, turn.call, sent, measures,
             _raw(state.history, turn.kept), turn.candidates,
         )  # fmt: skip
         self._measured.update(each.digest for each in measures)
         self._last_call = self.ledger.last_call()
         self.state = replace(
-            state.with_committed(turn.records, turn.again),
+            state.with_committed(turn.records),
             stored_keys=len(state.history.keys),
             costs=Costs.after(self._last_call),
         )
@@ -339,7 +339,7 @@ class SessionRun:
             self.id, self.info.agent, history.raw[number].parts[part].text, self.info.context_time
         )
         text = self._resources.consolidator.context_load(request, self.ledger)
-        self.state = self.state.with_committed(self.ledger.records(), ())
+        self.state = self.state.with_committed(self.ledger.records())
         return text
 
     def _messages(self) -> Sequence[Message]:
@@ -379,7 +379,7 @@ class SessionRun:
             self._resources.store.put(original)
         records = [record for record, _ in taken.noted]
         self.ledger.save(*records, raw=_raw(taken.state.history, taken.kept))
-        self.state = taken.state.with_committed(records, ())
+        self.state = taken.state.with_committed(records)
         self._note_change(taken.kept, before)
         self._consolidate_in_background(before, compacted=False)
 

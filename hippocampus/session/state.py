@@ -9,7 +9,7 @@ from hippocampus.entries.entry import Entry, Record, Stage
 from hippocampus.entries.origin import EntryOrigin
 from hippocampus.indexing.output import thinned
 from hippocampus.recall import calls
-from hippocampus.session import compaction, reactivation
+from hippocampus.session import compaction
 from hippocampus.session.costs import Costs
 from hippocampus.session.digest import Span
 from hippocampus.session.history import History, common, joined_end, same_words
@@ -18,7 +18,7 @@ from hippocampus.session.payloads import Payloads, arrived
 from hippocampus.session.redactor import redacted
 from hippocampus.session.rules import Rules
 from hippocampus.session.view import Rendered, View
-from hippocampus.storage.ledger import NextText, Reactivation
+from hippocampus.storage.ledger import NextText
 from hippocampus.storage.state import SessionStore
 
 
@@ -33,8 +33,6 @@ class State:
     """Every entry of the session by its origin, oldest first."""
     ids: frozenset[str] = frozenset()
     """The ids of these."""
-    again: Mapping[tuple[int, str], tuple[Reactivation, ...]] = field(default_factory=dict)
-    """By the number of a message and its words, what was shown again behind it."""
     last_keys: Sequence[str] | None = None
     """The keys of the last request, where that was not this list's view: after a start, a failure."""
     candidates: Mapping[str, NextText] = field(default_factory=dict)
@@ -66,26 +64,25 @@ class State:
             view=View(history, sent=last.messages if last else 0),
             records=known,
             ids=frozenset(record.entry.id for record in known.values()),
-            again=_by_message({}, ledger.reactivations()),
             last_keys=sent.keys,
             candidates={each.entry_id: each for each in ledger.candidates()},
             stored_keys=len(sent.keys),
             costs=Costs.after(last),
         )
 
-    def with_committed(self, records: Sequence[Record], again: Sequence[Reactivation]) -> State:
-        """Return the state with entries and reactivations that are written down."""
-        if not (records or again):
+    def with_committed(self, records: Sequence[Record]) -> State:
+        """Return the state with entries that are written down."""
+        if not records:
             return self
         known = dict(self.records)
         known.update({record.origin: record for record in records})
         ids = self.ids.union(record.entry.id for record in records)
-        return replace(self, records=known, ids=ids, again=_by_message(self.again, again))
+        return replace(self, records=known, ids=ids)
 
     def with_record(self, record: Record, rules: Rules) -> State:
         """Return the state with an entry as it stands after an access, or as the host wants it."""
         payloads = self.payloads.updated(record, rules)
-        return replace(self.with_committed([record], ()), payloads=payloads)
+        return replace(self.with_committed([record]), payloads=payloads)
 
     def with_saved(self, records: Iterable[Record], rules: Rules) -> State:
         """Return the state with the entries of which another process has written other records."""
@@ -121,16 +118,6 @@ def _next(held: NextText, payload: Payload) -> Record | None:
     if before.stage is Stage.DORMANT or not (is_next and is_same):
         return None
     return replace(before, entry=entry, stage=held.stage, shown=held.shown)
-
-
-def _by_message(
-    known: Mapping[tuple[int, str], tuple[Reactivation, ...]], more: Iterable[Reactivation]
-) -> dict[tuple[int, str], tuple[Reactivation, ...]]:
-    found = dict(known)
-    for each in more:
-        key = (each.message, each.key)
-        found[key] = (*found.get(key, ()), each)
-    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +169,6 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
     view = view.with_texts(shown)
     thin = _thinned(view, kept, hidden, arrival.payloads, rules)
     view = view.with_texts([*thin, *arrival.rendered])
-    view = view.with_appended(_again(state, history, kept))
     payloads = arrival.payloads.counted(history, start, known, digests)
     payloads = payloads.collapsed(digests, view, rules, start) if digests else payloads
     view = replace(view.with_digests(digests), unchanged=sent)
@@ -240,14 +226,6 @@ def _sent_of(state: State, history: History, kept: int) -> int:
     is_folded = state.view.is_folded(kept)
     same = 0 if is_folded else same_words(state.history.raw[kept:], history.raw[kept:])
     return min(state.view.sent, kept + same)
-
-
-def _again(state: State, history: History, kept: int) -> list[tuple[int, str]]:
-    """Return what was shown again behind messages that were just read."""
-    if not state.again:
-        return []
-    keys = ((n, reactivation.key_of(history.raw[n])) for n in range(kept, len(history.raw)))
-    return [(key[0], each.shown) for key in keys for each in state.again.get(key, ())]
 
 
 def _digests(state: State, view: View, kept: int) -> list[tuple[Span, str]]:

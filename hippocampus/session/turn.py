@@ -14,7 +14,7 @@ from hippocampus.entries import decay
 from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import Record
 from hippocampus.indexing.worth import SLICE_TOKENS
-from hippocampus.session import compaction, planner, reactivation
+from hippocampus.session import compaction, planner
 from hippocampus.session.costs import Costs, call_of
 from hippocampus.session.history import History
 from hippocampus.session.payload import due_from
@@ -24,7 +24,7 @@ from hippocampus.session.renderer import EntryRenderer
 from hippocampus.session.rules import Rules
 from hippocampus.session.state import State, read
 from hippocampus.session.view import Rendered, View
-from hippocampus.storage.ledger import NEXT_FIELDS, ModelCall, NextText, Reactivation
+from hippocampus.storage.ledger import NEXT_FIELDS, ModelCall, NextText
 
 LIMIT_REASON = "the view passed its limit: old turns became digests"
 UNREAD_REASON = "the view passes its limit: there is no room to read it in full first"
@@ -54,7 +54,6 @@ class Turn:
     """The entries that changed, for the ledger."""
     originals: Sequence[Original]
     """The contents that left the view, for the store."""
-    again: Sequence[Reactivation]
     candidates: Sequence[NextText]
     """The next texts that were written and not committed."""
     compacted: bool
@@ -78,10 +77,6 @@ class _Changes:
     """What left the view: the bytes of payloads and of the messages that digests replace."""
     named: tuple[tuple[Record, bytes], ...] = ()
     """Results that an entry names and that stand in full, so that their ids are known."""
-    again: tuple[Reactivation, ...] = ()
-    """The entries shown again behind the last message, since a new message points at them."""
-    additions: tuple[Decision, ...] = ()
-    """The decisions on these."""
 
 
 def take_turn(  # noqa: PLR0913 - a state, a list, and by what to decide
@@ -115,7 +110,7 @@ def take_turn(  # noqa: PLR0913 - a state, a list, and by what to decide
         ),
         taken.kept,
         call_of(view, costs),
-        [*changes.edits, *changes.folds, *changes.additions],
+        [*changes.edits, *changes.folds],
         [
             *taken.accessed,
             *changes.entries,
@@ -123,7 +118,6 @@ def take_turn(  # noqa: PLR0913 - a state, a list, and by what to decide
             *(record for record, _ in noted),
         ],
         [*(Original(original) for _, original in noted), *changes.originals],
-        changes.again,
         [
             NextText(
                 payload.id,
@@ -165,7 +159,7 @@ def _changes(state: State, costs: Costs, rules: Rules, *, cold: bool) -> _Change
         changes = _with_digests(changes, state, planned, LIMIT_REASON, rules)
     if excess_tokens(changes.view, rules):
         changes = _last_resort(changes, state, rules)
-    return _with_reactivations(changes, rules)
+    return changes
 
 
 def _weighed(
@@ -298,21 +292,6 @@ def _last_resort(changes: _Changes, state: State, rules: Rules) -> _Changes:
             chosen.append(Decision(each.entry_id, each.stage, UNREAD_REASON, each.saves, 0.0))
             excess -= each.saves
     return _with_edits(changes, chosen, state, rules)
-
-
-def _with_reactivations(changes: _Changes, rules: Rules) -> _Changes:
-    """Return the changes with what new messages point at shown again behind the last message."""
-    limit, room = rules.limit_tokens, rules.policy.reactivate_tokens
-    if limit and changes.view.shown_total + room > limit:
-        return changes
-    found = reactivation.reactivated(changes.view, changes.payloads, rules)
-    again = tuple(each for each, _ in found)
-    return replace(
-        changes,
-        view=changes.view.with_appended([(each.message, each.shown) for each in again]),
-        again=again,
-        additions=tuple(decision for _, decision in found),
-    )
 
 
 def excess_tokens(view: View, rules: Rules) -> int:

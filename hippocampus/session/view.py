@@ -6,7 +6,7 @@ Nothing is judged, indexed or stored here; what to change is the plan's.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -37,8 +37,6 @@ class View:
     """The sum of `shown_tokens`."""
     edits: Mapping[int, Item] = field(default_factory=dict)
     """By the item's number in the list, the item that replaces it."""
-    appended: Mapping[int, tuple[Item, ...]] = field(default_factory=dict)
-    """By the message's number, the items of ours behind it."""
     folds: tuple[Span, ...] = ()
     """The messages that digests replace."""
     opening: str = ""
@@ -57,7 +55,6 @@ class View:
             base = replace(
                 self,
                 edits={at: item for at, item in self.edits.items() if at < first},
-                appended={at: items for at, items in self.appended.items() if at < kept},
                 folds=tuple(fold for fold in self.folds if fold.end <= kept),
                 opened=None if self.opened and self.opened[0] >= kept else self.opened,
             )
@@ -102,17 +99,6 @@ class View:
             draft.drop(span.start + 1, span.end)
             folds = [fold for fold in folds if not span.holds(fold)] + [span]
         return replace(draft.view(), folds=tuple(folds))
-
-    def with_appended(self, texts: Iterable[tuple[int, str]]) -> View:
-        """Return the view with texts of ours behind messages, where one may stand there."""
-        draft = _ViewDraft(self)
-        for number, text in texts:
-            extended = writing.with_text_after(
-                draft.shown[number], text, self.history.reading.adapter
-            )
-            if extended is not None and not self.is_folded(number):
-                draft.put(number, extended)
-        return draft.view()
 
     def is_folded(self, number: int) -> bool:
         """Return whether a digest replaces a message."""
@@ -162,17 +148,10 @@ class View:
         view = list(items)
         for at, item in handed.items():
             view[at] = item
-        for first, last, put in sorted(self._moves(), reverse=True):  # so that none moves another
-            view[first:last] = map(snapshot, put)
-        return writing.alternating(view, self.history.reading.adapter) if self.folds else view
-
-    def _moves(self) -> Iterator[tuple[int, int, tuple[Item, ...]]]:
-        """Yield the items that replace a stretch of the list, but for single items."""
         end_of, starts = self.history.end_of, self.history.reading.starts
-        for start, end in self.folds:
-            yield starts[start] + 1, end_of(end - 1), ()
-        for number, put in self.appended.items():
-            yield end_of(number), end_of(number), put
+        for start, end in sorted(self.folds, reverse=True):  # so that no span moves another
+            del view[starts[start] + 1 : end_of(end - 1)]
+        return writing.alternating(view, self.history.reading.adapter) if self.folds else view
 
 
 def _links(message: Message) -> list[tuple[bool, str]]:
@@ -191,7 +170,6 @@ class _ViewDraft:
         self._tokens = array("q", view.shown_tokens)
         self._total = view.shown_total
         self._edits = dict(view.edits)
-        self._appended = dict(view.appended)
         self._unchanged = view.unchanged
 
     def put(self, number: int, edited: Message) -> None:
@@ -207,12 +185,7 @@ class _ViewDraft:
         weight = tokens.count_message(edited, history.encoding)
         self._total += weight - self._tokens[number]
         self._tokens[number] = weight
-        own = len(history.raw[number].raw)
-        self._edits.update(enumerate(edited.raw[:own], history.reading.starts[number]))
-        if edited.raw[own:]:
-            self._appended[number] = edited.raw[own:]
-        else:
-            self._appended.pop(number, None)
+        self._edits.update(enumerate(edited.raw, history.reading.starts[number]))
 
     def drop(self, start: int, end: int) -> None:
         """Let nothing stand in place of some messages, which come behind one that is put."""
@@ -223,9 +196,6 @@ class _ViewDraft:
         history = self._view.history
         first, last = history.reading.starts[start - 1] + 1, history.end_of(end - 1)
         self._edits = {at: item for at, item in self._edits.items() if not first <= at < last}
-        self._appended = {
-            number: items for number, items in self._appended.items() if not start <= number < end
-        }
 
     def view(self) -> View:
         """Return the edited view."""
@@ -237,6 +207,5 @@ class _ViewDraft:
             shown_tokens=self._tokens,
             shown_total=self._total,
             edits=self._edits,
-            appended=self._appended,
             unchanged=self._unchanged,
         )

@@ -25,12 +25,11 @@ COLUMNS = {
     "conversation": "lines",
     "decision": "entry_id, turn, stage, reason, saves, costs",
     "call": "turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost, edit_cost, marks",
-    "reactivation": "message, key, entry_id, turn, shown",
     "sent": "number, key, tokens",
     "measure": "digest, encoding, tokens, kind",
 }
 """The columns of each table of sessions, `session` first."""
-BYTES = {"session": {6}, "entry": {1, 5, 6}, "candidate": {4}, "decision": {3}, "reactivation": {4}}
+BYTES = {"session": {6}, "entry": {1, 5, 6}, "candidate": {4}, "decision": {3}}
 """The places of texts that are bytes on a server."""
 CHANGES, CONSOLIDATED, CONTENT, IS_PINNED = 3, 4, 2, 11
 """The places of these columns in `session` and in `entry`."""

@@ -50,13 +50,9 @@ DECIDE = """
     WHERE NOT EXISTS (
         SELECT 1 FROM decision
         WHERE session = :session AND entry_id = :entry_id AND stage = :stage
-            AND (:saves >= 0 OR (turn = :turn AND saves = :saves))
     )
 """
-"""A stage is committed once: of two processes in one session, the decision of the first is written.
-
-A reactivation, whose saving is negative, may be repeated in many turns.
-"""
+"""A stage is committed once: of two processes in one session, the decision of the first is written."""
 
 WRITE_CALL = """
     INSERT INTO call VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -141,18 +137,6 @@ class ModelCall:
     """The part of that for edits of earlier messages."""
     marks: str = ""
     """Where cache marks of ours stood, as `session.marks` writes it; empty for none."""
-
-
-class Reactivation(NamedTuple):
-    """An entry that is rendered again behind a message, and stays there."""
-
-    message: int
-    """The number of the message."""
-    key: str
-    """A hash of the message; where it differs, the entry is not rendered."""
-    entry_id: str
-    turn: int
-    shown: str
 
 
 class SentMessages(NamedTuple):
@@ -318,14 +302,6 @@ class Ledger:
         keys, weights = [key for key, _, _ in rows], [n * (by == encoding) for _, n, by in rows]
         return SentMessages(0, keys, weights, encoding)
 
-    def reactivations(self) -> list[Reactivation]:
-        """Return the reactivations, in the order of commitment."""
-        rows = self._rows(
-            "SELECT message, key, entry_id, turn, shown FROM reactivation WHERE session = ?"
-            " ORDER BY number"
-        )
-        return [Reactivation(*row) for row in rows]
-
     def put(self, store: ContentStore, content: bytes, parts: Iterable[str] = ()) -> None:
         """Store a payload before the commit that names it; that on the disk may refer to `parts`."""
         if isinstance(store, DiskStore):
@@ -342,7 +318,6 @@ class Ledger:
         records: Iterable[Record],
         decisions: Iterable[Decision],
         call: ModelCall,
-        again: Iterable[Reactivation] = (),
         sent: SentMessages = NOTHING_SENT,
         measures: Iterable[Measure] = (),
         raw: RawList | None = None,
@@ -363,11 +338,6 @@ class Ledger:
             db.executemany(SAVE, [(number, *row_of(record)) for record in records])
             named = {"session": number, "turn": call.turn}
             db.executemany(DECIDE, [named | asdict(decision) for decision in decisions])
-            db.executemany(
-                "INSERT INTO reactivation (session, message, key, entry_id, turn, shown)"
-                " VALUES (?, ?, ?, ?, ?, ?)",
-                [(number, *each) for each in again],
-            )
             db.executemany(
                 "INSERT OR REPLACE INTO measure VALUES (?, ?, ?, ?, ?)",
                 [(number, *each) for each in measures],

@@ -92,17 +92,6 @@ CREATE TABLE call (
     marks TEXT NOT NULL,
     UNIQUE (session, turn)
 ) STRICT;
--- message: its number. key: a hash of its words.
-CREATE TABLE reactivation (
-    number INTEGER PRIMARY KEY,
-    session INTEGER NOT NULL REFERENCES session(number) ON DELETE CASCADE,
-    message INTEGER NOT NULL,
-    key TEXT NOT NULL,
-    entry_id TEXT NOT NULL,
-    turn INTEGER NOT NULL,
-    shown TEXT NOT NULL
-) STRICT;
-CREATE INDEX reactivation_of_session ON reactivation (session);
 -- The messages of the last request. key: a hash of the words. tokens: 0 is not known.
 CREATE TABLE sent (
     session INTEGER NOT NULL REFERENCES session(number) ON DELETE CASCADE,

@@ -23,7 +23,6 @@ from hippocampus.storage.ledger import (
     Measure,
     ModelCall,
     NextText,
-    Reactivation,
     SentMessages,
     SessionExcerpt,
 )
@@ -50,7 +49,6 @@ class SessionStore(Protocol):
     def records(self) -> list[Record]: ...
     def measures(self) -> list[Measure]: ...
     def candidates(self) -> list[NextText]: ...
-    def reactivations(self) -> list[Reactivation]: ...
     def sent(self, encoding: str) -> SentMessages: ...
     def context_load(self) -> str | None: ...
 
@@ -67,7 +65,6 @@ class SessionStore(Protocol):
         records: Iterable[Record],
         decisions: Iterable[Decision],
         call: ModelCall,
-        again: Iterable[Reactivation] = (),
         sent: SentMessages = NOTHING_SENT,
         measures: Iterable[Measure] = (),
         raw: RawList | None = None,

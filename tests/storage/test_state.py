@@ -19,7 +19,7 @@ from hippocampus.entries.entry import Stage
 from hippocampus.errors import StoreError
 from hippocampus.formats import reader
 from hippocampus.storage.archive import Journal, RawList
-from hippocampus.storage.ledger import Measure, ModelCall, NextText, Reactivation, SentMessages
+from hippocampus.storage.ledger import Measure, ModelCall, NextText, SentMessages
 from hippocampus.storage.state import DirectoryState, SessionStore, StateStore
 from hippocampus.storage.state_dir import StateDir
 
@@ -55,9 +55,9 @@ def test_what_is_committed_is_read_back(session: SessionStore) -> None:
 
 def test_a_commitment_that_fails_leaves_nothing(session: SessionStore) -> None:
     session.commit([record("a", "here")], [], ModelCall(1, 1, 1, 1))
-    unnamed = Reactivation(1, "key", None, 1, "shown")  # type: ignore[arg-type]
+    unnamed = decision(None)  # type: ignore[arg-type]
     with pytest.raises(StoreError, match=r"(?i)not.null"):
-        session.commit([record("b")], [decision("b")], ModelCall(2, 2, 2, 2), [unnamed])
+        session.commit([record("b")], [decision("b"), unnamed], ModelCall(2, 2, 2, 2))
     assert session.records() == [record("a", "here")]
     assert session.decisions() == []
     assert session.last_call() == ModelCall(1, 1, 1, 1)
@@ -133,14 +133,12 @@ def test_tokens_of_sent_messages_count_for_the_encoding_that_counted_them(
 def test_a_session_that_is_opened_again_has_all_of_its_turn(
     state: StateStore, session: SessionStore
 ) -> None:
-    again = Reactivation(1, "key", "a", 1, "\x00 shown again")
     measure = Measure(b"0123456789abcdef", "one", 9, "json")
     candidate = NextText("a", {"summary": "odd \x00"}, Stage.DORMANT, "next \x00", "note")
     session.commit(
         [record("a", shown="odd \x00 text")],
         [Decision("a", Stage.INDEXED, "why \x00", 5, 0.5)],
         ModelCall(1, 2, 3, 4, 5.0, 6.0, 7.0, "marks"),
-        [again],
         SentMessages(0, ["a"], [5], "one"),
         [measure],
         candidates=[candidate],
@@ -149,7 +147,6 @@ def test_a_session_that_is_opened_again_has_all_of_its_turn(
         assert other.records() == [record("a", shown="odd \x00 text")]
         assert other.decisions() == session.decisions()
         assert other.last_call() == ModelCall(1, 2, 3, 4, 5.0, 6.0, 7.0, "marks")
-        assert other.reactivations() == [again]
         assert other.sent("one") == SentMessages(0, ["a"], [5], "one")
         assert other.measures() == [measure]
         assert other.candidates() == [candidate]
@@ -176,15 +173,12 @@ def test_a_list_with_fewer_turns_goes_on_with_all_sums(session: SessionStore) ->
     assert session.last_call() == session.last_call(3)
 
 
-def test_a_stage_is_decided_once_and_a_reactivation_in_each_turn(
-    state: StateStore, session: SessionStore
-) -> None:
-    again = Decision("a", Stage.FULL, "asked for", -5, 0.0)
+def test_a_stage_is_decided_once(state: StateStore, session: SessionStore) -> None:
     with contextlib.closing(state.session("s")) as other:
         for writer in (session, other):
-            writer.commit([], [decision("a"), again], ModelCall(1, 1, 1, 1))
-        session.commit([], [again], ModelCall(2, 1, 1, 1))
-    assert session.decisions() == [(1, decision("a")), (1, again), (2, again)]
+            writer.commit([], [decision("a")], ModelCall(1, 1, 1, 1))
+        session.commit([], [decision("a")], ModelCall(2, 1, 1, 1))
+    assert session.decisions() == [(1, decision("a"))]
 
 
 def test_the_owner_of_a_session_is_the_first_that_is_named(

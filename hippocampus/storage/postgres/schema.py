@@ -89,16 +89,6 @@ CREATE TABLE call (
     marks text NOT NULL,
     PRIMARY KEY (session, turn)
 );
-CREATE TABLE reactivation (
-    {OF_SESSION},
-    {NUMBERED},
-    message bigint NOT NULL,
-    key text NOT NULL,
-    entry_id text NOT NULL,
-    turn bigint NOT NULL,
-    shown bytea NOT NULL,
-    PRIMARY KEY (session, number)
-);
 CREATE TABLE sent (
     {OF_SESSION},
     number bigint NOT NULL,
@@ -134,7 +124,7 @@ DO $$
 DECLARE named text;
 BEGIN
     FOREACH named IN ARRAY ARRAY['session', 'entry', 'candidate', 'conversation', 'decision', 'call',
-        'reactivation', 'sent', 'measure', 'content', 'tombstone']
+        'sent', 'measure', 'content', 'tombstone']
     LOOP
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', named);
         EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', named);

@@ -24,7 +24,6 @@ from hippocampus.storage.ledger import (
     Measure,
     ModelCall,
     NextText,
-    Reactivation,
     SentMessages,
     record_of,
     row_of,
@@ -58,10 +57,8 @@ DECIDE = """
     WHERE NOT EXISTS (
         SELECT FROM decision
         WHERE session = %(session)s AND entry_id = %(entry_id)s AND stage = %(stage)s
-            AND (%(saves)s >= 0 OR (turn = %(turn)s AND saves = %(saves)s))
     )
 """
-AGAIN = "INSERT INTO reactivation (session, message, key, entry_id, turn, shown) VALUES (%s, %s, %s, %s, %s, %s)"
 MEASURE = """
     INSERT INTO measure (session, digest, encoding, tokens, kind) VALUES (%s, %s, %s, %s, %s)
     ON CONFLICT (session, digest) DO UPDATE SET encoding = excluded.encoding, tokens = excluded.tokens,
@@ -100,14 +97,12 @@ ROWS = {
     "entry": f"SELECT {ENTRY} FROM entry WHERE session = %s ORDER BY number",
     "measure": "SELECT digest, encoding, tokens, kind FROM measure WHERE session = %s",
     "candidate": "SELECT id, entry, stage, shown, note FROM candidate WHERE session = %s ORDER BY number",
-    "reactivation": "SELECT message, key, entry_id, turn, shown FROM reactivation WHERE session = %s"
-    " ORDER BY number",
     "sent": "SELECT key, tokens, encoding FROM sent JOIN session ON session.number = sent.session"
     " WHERE session = %s ORDER BY sent.number",
     "decision": "SELECT turn, entry_id, stage, reason, saves, costs FROM decision WHERE session = %s"
     " ORDER BY number",
 }
-STARTING = ("session", "entry", "measure", "candidate", "reactivation", "sent")
+STARTING = ("session", "entry", "measure", "candidate", "sent")
 """What a run reads when it begins, and when another worker has changed the session."""
 
 
@@ -232,13 +227,6 @@ class PostgresSession:
             for id_, entry, stage, shown, note in self._rows("candidate")
         ]
 
-    def reactivations(self) -> list[Reactivation]:
-        """Return the reactivations, in the order of commitment."""
-        return [
-            Reactivation(message, key, entry_id, turn, shown.decode())
-            for message, key, entry_id, turn, shown in self._rows("reactivation")
-        ]
-
     def decisions(self) -> list[tuple[int, Decision]]:
         """Return every decision with its turn, in the order of commitment."""
         return [
@@ -319,7 +307,6 @@ class PostgresSession:
         records: Iterable[Record],
         decisions: Iterable[Decision],
         call: ModelCall,
-        again: Iterable[Reactivation] = (),
         sent: SentMessages = NOTHING_SENT,
         measures: Iterable[Measure] = (),
         raw: RawList | None = None,
@@ -340,7 +327,6 @@ class PostgresSession:
             _each(cursor, DECIDE, [
                 named | asdict(each) | {"reason": each.reason.encode()} for each in decisions
             ])  # fmt: skip
-            _each(cursor, AGAIN, [(number, *each[:-1], each.shown.encode()) for each in again])
             _each(cursor, MEASURE, [(number, *each) for each in measures])
             if records:
                 gone = "DELETE FROM candidate WHERE session = %s AND id = ANY(%s)"
