@@ -497,8 +497,8 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return json.loads(done.stdout)
 
 
-NAMED = {"sources", "strategies", "call_tokens", "call_costs"}
-"""Objects whose keys are names of sources and strategies."""
+NAMED = {"sources", "strategies", "call_tokens", "call_costs", "priced_as", "unpriced"}
+"""Objects whose keys are names of sources, strategies, prices and models."""
 
 
 def keys_of(value: Any, inside: str = "") -> Iterator[str]:

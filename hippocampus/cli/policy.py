@@ -101,7 +101,7 @@ def diff(
     found = sorted((each for one in done for each in one), key=lambda each: each.name)
     if not found:
         fail("no recorded session found there")
-    total = summed(found, prices)
+    total = summed(found)
     if as_json:
         typer.echo(json.dumps({"total": total, "recordings": list(map(asdict, found))}))
         return

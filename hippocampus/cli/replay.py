@@ -49,8 +49,12 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
     paths: Annotated[list[Path], typer.Argument(help="Files and folders of recorded sessions.")],
     policy: PolicyName = "default",
     model: Annotated[
-        str, typer.Option(help="The model whose price in dollars and whose window are used.")
-    ] = DEFAULT_MODEL,
+        str,
+        typer.Option(
+            help="The model whose price and window are used; of `recorded` each recording's own, or "
+            f"{DEFAULT_MODEL}'s where its price is not known."
+        ),
+    ] = "recorded",
     prices: Annotated[
         str | None,
         typer.Option(
@@ -125,18 +129,21 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
         fail("--billed replays nothing; leave out --compare and --report, or --billed")
     if resume and out is None:
         fail("--resume goes on with the run in a folder: name it by --out")
+    by_model = model == "recorded"
+    table = price_tables.prices_for(prices, None if by_model else model)
     if billed:
-        _print_bills(paths, price_tables.prices_for(prices, model), as_json=as_json)
+        _print_bills(paths, table, as_json=as_json)
         return
     if report is not None:
         _expect_writable(report, paths)
     options = Options(
         policies.load(policy),
-        price_tables.prices_for(prices, model),
+        table,
         compare=compare,
         views=report is not None,
         outcomes=outcomes,
         marks=marks,
+        by_model=by_model,
     )
     if out is not None:
         _expect_apart(out, paths)
@@ -367,7 +374,7 @@ def tune(
     terminal.print(scores)
     terminal.print(f"At strength 1 the chance of a use in ten calls is {found.law.chance:.2f}.")
     rows = {f"policy {policy}": found.before, "tuned": found.after}
-    figures = {name: sums.figures(found.everything, prices) for name, sums in rows.items()}
+    figures = {name: sums.figures(found.everything) for name, sums in rows.items()}
     terminal.print(shares_table("owners left out", figures))
     if not found.changes:
         terminal.print(f"Policy {policy} is as good on the owners left out: nothing is written.")

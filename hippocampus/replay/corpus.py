@@ -114,7 +114,7 @@ def _name(file: Path, options: Options) -> str:
         [(found.st_size, found.st_mtime_ns) for found in stats],
         options.policy.model_dump_json(),
         asdict(options.prices),
-        (options.compare, options.views, options.outcomes, options.marks),
+        (options.compare, options.views, options.outcomes, options.marks, options.by_model),
         hippocampus.__version__,
     )
     return f"{hashlib.sha256(json.dumps(values).encode()).hexdigest()[:32]}.jsonl"

@@ -12,7 +12,6 @@ from hippocampus.errors import RecordingError
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.reader import Reading, read_on
 from hippocampus.policy import Policy
-from hippocampus.prices import Prices
 from hippocampus.replay.managed import fresh_session
 from hippocampus.replay.measure import CacheModel, Script, measure, prepare
 from hippocampus.replay.readers import read_file
@@ -67,7 +66,7 @@ def _measured(script: Script, policy: Policy, model: CacheModel) -> tuple[Totals
     return totals(script, measured, model.prices), views
 
 
-def summed(diffs: list[PolicyDiff], prices: Prices) -> dict[str, Any]:
+def summed(diffs: list[PolicyDiff]) -> dict[str, Any]:
     """Return how much changed over recordings, and the figures of both policies."""
     sums = {"everything": Totals(), "before": Totals(), "after": Totals()}
     for diff in diffs:
@@ -79,5 +78,5 @@ def summed(diffs: list[PolicyDiff], prices: Prices) -> dict[str, Any]:
         "changed_recordings": sum(diff.changed_views > 0 for diff in diffs),
         "views": sum(diff.before.calls for diff in diffs),
         "changed_views": sum(diff.changed_views for diff in diffs),
-        **{name: total.figures(everything, prices) for name, total in sums.items()},
+        **{name: total.figures(everything) for name, total in sums.items()},
     }

@@ -5,17 +5,19 @@ A row is JSON. Memory is bounded by the largest file: a process reads one, measu
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hippocampus.errors import RecordingError
+from hippocampus.errors import ModelError, RecordingError
 from hippocampus.policy import Policy
-from hippocampus.prices import Prices
+from hippocampus.prices import TABLES, Prices, prices_for
 from hippocampus.prices.prompt_cache import MarkPlacement
 from hippocampus.replay.managed import measure_ours
 from hippocampus.replay.measure import CacheModel, measure, prepare
@@ -46,6 +48,15 @@ class Options:
     """Whether the figures of decisive steps are computed, by folder."""
     marks: MarkPlacement = "ours"
     """The cache marks that every strategy's requests carry."""
+    by_model: bool = False
+    """Whether `prices` are only for recordings that name no model with a known price."""
+
+    def prices_of(self, model: str | None) -> Prices | None:
+        """Return the prices of a recorded model, or None where they are not known."""
+        table = self.prices.name if self.prices.name in TABLES else None
+        with contextlib.suppress(ModelError):
+            return prices_for(table, model) if model else None
+        return None
 
 
 def replay_files(files: Iterable[Path], options: Options) -> Iterator[list[Row]]:
@@ -81,14 +92,17 @@ def _rows(name: str, read: Callable[[], list[Recording]], options: Options) -> l
 def replay_recording(recording: Recording, options: Options) -> Row:
     """Replay one recording with our policy and, for a comparison, with the other strategies."""
     script = prepare(recording)
-    model = CacheModel(options.prices, options.marks)
-    ours, timelines = measure_ours(script, options.policy, options.prices, model)
+    own = options.prices_of(recording.model) if options.by_model else options.prices
+    prices = own or options.prices
+    model = CacheModel(prices, options.marks)
+    ours, timelines = measure_ours(script, options.policy, prices, model)
     everything = measure(script, EVERYTHING.make(recording), model=model)
     measured = {OURS: ours, EVERYTHING.name: everything}
     if options.compare:
         for strategy in (*BASELINES[1:], FLOOR):
             measured[strategy.name] = measure(script, strategy.make(recording), model=model)
-    sums = {name: totals(script, each, options.prices) for name, each in measured.items()}
+    sums = {name: totals(script, each, prices) for name, each in measured.items()}
+    unpriced = Counter([recording.model] if recording.model and not own else ())
     problems = [problem for each in measured.values() for problem in each.problems]
     if recording.cut:
         count = f"{len(recording.cut):,} records are not whole in {recording.path}"
@@ -99,7 +113,8 @@ def replay_recording(recording: Recording, options: Options) -> Row:
         "source": Path(recording.path).parent.name or ".",
         "format": recording.format,
         "model": recording.model,
-        **_figures(Summary(raw_of(script, everything), sums), options),
+        "dollars_per_million": prices.dollars_per_million,
+        **_figures(Summary(raw_of(script, everything), sums, Counter([prices.name]), unpriced)),
         "broken": list(recording.broken),
         "problems": problems,
     }
@@ -107,21 +122,20 @@ def replay_recording(recording: Recording, options: Options) -> Row:
         calls = {name: each.calls for name, each in measured.items()}
         row["call_tokens"] = {name: [call.tokens for call in each] for name, each in calls.items()}
         row["call_costs"] = {
-            name: [round(call.cost(options.prices), 1) for call in each]
-            for name, each in calls.items()
+            name: [round(call.cost(prices), 1) for call in each] for name, each in calls.items()
         }
         row["entries"] = [asdict(timeline) for timeline in timelines]
     if options.outcomes:
         row["decisive"] = {
-            name: asdict(decisive_sums(script, each, everything, options.prices))
+            name: asdict(decisive_sums(script, each, everything, prices))
             for name, each in measured.items()
         }
     return row
 
 
-def _figures(summary: Summary, options: Options) -> dict[str, Any]:
-    best = summary.best_other(OURS, EVERYTHING.name, FLOOR.name)
-    return {**summary.figures(EVERYTHING.name, options.prices), "best_other": best}
+def _figures(summary: Summary) -> dict[str, Any]:
+    best = summary.cheapest_other(OURS, EVERYTHING.name, FLOOR.name)
+    return {**summary.figures(EVERYTHING.name), "best_other": best}
 
 
 class Place(NamedTuple):
@@ -185,8 +199,8 @@ def outcome(rows: Iterable[Row], options: Options) -> dict[str, Any]:
         "ours": OURS,
         "everything": EVERYTHING.name,
         "floor": FLOOR.name if options.compare else None,
-        "sources": {name: _figures(each, options) for name, each in sources.items()},
-        "total": _figures(total, options) if sources else None,
+        "sources": {name: _figures(each) for name, each in sources.items()},
+        "total": _figures(total) if sources else None,
         "recordings": Recordings(rows, total.raw.recordings),
         "outcomes": outcomes(by_folder) if by_folder else None,
         "skipped": sorted((row for row in rows if "reason" in row), key=lambda row: row["path"]),

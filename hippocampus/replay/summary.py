@@ -5,6 +5,7 @@ Pure arithmetic over measurements; no files, no printing.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self
@@ -43,6 +44,8 @@ class Totals(SummedFields):
     """In base input tokens."""
     cost_if_read: float = 0.0
     """The same with a recall of each result that the agent asked to read and did not see in full."""
+    dollars: float = 0.0
+    """The cost at the price of each recording's model."""
     uses: int = 0
     """Values that the agent took from tool results."""
     hidden: int = 0
@@ -94,7 +97,7 @@ class Totals(SummedFields):
             and self.read_percent >= other.read_percent
         )
 
-    def figures(self, everything: Totals, prices: Prices) -> dict[str, Any]:
+    def figures(self, everything: Totals) -> dict[str, Any]:
         """Return the sums, and the shares that reports show, relative to sending everything."""
         outcomes = {
             name: getattr(self, f"recalled_{name}") for name in ("full", "partial", "failed")
@@ -106,7 +109,7 @@ class Totals(SummedFields):
             "tokens_percent": percent(self.tokens, everything.tokens),
             "cost_percent": percent(self.cost, everything.cost),
             "cost_if_read_percent": percent(self.cost_if_read, everything.cost),
-            "dollars": round(prices.dollars(self.cost), 4),
+            "dollars": round(self.dollars, 6),
             "visible_percent": self.visible_percent,
             "lines_percent": self.lines_percent,
             "read_percent": self.read_percent,
@@ -144,6 +147,7 @@ def totals(script: Script, measured: Measured, prices: Prices) -> Totals:
         view_tokens=sum(sizes),
         cost=measured.cost(prices),
         cost_if_read=measured.cost_if_read(prices),
+        dollars=prices.dollars(measured.cost(prices)),
         uses=sum(call.uses for call in measured.calls),
         hidden=hidden,
         line_uses=sum(call.line_uses for call in measured.calls),
@@ -243,40 +247,39 @@ class Summary:
 
     raw: RawTotals = field(default_factory=RawTotals)
     strategies: dict[str, Totals] = field(default_factory=dict)
+    priced_as: Counter[str] = field(default_factory=Counter)
+    """How many recordings each price table was used for."""
+    unpriced: Counter[str] = field(default_factory=Counter)
+    """How many recordings name a model without a known price."""
 
     @classmethod
     def of(cls, figures: Mapping[str, Any]) -> Self:
         """Return the sums in the figures of a recording."""
         strategies = {name: Totals.of(sums) for name, sums in figures["strategies"].items()}
-        return cls(RawTotals.of(figures["raw"]), strategies)
+        counts = (Counter(figures[name]) for name in ("priced_as", "unpriced"))
+        return cls(RawTotals.of(figures["raw"]), strategies, *counts)
 
     def add(self, other: Summary) -> None:
         """Add another's sums."""
         self.raw.add(other.raw)
         for name, sums in other.strategies.items():
             self.strategies.setdefault(name, Totals()).add(sums)
+        self.priced_as += other.priced_as
+        self.unpriced += other.unpriced
 
-    def best_other(self, ours: str, everything: str, floor: str) -> str | None:
-        """Return the cheapest of the other strategies that cost less than sending everything.
+    def cheapest_other(self, *others_than: str) -> str | None:
+        """Return the strategy with the lowest cost of those that are not left out by name."""
+        costs = {name: sums.cost for name, sums in self.strategies.items()}
+        return min(
+            costs.keys() - set(others_than), key=lambda name: (costs[name], name), default=None
+        )
 
-        If some of them show at least as much as ours (values, lines and read results), the cheapest
-        of these.
-        """
-        raw_cost, own = self.strategies[everything].cost, self.strategies[ours]
-        others = {
-            name: sums
-            for name, sums in self.strategies.items()
-            if name not in (ours, everything, floor) and sums.cost < raw_cost
-        }
-        showing = [name for name, sums in others.items() if sums.shows_as_much_as(own)]
-        return min(showing or others, key=lambda name: others[name].cost, default=None)
-
-    def figures(self, everything: str, prices: Prices) -> dict[str, Any]:
+    def figures(self, everything: str) -> dict[str, Any]:
         """Return the figures that reports show."""
         base = self.strategies[everything]
         return {
             "raw": self.raw.figures(),
-            "strategies": {
-                name: sums.figures(base, prices) for name, sums in self.strategies.items()
-            },
+            "strategies": {name: sums.figures(base) for name, sums in self.strategies.items()},
+            "priced_as": dict(self.priced_as),
+            "unpriced": dict(self.unpriced),
         }

@@ -88,7 +88,7 @@ def _table(summary: dict[str, Any], outcome: dict[str, Any], *, narrow: bool) ->
         style = "bold" if name == outcome["ours"] else "dim" if name == outcome["floor"] else None
         table.add_row(name + mark, *shown, style=style)
     if summary["best_other"] and outcome["floor"]:
-        table.caption = "* the best of the others"
+        table.caption = "* the cheapest of the others"
         table.caption_justify = "left"
     return table
 
@@ -112,12 +112,18 @@ def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> list[str]:
     # The difference of the rounded amounts, so that sentence and table agree.
     difference = round(everything["dollars"], 2) - round(ours["dollars"], 2)
     saved = (
-        f"With policy {outcome['policy']} at prices {outcome['prices']['name']} (cached tokens at "
-        f"{outcome['prices']['read']:g}, marks: {outcome['marks']}): {word} "
+        f"With policy {outcome['policy']} at prices {_prices(summary, outcome)}, marks: "
+        f"{outcome['marks']}): {word} "
         f"{abs(100 - ours['cost_percent']):.1f} % of the money for the recorded input (${abs(difference):,.2f} of "
         f"${everything['dollars']:,.2f}) and {100 - ours['tokens_percent']:.1f} % of the tokens."
     )
     found = [saved]
+    if summary["unpriced"]:
+        names = ", ".join(f"{name} ({count:,})" for name, count in summary["unpriced"].items())
+        found.append(
+            f"Without a known price, and taken for {outcome['prices']['name']}: {names}; --model "
+            "names another model for all."
+        )
     values, lines = f"{ours['uses']:,} values", f"{ours['line_uses']:,} lines"
     if ours["recalls"]:
         found.append(
@@ -162,6 +168,15 @@ def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> list[str]:
             f"(x {raw['reported_ratio']:.2f}): a recording lacks the system prompt, tools and other parts."
         )
     return found
+
+
+def _prices(summary: dict[str, Any], outcome: dict[str, Any]) -> str:
+    """Return the names of the prices, and an open parenthesis with their details."""
+    named, otherwise = summary["priced_as"], outcome["prices"]
+    if set(named) <= {otherwise["name"]}:
+        return f"{otherwise['name']} (cached tokens at {otherwise['read']:g}"
+    shown = ", ".join(f"{name} {count:,}" for name, count in named.items())
+    return f"of the recorded models (recordings: {shown}"
 
 
 def left_out(outcome: dict[str, Any]) -> list[str]:

@@ -32,7 +32,7 @@ def test_views_that_differ_are_counted_and_priced(tmp_path: Path) -> None:
     whole = Policy(compression="none")
     [diff] = diff_file(recording(tmp_path), whole, EAGER, MODEL)
     assert diff.changed_views == diff.before.calls - 1 == 3
-    total = summed([diff], MODEL.prices)
+    total = summed([diff])
     assert total["before"]["cost_percent"] >= 100 > total["after"]["cost_percent"]
 
 

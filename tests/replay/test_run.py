@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from conversations import EAGER, reading, rows
 
 from hippocampus.policy import Rule
-from hippocampus.prices import prices_for
+from hippocampus.prices import model_prices, prices_for
 from hippocampus.replay import run
 from hippocampus.replay.run import (
     OURS,
@@ -23,6 +24,7 @@ from hippocampus.replay.run import (
     replay_files,
 )
 from hippocampus.replay.strategies import BASELINES, EVERYTHING, FLOOR
+from hippocampus.replay.table import sentences
 
 PRICES = prices_for("anthropic-5m", None)
 
@@ -85,6 +87,36 @@ def test_the_content_of_a_file_gives_the_rows_of_the_file(tmp_path: Path) -> Non
     options = Options(EAGER, PRICES, views=True, outcomes=True)
     [path] = record(tmp_path)
     assert replay_bytes(str(path), path.read_bytes(), options) == replay_file(path, options)
+
+
+def test_each_recording_is_priced_as_the_model_that_it_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = run.read_file
+    named = {"0.json": "claude-opus-4-5", "1.json": "gpt-5", "2.json": "unheard-of", "3.json": None}
+    monkeypatch.setattr(
+        run,
+        "read_file",
+        lambda path: [replace(one, model=named[path.name]) for one in read(path)],
+    )
+    options = Options(EAGER, model_prices("claude-sonnet-5-5"), by_model=True)
+    found = outcome([replay_file(path, options)[0] for path in record(tmp_path, 4)], options)
+    total, rows = found["total"], list(found["recordings"])
+    assert total["priced_as"] == {"claude-opus-4-5": 1, "gpt-5": 1, "claude-sonnet-5-5": 2}
+    assert total["unpriced"] == {"unheard-of": 1}
+    for row, model in zip(rows, named.values(), strict=True):
+        prices = options.prices_of(model) or options.prices
+        sums = row["strategies"][OURS]
+        assert row["dollars_per_million"] == prices.dollars_per_million
+        assert sums["dollars"] == round(prices.dollars(sums["cost"]), 6)
+    assert total["strategies"][OURS]["dollars"] == pytest.approx(
+        sum(row["strategies"][OURS]["dollars"] for row in rows)
+    )
+    told = "".join(sentences(total, found))
+    assert "recorded models (recordings: claude-opus-4-5 1, gpt-5 1, claude-sonnet-5-5 2" in told
+    assert "taken for claude-sonnet-5-5: unheard-of (1)" in told
+    table = replace(options, prices=PRICES)
+    assert table.prices_of("gpt-5") == prices_for("anthropic-5m", "gpt-5")
 
 
 def test_what_is_no_recording_is_a_row_with_its_reason(tmp_path: Path) -> None:

@@ -33,9 +33,8 @@ function short(value) {
 }
 
 // Without a price in dollars a cost is given in tokens at the base price.
-function money(tokens) {
-  if (!page.dollarsPerToken) return number(tokens);
-  return dollars(tokens * page.dollarsPerToken);
+function money({ data }, tokens) {
+  return data.dollarsPerToken ? dollars(tokens * data.dollarsPerToken) : number(tokens);
 }
 
 function dollars(value) {

@@ -19,15 +19,17 @@ text = html.escape
 def main_parts(outcome: dict[str, Any]) -> dict[str, str]:
     """Return the parts of the template."""
     recordings, total, prices = outcome["recordings"], outcome["total"], outcome["prices"]
-    settings = [
-        f"policy {outcome['policy']}",
-        f"prices {prices['name']}: cache read × {prices['read']:g}, write × {prices['write']:g}",
-        f"cache marks: {outcome['marks']}",
-    ]
-    if prices["dollars_per_million"]:
-        settings.append(f"${prices['dollars_per_million']:,.2f} for a million input tokens")
-    if prices["window_tokens"]:
-        settings.append(f"window {prices['window_tokens']:,} tokens")
+    settings = [f"policy {outcome['policy']}", f"cache marks: {outcome['marks']}"]
+    if total and set(total["priced_as"]) != {prices["name"]}:
+        settings.append(f"prices of {counted(len(total['priced_as']), 'recorded model')}")
+    else:
+        settings.append(
+            f"prices {prices['name']}: cache read × {prices['read']:g}, write × {prices['write']:g}"
+        )
+        if prices["dollars_per_million"]:
+            settings.append(f"${prices['dollars_per_million']:,.2f} for a million input tokens")
+        if prices["window_tokens"]:
+            settings.append(f"window {prices['window_tokens']:,} tokens")
     main = "<p>No recorded session was found.</p>"
     if total:
         name = "all sources" if len(outcome["sources"]) > 1 else next(iter(outcome["sources"]))
@@ -126,7 +128,7 @@ def _summary(name: str, summary: dict[str, Any], outcome: dict[str, Any]) -> str
 
 def _row(strategy: str, line: str, summary: dict[str, Any]) -> str:
     figures = summary["strategies"][strategy]
-    mark = " <em>best of the others</em>" if strategy == summary["best_other"] else ""
+    mark = " <em>cheapest of the others</em>" if strategy == summary["best_other"] else ""
     shown = zip(COLUMNS, cells(figures), strict=True)
     limited = {"tokens_percent", "cost_percent", "cost_if_read_percent"}
     numbers = "".join(

@@ -47,7 +47,7 @@ function strategyTable(view) {
     const toggle = view.calls ? button(name, shown.has(number), () => toggleLine(number)) : name;
     toggle.dataset.line = number;
     const first = html("span", {}, toggle);
-    if (strategy.name === view.data.best_other) first.append(html("em", {}, " best of the others"));
+    if (strategy.name === view.data.best_other) first.append(html("em", {}, " cheapest of the others"));
     const live = at.map(() => html("span"));
     view.cells.push(live);
     return [first, ...live, ...view.data.rows[number]];
@@ -92,8 +92,9 @@ function redraw(view) {
   view.width = width;
   const across = frame(width, view.calls);
   const rows = (values) => page.strategies.flatMap((each, at) => (shown.has(at) ? [{ ...each, values: values[at] }] : []));
-  const costs = (costSoFar ? view.sums : view.costs).map((row) => row.map((cost) => cost * (page.dollarsPerToken || 1)));
-  const [unit, format] = page.dollarsPerToken ? ["dollars", dollarTick] : ["tokens at the base price", short];
+  const price = view.data.dollarsPerToken;
+  const costs = (costSoFar ? view.sums : view.costs).map((row) => row.map((cost) => cost * (price || 1)));
+  const [unit, format] = price ? ["dollars", dollarTick] : ["tokens at the base price", short];
   view.charts = [
     lineChart("Context size", "tokens at each call", short, rows(view.tokens), across),
     lineChart(costSoFar ? "Cost so far" : "Cost per call", `${unit}, recalls included`, format, rows(costs), across)];
@@ -133,7 +134,7 @@ function choose(view, call) {
   view.slider.setAttribute("aria-valuetext", `call ${call}: ${page.strategies[0].name} ${number(ours[call])} tokens`);
   view.cells.forEach(([size, cost], at) => {
     size.textContent = number(view.tokens[at][call]);
-    cost.textContent = money(view.sums[at][call]);
+    cost.textContent = money(view, view.sums[at][call]);
   });
   view.charts.forEach((chart) => chart.markCall(call));
 }
@@ -142,7 +143,7 @@ function callTableLink(view) {
   return asTable("The calls as a table", () => {
     const headings = ["call", ...page.strategies.flatMap(({ name }) => [`${name}: tokens`, "cost"])];
     const rows = view.tokens[0].map((_, call) =>
-      [number(call), ...page.strategies.flatMap((_, at) => [number(view.tokens[at][call]), money(view.costs[at][call])])]);
+      [number(call), ...page.strategies.flatMap((_, at) => [number(view.tokens[at][call]), money(view, view.costs[at][call])])]);
     return table("Tokens and cost of each call", headings, rows);
   });
 }

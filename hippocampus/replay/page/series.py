@@ -15,7 +15,7 @@ OTHER_LINES = 8
 
 
 def page_data(outcome: dict[str, Any]) -> dict[str, Any]:
-    """Return the data that all drawings share: strategies with their line styles, and the price."""
+    """Return the data that all drawings share: strategies with their line styles."""
     total = outcome["total"]
     best = total and total["best_other"]
     first = (outcome["ours"], outcome["everything"], best, outcome["floor"])
@@ -25,7 +25,6 @@ def page_data(outcome: dict[str, Any]) -> dict[str, Any]:
             for name, line in line_styles(outcome).items()
         ],
         "columns": [title for title, _, _ in COLUMNS],
-        "dollarsPerToken": outcome["prices"]["dollars_per_million"] / 1_000_000,
     }
 
 
@@ -59,6 +58,7 @@ def recording_data(recording: dict[str, Any], outcome: dict[str, Any]) -> dict[s
     tokens, costs = recording.get("call_tokens"), recording.get("call_costs")
     return {
         **{field: recording[field] for field in ("path", "format", "model", "best_other")},
+        "dollarsPerToken": recording["dollars_per_million"] / 1_000_000,
         "words": sentences(recording, outcome),
         "troubles": [*recording["broken"], *recording["problems"]],
         "rows": [cells(recording["strategies"][name]) for name in names],
