@@ -1,7 +1,7 @@
 """Large tool-call arguments made short: the same JSON, its long texts as excerpts.
 
-Paths, ids, names and commands are never shortened; of a text that a call writes, what it defines or
-changes keeps its order. Pure.
+Paths, ids, names and commands are never shortened; of a text that a call writes, what it changes comes
+first. Pure.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import Any
 
 from hippocampus.formats import json_text
 from hippocampus.formats.calls import file_of
-from hippocampus.indexing import code
 from hippocampus.indexing.excerpt import WORDLESS
 from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
 from hippocampus.indexing.frame import as_content
@@ -32,9 +31,8 @@ EDITED = 1.6
 """The share more that a text may weigh which replaces another, whose excerpt is one line."""
 REPLACED = re.compile(r"(?i)^(?:old|search|find|target_?content|before)")
 """Keys of a text that the call takes out of a file: what it puts in is next to it."""
-DEFINITION, CHANGED = 4.0, 2.0
-"""The weight of a line that defines something, and what a line gains that the replaced text lacks."""
-DEFINING = frozenset({"class", "type", "def", "test", "section"})
+CHANGED = 2.0
+"""What a line gains that the replaced text lacks."""
 CHARACTERS_PER_TOKEN = 4
 SHORT_CHARACTERS = 160
 """A text up to here stays whole whatever its key."""
@@ -121,7 +119,7 @@ class _Shortener:
     def excerpt(self, text: str, before: str = "", file: str = "") -> str:
         """Return what a text holds: its summary, and its own lines in their order.
 
-        Those that define something come first, and those that the text before lacks.
+        Those that the text before lacks come first.
         """
         weight = max(1, len(text) // CHARACTERS_PER_TOKEN)
         most = min(self._most, max(MIN_TOKENS, int(SHARE * weight)))
@@ -137,25 +135,20 @@ class _Shortener:
         )
         extraction = extraction_of(text, context)
         if any(line.number is not None for line in extraction.lines):
-            extraction = replace(extraction, lines=tuple(_own_lines(text, extraction, before)))
+            extraction = replace(extraction, lines=tuple(_own_lines(extraction, before)))
         room = max(0, most - tokens.count(extraction.summary))
         chosen = choose(extraction, context, Price(0.0, 1.0, room, room))
         return "\n".join(as_content(line) for line in (extraction.summary, *chosen))
 
 
-def _own_lines(text: str, extraction: Extraction, before: str) -> Iterator[EntryLine]:
-    """Yield the own lines of a text without headings; definitions and changed lines weigh more."""
-    outline = code.outline_of(text) if extraction.kind == "code" else None
-    made = (
-        {symbol.line for symbol in outline.symbols if symbol.kind in DEFINING} if outline else set()
-    )
+def _own_lines(extraction: Extraction, before: str) -> Iterator[EntryLine]:
+    """Yield the own lines of a text without headings; changed lines weigh more."""
     replaced = {line.strip() for line in before.splitlines()}
     for line in extraction.lines:
         if line.number is None or WORDLESS.fullmatch(line.text):
             continue
         rows = line.text.split("\n")
-        defines = not made.isdisjoint(range(line.number, line.number + len(rows)))
-        weight = max(line.weight, DEFINITION) if defines else line.weight
+        weight = line.weight
         if replaced and not replaced.issuperset(row.strip() for row in rows):
             weight *= CHANGED
         yield replace(line, weight=weight, keep=False, parent=None)

@@ -1,27 +1,14 @@
-"""Lines that differ in their numbers, ids and names only, as one pattern with a count.
-
-Words with digits are variables, as in Drain (He et al. 2017). Linear. Pure.
-"""
+"""Lines that differ in their digits only: read once, and counted. Linear, pure."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 DIGITS = bytes.maketrans(b"123456789", b"000000000")
-VARIABLE = "*"
 
 T = TypeVar("T")
-
-
-@dataclass(slots=True)
-class Pattern:
-    """Lines that read alike."""
-
-    numbers: list[int]
-    """Their numbers, from 0."""
 
 
 def masked(text: str) -> list[str]:
@@ -43,32 +30,3 @@ def map_alike(lines: Sequence[str], describe: Callable[[str], T]) -> list[T]:
     examples = dict(zip(masks, lines, strict=True))
     rendered = {mask: describe(line) for mask, line in examples.items()}
     return [rendered[mask] for mask in masks]
-
-
-def patterns_of(
-    lines: Sequence[str], numbers: Iterable[int], *, by_words: bool = True
-) -> list[Pattern]:
-    """Return the patterns among some masked lines, in the order of their first lines.
-
-    Lines that differ in their digits only make one; by words, so do lines that differ in words with
-    digits, such as ids.
-    """
-    found: dict[str, Pattern] = {}
-    for number in numbers:
-        found.setdefault(lines[number], Pattern([])).numbers.append(number)
-    if not by_words:
-        return list(found.values())
-    alike: dict[tuple[str, ...], Pattern] = {}
-    for line, pattern in found.items():
-        words = tuple([_word(word) if "0" in word else word for word in line.split()])
-        known = alike.setdefault(words, pattern)
-        if known is not pattern:
-            known.numbers += pattern.numbers
-    for pattern in alike.values():
-        pattern.numbers.sort()
-    return list(alike.values())
-
-
-def _word(word: str) -> str:
-    name, equals, _ = word.partition("=")
-    return name + "=*" if equals and "0" not in name else VARIABLE

@@ -101,7 +101,7 @@ class RecallRequest(BaseModel):
     context: Count = _field("Lines to return before and after each line that matches the pattern.")
     path: Text = _field(
         "JSON: a JSONPath, as $.items[3].id, $.items[4:9], $.items[?@.id==7]. Table: rows[3], columns.name. "
-        "Code: a symbol's name. Page: a ref, a selector or a heading."
+        "Code: a symbol's name. Page: a ref or a heading."
     )
     query: Text = _field("Words; the passages that fit them best are returned.")
     head: Count = _field("Number of lines to return from the start.")

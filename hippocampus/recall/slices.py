@@ -1,7 +1,7 @@
 """Slices of one text: by lines, pattern, path or words, within a token budget. Pure.
 
-The content decides how a path is read: as one into JSON, a row, a symbol of code, an element of a page
-or a section; the first finder with a result counts.
+The content decides how a path is read: as one into JSON or a table, as the ref of an element, as a name
+that code defines, or as a heading; the first finder with a result counts.
 """
 
 from __future__ import annotations
@@ -17,18 +17,14 @@ from typing import Any, NamedTuple
 
 from hippocampus.entries.text import storable
 from hippocampus.errors import RecallError, nearest
-from hippocampus.indexing.code import outline_of
-from hippocampus.indexing.code.outline import Symbol, qualified
 from hippocampus.indexing.grids import Grid, grid_of
 from hippocampus.indexing.output import first_number, without_numbers
 from hippocampus.models import tokens
 from hippocampus.patterns import PatternError
-from hippocampus.policy.matching import searchable
 from hippocampus.recall.lines import (
     GAP,
     NumberedLine,
     Paged,
-    compiled,
     decoded,
     fit,
     matching,
@@ -63,23 +59,18 @@ MAX_CHARACTERS = 100
 """The part of a path or a key that an error quotes: they may have any length."""
 RECORDS = re.compile(r"(?P<what>rows|columns)(?P<rest>(?:[.\[].*)?)")
 REF = re.compile(r"(?:ref=|uid=|@)?[\"\[]?(?P<ref>[A-Za-z]{0,3}\d[\w.:-]{0,20})[\"\]]?")
-SELECTOR = re.compile(
-    r"(?P<tag>[a-zA-Z][\w-]*)?(?:#(?P<id>[\w:-]+)|\.(?P<class>[\w-]+)|"
-    r"\[(?P<name>[\w:-]+)=[\"']?(?P<value>[^\"'\]]+)[\"']?\])?"
-)
-VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())  # noqa: SIM905 - reads better so
-TAG_NAME = re.compile(r"<([a-zA-Z][\w-]*)")
-MAX_ELEMENTS = 200
-UNCLOSED_CHARACTERS = 2_000
-"""The length of an element that is never closed."""
 SYMBOL = re.compile(r"[\w$:.<>#-]{1,200}(?:\(\))?")
-DEFINITION = (
-    r"^\s*(?:[\w@<>\[\]]+\s+){0,4}(?:def|class|func|fn|function|struct|enum|interface|type|trait|"
-    r"impl|module|const|let|var|CREATE TABLE|create table)\s+(?:\([^)]*\)\s*)?%s\b"
+MAKING = (
+    r"^[ \t]*(?:[\w@<>\[\]]+[ \t]+){0,4}(?:def|class|func|fn|function|struct|enum|interface|type|trait|"
+    r"impl|module|const|let|var|CREATE TABLE|create table)[ \t]+(?:\([^)\n]*\)[ \t]*)?"
 )
-"""The definition of a name, for sources without an outline."""
-MAX_SOURCE_CHARACTERS = 200_000
-"""A larger source gets no outline."""
+"""The words before the name of a definition."""
+DEFINITION = (
+    rf"{MAKING}%(name)s\b|^[ \t]*(?:\w[\w<>\[\]]*[ \t]+){{0,4}}%(name)s[ \t]*\([^;]*\{{[ \t]*$"
+    r"|^%(name)s[ \t]*(?::[^=]{1,60})?=[^=]"
+)
+"""The definition of a name: after such a word, as a method with a brace, or as a value."""
+MADE = re.compile(rf"{MAKING}([\w$]+)", re.MULTILINE)
 CLOSING = re.compile(r"\s*[)\]]|\s*\{$")
 HEADING = re.compile(
     r"^(?P<marks>#{1,6})[ \t]+(?P<title>\S[^\n]{0,300})$"
@@ -302,7 +293,8 @@ def lines_at(text: str, path: str) -> Iterator[NumberedLine]:
     found = next(filter(None, (find(inner, path.strip()) for find in FINDERS)), None)
     if found is None:
         known = _names(inner)
-        near = list(nearest(path, known, MAX_LISTED)) or known[:MAX_LISTED]
+        last = path.rpartition(".")[-1] or path
+        near = list(nearest(last, known, MAX_LISTED)) or known[:MAX_LISTED]
         listed = f"; there are {', '.join(name[:60] for name in near)}" if near else ""
         reason = f"nothing here is named {path[:60]!r}{listed}; or ask by a pattern"
         raise RecallError("no_match", reason)
@@ -310,15 +302,13 @@ def lines_at(text: str, path: str) -> Iterator[NumberedLine]:
 
 
 def _names(text: str) -> list[str]:
-    """Return the names in a text: rows and columns, symbols and titles, outer ones first."""
-    grid, symbols = _grid(text), _symbols(text)
+    """Return the names in a text: rows and columns, definitions, and titles, outer ones first."""
+    grid = _grid(text)
     table = [f"columns.{name}" for name in grid.header] if grid else []
     rows = [f"rows[0] to rows[{len(grid.rows) - 1}]"] if grid else []
-    made = [at for at, symbol in enumerate(symbols) if symbol.kind not in ("import", "main")]
-    made.sort(key=lambda at: symbols[at].parent is not None)
+    made = [match[1] for match in MADE.finditer(without_numbers(text))]
     titles = [heading.title for heading in sorted(_headings(text), key=lambda each: each.level)]
-    found = (*rows, *table, *(qualified(symbols, at) for at in made), *titles)
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys((*rows, *table, *made, *titles)))
 
 
 def _in_json(value: dict[str, Any] | list[Any], path: str) -> Iterator[NumberedLine]:
@@ -368,35 +358,19 @@ def _grid(text: str) -> Grid | None:
     return grid_of(text) if "\n" in text else None
 
 
-# Elements of pages, in linear time
+# Elements of page snapshots, and definitions of code
 
 
-def _elements(text: str, path: str) -> list[NumberedLine]:
-    """Return the lines of the elements that a ref or a selector names."""
-    if ref := REF.fullmatch(path):
-        return _by_ref(text, re.escape(ref["ref"]))
-    selector = SELECTOR.fullmatch(path)
-    if selector is None or not path or "<" not in text:
+def _by_ref(text: str, path: str) -> list[NumberedLine]:
+    """Return the first line with a ref, and the lines that are indented below it."""
+    found = REF.fullmatch(path)
+    if found is None:
         return []
-    tag = re.escape(selector["tag"]) if selector["tag"] else "[a-z][a-z0-9-]*"
-    if selector["id"]:
-        name, value = "id", re.escape(selector["id"])
-    elif selector["class"]:
-        name, value = "class", rf"[^\"'<>]*\b{re.escape(selector['class'])}\b[^\"'<>]*"
-    elif selector["name"]:
-        name, value = re.escape(selector["name"]), re.escape(selector["value"])
-    else:
-        return _opened(text, rf"<{tag}[\s/>]")
-    quoted = rf"(?:\"{value}\"|'{value}'|{value}[\s/>])"
-    return _opened(text, rf"<{tag}\s[^<>]*\b{name}\s*=\s*{quoted}")
-
-
-def _by_ref(text: str, ref: str) -> list[NumberedLine]:
-    """Return the line with a ref, and the lines that are indented below it."""
-    pattern = rf"(?:\b(?:ref|uid)=\"?{ref}\"?(?:[^\w]|$)|\[{ref}\]|^[\s\-*]*@?{ref}[:\s])"
+    ref = re.escape(found["ref"])
+    pattern = rf"(?:\b(?:ref|uid|id)=[\"']?{ref}[\"']?(?:[^\w]|$)|\[{ref}\]|^[\s\-*]*@?{ref}[:\s])"
     first = next(matching(Paged(text), pattern), None)
-    if first is None or "<html" in text[:2_000]:
-        return _opened(text, rf"<[a-z][^<>]*(?:id|ref|data-ref|uid)\s*=\s*[\"']?{ref}[\"'\s/>]")
+    if first is None:
+        return []
     lines = text.split("\n")
     indent = _indent_of(lines[first.number - 1])
     end = first.number
@@ -405,51 +379,15 @@ def _by_ref(text: str, ref: str) -> list[NumberedLine]:
     return list(numbered(lines[first.number - 1 : end], first.number))
 
 
-def _opened(text: str, opening: str) -> list[NumberedLine]:
-    """Return the lines of the elements whose opening tags match, each line once."""
-    plain, found, end = searchable(text), list[NumberedLine](), 0
-    matches = compiled(f"(?i)(?s){opening}", across_lines=True).finditer(plain)
-    for match in itertools.islice(matches, MAX_ELEMENTS):
-        if (start := match.start()) >= end:
-            end = _element_end(plain, start)
-            found += _lines_of(text, start, end)
-    return found
-
-
-def _element_end(text: str, start: int) -> int:
-    tag = TAG_NAME.match(text, start, start + 100)
-    close = text.find(">", start) + 1 or len(text)
-    if tag is None or tag[1].lower() in VOID or text[close - 2 : close] == "/>":
-        return close
-    depth = 0
-    for each in compiled(rf"(?i)</?{tag[1]}[\s/>]", across_lines=True).finditer(text[start:]):
-        depth += -1 if each.group()[1:2] == "/" else 1
-        if depth == 0:
-            return (text.find(">", start + each.start()) + 1) or len(text)
-    return min(len(text), start + UNCLOSED_CHARACTERS)
-
-
-# Symbols of code
-
-
 def _definitions(text: str, path: str) -> list[NumberedLine]:
     """Return the lines of the definitions of a symbol, `name` or `Outer.name`."""
-    name = path.removesuffix("()")
-    if not SYMBOL.fullmatch(name):
+    if not SYMBOL.fullmatch(path):
         return []
-    lines, bare, symbols = text.split("\n"), _bare(text), _symbols(text)
-    last = name.rsplit(".", 1)[-1]
-    starts = [
-        symbol.line - 1
-        for at, symbol in enumerate(symbols)
-        if symbol.kind != "import"
-        and symbol.name == last
-        and (symbol.name == name or qualified(symbols, at).endswith(name))
-    ]
-    if not starts:
-        wanted = DEFINITION % re.escape(last.rsplit("::", 1)[-1])
-        starts = [line.number - 1 for line in matching(Paged(text), wanted)]
-    spans = [_definition(bare, start) for start in starts if start < len(lines)]
+    lines, bare = text.split("\n"), _bare(text)
+    last = re.split(r"\.|::", path.removesuffix("()"))[-1]
+    wanted = DEFINITION % {"name": re.escape(last)}
+    found = matching(Paged("\n".join(bare)), wanted)
+    spans = (_definition(bare, line.number - 1) for line in found)
     return [
         line for span in spans for line in numbered(lines[span.start : span.stop], span.start + 1)
     ]
@@ -480,15 +418,6 @@ def _definition(bare: Sequence[str], start: int) -> slice:
 def _bare(text: str) -> list[str]:
     """Return the lines of a source without the line numbers of a dump."""
     return without_numbers(text).split("\n")
-
-
-@functools.lru_cache(maxsize=2)
-def _symbols(text: str) -> list[Symbol]:
-    """Return the symbols of a source, each with its line in the text."""
-    if len(text) > MAX_SOURCE_CHARACTERS:
-        return []
-    outline = outline_of("\n".join(_bare(text)))
-    return outline.symbols if outline else []
 
 
 # Sections of Markdown, HTML and page snapshots
@@ -542,5 +471,5 @@ def _lines_of(text: str, start: int, end: int) -> list[NumberedLine]:
 
 
 FINDERS: tuple[Callable[[str, str], list[NumberedLine]], ...] = (
-    _elements, _definitions, _section,
+    _by_ref, _definitions, _section,
 )  # fmt: skip

@@ -1,10 +1,7 @@
-"""Sources are recognised, and every name of an outline is on its line."""
+"""Sources are recognised, whole and in part, and no text makes it fail."""
 
 from __future__ import annotations
 
-import argparse
-import ast
-import inspect
 import textwrap
 
 import pytest
@@ -12,8 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus.indexing import code
-from hippocampus.indexing.code import keywords
-from hippocampus.indexing.code.languages import BY_EXTENSION
 
 SOURCES = {
     "py": '''
@@ -208,32 +203,10 @@ SOURCES = {
         }
         """,
 }
-EXPECTED = {
-    "py": {"User", "first", "load", "LIMIT"},
-    "ts": {"LIMIT", "User", "constructor", "load", "Options", "first", "last"},
-    "go": {"Limit", "User", "First", "Load"},
-    "rs": {"LIMIT", "User", "first", "load"},
-    "java": {"LIMIT", "User", "first"},
-    "cpp": {"LIMIT", "User", "load", "main"},
-    "rb": {"Shop", "User", "LIMIT", "first"},
-    "php": {"User", "LIMIT", "first"},
-    "sh": {"LIMIT", "first"},
-    "sql": {"users", "users_name", "load"},
-    "css": {":root", "--limit", ".user-card > a"},
-}
 
 
 def source(extension: str) -> str:
     return textwrap.dedent(SOURCES[extension]).strip() + "\n"
-
-
-@pytest.mark.parametrize("extension", SOURCES)
-def test_every_symbol_stands_on_its_line(extension: str) -> None:
-    text = source(extension)
-    lines = text.split("\n")
-    outline = keywords.outline(text, BY_EXTENSION[extension])
-    assert {symbol.name for symbol in outline.symbols} >= EXPECTED[extension]
-    assert all(symbol.name in lines[symbol.line - 1] for symbol in outline.symbols)
 
 
 @pytest.mark.parametrize("extension", SOURCES)
@@ -246,26 +219,6 @@ def test_a_source_is_recognised_by_itself(extension: str) -> None:
     assert code.is_code(source(extension)) >= 0.5
 
 
-@pytest.mark.parametrize("extension", ["ts", "go", "rs", "java", "cpp"])
-def test_no_word_of_control_is_taken_for_a_name(extension: str) -> None:
-    names = {
-        symbol.name
-        for symbol in keywords.outline(source(extension), BY_EXTENSION[extension]).symbols
-    }
-    assert not names & {"if", "for", "while", "return", "switch", "super", "else"}
-
-
-def test_the_outline_of_python_has_what_its_parser_finds() -> None:
-    tree = ast.parse(source("py"))
-    made = {
-        (node.lineno, node.name)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-    }
-    outlined = keywords.outline(source("py"), BY_EXTENSION["py"]).symbols
-    assert made == {(s.line, s.name) for s in outlined if s.kind in {"class", "def"}}
-
-
 def test_prose_is_no_code() -> None:
     prose = (
         "It was the best of times.\nIt was the worst of times, and so on.\nNobody knew why.\n" * 5
@@ -273,23 +226,10 @@ def test_prose_is_no_code() -> None:
     assert code.is_code(prose) < 0.5
 
 
-def test_a_python_module_of_the_library_has_every_class_and_function_on_its_line() -> None:
-    text = inspect.getsource(argparse)
-    outline = code.outline_of(text)
-    assert outline is not None
-    made = {
-        (node.name, node.lineno)
-        for node in ast.parse(text).body
-        if isinstance(node, ast.FunctionDef | ast.ClassDef)
-    }
-    assert made <= {(symbol.name, symbol.line) for symbol in outline.symbols}
-
-
 @pytest.mark.parametrize("extension", ["py", "ts", "go", "yaml", ""])
 @given(text=st.text(alphabet="def class(){}:=\n\t \"'<>#.,;0aZ_-é[]", max_size=400))
 def test_no_text_makes_it_fail(extension: str, text: str) -> None:
     assert 0 <= code.is_code(text, f"file.{extension}") <= 1
-    assert code.outline_of(text) == code.outline_of(text)
 
 
 @pytest.mark.parametrize(
@@ -306,18 +246,3 @@ def test_no_text_makes_it_fail(extension: str, text: str) -> None:
 def test_hostile_sources_are_survived(text: str) -> None:
     assert 0 <= code.is_code(text, "x.py") <= 1
     assert 0 <= code.is_config(text) <= 1
-
-
-def test_a_call_with_a_function_in_it_is_no_definition() -> None:
-    source = """\
-import { useEffect } from "react";
-export class Panel {
-  render(done: () => void): void {
-    setTimeout(() => {
-      done();
-    }, 10);
-  }
-}
-"""
-    names = [symbol.name for symbol in keywords.outline(source, BY_EXTENSION["ts"]).symbols]
-    assert names == ["react", "Panel", "render"]

@@ -176,7 +176,7 @@ def test_code_is_asked_for_by_a_symbols_name() -> None:
     assert at(CODE, "put").count("\n") == 5
     assert at(CODE, "main()").endswith('Store().put("x")')
     assert at(CODE, "LIMIT") == "26: LIMIT = 10"
-    with pytest.raises(RecallError, match=r"Store\.get"):
+    with pytest.raises(RecallError, match="there are get"):
         at(CODE, "Store.gett")
 
 
@@ -191,13 +191,7 @@ def test_a_numbered_dump_is_code_too() -> None:
     assert at(dump, "main").startswith("122:    122\tdef main() -> None:")
 
 
-def test_a_page_has_selectors_and_headings() -> None:
-    assert at(PAGE, "#open-list").startswith('4: <div id="open-list"><div>Order 17</div>')
-    assert at(PAGE, "#open-list").endswith("</div>")
-    assert at(PAGE, ".menu") == '2: <nav class="top menu"><a href="/">Home</a></nav>'
-    assert at(PAGE, "p.note") == '6: <p class="note">None.</p>'
-    assert at(PAGE, "[data-testid=go]").endswith(">Go</button>")
-    assert at(PAGE, "img") == '4: <img src="x.png">'
+def test_a_page_has_refs_and_headings() -> None:
     assert at(PAGE, "e12").endswith(">Go</button>")
     assert "Order 17" in at(PAGE, "Open")
     assert "None." not in at(PAGE, "Open")

@@ -1,18 +1,27 @@
-"""Source code and configuration: which texts are, and the names that a source makes, with their lines.
+"""Source code and configuration: which texts are, and which of their lines define a name.
 
-Every language, and every partial read, by keywords and indentation. Nothing is run and no file is
-opened.
+Nothing is run and no file is opened.
 """
 
 from __future__ import annotations
 
-from hippocampus.indexing.code import keywords
-from hippocampus.indexing.code.outline import Outline
+import re
+
 from hippocampus.indexing.code.recognition import read_language
 
-__all__ = ["is_code", "is_config", "outline_of"]
+__all__ = ["is_code", "is_config"]
 
-MAKING = frozenset({"class", "type", "def", "test", "section", "import"})
+MODIFIERS = (
+    r"(?:(?:export|default|public|private|protected|internal|static|async|pub|abstract|final|override|"
+    r"inline|virtual|unsafe|open|data|sealed|const|declare)\b[ \t(]*(?:crate\)[ \t]*)?)*"
+)
+MADE = re.compile(
+    rf"^[ \t]{{0,60}}{MODIFIERS}(?:def|class|fn|func|function|fun|interface|type|struct|enum|trait|impl|"
+    r"module|namespace|mod|record|object|test|it|describe|sub|create|CREATE|import|from|use|using|package|"
+    r"require|include|#include|const|let|var|val)\b[ \t(]*[\w\"'<{*.@$]",
+    re.MULTILINE,
+)
+"""A line that defines or imports a name, in any language."""
 SURE = 0.95
 """From here on a part of a source needs no definition to be known as one."""
 SIGNS_IN_OUTPUT = frozenset({"rust", "sql"})
@@ -32,8 +41,7 @@ def is_code(text: str, file: str = "") -> float:
     is_sure = reading.confidence >= SURE and reading.language.name not in SIGNS_IN_OUTPUT
     if is_sure or reading.is_named:
         return reading.confidence
-    symbols = keywords.outline(text, reading.language).symbols
-    made = sum(symbol.kind in MAKING for symbol in symbols)
+    made = len(MADE.findall(text))
     return reading.confidence if made and LINES_PER_NAME * made >= text.count("\n") else 0.0
 
 
@@ -41,11 +49,3 @@ def is_config(text: str, file: str = "") -> float:
     """Return how surely a text is a configuration file."""
     reading = read_language(text, file)
     return reading.confidence if reading and reading.language is None else 0.0
-
-
-def outline_of(text: str) -> Outline | None:
-    """Return the names that a source makes, with their lines, or nothing where a text is none."""
-    reading = read_language(text)
-    if reading is None or reading.language is None:
-        return None
-    return keywords.outline(text, reading.language)
