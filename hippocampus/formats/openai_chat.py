@@ -17,6 +17,7 @@ from hippocampus.formats.content import (
     without_envelope,
 )
 from hippocampus.formats.conversation import Item, Message, Part, Role, ToolResult
+from hippocampus.formats.failed import says_it_failed
 
 NAME = "openai"
 SEPARATE_USER_MESSAGES = True
@@ -97,10 +98,12 @@ def _parts(item: Item) -> Iterator[Part]:
 
 def _result(item: Item) -> Iterator[Part]:
     content = item.get("content")
+    text = without_envelope(text_of(content))
     yield Part(
         "result",
-        without_envelope(text_of(content)),
+        text,
         (0, "content"),
+        is_error=says_it_failed(text),
         tool=str(item.get("name") or ""),
         call_id=str(item.get("tool_call_id") or ""),
     )

@@ -19,6 +19,7 @@ from hippocampus.formats.content import (
     without_images,
 )
 from hippocampus.formats.conversation import Item, Message, Part, Role, ToolResult
+from hippocampus.formats.failed import says_it_failed
 
 NAME = "responses"
 SEPARATE_USER_MESSAGES = True
@@ -138,7 +139,9 @@ def _opaque(item: Item, at: int) -> Part:
 def _result(item: Item, at: int) -> Iterator[Part]:
     output = item.get("output")
     text = without_envelope(text_of(output))
-    yield Part("result", text, (at, "output"), call_id=str(item.get("call_id", "")))
+    failed = says_it_failed(text)
+    called = str(item.get("call_id", ""))
+    yield Part("result", text, (at, "output"), call_id=called, is_error=failed)
     for number, block in enumerate(output if isinstance(output, list) else ()):
         if isinstance(block, dict) and block.get("type") == "input_image":
             yield Part("image", "", (at, "output", number), image_tokens=image_tokens(block))

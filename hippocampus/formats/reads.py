@@ -73,6 +73,8 @@ SED_WRITTEN = re.compile(r"\bsed +-[nEr]*i[^\n;|&]* [\"']?([\w./~\\:-]+)")
 CAT = re.compile(r"\s*cat [^|;&<>\n]+")
 """A command that prints a file and does nothing else."""
 END_OF_COMMAND = re.compile(r"[;&()\n]+|\|\|")
+POINTER = re.compile(r"(?i)\bunchanged since (?:your )?last read\b")
+MAX_POINTER_CHARACTERS = 400
 NOWHERE = ("/dev/null", "$null", "1", "2")
 """Where output is sent that goes into no file."""
 
@@ -125,6 +127,15 @@ def reads_whole(arguments: str) -> bool:
     if command:
         return CAT.fullmatch(str(command)) is not None
     return not any(isinstance(each, int | list) and each is not True for each in value.values())
+
+
+def points_back(result: str) -> bool:
+    """Return whether a host answered a read with a pointer to an earlier one.
+
+    >>> points_back("Wasted call — file unchanged since your last Read. Refer to that result instead.")
+    True
+    """
+    return len(result) <= MAX_POINTER_CHARACTERS and POINTER.search(result) is not None
 
 
 def files_written(tool: str, arguments: str) -> list[str]:

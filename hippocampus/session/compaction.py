@@ -72,15 +72,19 @@ class CompactionPlan(NamedTuple):
     rooms: list[Room]
 
 
-def plan_compaction(view: View, limit_tokens: int, pinned: Collection[int] = ()) -> CompactionPlan:
+def plan_compaction(
+    view: View, limit_tokens: int, pinned: Collection[int] = (), in_use: Collection[int] = ()
+) -> CompactionPlan:
     """Return the digests with which a view fits under a limit, or fits best.
 
-    `pinned` are messages that stay, with the round of calls and results that they belong to.
+    `pinned` are messages that stay, with the round of calls and results that they belong to; those
+    `in_use` stay as long as the user's own words do.
     """
     closed = [at for at in digest.boundaries(view.history.raw) if not view.is_inside_fold(at)]
     best = CompactionPlan([], [])
     for level in LEVELS:
-        best = _plan_at(level, view, limit_tokens, closed, pinned)
+        staying = pinned if level.with_user else {*pinned, *in_use}
+        best = _plan_at(level, view, limit_tokens, closed, staying)
         if _weight_after(view, best) <= limit_tokens:
             break
     return best

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 class Constants:
     """What no policy sets: shares without a unit, and turns."""
 
-    stake: float = 0.06
+    stake: float = 0.03
     """The share of the raw cost so far that may be lost on edits of the past."""
     digest_share: float = 1 / 5
     """The tokens of digests, besides files that are worked on, of those that they replace."""

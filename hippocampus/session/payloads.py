@@ -283,6 +283,15 @@ class Payloads:
         """Return the numbers of the messages with pinned payloads."""
         return {each.message for each in self.standing() if each.is_pinned}
 
+    def in_use(self, turn: int, read_turns: int) -> set[int]:
+        """Return the numbers of the messages with payloads that were used again in the last turns."""
+        entries = ((each.message, each.record.entry) for each in self.standing())
+        return {
+            message
+            for message, entry in entries
+            if max(entry.lifecycle.created + 1, turn - read_turns) <= entry.decay.last_access
+        }
+
 
 def _replaces(whole: Record, known: Record, *, written: bool) -> bool:
     """Return whether the whole text of a file replaces what was known of it.

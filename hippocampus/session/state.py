@@ -16,6 +16,7 @@ from hippocampus.session.history import History, common, joined_end, same_words
 from hippocampus.session.payload import Payload
 from hippocampus.session.payloads import Payloads, arrived
 from hippocampus.session.redactor import redacted
+from hippocampus.session.referred import referred
 from hippocampus.session.rules import Rules
 from hippocampus.session.view import Rendered, View
 from hippocampus.storage.ledger import NextText
@@ -153,10 +154,13 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
     known = common(state.last_keys, history.keys) if state.last_keys else history.reading.kept
     stored = min(state.stored_keys, known)
     view = replace(view.extended(history, kept), sent=sent).opened_with(opening)
-    redacted_texts: Sequence[Rendered] = ()
+    edits = rules.policy.compression != "none"
+    texts = list(referred(history, kept, rules.policy.read_turns)) if edits else []
+    history = history.with_redacted(texts, [each[:2] for each in texts]) if texts else history
     if rules.redacts:
         calls = {call_id: site.part for call_id, site in payloads.calls.items()}
-        history, redactions, redacted_texts = redacted(history, calls, kept, rules)
+        history, redactions, gone = redacted(history, calls, kept, rules)
+        texts += gone
         payloads = replace(payloads, redactions={**payloads.redactions, **redactions})
     view = replace(view, history=history)
     digests = _digests(state, view, kept)
@@ -165,7 +169,7 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
     arrival = arrived(
         history, payloads, state.records, state.ids, rules, kept, start, frozenset(hidden)
     )
-    shown = [each for each in redacted_texts if each.message not in hidden]
+    shown = [each for each in texts if each.message not in hidden]
     view = view.with_texts(shown)
     thin = _thinned(view, kept, hidden, arrival.payloads, rules)
     view = view.with_texts([*thin, *arrival.rendered])

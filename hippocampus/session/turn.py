@@ -155,7 +155,8 @@ def _changes(state: State, costs: Costs, rules: Rules, *, cold: bool) -> _Change
     changes = _with_edits(changes, decisions, state, rules)
     if excess_tokens(changes.view, rules):
         pinned = changes.payloads.pinned()
-        planned = compaction.plan_compaction(changes.view, rules.limit_tokens, pinned)
+        in_use = changes.payloads.in_use(given.turn, policy.read_turns)
+        planned = compaction.plan_compaction(changes.view, rules.limit_tokens, pinned, in_use)
         changes = _with_digests(changes, state, planned, LIMIT_REASON, rules)
     if excess_tokens(changes.view, rules):
         changes = _last_resort(changes, state, rules)

@@ -262,7 +262,7 @@ def described(file: WorkFile, budget_tokens: int, since: int) -> list[str]:
     outline = max(MIN_TOKENS, weight // OUTLINE_SHARE)
     groups = (
         (fresh, budget_tokens),
-        (sorted(_written(parts), reverse=True), budget_tokens),
+        (sorted(_written(parts), key=lambda line: (-line[0], *line[1:])), budget_tokens),
         (_outline(parts), outline),
     )
     for group, room in groups:

@@ -56,7 +56,7 @@ NUMBERS: dict[str, tuple[object, ...]] = {
 
 
 DIGESTS: dict[str, tuple[object, ...]] = {
-    "stake": (0.03, 0.1),
+    "stake": (0.06, 0.1),
     "digest_share": (1 / 6, 1 / 4),
     "steps_share": (0.3, 0.7),
     "read_share": (1 / 6, 1 / 3),

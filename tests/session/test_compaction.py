@@ -279,6 +279,25 @@ def test_what_is_pinned_outlives_a_compaction(tmp_path: Path) -> None:
     memory.close()
 
 
+@pytest.mark.parametrize("named", [True, False])
+def test_what_is_named_again_and_again_outlives_a_compaction(named: bool, tmp_path: Path) -> None:
+    """As long as the user's own words do; what nobody named since it came goes by its place."""
+    items = long_talk(120)
+    items[8] = {**items[8], "content": " ".join(f"plan_item_{n}" for n in range(60))}
+    for item in items[13::10] if named else ():
+        item["content"] = "As plan_item_7 says."
+    memory = Hippocampus(
+        tmp_path, policy=load("default").model_copy(update={"budget_tokens": 3_000})
+    )
+    with memory.session("s") as session, no_fallback():
+        for end in range(1, len(items) + 1, 2):
+            view = session(items[:end])
+            assert unpaired(read(view)) == []
+        assert (items[8] in view) is named
+        assert (items[6] in view) is False
+    memory.close()
+
+
 @pytest.mark.slow
 def test_a_digest_of_digests_still_names_what_it_stands_for(tmp_path: Path) -> None:
     items = reading(40)

@@ -1,0 +1,28 @@
+"""Whether a tool result says that its call failed, where the format has no field for it. Pure."""
+
+from __future__ import annotations
+
+import re
+
+ENDS = 300
+"""The characters at both ends of a text in which its tool says how it went."""
+OPENING = re.compile(
+    r"\s*(?:[\w.]{0,80}(?:error|exception)[:(]|traceback \(most recent call last\):"
+    r"|\{\s*\"errors?\"\s*:(?!\s*(?:null|false|\"\"|\[\s*\]|\{\s*\}|0)))",
+    re.IGNORECASE,
+)
+STATUS = re.compile(
+    r"\"(?:success|ok)\"\s*:\s*false\b|\"is_?error\"\s*:\s*true\b"
+    r"|\b(?:exit(?:ed)?(?: with)?[ _]?(?:code|status)|returncode|rc)\b[\"'>:= ]{1,4}-?[1-9]",
+    re.IGNORECASE,
+)
+
+
+def says_it_failed(text: str) -> bool:
+    r"""Return whether a result opens with an error, or names a failing exit code at one of its ends.
+
+    >>> says_it_failed("Exit code: 2\nmake: no rule"), says_it_failed("0 errors, 12 passed")
+    (True, False)
+    """
+    said = OPENING.match(text) or STATUS.search(text, 0, ENDS)
+    return bool(said or STATUS.search(text, max(0, len(text) - ENDS)))

@@ -1,0 +1,87 @@
+"""A host's "unchanged since last read": the text that it points at, in the result that points."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conversations import no_fallback
+
+from hippocampus import Hippocampus, Policy, policy
+
+Item = dict[str, Any]
+MAIL = "ada.lovelace@orders.example"
+TEXT = (
+    "\n".join(f"{n}\tdef step_{n}(order): return order.total * {n}" for n in range(1, 200)) + MAIL
+)
+POINTERS = [
+    "File unchanged since last read. The content from the earlier Read tool_result is still current.",
+    "Wasted call — file unchanged since your last Read. Refer to that earlier tool_result instead.",
+]
+
+
+def steps(pointer: str, between: int, path: str = "shop/orders.py") -> list[Item]:
+    """A file is read, other calls follow, and the host answers the same read by a pointer."""
+    results = [("shop/orders.py", TEXT)]
+    results += [(f"shop/part{n}.py", f"part {n}") for n in range(between)]
+    items: list[Item] = [{"role": "user", "content": "Mend the orders."}]
+    for number, (name, text) in enumerate([*results, (path, pointer)]):
+        use = {"type": "tool_use", "id": f"c{number}", "name": "Read", "input": {"file_path": name}}
+        result = {"type": "tool_result", "tool_use_id": f"c{number}", "content": text}
+        items += [{"role": "assistant", "content": [use]}, {"role": "user", "content": [result]}]
+    return items
+
+
+def last_result(items: list[Item], folder: Path, chosen: Policy, *, anew: bool = False) -> str:
+    """Return the text of the last result of the view, the session opened anew before the last call."""
+    memory = Hippocampus(folder, policy=chosen)
+    session = memory.session("s")
+    with no_fallback():
+        for end in range(1, len(items) + 1, 2):
+            if anew and end == len(items):
+                memory.close()
+                memory = Hippocampus(folder, policy=chosen)
+                session = memory.session("s")
+            view = session(items[:end])
+    memory.close()
+    [block] = view[-1]["content"]
+    return str(block["content"])
+
+
+@pytest.mark.parametrize("pointer", POINTERS)
+def test_an_old_read_stands_where_the_host_points_at_it(pointer: str, tmp_path: Path) -> None:
+    items = steps(pointer, between=12)
+    shown = last_result(items, tmp_path / "one", policy.load("default"))
+    assert "def step_7(order): return order.total * 7" in shown
+    assert last_result(items, tmp_path / "two", policy.load("default"), anew=True) == shown
+
+
+@pytest.mark.parametrize(("between", "path"), [(3, "shop/orders.py"), (12, "shop/other.py")])
+def test_a_pointer_at_a_young_read_or_at_none_stays(
+    between: int, path: str, tmp_path: Path
+) -> None:
+    items = steps(POINTERS[0], between, path)
+    assert last_result(items, tmp_path, policy.load("default")) == POINTERS[0]
+
+
+def test_a_policy_that_shortens_nothing_leaves_it(tmp_path: Path) -> None:
+    chosen = policy.load("default").model_copy(update={"compression": "none"})
+    assert last_result(steps(POINTERS[0], between=12), tmp_path, chosen) == POINTERS[0]
+
+
+def test_what_a_rule_redacts_stays_away(tmp_path: Path) -> None:
+    rules = [{"match": {"tool": "Read"}, "action": {"redact": "email"}}]
+    fields = {**policy.load("default").model_dump(), "lifecycle_policies": rules}
+    chosen = Policy.model_validate(fields)
+    shown = last_result(steps(POINTERS[0], between=12), tmp_path, chosen)
+    assert "step_8(order)" in shown
+    assert MAIL not in shown
+
+
+def test_the_hosts_own_list_is_not_touched(tmp_path: Path) -> None:
+    items = steps(POINTERS[0], between=12)
+    before = json.dumps(items)
+    last_result(items, tmp_path, policy.load("default"))
+    assert json.dumps(items) == before
