@@ -1,11 +1,11 @@
-"""Whether a tool result says that its call failed, where the format has no field for it. Pure."""
+"""Whether a tool result reports a failed call, where the format has no field for it. Pure."""
 
 from __future__ import annotations
 
 import re
 
 ENDS = 300
-"""The characters at both ends of a text in which its tool says how it went."""
+"""The characters at both ends of a text in which its tool reports how it went."""
 OPENING = re.compile(
     r"\s*(?:[\w.]{0,80}(?:error|exception)[:(]|traceback \(most recent call last\):"
     r"|\{\s*\"errors?\"\s*:(?!\s*(?:null|false|\"\"|\[\s*\]|\{\s*\}|0)))",
