@@ -92,6 +92,8 @@ class Payloads:
     """For each payload the turn from which a digest may replace it."""
     messages: Counts | None = None
     """For each payload the number of its message."""
+    firsts: Mapping[str, int] = field(default_factory=dict)
+    """By content, the first result that has it and that nothing newer replaces."""
 
     def at(self, entry_id: str) -> Payload | None:
         """Return the payload of an entry, where it stands in the view."""
@@ -375,6 +377,7 @@ class _PayloadsDraft:
         self._ranks = dict(payloads.ranks)
         self._calls = dict(payloads.calls)
         self._latest = dict(payloads.latest)
+        self._firsts = dict(payloads.firsts)
         self._files = dict(payloads.files)
         self._names: dict[str, tuple[int, ...]] = {}
         self._words: dict[str, tuple[int, ...]] = {}
@@ -424,6 +427,7 @@ class _PayloadsDraft:
             due_turns,
             cold_turns,
             messages,
+            self._firsts,
         )
         entries = (self.items[number].record for number in sorted(self._accessed))
         accessed = [
@@ -602,21 +606,32 @@ class _PayloadsDraft:
         return own
 
     def _supersede(self, held: int, tool: str, argued: str) -> None:
-        """Let an older result be due that this one replaces: by default, one of the same call."""
+        """Let an older result be due that this one replaces: by default, one of the same call.
+
+        A result with the bytes of an earlier one, of whatever call, is noted as its repeat.
+        """
         own = self.items[held]
+        turn, content = own.record.entry.source.turn, own.record.content
         key = superseding_key(own, tool, argued)
         number = self._latest.get(key)
         self._latest[key] = held
         before = None if number is None else self.items[number]
-        if number is None or before is None or before.message >= own.message:
-            return
-        if before.record.content == own.record.content:
-            turn = before.record.entry.source.turn
-            own = replace(own, note=f"unchanged since turn {turn}, see {before.id}", twin=number)
-        else:
-            note = f"superseded at turn {own.record.entry.source.turn}"
-            self._put(number, before.superseded(note))
-        self.items[held] = own.associated([before.id])
+        is_later = before is not None and before.message < own.message
+        if number is not None and before is not None and is_later:
+            if before.record.content != content:
+                self._put(number, before.superseded(f"superseded at turn {turn}"))
+            own = own.associated([before.id])
+        twin = self._firsts.setdefault(content, held)
+        if self.items[twin].is_superseded:
+            self._firsts[content] = twin = held
+        if twin != held:
+            first = self.items[twin]
+            is_same_call = before is not None and before.record.content == content
+            word = "unchanged since" if is_same_call else "the same text as at"
+            note = f"{word} turn {first.record.entry.source.turn}, see {first.id}"
+            own = replace(own, note=note, twin=twin)
+            self._put(twin, first.accessed(turn, 1.0, self._rules.policy.exponent))
+        self.items[held] = own
 
     def _follow_files(
         self, tool: str, argued: str, result: int | None, call: int | None, turn: int

@@ -38,9 +38,22 @@ class EntryRenderer:
     """How many texts of the view have an identifier."""
     rules: Rules
 
-    def next_record(self, payload: Payload) -> Record:
-        """Return the record of a payload at its next stage."""
-        return self.indexed(payload) if payload.stands_full else self.asleep(payload)
+    def next_record(self, payload: Payload, twin: Payload | None = None) -> Record:
+        """Return the record of a payload at its next stage; `twin` has the same content."""
+        if not payload.stands_full:
+            return self.asleep(payload)
+        is_visible = twin and not twin.collapsed and twin.record.stage is not Stage.DORMANT
+        return self._repeat(payload, twin) if twin and is_visible else self.indexed(payload)
+
+    def _repeat(self, payload: Payload, twin: Payload) -> Record:
+        """Return the record as the two lines of a repeat, whose text or entry the view has."""
+        record = replace(payload.record, stage=Stage.INDEXED)
+        source = record.entry.source
+        opening = frame.first_line(
+            record.entry.id, record.tool, source.turn, record.tokens, record.kind
+        )
+        summary = twin.record.entry.summary or payload.note
+        return _written(record, f"{opening}\n{payload.note}", summary, {})
 
     def indexed(self, payload: Payload) -> Record:
         """Return the record as an index entry."""

@@ -173,7 +173,8 @@ def _weighed(
     for each in chosen:
         payload = payloads.items[each]
         if payload.shorter is None:
-            shorter = writer.next_record(payload)
+            twin = None if payload.twin is None else payloads.items[payload.twin]
+            shorter = writer.next_record(payload, twin)
             weight = rules.count_tokens(shorter.shown)
             written[each] = replace(payload, shorter=shorter, shorter_weight=weight)
     payloads = payloads.with_written(written)
