@@ -32,6 +32,21 @@ ours = loaded - set(sys.stdlib_module_names)
 assert ours == {"hippocampus"}, ours
 assert not opened, opened
 """
+SMALL_SESSION = """
+import sys
+from hippocampus import Hippocampus
+memory = Hippocampus("state", model="claude-sonnet-5-5")
+call = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+items = [
+    {"role": "user", "content": "Read it."},
+    {"role": "assistant", "content": None, "tool_calls": [call]},
+    {"role": "tool", "tool_call_id": "c1", "content": str(list(range(9_000)))},
+]
+with memory.session("s") as session:
+    session(items)
+memory.close()
+print([name for name in ("numpy", "httpx", "onnxruntime", "psycopg") if name in sys.modules])
+"""
 SHIPPED = """
 import hippocampus
 from hippocampus.policy import load, shipped
@@ -48,6 +63,14 @@ def test_importing_writes_nothing_prints_nothing_loads_nothing(tmp_path: Path) -
     )  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_small_session_loads_nothing_that_it_does_not_need(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SMALL_SESSION],
+        capture_output=True, text=True, cwd=tmp_path, check=False,
+    )  # fmt: skip
+    assert (done.stdout, done.stderr) == ("[]\n", "")
 
 
 @pytest.mark.parametrize("name", hippocampus.__all__)

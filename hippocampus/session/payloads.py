@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 import itertools
+from array import array
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from hippocampus.entries import decay
@@ -52,7 +54,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy import typing as npt
 
-    Counts = npt.NDArray[np.int64]
     Floats = npt.NDArray[np.float64]
 
 
@@ -86,11 +87,11 @@ class Payloads:
     """The results whose words the index does not have yet."""
     named: Sums[int] = field(default_factory=Sums)
     """How many texts of the view have an identifier; large results in full do not count."""
-    due_turns: Floats | None = None
+    due_turns: array[float] = field(default_factory=lambda: array("d"))
     """For each payload the first turn at which it may be due."""
-    cold_turns: Floats | None = None
+    cold_turns: array[float] = field(default_factory=lambda: array("d"))
     """For each payload the turn from which a digest may replace it."""
-    messages: Counts | None = None
+    messages: array[int] = field(default_factory=lambda: array("q"))
     """For each payload the number of its message."""
     firsts: Mapping[str, int] = field(default_factory=dict)
     """By content, the first result that has it and that nothing newer replaces."""
@@ -106,12 +107,8 @@ class Payloads:
 
     def due(self, turn: int, view_tokens: int, rules: Rules) -> list[int]:
         """Return the numbers of the payloads that may leave the view now, in the order of the list."""
-        import numpy as np
-
-        if self.due_turns is None:
-            return []
         fading = view_tokens >= rules.policy.fade_view_tokens
-        awake = np.flatnonzero(self.due_turns <= turn).tolist()
+        awake = [number for number, due in enumerate(self.due_turns) if due <= turn]
         due = [n for n in awake if fading or (self.items[n].stands_full and self.items[n].large)]
         return sorted(due, key=lambda n: (self.items[n].message, self.items[n].part))
 
@@ -125,9 +122,9 @@ class Payloads:
         rate, initial = policy.decay_rates["message"], policy.initial_strength
         usual = decay.turns_until(policy.digest_below, rate, policy.exponent, initial)
         cold = np.array(turns, np.float64) + usual
-        if self.cold_turns is not None and self.messages is not None:
-            inside = self.messages < len(cold)
-            np.maximum.at(cold, self.messages[inside], self.cold_turns[inside])
+        messages, own = np.array(self.messages), np.array(self.cold_turns)
+        inside = messages < len(cold)
+        np.maximum.at(cold, messages[inside], own[inside])
         return cold
 
     def hot_tokens(self, spans: Iterable[Span], turn: int) -> int:
@@ -145,12 +142,12 @@ class Payloads:
 
     def changed(self, changes: Mapping[int, Payload], rules: Rules) -> Payloads:
         """Return the payloads with some of them replaced."""
-        if not changes or self.due_turns is None or self.cold_turns is None:
+        if not changes:
             return self
         items, due_turns, cold_turns = (
             list(self.items),
-            self.due_turns.copy(),
-            self.cold_turns.copy(),
+            self.due_turns[:],
+            self.cold_turns[:],
         )
         for number, payload in changes.items():
             items[number] = payload
@@ -391,24 +388,15 @@ class _PayloadsDraft:
 
     def arrival(self) -> Arrival:
         """Return what was taken in."""
-        import numpy as np
-
         before = self._before
         first_new = len(before.items)
-        due_turns = np.full(len(self.items), np.inf)
-        cold_turns = np.full(len(self.items), np.inf)
-        messages = np.zeros(len(self.items), np.int64)
-        for column, known in (
-            (due_turns, before.due_turns),
-            (cold_turns, before.cold_turns),
-            (messages, before.messages),
-        ):
-            if known is not None:
-                column[:first_new] = known
+        new = self.items[first_new:]
+        due_turns = before.due_turns + array("d", [inf] * len(new))
+        cold_turns = before.cold_turns + array("d", [inf] * len(new))
+        messages = before.messages + array("q", [each.message for each in new])
         for number in {*self._touched, *range(first_new, len(self.items))}:
             due_turns[number] = due_from(self.items[number], self._rules.policy)
             cold_turns[number] = cold_from(self.items[number], self._rules.policy)
-            messages[number] = self.items[number].message
         numbers = self._numbers
         if self._hidden:
             numbers = {each: at for each, at in numbers.items() if not self.items[at].collapsed}
@@ -626,9 +614,7 @@ class _PayloadsDraft:
             self._firsts[content] = twin = held
         if twin != held:
             first = self.items[twin]
-            is_same_call = before is not None and before.record.content == content
-            word = "unchanged since" if is_same_call else "the same text as at"
-            note = f"{word} turn {first.record.entry.source.turn}, see {first.id}"
+            note = f"the same text as at turn {first.record.entry.source.turn}, see {first.id}"
             own = replace(own, note=note, twin=twin)
             self._put(twin, first.accessed(turn, 1.0, self._rules.policy.exponent))
         self.items[held] = own

@@ -35,11 +35,11 @@ def foldable(view: View, payloads: Payloads, prices: Prices, policy: Policy) -> 
 
     None where the savings could not pay for the edit: most turns end there.
     """
-    import numpy as np
-
     off = policy.compression == "none" or not policy.digest_below
     if off or not view.sent or view.shown_total < policy.fade_view_tokens:
         return None
+    import numpy as np
+
     turn, raw = view.history.turn, view.history.raw
     start = digest.opening_end(raw)
     weights = np.array(view.shown_tokens[: view.sent], np.int64)

@@ -63,8 +63,25 @@ def test_a_repeated_identical_result_is_told_as_unchanged(tmp_path: Path) -> Non
     with memory.session("s") as session:
         view = grow(session, items)
         first, second = session.entries()
-        assert f"unchanged since turn 1, see {first.id}" in text_of(view, 4)
+        assert text_of(view, 4).partition("\n")[2] == f"the same text as at turn 1, see {first.id}"
         assert session.content(second.id) == rows(0)
+    memory.close()
+
+
+def test_each_repeat_names_the_first_result_with_its_bytes(tmp_path: Path) -> None:
+    items = [{"role": "user", "content": "Watch the orders."}]
+    for number, tool in enumerate(["orders", "orders", "list", "orders", "list"]):
+        items += [call(number, tool, state="open"), result(number, rows(number == 3))]
+    memory = opened(tmp_path)
+    with memory.session("s") as session:
+        view = grow(session, items)
+        first = session.entries()[0].id
+        notes = [text_of(view, number).split("\n")[1] for number in (4, 6, 10)]
+        assert len(text_of(view, 8)) > len(text_of(view, 6))
+        assert "superseded at turn 4" not in text_of(view, 2)  # it was sent so, and stays
+    with memory.session("s") as session:
+        assert session(items) == view
+    assert notes == [f"the same text as at turn 1, see {first}"] * 3
     memory.close()
 
 

@@ -177,7 +177,7 @@ def test_an_entry_names_an_older_result_that_can_be_recalled(tmp_path: Path) -> 
             view = session(items[:end])
         assert view[4] == items[4]
         told = str(view[122]["content"])
-        named = told.partition("unchanged since turn 2, see ")[2][:8]
+        named = told.partition("the same text as at turn 2, see ")[2][:8]
         assert session.content(named) == code
         assert "fn_71" in session.recall(named, pattern="fn_71")
     with memory.session("s") as session:

@@ -95,7 +95,7 @@ def test_an_identical_result_is_stored_once_and_told_as_unchanged(session: Sessi
     send(session, read(1), read(2))
     first, second = (record for record in session.records() if record.kind != "arguments")
     assert first.content == second.content
-    assert f"unchanged since turn 1, see {first.entry.id}" in second.shown
+    assert f"the same text as at turn 1, see {first.entry.id}" in second.shown
 
 
 def test_a_failed_result_is_none(tmp_path: Path) -> None:

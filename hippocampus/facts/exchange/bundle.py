@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
 from pydantic import TypeAdapter
 
 from hippocampus.errors import MALFORMED
@@ -22,6 +21,8 @@ from hippocampus.facts.models import WRITTEN, Block, Item, Memory, Triple
 from hippocampus.facts.timestamps import optional_seconds, uuid_of, within_dates
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from hippocampus.facts.store import Facts
 
 MEMORY = TypeAdapter(Memory)
@@ -163,11 +164,15 @@ def each_read(
 
 def text_of(row: np.ndarray[Any, Any] | None) -> str:
     """Return a vector as base64 of float32, little-endian; empty for none."""
+    import numpy as np
+
     return "" if row is None else base64.b64encode(np.asarray(row, "<f4").tobytes()).decode()
 
 
 def vectors(records: Iterable[Any], skipped: list[Skip]) -> dict[str, Any]:
     """Return the vectors of records by id, of the length that most have; note those of another."""
+    import numpy as np
+
     found = {
         str(each["id"]): row
         for each in records
@@ -185,6 +190,8 @@ def vectors(records: Iterable[Any], skipped: list[Skip]) -> dict[str, Any]:
 
 
 def _vector(text: Any) -> np.ndarray[Any, np.dtype[np.float32]] | None:
+    import numpy as np
+
     try:
         row = np.frombuffer(base64.b64decode(text, validate=True), "<f4").astype(np.float32)
     except (ValueError, TypeError):
