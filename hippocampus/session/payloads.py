@@ -44,6 +44,7 @@ from hippocampus.session.payload import (
     Payload,
     cold_from,
     due_from,
+    is_near_repeat,
     original_of,
     superseding_key,
 )
@@ -94,7 +95,7 @@ class Payloads:
     messages: array[int] = field(default_factory=lambda: array("q"))
     """For each payload the number of its message."""
     firsts: Mapping[str, int] = field(default_factory=dict)
-    """By content, the first result that has it and that nothing newer replaces."""
+    """By content, the result that repeats name: the first, or one of the last turns."""
 
     def at(self, entry_id: str) -> Payload | None:
         """Return the payload of an entry, where it stands in the view."""
@@ -616,7 +617,8 @@ class _PayloadsDraft:
             first = self.items[twin]
             note = f"the same text as at turn {first.record.entry.source.turn}, see {first.id}"
             own = replace(own, note=note, twin=twin)
-            self._put(twin, first.accessed(turn, 1.0, self._rules.policy.exponent))
+            if not is_near_repeat(own, first):
+                self._firsts[content] = held
         self.items[held] = own
 
     def _follow_files(

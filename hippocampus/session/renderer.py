@@ -14,7 +14,7 @@ from hippocampus.indexing import arguments as call_arguments
 from hippocampus.indexing.shapes import identifiers
 from hippocampus.session.history import History
 from hippocampus.session.identifiers import Elsewhere, Sums
-from hippocampus.session.payload import Payload
+from hippocampus.session.payload import Payload, is_near_repeat
 from hippocampus.session.payloads import names_of
 from hippocampus.session.rules import Rules
 
@@ -42,8 +42,11 @@ class EntryRenderer:
         """Return the record of a payload at its next stage; `twin` has the same content."""
         if not payload.stands_full:
             return self.asleep(payload)
-        is_visible = twin and not twin.collapsed and twin.record.stage is not Stage.DORMANT
-        return self._repeat(payload, twin) if twin and is_visible else self.indexed(payload)
+        # The entry of a text that was read has the lines that were written since: it is made anew.
+        if twin is None or twin.collapsed or payload.is_fresh or not payload.large:
+            return self.indexed(payload)
+        is_shown = twin.record.stage is not Stage.DORMANT and is_near_repeat(payload, twin)
+        return self._repeat(payload, twin) if is_shown else self.indexed(payload)
 
     def _repeat(self, payload: Payload, twin: Payload) -> Record:
         """Return the record as the two lines of a repeat, whose text or entry the view has."""
