@@ -1,6 +1,6 @@
 """Every exception that hippocampus raises, grouped by who must act. Nothing else is here.
 
-The fact store's own branches are in `facts/errors.py`.
+The fact store's own branches are in `storage/facts/errors.py`.
 
 HippocampusError
 ├── PolicyError      you: a policy file or one of its values is wrong

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from hippocampus.facts import memories, tools, triples, upkeep, write
+from hippocampus.facts import tools, upkeep, write
 from hippocampus.facts.timestamps import seconds
+from hippocampus.storage.facts import memories, triples
 
 
 def remember_many(facts, items, **fields):

@@ -193,7 +193,7 @@ def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
     if everything_from:
         _forget_session(expect_state(path), everything_from, apply=apply)
         return
-    from hippocampus.facts.memories import returning
+    from hippocampus.storage.facts.memories import returning
 
     database = path if path.suffix in DATABASES else StateDir(path).database
     with for_reading(database, agent) as facts:

@@ -78,7 +78,7 @@ def remember(  # noqa: PLR0913, PLR0917 - one parameter an option
     as_json: out.Json = False,
 ) -> None:
     """Remember each statement of a text: added, strengthened, or ending what its words say it replaces."""
-    from hippocampus.facts.errors import FactError
+    from hippocampus.storage.facts.errors import FactError
 
     said = text or out.said_on_stdin()
     if not said.strip():
@@ -167,7 +167,7 @@ def history(
     memory_id: out.Id, db: out.Database = out.DEFAULT_PATH, as_json: out.Json = False
 ) -> None:
     """Show a memory and all that it replaced, newest first; status 1 where the id is unknown."""
-    from hippocampus.facts import memories
+    from hippocampus.storage.facts import memories
 
     with stores.existing(db) as facts:
         found = memories.history(facts.tables.database, memory_id)
@@ -278,7 +278,7 @@ def reembed(db: out.Database = out.DEFAULT_PATH, as_json: out.Json = False) -> N
     from rich.progress import Progress
 
     from hippocampus.facts import upkeep
-    from hippocampus.facts.errors import FactError
+    from hippocampus.storage.facts.errors import FactError
 
     if stores.embed() is None:
         raise FactError(

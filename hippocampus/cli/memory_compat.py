@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 import typer
@@ -53,12 +52,12 @@ def init(db: out.Database = out.DEFAULT_PATH, as_json: out.Json = False) -> None
 @hippo.command()
 def stats(db: out.Database = out.DEFAULT_PATH, as_json: out.Json = False) -> None:
     """Count memories by kind, triples, blocks and agents, and show how large the file is."""
-    from hippocampus.facts.memories import stats as stats_of
+    from hippocampus.storage.facts.memories import stats as stats_of
 
     with stores.existing(db) as facts:
         found = {
             "database": str(db),
-            **asdict(stats_of(facts.tables.database, facts.tables.clock())),
+            **stats_of(facts.tables.database, facts.tables.clock())._asdict(),
         }
     lines = (f"{name:16} {_counts(value)}" for name, value in found.items())
     out.show(found, lines, "", as_json=as_json)
@@ -73,7 +72,7 @@ def _counts(value: Any) -> str:
 @hippo.command()
 def agents(db: out.Database = out.DEFAULT_PATH, as_json: out.Json = False) -> None:
     """List the agents with their number of memories."""
-    from hippocampus.facts.memories import agents as agents_in
+    from hippocampus.storage.facts.memories import agents as agents_in
 
     with stores.existing(db) as facts:
         found = agents_in(facts.tables.database)
@@ -171,7 +170,7 @@ def delete(
     as_json: out.Json = False,
 ) -> None:
     """Delete memories for good; what they had superseded comes back; status 1 where an id is unknown."""
-    from hippocampus.facts.memories import returning
+    from hippocampus.storage.facts.memories import returning
 
     with stores.existing(db) as facts:
         found = stores.known(facts, ids)
@@ -216,7 +215,7 @@ def write(
 ) -> None:
     """Keep the text on stdin, after an optional `type=decision ` in front of it, with what it states."""
     from hippocampus.facts.compat.crib import written
-    from hippocampus.facts.errors import FactError
+    from hippocampus.storage.facts.errors import FactError
 
     text, type_name = out.said_on_stdin(), "note"
     if found := TYPE_PREFIX.match(text):
@@ -284,7 +283,7 @@ def count(
     as_json: out.Json = False,
 ) -> None:
     """Print how many memories there are."""
-    from hippocampus.facts.memories import count as counted
+    from hippocampus.storage.facts.memories import count as counted
 
     with stores.existing(db) as facts:
         number = counted(facts.tables.database, agent, facts.tables.clock())

@@ -58,21 +58,15 @@ def report(
 
 def _sqlite() -> dict[str, Any]:
     """Return whether full text works as the store needs it, by a trial."""
-    found: dict[str, Any] = {"version": sqlite3.sqlite_version, "ok": True}
-    db = sqlite3.connect(":memory:")
-    for name, tokenizer in (("fts5", "porter unicode61"), ("trigram", "trigram")):
-        try:
-            db.execute(f"CREATE VIRTUAL TABLE {name} USING fts5(body, tokenize='{tokenizer}')")
-            found[name] = True
-        except sqlite3.Error:
-            found[name] = found["ok"] = False
-    db.close()
-    return found
+    from hippocampus.storage.full_text import has_tokenizer
+
+    found = {"fts5": has_tokenizer("porter unicode61"), "trigram": has_tokenizer("trigram")}
+    return {"version": sqlite3.sqlite_version, "ok": all(found.values()), **found}
 
 
 def _database(path: Path) -> dict[str, Any]:
     from hippocampus.errors import HippocampusError
-    from hippocampus.facts import memories
+    from hippocampus.storage.facts import memories
 
     found: dict[str, Any] = {"path": str(path), "exists": path.exists(), "problems": [], "ok": True}
     if not path.exists():

@@ -18,7 +18,8 @@ from hippocampus.cli.memory_retrieve import default_path
 from hippocampus.formats.visible import visible
 
 if TYPE_CHECKING:
-    from hippocampus.facts.models import Memory, Outcome, Recalled
+    from hippocampus.facts.models import Outcome, Recalled
+    from hippocampus.storage.facts.models import Memory
 
 DEFAULT_PATH = default_path()
 Database = Annotated[
@@ -89,7 +90,7 @@ def recalled_row(found: Recalled) -> dict[str, Any]:
     ]
     return {
         **row(found.memory),
-        "score": asdict(found.score),
+        "score": found.score._asdict(),
         "date": found.date,
         "triples": triples,
     }

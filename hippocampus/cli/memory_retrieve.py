@@ -57,8 +57,8 @@ def run(
         if not prompt or not path.exists():
             return
         from hippocampus.cli.memory_store import opened
-        from hippocampus.facts.errors import EmbeddingModelError
         from hippocampus.formats.visible import visible
+        from hippocampus.storage.facts.errors import EmbeddingModelError
 
         try:
             store = opened(path, agent, models=True)

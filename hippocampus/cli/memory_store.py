@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hippocampus.facts.models import FactPolicy, Memory, Recalled
+    from hippocampus.facts.models import FactPolicy, Recalled
     from hippocampus.facts.store import Facts
     from hippocampus.models.http import Endpoint
+    from hippocampus.storage.facts.models import Memory
 
 OWN_AGENT, EVERY_AGENT = "default", "*"
 POLICY = "HIPPOCAMPUS_POLICY"
@@ -67,7 +68,7 @@ def for_writing(path: Path, agent: str) -> Facts:
         FactError: the agent is `*`, which is all of them.
 
     """
-    from hippocampus.facts.errors import FactError
+    from hippocampus.storage.facts.errors import FactError
 
     if agent == EVERY_AGENT:
         raise FactError(f"{EVERY_AGENT!r} asks for all agents; name the one that remembers")
@@ -95,7 +96,7 @@ def embed() -> Any:
         FactError: it names one that cannot be used.
 
     """
-    from hippocampus.facts.errors import FactError
+    from hippocampus.storage.facts.errors import FactError
 
     model = os.environ.get("HIPPOCAMPUS_EMBED_MODEL")
     if model == LOCAL:
@@ -138,7 +139,7 @@ def complete(model: str | None = None) -> Callable[[str], str] | None:
 
         address = anthropic.at(endpoint.base_url, endpoint.key_variable)
         return anthropic.AnthropicCompleter(model, address)
-    from hippocampus.facts.errors import FactError
+    from hippocampus.storage.facts.errors import FactError
 
     raise FactError(f"HIPPOCAMPUS_COMPLETE_API is {named!r}; there are openai and anthropic")
 

@@ -105,7 +105,7 @@ def _agents_of(path: Path) -> dict[str, str]:
         ValueError: a line is not a token and the name of an agent.
 
     """
-    from hippocampus.facts.models import EVERY_AGENT
+    from hippocampus.storage.facts.models import EVERY_AGENT
 
     lines = [line.split(None, 1) for line in path.read_text("utf-8").splitlines() if line.strip()]
     if not lines or any(len(line) < 2 or line[1].strip() == EVERY_AGENT for line in lines):

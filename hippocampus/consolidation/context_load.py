@@ -26,11 +26,11 @@ from hippocampus.entries.entry import (
     storable,
 )
 from hippocampus.entries.origin import MemoryOrigin
-from hippocampus.facts.models import HEARSAY
 from hippocampus.facts.rendering import one_line
 from hippocampus.indexing import frame
 from hippocampus.models import tokens
 from hippocampus.session.ports import ContextLoadRequest
+from hippocampus.storage.facts.models import HEARSAY
 from hippocampus.storage.ledger import SessionExcerpt
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ def _states(
     excerpts: Sequence[SessionExcerpt], facts: Facts | None, request: ContextLoadRequest
 ) -> list[str]:
     """Return the newest states of the last session that has any, without those struck out since."""
-    from hippocampus.facts.memories import ended
+    from hippocampus.storage.facts.memories import ended
 
     for excerpt in excerpts:
         states = [each.entry.summary for each in excerpt.records if each.entry.type == "state"]

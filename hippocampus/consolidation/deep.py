@@ -232,7 +232,7 @@ def _confirmed(
 
 def _facts(items: Iterable[Extracted], session: SessionSnapshot) -> Iterator[Item]:
     from hippocampus.facts import Item, Origin
-    from hippocampus.facts.models import HEARSAY
+    from hippocampus.storage.facts.models import HEARSAY
 
     for item in items:
         yield Item(

@@ -19,11 +19,12 @@ from hippocampus.entries import decay
 from hippocampus.entries.entry import Record, Stage
 from hippocampus.errors import StoreError
 from hippocampus.facts import upkeep, write
-from hippocampus.facts.models import EVERY_AGENT, Compaction, Item, Memory, Origin
+from hippocampus.facts.models import Compaction
 from hippocampus.facts.store import Facts
 from hippocampus.policy import Policy
 from hippocampus.storage import files, gc
 from hippocampus.storage.content_store import ContentStore
+from hippocampus.storage.facts.models import EVERY_AGENT, Item, Memory, Origin
 from hippocampus.storage.gc import Holding, Removal
 from hippocampus.storage.ledger import StoredSession, is_pinned, stored_sessions
 from hippocampus.storage.state_dir import StateDir

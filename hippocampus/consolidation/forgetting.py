@@ -12,10 +12,11 @@ from hippocampus.consolidation import daily_log
 from hippocampus.consolidation.memory_file import MemoryFile
 from hippocampus.entries.text import storable
 from hippocampus.errors import StoreError
-from hippocampus.facts import memories, upkeep
+from hippocampus.facts import upkeep
 from hippocampus.facts.store import Facts
 from hippocampus.storage import gc, ledger, search_index
 from hippocampus.storage.content_store import ContentStore, DiskStore
+from hippocampus.storage.facts import memories
 from hippocampus.storage.sqlite import rewrite, wipe
 from hippocampus.storage.state_dir import StateDir
 

@@ -30,16 +30,17 @@ from hippocampus.consolidation.memory_lines import (
     with_added,
 )
 from hippocampus.errors import HippocampusError, StoreError
-from hippocampus.facts.errors import FactError
 from hippocampus.facts.exchange.markdown import item_of, type_of
-from hippocampus.facts.memories import by_id, successors
-from hippocampus.facts.models import UNTRUSTED, WRITTEN, Item, Memory, Origin
+from hippocampus.facts.models import UNTRUSTED, WRITTEN
 from hippocampus.facts.store import Facts
 from hippocampus.facts.upkeep import retire, withdraw
 from hippocampus.facts.write import remember_many
 from hippocampus.policy import Policy
 from hippocampus.session.ports import ConsolidationOutcome
 from hippocampus.storage import files
+from hippocampus.storage.facts.errors import FactError
+from hippocampus.storage.facts.memories import by_id, successors
+from hippocampus.storage.facts.models import Item, Memory, Origin
 from hippocampus.storage.state_dir import DEFAULT_AGENT, StateDir
 
 LOG = logging.getLogger("hippocampus")

@@ -21,8 +21,9 @@ from hippocampus.facts.exchange.markdown import (
     list_items,
     unmarked,
 )
-from hippocampus.facts.models import UNTRUSTED, Memory
+from hippocampus.facts.models import UNTRUSTED
 from hippocampus.facts.timestamps import day
+from hippocampus.storage.facts.models import Memory
 
 TITLE = "# Memory"
 SECTIONS = {

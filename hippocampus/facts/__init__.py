@@ -9,28 +9,28 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hippocampus.facts.errors import BlockError as BlockError
-    from hippocampus.facts.errors import EmbeddingModelError as EmbeddingModelError
-    from hippocampus.facts.errors import FactError as FactError
     from hippocampus.facts.models import FactPolicy as FactPolicy
-    from hippocampus.facts.models import Item as Item
-    from hippocampus.facts.models import Memory as Memory
-    from hippocampus.facts.models import Origin as Origin
     from hippocampus.facts.models import Outcome as Outcome
     from hippocampus.facts.models import Recalled as Recalled
     from hippocampus.facts.store import Facts as Facts
+    from hippocampus.storage.facts.errors import BlockError as BlockError
+    from hippocampus.storage.facts.errors import EmbeddingModelError as EmbeddingModelError
+    from hippocampus.storage.facts.errors import FactError as FactError
+    from hippocampus.storage.facts.models import Item as Item
+    from hippocampus.storage.facts.models import Memory as Memory
+    from hippocampus.storage.facts.models import Origin as Origin
 
 _HOMES = {
-    "BlockError": "errors",
-    "EmbeddingModelError": "errors",
-    "FactError": "errors",
-    "FactPolicy": "models",
-    "Facts": "store",
-    "Item": "models",
-    "Memory": "models",
-    "Origin": "models",
-    "Outcome": "models",
-    "Recalled": "models",
+    "BlockError": "storage.facts.errors",
+    "EmbeddingModelError": "storage.facts.errors",
+    "FactError": "storage.facts.errors",
+    "FactPolicy": "facts.models",
+    "Facts": "facts.store",
+    "Item": "storage.facts.models",
+    "Memory": "storage.facts.models",
+    "Origin": "storage.facts.models",
+    "Outcome": "facts.models",
+    "Recalled": "facts.models",
 }
 __all__ = sorted(_HOMES)  # noqa: PLE0605 - sorted keys of the table above
 
@@ -39,4 +39,4 @@ def __getattr__(name: str) -> Any:
     """Load a public name from the module where it lives."""
     if name not in _HOMES:
         raise AttributeError(f"module 'hippocampus.facts' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"hippocampus.facts.{_HOMES[name]}"), name)
+    return getattr(importlib.import_module(f"hippocampus.{_HOMES[name]}"), name)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-log = logging.getLogger(__name__)
 Result = TypeVar("Result")
 FAILURES: tuple[type[Exception], ...] = (OSError, TimeoutError, ValueError)
 
@@ -19,8 +17,11 @@ def within(seconds: float, call: Callable[..., Result], *arguments: Any) -> Resu
         Exception: the call failed for another reason than its model, network or disk.
 
     """
+    import logging
+
     from hippocampus.errors import HippocampusError
 
+    log = logging.getLogger(__name__)
     done: list[Result] = []
     failed: list[BaseException] = []
 

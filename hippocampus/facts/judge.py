@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hippocampus.facts.bounded import within
-from hippocampus.facts.models import TYPES, Complete, Relation
-from hippocampus.facts.triples import predicate_of
+from hippocampus.facts.models import TYPES, Complete
+from hippocampus.storage.facts.models import Relation
+from hippocampus.storage.facts.triples import predicate_of
 
 SECONDS = 20.0
 MOST_ASKED = 40

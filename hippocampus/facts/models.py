@@ -12,11 +12,11 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from hippocampus.storage.facts.models import Memory, Triple
+
 if TYPE_CHECKING:
     import numpy as np
 
-Kind = Literal["fact", "memory"]
-"""A fact is an atomic claim that can be superseded; a memory is kept word by word."""
 Embed = Callable[[list[str]], "np.ndarray[Any, Any]"]
 """Texts to one row of numbers each; its attribute `model`, or else its name, names the model."""
 Complete = Callable[[str], str]
@@ -30,91 +30,9 @@ UNTRUSTED = "tool"
 """The role whose words are data, not a wish."""
 TRUSTED_ROLES = frozenset({"", "user", "host"})
 """Whose statements may end what another role said."""
-HEARSAY = "hearsay"
-"""The tag of statements that the user reports of others, supposes, or pasted."""
 TYPES = ("fact", "preference", "event", "note", "decision", "correction", "error")
-EVERY_AGENT = "*"
 NEVER = float("inf")
 """A half-life that never ends."""
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Where something was learnt; empty where that is not known."""
-
-    session: str = ""
-    turn: int | None = None
-    entry_id: str = ""
-    role: str = ""
-    """Who said it, as messages name it: `user`, `assistant` or `tool`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Memory:
-    """One fact or memory as it is kept."""
-
-    id: str
-    kind: Kind
-    type: str
-    content: str
-    intensity: float
-    """The running mean of how much it mattered, 0..1; scriptling calls it importance."""
-    agent: str
-    scope: str
-    """The name of a part of the agent's memory; empty is the whole."""
-    tags: tuple[str, ...]
-    origin: Origin
-    created: float
-    accessed: float
-    accesses: int
-    encounters: int
-    valid_from: float
-    valid_until: float | None
-    """When it stopped being true; none is still true."""
-    known_until: float | None
-    """When it was learnt that it is not true, or that another replaces it; none is current."""
-    superseded_by: str | None
-    removed: str | None
-    """Why `compact` took it away: `faded`, `old` or `merged`; none is there."""
-    embedding_model: str | None
-    raw: str
-    """The text that it was extracted from; empty where that is the content itself."""
-    metadata: Mapping[str, Any]
-
-
-class Relation(NamedTuple):
-    """One value of a relation that has one at a time."""
-
-    subject: str
-    predicate: str
-    object: str
-
-
-@dataclass(frozen=True, slots=True)
-class Triple:
-    """One relation between two entities, with when it was true and when it was known."""
-
-    id: int
-    subject: str
-    predicate: str
-    object: str
-    valid_from: float
-    valid_until: float | None
-    known_from: float
-    known_until: float | None
-    memory_id: str
-    """The fact that states it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A named text of an agent."""
-
-    agent: str
-    scope: str
-    key: str
-    value: str
-    updated: float
 
 
 class Action(StrEnum):
@@ -135,8 +53,7 @@ WRITTEN = frozenset({Action.ADDED, Action.SUPERSEDED, Action.KEPT_APART})
 """The actions that made a memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What became of one text, and why."""
 
     action: Action
@@ -148,8 +65,7 @@ class Outcome:
     triples: tuple[Triple, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+class Score(NamedTuple):
     """The parts of a result's score, and what they come to."""
 
     total: float
@@ -164,8 +80,7 @@ class Score:
     importance: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Recalled:
+class Recalled(NamedTuple):
     """One result: a memory, its score with parts, and its triples."""
 
     memory: Memory
@@ -175,48 +90,13 @@ class Recalled:
     triples: tuple[Triple, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
-    """A text to remember or to store in a batch."""
-
-    content: str
-    type: str | None = None
-    intensity: float | None = None
-    scope: str = ""
-    tags: tuple[str, ...] = ()
-    origin: Origin = Origin()
-    at: float | None = None
-    """When it was said; none is the clock's time."""
-    valid_from: float | None = None
-    """When it became true; none is when it was said."""
-    valid_until: float | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Compaction:
+class Compaction(NamedTuple):
     """What `compact` removed, or would remove."""
 
     removed: tuple[str, ...]
     merged: tuple[str, ...]
     remaining: int
     dry_run: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Stats:
-    """How much is kept."""
-
-    current: Mapping[str, int]
-    """Current memories by kind."""
-    superseded: int
-    removed: int
-    triples: int
-    blocks: int
-    agents: Mapping[str, int]
-    """Memories by agent, superseded ones too."""
-    embedding_model: str | None
-    bytes: int
 
 
 RANKINGS = ("ours", "hippo", "scriptling")

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from hippocampus.facts.languages import expression
 from hippocampus.facts.sentences import RECALLED
+from hippocampus.facts.topics import is_labelled
 from hippocampus.facts.words import UNSPACED
 
 MAX_CHARACTERS = 200_000
@@ -162,7 +163,9 @@ class _Reader:
             self._own.append("")
         elif self._begins_block(line, plain):
             self._pasted.append(line)
-        elif (self._by_shape and self._is_foreign(plain)) or _CHAT.match(plain):
+        elif (
+            (self._by_shape and self._is_foreign(plain)) or _CHAT.match(plain) or is_labelled(plain)
+        ):
             self._unlike += len(plain)
             self._pasted.append(line)
         else:

@@ -5,24 +5,21 @@ Only reads, but for the count of accesses where the policy wants it.
 
 from __future__ import annotations
 
-import logging
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from hippocampus.facts import memories, search, triples
-from hippocampus.facts.bounded import within
-from hippocampus.facts.errors import FactError
 from hippocampus.facts.models import RANKINGS, Recalled, Score
-from hippocampus.facts.ranking import Matches, RankedRow, named, places, relevance, speakers
-from hippocampus.facts.search import RecallQuery
-from hippocampus.facts.similar import similarities
+from hippocampus.facts.ranking import Matches, named, places, relevance, speakers
 from hippocampus.facts.strength import DAY_SECONDS, boosted, fading, recency
 from hippocampus.facts.tables import WRITING_SECONDS, FactTables
 from hippocampus.facts.timestamps import day
 from hippocampus.facts.words import content_words, query_terms, without
+from hippocampus.storage.facts import memories, search, triples
+from hippocampus.storage.facts.errors import FactError
+from hippocampus.storage.facts.models import RankedRow
+from hippocampus.storage.facts.search import RecallQuery
 
 MATCHED = 120
 """How many of the best keyword hits are ranked."""
@@ -59,7 +56,6 @@ FORMULAS: Mapping[str, Mapping[str, float]] = MappingProxyType(
 )
 """The weights of the parts of a score in other stores."""
 RERANK_SECONDS = 20.0
-log = logging.getLogger(__name__)
 
 
 def recall(  # noqa: PLR0913 - each is one property of a recall
@@ -105,7 +101,7 @@ def _scores(
     if not text.strip():
         rows = search.passing(tables.database, query)
         return {
-            row: replace(each, total=each.strength + 0.5 * each.recency)
+            row: each._replace(total=each.strength + 0.5 * each.recency)
             for row, each in _unfaded(tables, query, rows.values()).items()
         }
     found = find(tables, text, query, whole=ranking == "hippo", seconds=seconds)
@@ -117,7 +113,7 @@ def _scores(
         value, keyword = scores[row]
         own = max(0.0, found.cosines.get(row, 0.0))
         total = value + FADED * (faded.strength + faded.recency)
-        kept[row] = replace(faded, total=total, keyword=keyword, vector=own)
+        kept[row] = faded._replace(total=total, keyword=keyword, vector=own)
     return kept
 
 
@@ -134,12 +130,13 @@ def _by_formula(
     }
     rows = [one for one in found.rows.values() if words.get(one.row) or found.cosines.get(one.row)]
     kept = _unfaded(tables, query, rows)
+    from hippocampus.facts.similar import similarities
+
     is_linear = "minhash" in formula
     alike = similarities(text, memories.by_row(tables.database, kept)) if is_linear else {}
     for row, faded in kept.items():
         share = words.get(row, 0.0)
-        parts = replace(
-            faded,
+        parts = faded._replace(
             keyword=share,
             vector=max(0.0, found.cosines.get(row, share)),
             minhash=alike.get(row, 0.0),
@@ -147,9 +144,9 @@ def _by_formula(
         if is_linear:
             age_days = (query.seen_from - found.rows[row].created) / DAY_SECONDS
             recent = max(0.0, 1.0 - max(0.0, age_days) / SCRIPTLING_DAYS)
-            parts = replace(parts, recency=recent)
+            parts = parts._replace(recency=recent)
         value = sum(weight * getattr(parts, name) for name, weight in formula.items())
-        kept[row] = replace(parts, total=value)
+        kept[row] = parts._replace(total=value)
     return kept
 
 
@@ -169,7 +166,8 @@ def relevant(tables: FactTables, found: Sequence[Recalled], prompt: str) -> list
     """Return the recalled memories that a prompt calls for: by words, by meaning, or by naming an entity."""
     best = max((each.score.total for each in found), default=0.0)
     asked = set(content_words(prompt))
-    subjects = triples.named_in(tables.database, asked, found)
+    ids = [triple.id for each in found for triple in each.triples]
+    subjects = triples.named_in(tables.database, asked, ids)
     return [
         each
         for each in found
@@ -323,10 +321,14 @@ def _tokens(result: Recalled) -> int:
 def _reranked(tables: FactTables, text: str, found: list[Recalled]) -> list[Recalled]:
     """Order results by the reranker; where it fails, the order of scores stays."""
     assert tables.rerank is not None
+    from hippocampus.facts.bounded import within
+
     values = within(
         RERANK_SECONDS, tables.rerank, text, [result.memory.content for result in found]
     )
     if values is None or len(list(values)) != len(found):
-        log.warning("reranking failed; the order of scores stays")
+        import logging
+
+        logging.getLogger(__name__).warning("reranking failed; the order of scores stays")
         return found
     return [found[place] for place in sorted(range(len(found)), key=lambda place: -values[place])]

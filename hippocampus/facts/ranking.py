@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from hippocampus.facts.words import words
+from hippocampus.storage.facts.models import RankedRow
 
 REACH = (-2, -1, 1, 2)
 """How far the turns are that count for one."""
@@ -35,36 +36,6 @@ OTHERS = 0.8
 """What a turn keeps of its score where the query names who speaks, and another one does; or where an assistant does, since it is the user's memory."""
 ASKING = 0.85
 """The share of its score that a turn keeps which ends with a question."""
-
-
-class RankedRow(NamedTuple):
-    """What ranking knows of a row."""
-
-    row: int
-    type: str
-    intensity: float
-    accesses: int
-    accessed: float
-    created: float
-    session: str
-    turn: int | None
-    asks: int
-    """Whether its text holds a question."""
-    ends_asking: int
-    characters: int
-    role: str
-    speaker: str = ""
-    """What its text opens with before a colon, which may be who speaks."""
-
-    @property
-    def is_turn(self) -> bool:
-        """Return whether it stands in a conversation, next to others."""
-        return bool(self.session) and self.turn is not None
-
-    @property
-    def density(self) -> float:
-        """Return what a word in it counts: 1 in a text of a paragraph, less in a longer one."""
-        return min(1.0, math.sqrt(PARAGRAPH / max(1, self.characters)))
 
 
 class Matches(NamedTuple):
@@ -103,7 +74,7 @@ def relevance(found: Matches, asked: Collection[str]) -> dict[int, tuple[float, 
         if one.is_turn:
             nearby = (found.cosines.get(other, 0.0) for other, _ in near[row])
             shared = NEAR_COSINE * sum(value for value in nearby if value >= NOISE_COSINE)
-            score = worded.score + max(0.0, own) + one.density * shared
+            score = worded.score + max(0.0, own) + density_of(one) * shared
         elif not found.cosines:
             score = worded.score
         else:
@@ -123,6 +94,11 @@ def relevance(found: Matches, asked: Collection[str]) -> dict[int, tuple[float, 
             best = sorted(talks[found.rows[row].session])[-3:]
             scores[row] = score + TALK * sum(best) / 3, keyword
     return scores
+
+
+def density_of(row: RankedRow) -> float:
+    """Return what a word in a row counts: 1 in a text of a paragraph, less in a longer one."""
+    return min(1.0, math.sqrt(PARAGRAPH / max(1, row.characters)))
 
 
 def places(rows: Iterable[RankedRow]) -> set[tuple[str, int]]:
@@ -159,7 +135,7 @@ def window(found: Matches, near: Mapping[int, Sequence[tuple[int, int]]]) -> dic
     """
     total = sum(found.weights) or 1.0
     held = {row: numbers for row, numbers in found.words.items() if row in found.rows}
-    density = {row: one.density for row, one in found.rows.items()}
+    density = {row: density_of(one) for row, one in found.rows.items()}
     covered = {}
     for row, nearby in near.items():
         own = set(held.get(row, ()))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hippocampus.facts.models import HEARSAY, Memory, Recalled, Triple
+from hippocampus.facts.models import Recalled
 from hippocampus.facts.timestamps import day, stamp
+from hippocampus.storage.facts.models import HEARSAY, Memory, Triple
 
 OWN = frozenset({"", "user"})
 """Whose words need no name next to them."""

@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from hippocampus.facts.languages import expression, words_of_any
-from hippocampus.facts.models import TRUSTED_ROLES, Memory
+from hippocampus.facts.models import TRUSTED_ROLES
 from hippocampus.facts.sentences import sentences
 from hippocampus.facts.statements import (
     Denial,
@@ -28,6 +28,7 @@ from hippocampus.facts.statements import (
 from hippocampus.facts.topics import coverage, holds, is_own, persons, topic
 from hippocampus.facts.values import replaced_value, value_behind
 from hippocampus.facts.words import UNSPACED, key, normalised, spoken, words
+from hippocampus.storage.facts.models import Memory
 
 OVERLAP = 0.34
 """The share of a statement's words that a correction of it has, where other statements have some too."""

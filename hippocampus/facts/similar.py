@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Mapping
 
 from hippocampus.facts.languages import language_of, pattern
-from hippocampus.facts.models import Memory
 from hippocampus.facts.words import UNSPACED, normalised, words
+from hippocampus.storage.facts.models import Memory
 
 SHINGLE, UNSPACED_SHINGLE = 3, 2
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")

@@ -12,16 +12,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from hippocampus.facts.languages import (
-    Wording,
-    expression,
-    pattern,
-    template,
-    words_of_any,
-)
-from hippocampus.facts.models import Relation
-from hippocampus.facts.topics import is_own, persons, small_words, topic
+from hippocampus.facts.languages import expression, pattern, template, words_of_any
+from hippocampus.facts.languages.table import Wording
+from hippocampus.facts.topics import is_labelled, is_own, persons, small_words, topic
 from hippocampus.facts.words import UNSPACED, key, spoken, words
+from hippocampus.storage.facts.models import Relation
 
 _CLAUSE = (
     r"\s*[,;:，；：،؛—–]\s+|\s*[，；：،؛]\s*|(?<=[\u3040-\u30ff\u3400-\u9fff])[,;:、]|\s+[—–-]\s+|(?<=\w\w[.!?])\s+"
@@ -102,7 +97,7 @@ def read(text: str) -> Statement:
         return Statement(text)
     corrects = pattern(rules.correction).search(plain) is not None
     reported = pattern(rules.reported).search(plain) and not (corrects and is_own(plain))
-    if plain.endswith(("?", "？", "؟")) or reported:
+    if plain.endswith(("?", "？", "؟")) or reported or is_labelled(plain):
         return Statement(text, hearsay=True)
     clauses = [stripped for part in _clauses(plain, rules) if (stripped := part.strip(" .!。！।"))]
     if pattern(rules.hypothetical).search(plain):

@@ -7,41 +7,30 @@ relations in `write`, updating, restoring and compacting in `upkeep`; an agent's
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from hippocampus.errors import HippocampusError
-from hippocampus.facts import memories, query
-from hippocampus.facts.blocks import Blocks
-from hippocampus.facts.database import Database
-from hippocampus.facts.errors import FactError
-from hippocampus.facts.models import (
-    EVERY_AGENT,
-    Clock,
-    Complete,
-    Embed,
-    FactPolicy,
-    Kind,
-    Memory,
-    Outcome,
-    Recalled,
-    Rerank,
-)
+from hippocampus.facts import query
+from hippocampus.facts.models import Clock, Complete, Embed, FactPolicy, Outcome, Recalled, Rerank
 from hippocampus.facts.rendering import rendered
-from hippocampus.facts.search import RecallQuery
 from hippocampus.facts.tables import FactTables
 from hippocampus.facts.timestamps import Moment, MonotonicClock, optional_seconds, seconds
-from hippocampus.facts.words import content_words
+from hippocampus.facts.words import TEXT_RULES, content_words
+from hippocampus.storage.facts import memories
+from hippocampus.storage.facts.blocks import Blocks
+from hippocampus.storage.facts.database import Database
+from hippocampus.storage.facts.errors import FactError
+from hippocampus.storage.facts.models import EVERY_AGENT, Kind, Memory
+from hippocampus.storage.facts.search import RecallQuery
 
 if TYPE_CHECKING:
     from hippocampus.facts.write import ItemFields
 
 FRAME_TOKENS = 40
 LISTED = frozenset({"scopes", "types", "tags", "kinds", "roles"})
-log = logging.getLogger(__name__)
 
 
 class Facts:
@@ -74,7 +63,7 @@ class Facts:
             raise FactError(f"{EVERY_AGENT!r} asks for all agents; it is the name of none")
         self.agent = agent
         self.policy = settings or FactPolicy()
-        self._database = Database(path, is_shared=messages_table is not None)
+        self._database = Database(path, TEXT_RULES, is_shared=messages_table is not None)
         ticking = MonotonicClock(clock)
         self.tables = FactTables(
             self._database, self.policy, ticking, agent, embed, complete, rerank
@@ -85,7 +74,7 @@ class Facts:
         except BaseException:
             self._database.close()
             raise
-        self.blocks = Blocks(self._database, self.policy, ticking, agent)
+        self.blocks = Blocks(self._database, ticking, agent, self.policy.block_characters)
         self.messages_table = messages_table
 
     # Remembering --------------------------------------------------------------------------------
@@ -246,7 +235,9 @@ class Facts:
             )
             return rendered(query.relevant(self.tables, found, prompt), at)
         except HippocampusError as failure:  # an agent's prompt never waits for its memory
-            log.warning("retrieve failed: %s", failure)
+            import logging
+
+            logging.getLogger(__name__).warning("retrieve failed: %s", failure)
             return ""
 
     # Looking ------------------------------------------------------------------------------------

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from hippocampus.facts.models import FactPolicy, Memory
+from hippocampus.facts.models import FactPolicy
+from hippocampus.storage.facts.models import Memory
 
 DAY_SECONDS = 86_400.0
 

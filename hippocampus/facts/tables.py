@@ -6,11 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hippocampus.facts import memories
-from hippocampus.facts.bounded import name_of, within
-from hippocampus.facts.database import Database
-from hippocampus.facts.errors import FactError
 from hippocampus.facts.models import Clock, Complete, Embed, FactPolicy, Rerank
+from hippocampus.storage.facts import memories
+from hippocampus.storage.facts.database import Database
+from hippocampus.storage.facts.errors import FactError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -55,7 +54,11 @@ class FactTables:
     @property
     def embed_model(self) -> str | None:
         """Return the name of the embedding, or nothing without one."""
-        return None if self.embed is None else name_of(self.embed)
+        if self.embed is None:
+            return None
+        from hippocampus.facts.bounded import name_of
+
+        return name_of(self.embed)
 
     def refusal(self, content: str) -> str:
         """Return why a text cannot be kept, or nothing."""
@@ -86,6 +89,8 @@ class FactTables:
         """
         if self.embed is None or not texts:
             return None
+        from hippocampus.facts.bounded import within
+
         here = getattr(self.embed, "in_process", False)
         limit = seconds + SECONDS_A_TEXT * (len(texts) - 1)
         found = self.embed(texts) if here else within(limit, self.embed, texts)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import threading
-import uuid
 from datetime import UTC, datetime
 
-from hippocampus.facts.errors import FactError
 from hippocampus.facts.models import Clock
+from hippocampus.storage.facts.errors import FactError
 
 FRACTION = 1 << 12
 """Steps of a millisecond that ids distinguish."""
@@ -88,6 +87,8 @@ def new_id(at: float) -> str:
 
 def uuid_of(milliseconds: int, fraction: int, chance: int) -> str:
     """Return a UUID of version 7 for milliseconds, 12 bits that sort within one, and 62 bits of chance."""
+    import uuid
+
     milliseconds = max(0, milliseconds) & ((1 << 48) - 1)
     chance &= (1 << 62) - 1
     return str(uuid.UUID(int=milliseconds << 80 | 7 << 76 | fraction << 64 | 2 << 62 | chance))

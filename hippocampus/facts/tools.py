@@ -14,10 +14,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from hippocampus.errors import HippocampusError, ProviderError, StoreError, nearest
-from hippocampus.facts.database import Database
-from hippocampus.facts.errors import BlockError, FactError
-from hippocampus.facts.memories import returning
-from hippocampus.facts.models import TYPES, Action, Item, Memory, Outcome
+from hippocampus.facts.models import TYPES, Action, Outcome
 from hippocampus.facts.rendering import entry_line
 from hippocampus.facts.store import Facts
 from hippocampus.facts.timestamps import day
@@ -25,6 +22,11 @@ from hippocampus.facts.words import content_words
 from hippocampus.facts.write import remember_many
 from hippocampus.formats.signatures import arguments_of, as_function, schema_of
 from hippocampus.formats.writing import tool_definition
+from hippocampus.storage.facts.database import Database
+from hippocampus.storage.facts.errors import BlockError
+from hippocampus.storage.facts.host_messages import messages
+from hippocampus.storage.facts.memories import returning
+from hippocampus.storage.facts.models import Item, Memory
 
 INSTRUCTIONS = (
     "You have a long-term memory that outlives this conversation. Look there before you ask the "
@@ -37,7 +39,6 @@ INSTRUCTIONS = (
 """For the system prompt; the host adds it once."""
 
 MOST_RESULTS = 50
-TEXT_COLUMNS = ("content", "text", "body", "message")
 MAX_WORDS = 20
 """Of a search in the table of messages."""
 
@@ -361,26 +362,11 @@ def conversation_lines(db: Database, table: str, query: str, limit: int) -> list
         FactError: the table is missing or has no column of text.
 
     """
-    columns = [row[1] for row in db.rows("SELECT * FROM pragma_table_info(?)", (table,))]
-    if not columns:
-        raise FactError(f"there is no table {table!r} in {db.path}")
-    text = next((name for name in TEXT_COLUMNS if name in columns), None)
-    if text is None:
-        raise FactError(f"table {table!r} has none of the columns {', '.join(TEXT_COLUMNS)}")
-    wanted = content_words(query)[:MAX_WORDS]
-    score = " + ".join(["0", *[f"(instr(lower({text}), ?) > 0)"] * len(wanted)])
-    named = table.replace('"', '""')
-    found = db.rows(
-        f'SELECT * FROM (SELECT {score} AS score, t.* FROM "{named}" t)'  # noqa: S608 - a name of the user's, quoted
-        " WHERE score > 0 ORDER BY score DESC LIMIT ?",
-        (*wanted, limit),
-    )
     lines = []
-    for _, *values in found:
-        row = dict(zip(columns, values, strict=True))
+    for text, row in messages(db, table, content_words(query)[:MAX_WORDS], limit):
         at = row.get("at") or row.get("created_at") or row.get("timestamp")
         when = f"{day(at)} " if isinstance(at, int | float) else ""
-        lines.append(f"- [{when}{row.get('role') or row.get('sender') or ''}] {row[text]}")
+        lines.append(f"- [{when}{row.get('role') or row.get('sender') or ''}] {text}")
     return lines
 
 

@@ -10,6 +10,8 @@ from hippocampus.facts.languages import pattern, word_set, words_of_any
 from hippocampus.facts.words import UNSPACED, bigrams, normalised, spoken, words
 
 _RUN = re.compile(f"[{UNSPACED}]")
+_LABEL = re.compile(r"\W{0,3}([^\W_][^:：!?,;]{0,30})(?::\s+|：\s*)(?=\S)")
+LONGEST_LABEL_WORDS = 3
 LEAST_PART = 5
 """How many letters of a word a compound with it has."""
 
@@ -45,6 +47,21 @@ def is_own(sentence: str) -> bool:
         return False
     plain = sentence.replace("\u2019", "'")
     return rules.drops_subjects or pattern(rules.own).search(plain) is not None
+
+
+def is_labelled(line: str) -> bool:
+    """Return whether a line opens with who else speaks in it in the first person.
+
+    >>> is_labelled("dave: my team is Chelsea"), is_labelled("Ticket #12: I pay by Visa"), is_labelled("Note: I like tea")
+    (True, True, False)
+    """
+    label = _LABEL.match(line)
+    rules = spoken(line).rules if label else None
+    if label is None or rules is None or not pattern(rules.own).search(line, label.end()):
+        return False
+    named = words(label[1])
+    is_name = 0 < len(named) <= LONGEST_LABEL_WORDS and named[0] not in small_words(line)
+    return bool(persons(label[1])) or (is_name and word_set(rules.labels).isdisjoint(named))
 
 
 def holds(text: str, wanted: frozenset[str]) -> bool:

@@ -11,19 +11,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from hippocampus.errors import ProviderError
-from hippocampus.facts import judge, memories, triples
-from hippocampus.facts.errors import FactError
-from hippocampus.facts.models import (
-    Compaction,
-    Complete,
-    FactPolicy,
-    Kind,
-    Memory,
-    Recalled,
-    Score,
-)
+from hippocampus.facts import judge
+from hippocampus.facts.models import Compaction, Complete, FactPolicy, Recalled, Score
 from hippocampus.facts.query import find
-from hippocampus.facts.search import RecallQuery
 from hippocampus.facts.sentences import RECALLED, without_sentence
 from hippocampus.facts.similar import differ, features, jaccard
 from hippocampus.facts.statements import read
@@ -32,6 +22,10 @@ from hippocampus.facts.tables import WRITING_SECONDS, FactTables
 from hippocampus.facts.timestamps import Moment, day, new_id, optional_seconds
 from hippocampus.facts.topics import coverage
 from hippocampus.facts.words import content_words, words
+from hippocampus.storage.facts import memories, triples
+from hippocampus.storage.facts.errors import FactError
+from hippocampus.storage.facts.models import Kind, Memory
+from hippocampus.storage.facts.search import RecallQuery
 
 LEAST_WORDS = 2
 """Of a message of which a sentence was struck out, fewer words are not kept."""
@@ -273,7 +267,11 @@ def _twins(tables: FactTables, kept: Mapping[int, Memory]) -> dict[int, int]:
     first: dict[tuple[object, ...], int] = {}
     losers: dict[int, int] = {}
     for row, memory in kept.items():
-        same = (*_place(memory), memory.kind, memories.hashed(memory.content, "fact"))
+        same = (
+            *_place(memory),
+            memory.kind,
+            memories.hashed(tables.database, memory.content, "fact"),
+        )
         if first.setdefault(same, row) != row:
             losers[row] = first[same]
     if tables.complete is not None and tables.policy.duplicate_minhash:

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from hippocampus.facts.database import Database
-from hippocampus.facts.errors import EmbeddingModelError, FactError
+from hippocampus.storage.facts import vectors as table
+from hippocampus.storage.facts.database import Database
+from hippocampus.storage.facts.errors import EmbeddingModelError, FactError
 
 MOST_EXACT = 50_000
 RERANKED = 1_000
@@ -60,18 +61,13 @@ class Vectors:
     def put(self, vectors: Mapping[int, Floats]) -> None:
         """Write vectors of new rows; inside the caller's transaction."""
         matrix = unit(np.stack(list(vectors.values())))
-        self._db.run_many(
-            "INSERT OR REPLACE INTO vector VALUES (?, ?)",
-            [
-                (row, vector.astype("<f4").tobytes())
-                for row, vector in zip(vectors, matrix, strict=True)
-            ],
-        )
+        rows = zip(vectors, matrix, strict=True)
+        table.put(self._db, {row: vector.astype("<f4").tobytes() for row, vector in rows})
 
     def drop(self, rows: Iterable[int]) -> None:
         """Remove the vectors of rows; inside the caller's transaction."""
         if self.dimensions:
-            self._db.run_many("DELETE FROM vector WHERE row = ?", [(row,) for row in rows])
+            table.drop(self._db, rows)
             self.changed()
 
     def changed(self) -> None:
@@ -81,8 +77,7 @@ class Vectors:
     def clear(self) -> None:
         """Remove all vectors and unbind the file from its model."""
         with self._db.transaction():
-            self._db.run("DELETE FROM vector")
-            self._db.run("DELETE FROM meta WHERE key IN (?, ?)", (MODEL, DIMENSIONS))
+            table.drop_all(self._db, (MODEL, DIMENSIONS))
             self.changed()
 
     def forget_cached(self) -> None:
@@ -96,10 +91,7 @@ class Vectors:
 
     def exact(self, rows: Iterable[int]) -> dict[int, Floats]:
         """Return the vectors of those rows that have one."""
-        found = self._db.rows(
-            "SELECT row, exact FROM vector WHERE row IN (SELECT value FROM json_each(?))",
-            (f"[{','.join(map(str, rows))}]",),
-        )
+        found = table.of_rows(self._db, rows).items()
         return {row: np.frombuffer(data, dtype="<f4") for row, data in found}
 
     def cosines(
@@ -147,13 +139,7 @@ class Vectors:
 
     def check(self) -> list[str]:
         """Return a sentence for each vector whose memory is missing or whose length is another."""
-        wrong = self._db.rows(
-            "SELECT row FROM vector WHERE row NOT IN (SELECT row FROM memory) OR length(exact) != ?",
-            (4 * self.dimensions,),
-        )
-        return [
-            f"vector of row {row} belongs to no memory or has another length" for (row,) in wrong
-        ]
+        return table.check(self._db, 4 * self.dimensions)
 
     def _read(self) -> None:
         """Read what any process has written since."""
@@ -162,22 +148,20 @@ class Vectors:
             self.forget_cached()
             self._epoch = epoch
         last = int(self._rows[-1]) if len(self._rows) else 0
-        count = self._db.value("SELECT count(*) FROM vector WHERE row > ?", (last,))
+        count = table.count_after(self._db, last)
         if not count:
             return
         if len(self._rows) + count > MOST_EXACT and not self._coded:
             self.forget_cached()
             self._epoch, self._coded, last = epoch, True, 0
         rows, parts = [self._rows], [self._matrix] if len(self._rows) else []
-        while chunk := self._db.rows(
-            "SELECT row, exact FROM vector WHERE row > ? ORDER BY row LIMIT ?", (last, READ_AT_ONCE)
-        ):
-            matrix = np.frombuffer(b"".join(data for _, data in chunk), "<f4")
+        while chunk := table.after(self._db, last, READ_AT_ONCE):
+            matrix = np.frombuffer(b"".join(chunk.values()), "<f4")
             matrix = matrix.reshape(len(chunk), -1)
             self._sum = self._sum + matrix.sum(axis=0)
             parts.append(_codes(matrix) if self._coded else matrix)
-            rows.append(np.array([row for row, _ in chunk], np.int64))
-            last = chunk[-1][0]
+            rows.append(np.array(list(chunk), np.int64))
+            last = int(rows[-1][-1])
         self._rows, self._matrix = np.concatenate(rows), np.concatenate(parts)
 
 

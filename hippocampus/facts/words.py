@@ -13,6 +13,7 @@ from hippocampus.facts.languages import (
     phrases,
     words_of_any,
 )
+from hippocampus.storage.facts.models import TextRules
 
 UNSPACED = (
     "\u0e00-\u0eff"  # Thai, Lao
@@ -26,8 +27,8 @@ _WORD = re.compile(
     r"(?:[^\W_]|[\u0300-\u036f\u0610-\u061a\u064b-\u0655\u0900-\u0903\u093a-\u094f])+(?:'[^\W_]+)?"
 )
 """Letters and digits, with the vowel signs of Devanagari and Arabic, which are no letters to `re`."""
-_RUN = re.compile(f"[{UNSPACED}]+")
-_HIRAGANA = re.compile("[\u3041-\u309f\u30fc]+")
+_RUN = f"[{UNSPACED}]+"
+_HIRAGANA = "[\u3041-\u309f\u30fc]+"
 SHORTEST_STEM = 4
 ARTICLE = re.compile(
     r"the|an?|der|die|das|dem|den|eine?[nrm]?|el|l[ao]s?|les?|une?|una|l'", re.IGNORECASE
@@ -86,9 +87,9 @@ def indexed(text: str) -> str | None:
 
     Runs without spaces stand as pairs of characters: most words of Chinese have two.
     """
-    if text.isascii() or not _RUN.search(text):
+    if text.isascii() or not re.search(_RUN, text):
         return None
-    return _RUN.sub(lambda run: f" {' '.join(bigrams(run[0]))} ", text)
+    return re.sub(_RUN, lambda run: f" {' '.join(bigrams(run[0]))} ", text)
 
 
 def content_words(text: str, *, or_all: bool = True) -> list[str]:
@@ -131,8 +132,8 @@ def match_of(query: str) -> str:
 
 
 def _terms_of(word: str, code: str, stop_words: Collection[str]) -> list[tuple[str, list[str]]]:
-    if not word.isascii() and _RUN.search(word):
-        others = [(part, [f'"{part}"']) for part in _RUN.split(word) if part]
+    if not word.isascii() and re.search(_RUN, word):
+        others = [(part, [f'"{part}"']) for part in re.split(_RUN, word) if part]
         return [
             *(
                 (pair, [f'"{pair}"' if len(pair) > 1 else f'"{pair}"*'])
@@ -149,11 +150,11 @@ def _terms_of(word: str, code: str, stop_words: Collection[str]) -> list[tuple[s
 
 
 def _pairs(word: str, stop_words: Collection[str]) -> list[str]:
-    pairs = [pair for run in _RUN.findall(word) for pair in bigrams(run)]
+    pairs = [pair for run in re.findall(_RUN, word) for pair in bigrams(run)]
     telling = [
         pair
         for pair in pairs
-        if not _HIRAGANA.fullmatch(pair) and not any(sign in stop_words for sign in pair)
+        if not re.fullmatch(_HIRAGANA, pair) and not any(sign in stop_words for sign in pair)
     ]
     return telling or pairs
 
@@ -165,3 +166,6 @@ def _irregular() -> dict[str, tuple[str, ...]]:
     return {
         form: tuple(other for other in group if other != form) for group in groups for form in group
     }
+
+
+TEXT_RULES = TextRules(normalised, words, key, indexed)

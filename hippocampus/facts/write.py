@@ -12,21 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from hippocampus.facts import judge, memories, triples
-from hippocampus.facts.errors import FactError
-from hippocampus.facts.models import (
-    EVERY_AGENT,
-    HEARSAY,
-    TRUSTED_ROLES,
-    Action,
-    Complete,
-    Item,
-    Kind,
-    Memory,
-    Origin,
-    Outcome,
-    Relation,
-)
+from hippocampus.facts import judge
+from hippocampus.facts.languages import word_set
+from hippocampus.facts.models import TRUSTED_ROLES, Action, Complete, Outcome
 from hippocampus.facts.pasted import own_words
 from hippocampus.facts.resolve import Ending, endings
 from hippocampus.facts.sentences import sentences, without_recalled, without_sentence
@@ -38,10 +26,29 @@ from hippocampus.facts.timestamps import Moment, new_id, optional_seconds
 from hippocampus.facts.topics import holds, topic
 from hippocampus.facts.upkeep import LEAST_WORDS
 from hippocampus.facts.words import UNSPACED, key, match_of, normalised, query_terms, words
+from hippocampus.storage.facts import memories, triples
+from hippocampus.storage.facts.errors import FactError
+from hippocampus.storage.facts.models import (
+    EVERY_AGENT,
+    HEARSAY,
+    Item,
+    Kind,
+    Memory,
+    Origin,
+    Relation,
+)
 
 if TYPE_CHECKING:
     from hippocampus.facts.tables import Matrix
 
+SINGLE = word_set(
+    """lives_in works_at employer job title role name age birthday spouse manager owner
+    maintainer status state payment_terms storage_backend database deadline due_date
+    release_date version port host url domain budget price rent salary email phone address
+    city country timezone capital language framework theme editor plan license default_branch
+    deploy_target environment"""
+)
+"""Relations that a caller names and that have one value at a time."""
 KnownStatement = tuple[str, str]
 """The id of a memory, and the sentence in it."""
 SHOWN_CHARACTERS = 300
@@ -141,7 +148,7 @@ def remember_triple(  # noqa: PLR0913 - each is one property of a relation
         "fact",
         tables.without_secrets(raw),
         relations=(Relation(subject, name, value),),
-        replaces=changed or name in triples.SINGLE,
+        replaces=changed or name in SINGLE,
     )
     return keep(tables, [request], agent)[0]
 
@@ -400,7 +407,7 @@ class _Transaction:
             memory, valid_until=first.valid_from, superseded_by=first.id, known_until=memory.created
         )
         outcome = self._added(wanted, past, "it was true before what is known")
-        return replace(outcome, others=(first.id,))
+        return outcome._replace(others=(first.id,))
 
     def _ends(self, wanted: MemoryRequest, memory: Memory) -> list[Ending]:
         db, statement = self._db, wanted.statement
@@ -446,7 +453,7 @@ class _Transaction:
         outcome = self._added(wanted, memory, ends[0].reason, Action.SUPERSEDED, context)
         for each in ends:
             self._end_sentence(each.row, each.sentence, memory)
-        return replace(outcome, others=tuple(dict.fromkeys(olds[each.row].id for each in ends)))
+        return outcome._replace(others=tuple(dict.fromkeys(olds[each.row].id for each in ends)))
 
     def _end_sentence(self, row: int, sentence: str, by: Memory) -> None:
         """End a sentence wherever the agent's memories have it: a longer memory goes on without it."""
@@ -496,7 +503,7 @@ class _Transaction:
             return self._superseding(wanted, memory, ends)
         if decision.action == "keep" and olds:
             others = tuple(old.id for old in olds.values())
-            return replace(self._added(wanted, memory), action=Action.KEPT_APART, others=others)
+            return self._added(wanted, memory)._replace(action=Action.KEPT_APART, others=others)
         return self._resolved(wanted, memory)
 
 

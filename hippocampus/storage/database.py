@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import socket
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -146,13 +145,13 @@ def as_store_error(state: StateDir) -> Iterator[None]:
 
 def new_holder() -> str:
     """Return a name for one opening of a session by this process."""
-    return f"{socket.gethostname()}:{os.getpid()}:{os.urandom(4).hex()}"
+    return f"{_host()}:{os.getpid()}:{os.urandom(4).hex()}"
 
 
 def is_held(holder: str, active_at: float) -> bool:
     """Return whether the process that opened a session runs, where the session was last active then."""
     host, process, _ = holder.rsplit(":", 2)
-    if host != socket.gethostname() or os.name != "posix":
+    if host != _host() or os.name != "posix":
         return time.time() - active_at < FOREIGN_SECONDS
     try:
         os.kill(int(process), 0)
@@ -161,3 +160,9 @@ def is_held(holder: str, active_at: float) -> bool:
     except PermissionError:
         pass
     return True
+
+
+def _host() -> str:
+    import socket
+
+    return socket.gethostname()

@@ -8,9 +8,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import shutil
 import stat
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -102,6 +100,9 @@ def replace_file(path: Path, content: bytes) -> None:
 @contextlib.contextmanager
 def temporary_folder(name: str) -> Iterator[Path]:
     """Make a folder that is removed at the end; those of processes that were killed go with it."""
+    import shutil
+    import tempfile
+
     for left in Path(tempfile.gettempdir()).glob(f"{name}-*"):
         with contextlib.suppress(OSError):
             found = left.lstat()

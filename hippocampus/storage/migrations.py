@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hippocampus.errors import StoreError
-from hippocampus.storage.packing import packed_text
 from hippocampus.storage.sqlite import connected, transaction
 
 TableColumns = Mapping[str, tuple[str, ...]]
@@ -118,7 +117,6 @@ def applied(db: sqlite3.Connection, path: str, schema: Schema) -> list[str]:
 
 
 def _run(db: sqlite3.Connection, script: str) -> None:
-    db.create_function("packed_text", 2, packed_text, deterministic=True)
     for statement in script.split(";"):  # `executescript` would commit what came before it
         db.execute(statement)
 

@@ -30,8 +30,8 @@ from hippocampus.consolidation.memory_file import MemoryFile
 from hippocampus.entries.entry import Record, Stage
 from hippocampus.entries.origin import PartOrigin
 from hippocampus.facts import Facts
-from hippocampus.facts.models import Item, Origin
 from hippocampus.storage.content_store import DiskStore
+from hippocampus.storage.facts.models import Item, Origin
 from hippocampus.storage.ledger import StoredSession
 from hippocampus.storage.state_dir import StateDir
 

@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 from hippocampus.consolidation.memory_file import MemoryFile, members
 from hippocampus.consolidation.memory_lines import MemoryLine, rendered, rows, shown
 from hippocampus.facts.exchange import import_file
-from hippocampus.facts.memories import is_current
-from hippocampus.facts.models import Item, Origin
 from hippocampus.facts.store import Facts
+from hippocampus.storage.facts.memories import is_current
+from hippocampus.storage.facts.models import Item, Origin
 from hippocampus.storage.state_dir import StateDir
 
 AT = 1_770_595_200.0

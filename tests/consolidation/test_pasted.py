@@ -18,6 +18,8 @@ WRAPPERS = (
     "Dave Jones  10:02 AM\n{c}\nAnn Smith  10:04 AM\nok",
     "Dave: {c}\nAnn: I see.",
     "Dave, 10:02: {c}",
+    "dave: {c}",
+    "Ticket #12: {c} I pay by Visa.",
     "Q: Which team do you like? A: {c}",
     "dave [10:02 AM]: {c}",
     "What does this mean?\nDave: {c}",

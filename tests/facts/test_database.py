@@ -13,14 +13,15 @@ import pytest
 
 from hippocampus.errors import StoreError
 from hippocampus.facts import Facts
-from hippocampus.facts.database import Database
+from hippocampus.facts.words import TEXT_RULES
+from hippocampus.storage.facts.database import Database
 from hippocampus.storage.ledger import Ledger
 from hippocampus.storage.state_dir import StateDir
 
 
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[Database]:
-    made = Database(tmp_path / "facts.sqlite3")
+    made = Database(tmp_path / "facts.sqlite3", TEXT_RULES)
     yield made
     assert made.check() == []
     made.close()
@@ -57,7 +58,7 @@ def test_a_commit_that_fails_is_taken_back_and_the_next_one_is_not_lost(
     with pytest.raises(StoreError, match="FOREIGN KEY"):
         write_orphan(database)
     write(database, ("second", "y"))
-    with closing(Database(tmp_path / "facts.sqlite3")) as other:
+    with closing(Database(tmp_path / "facts.sqlite3", TEXT_RULES)) as other:
         assert other.meta("second") == "y"
 
 
@@ -65,19 +66,19 @@ def test_a_damaged_file_is_said_to_be_one_and_stays_as_it_is(tmp_path: Path) -> 
     path = tmp_path / "facts.sqlite3"
     path.write_bytes(b"no database" * 500)
     with pytest.raises(StoreError, match=r"is damaged or none: .*; name another, or move it away"):
-        Database(path)
+        Database(path, TEXT_RULES)
     assert path.read_bytes() == b"no database" * 500
 
 
 def test_a_lone_fact_store_has_the_tables_of_a_state_directory(tmp_path: Path) -> None:
     Ledger(StateDir(tmp_path / "state"), "s").close()
-    Database(tmp_path / "facts.sqlite3").close()
+    Database(tmp_path / "facts.sqlite3", TEXT_RULES).close()
     found = []
     for path in (StateDir(tmp_path / "state").database, tmp_path / "facts.sqlite3"):
         with closing(sqlite3.connect(path)) as db:
             found.append(db.execute("SELECT name, sql FROM sqlite_schema").fetchall())
     assert found[0] == found[1]
-    Database(StateDir(tmp_path / "state").database).close()
+    Database(StateDir(tmp_path / "state").database, TEXT_RULES).close()
 
 
 REMEMBER = """

@@ -16,10 +16,10 @@ import pytest
 
 from hippocampus.errors import HippocampusError
 from hippocampus.facts.compat import hippo
-from hippocampus.facts.errors import FactError
 from hippocampus.facts.exchange import export, import_file
 from hippocampus.facts.exchange.bundle import Bundle, bring
 from hippocampus.facts.store import Facts
+from hippocampus.storage.facts.errors import FactError
 
 NOW = 1_771_500_000.0
 """A day in February 2026, on which nothing here has faded."""

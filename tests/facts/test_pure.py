@@ -16,18 +16,9 @@ from hypothesis import strategies as st
 
 from hippocampus.facts import languages
 from hippocampus.facts.languages import CODES, language, language_of, pattern, template
-from hippocampus.facts.memories import made
-from hippocampus.facts.models import HIPPO_HALF_LIFE_DAYS, POLICIES, FactPolicy, Item
+from hippocampus.facts.models import HIPPO_HALF_LIFE_DAYS, POLICIES, FactPolicy
 from hippocampus.facts.pasted import own_words
-from hippocampus.facts.ranking import (
-    Coverage,
-    Matches,
-    RankedRow,
-    by_others,
-    neighbours,
-    relevance,
-    window,
-)
+from hippocampus.facts.ranking import Coverage, Matches, by_others, neighbours, relevance, window
 from hippocampus.facts.sentences import sentence_spans, without_sentence
 from hippocampus.facts.similar import features, jaccard
 from hippocampus.facts.statements import read
@@ -40,6 +31,8 @@ from hippocampus.facts.strength import (
 from hippocampus.facts.topics import holds
 from hippocampus.facts.vectors import bit_distances, unit
 from hippocampus.facts.words import content_words, indexed, match_of, query_terms, words
+from hippocampus.storage.facts.memories import made
+from hippocampus.storage.facts.models import Item, RankedRow
 
 DAY = 86_400.0
 TEXTS = st.text(min_size=1, max_size=80)
@@ -48,22 +41,23 @@ TEXTS = st.text(min_size=1, max_size=80)
 @pytest.mark.parametrize(
     "name",
     [
-        "similar",
-        "languages",
-        "languages.table",
-        "pasted",
-        "rendering",
-        "sentences",
-        "statements",
-        "strength",
-        "timestamps",
-        "triples",
-        "upkeep",
-        "words",
+        "facts.similar",
+        "facts.languages",
+        "facts.languages.table",
+        "facts.pasted",
+        "facts.rendering",
+        "facts.sentences",
+        "facts.statements",
+        "facts.strength",
+        "facts.timestamps",
+        "facts.topics",
+        "storage.facts.triples",
+        "facts.upkeep",
+        "facts.words",
     ],
 )
 def test_examples_in_docstrings_run(name):
-    assert doctest.testmod(importlib.import_module(f"hippocampus.facts.{name}")).failed == 0
+    assert doctest.testmod(importlib.import_module(f"hippocampus.{name}")).failed == 0
 
 
 @given(st.floats(0, 1), st.floats(0, 5000), st.floats(0, 5000), st.integers(0, 1000))

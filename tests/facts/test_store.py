@@ -17,18 +17,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus.errors import StoreError
-from hippocampus.facts import (
-    BlockError,
-    FactError,
-    FactPolicy,
-    Facts,
-    Item,
-    Origin,
-    memories,
-)
+from hippocampus.facts import BlockError, FactError, FactPolicy, Facts, Item, Origin
 from hippocampus.facts.exchange.bundle import Bundle, bring
 from hippocampus.facts.models import NEVER, POLICIES, Action
 from hippocampus.facts.timestamps import MonotonicClock, new_id
+from hippocampus.storage.facts import memories
 
 
 def contents(results):

@@ -15,9 +15,9 @@ import pytest
 
 from hippocampus.errors import ProviderError
 from hippocampus.facts import Facts, Item
-from hippocampus.facts.errors import FactError
 from hippocampus.facts.exchange.bundle import Bundle, bring
 from hippocampus.facts.models import POLICIES
+from hippocampus.storage.facts.errors import FactError
 
 HALF = "half a \ud800 character"
 

@@ -127,14 +127,15 @@ def test_a_migration_that_fails_leaves_the_version_before_it(tmp_path: Path) -> 
 OPEN = """
 import sys
 from pathlib import Path
-from hippocampus.facts.database import Database
+from hippocampus.facts.words import TEXT_RULES
+from hippocampus.storage.facts.database import Database
 from hippocampus.storage.ledger import Ledger
 from hippocampus.storage.state_dir import StateDir
 state = StateDir(Path(sys.argv[1]))
 sys.stdin.readline()
 for number in range(20):
     Ledger(state, str(number)).close()
-Database(state.database).close()
+Database(state.database, TEXT_RULES).close()
 """
 
 

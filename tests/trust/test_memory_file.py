@@ -10,8 +10,9 @@ import pytest
 
 from hippocampus import Hippocampus
 from hippocampus.consolidation.memory_file import MemoryFile
-from hippocampus.facts import Facts, memories
+from hippocampus.facts import Facts
 from hippocampus.storage import files
+from hippocampus.storage.facts import memories
 from hippocampus.storage.state_dir import StateDir
 
 SAID = ["I live in Rome.", "I prefer tea.", "The build needs Java 21.", "Ann is my sister."]

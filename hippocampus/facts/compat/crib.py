@@ -5,38 +5,25 @@ It is opened for reading alone. Its vectors stay behind: the file does not name 
 
 from __future__ import annotations
 
-import contextlib
-import sqlite3
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
-from hippocampus.errors import StoreError
-from hippocampus.facts import memories
-from hippocampus.facts.errors import FactError
 from hippocampus.facts.exchange.bundle import Bundle, Skip, steady_id
-from hippocampus.facts.models import Item, Memory, Outcome, Triple
+from hippocampus.facts.models import Outcome
 from hippocampus.facts.pasted import own_words
 from hippocampus.facts.sentences import sentences
 from hippocampus.facts.statements import read
 from hippocampus.facts.timestamps import optional_seconds, seconds
+from hippocampus.storage.facts import memories
+from hippocampus.storage.facts.errors import FactError
+from hippocampus.storage.facts.models import Item, Memory, Triple
+from hippocampus.storage.foreign import CribRelation, crib_rows
 
 if TYPE_CHECKING:
     from hippocampus.facts.store import Facts
 
-ENTRIES = "SELECT id, type, content, created_at FROM entries ORDER BY id"
-RELATIONS = """
-    SELECT r.id, s.name, r.predicate, o.name, r.valid_from, r.valid_until, r.created_at,
-        coalesce((SELECT raw_text FROM sources WHERE relation_id = r.id ORDER BY id LIMIT 1), ''),
-        (SELECT min(n.id) FROM relations n WHERE n.subject_id = r.subject_id
-            AND n.predicate = r.predicate AND n.id > r.id)
-    FROM relations r JOIN entities s ON s.id = r.subject_id JOIN entities o ON o.id = r.object_id
-    ORDER BY r.id
-"""
-"""The last column is the relation that took its place, if its validity ended."""
 INTENSITY = 0.5
-Relation = tuple[int, str, str, str, str, str | None, str, str, int | None]
 
 
 def bundle(path: Path, agent: str) -> Bundle:
@@ -47,17 +34,10 @@ def bundle(path: Path, agent: str) -> Bundle:
         StoreError: it cannot be read.
 
     """
-    try:
-        with contextlib.closing(
-            sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro", uri=True)
-        ) as db:
-            tables = {name for (name,) in db.execute("SELECT name FROM sqlite_schema")}
-            if not {"entries", "entities", "relations", "sources"} <= tables:
-                raise FactError(f"{path} is no database of crib")
-            entries = [_entry(row, agent) for row in db.execute(ENTRIES)]
-            relations: list[Relation] = db.execute(RELATIONS).fetchall()
-    except sqlite3.Error as failure:
-        raise StoreError(f"{path}: {failure}") from failure
+    found = crib_rows(path)
+    if found is None:
+        raise FactError(f"{path} is no database of crib")
+    relations, entries = found.relations, [_entry(row, agent) for row in found.entries]
     ids = {row[0]: steady_id(seconds(row[6]), "crib relation", *row[:4]) for row in relations}
     stated = [_stated(row, agent, ids) for row in relations]
     reason = "of a model that the file does not name"
@@ -65,7 +45,7 @@ def bundle(path: Path, agent: str) -> Bundle:
         "crib",
         [*entries, *(memory for memory, _ in stated)],
         triples=[triple for _, triple in stated],
-        skipped=[Skip("vectors", reason)] if "entries_vec" in tables else [],
+        skipped=[Skip("vectors", reason)] if found.has_vectors else [],
     )
 
 
@@ -78,7 +58,7 @@ def _entry(row: tuple[int, str, str, str], agent: str) -> Memory:
     )
 
 
-def _stated(row: Relation, agent: str, ids: dict[int, str]) -> tuple[Memory, Triple]:
+def _stated(row: CribRelation, agent: str, ids: dict[int, str]) -> tuple[Memory, Triple]:
     """Return a relation as a fact and its triple."""
     number, subject, predicate, obj, valid_from, valid_until, created, raw, follower = row
     at, since, ended = seconds(created), seconds(valid_from), optional_seconds(valid_until)

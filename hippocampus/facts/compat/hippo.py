@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from hippocampus.facts.errors import FactError
 from hippocampus.facts.exchange.bundle import MEMORY, Bundle, Skip, each_read, text_of, vectors
-from hippocampus.facts.memories import agents
-from hippocampus.facts.models import EVERY_AGENT, Block, Memory, Origin
 from hippocampus.facts.timestamps import seconds
+from hippocampus.storage.facts.errors import FactError
+from hippocampus.storage.facts.memories import agents
+from hippocampus.storage.facts.models import EVERY_AGENT, Block, Memory, Origin
 
 if TYPE_CHECKING:
     from hippocampus.facts.store import Facts

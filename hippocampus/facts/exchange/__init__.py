@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hippocampus.errors import MALFORMED
-from hippocampus.facts.errors import FactError
 from hippocampus.facts.exchange.bundle import Bundle, Imported, bring
+from hippocampus.storage.facts.errors import FactError
 
 if TYPE_CHECKING:
     from hippocampus.facts.store import Facts

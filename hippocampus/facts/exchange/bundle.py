@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import TypeAdapter
 
 from hippocampus.errors import MALFORMED
-from hippocampus.facts import memories, triples, upkeep, write
-from hippocampus.facts.errors import FactError
-from hippocampus.facts.models import WRITTEN, Block, Item, Memory, Triple
+from hippocampus.facts import upkeep, write
+from hippocampus.facts.models import WRITTEN
 from hippocampus.facts.timestamps import optional_seconds, uuid_of, within_dates
+from hippocampus.storage.facts import memories, triples
+from hippocampus.storage.facts.errors import FactError
+from hippocampus.storage.facts.models import Block, Item, Memory, Triple
 
 if TYPE_CHECKING:
     import numpy as np
@@ -77,7 +79,7 @@ def bring(facts: Facts, bundle: Bundle, agent: str | None = None) -> Imported:
             bundle,
             agent=agent,
             memories=[replace(each, agent=agent) for each in bundle.memories],
-            blocks=[replace(each, agent=agent) for each in bundle.blocks],
+            blocks=[block._replace(agent=agent) for block in bundle.blocks],
             aliases=[(agent, name, other) for _, name, other in bundle.aliases],
         )
     tables, skipped = facts.tables, list(bundle.skipped)

@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from hippocampus.facts.errors import FactError
 from hippocampus.facts.exchange.bundle import Bundle, Skip
-from hippocampus.facts.models import TYPES, Item, Origin
+from hippocampus.facts.models import TYPES
 from hippocampus.facts.timestamps import seconds
+from hippocampus.storage.facts.errors import FactError
+from hippocampus.storage.facts.models import Item, Origin
 
 HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*$")
 BULLET = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s+(.*\S)\s*$")

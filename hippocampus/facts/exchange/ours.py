@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
-from hippocampus.facts import triples
-from hippocampus.facts.errors import FactError
 from hippocampus.facts.exchange.bundle import MEMORY, Bundle, Skip, each_read, text_of, vectors
-from hippocampus.facts.models import Block, Triple
 from hippocampus.facts.timestamps import stamp
 from hippocampus.facts.words import key
+from hippocampus.storage.facts import triples
+from hippocampus.storage.facts.errors import FactError
+from hippocampus.storage.facts.models import Block, Triple
 
 if TYPE_CHECKING:
     from hippocampus.facts.store import Facts
@@ -52,7 +52,7 @@ def document(facts: Facts, agent: str) -> dict[str, Any]:
         ],
         "triples": [asdict(each) for each in stated],
         "aliases": [list(each) for each in aliases if each[2] != key(each[1])],
-        "blocks": [asdict(each) for each in facts.blocks.list(agent=agent)],
+        "blocks": [block._asdict() for block in facts.blocks.list(agent=agent)],
     }
 
 

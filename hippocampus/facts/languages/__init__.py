@@ -8,34 +8,36 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from hippocampus.facts.languages import table
+from hippocampus.facts.languages.table import Wording
 
 WITH_RULES = ("en", "de", "fr", "es", "it", "pt", "ru", "ar", "hi", "zh", "ja", "ko")
 CODES = (*WITH_RULES, "nl", "uk", "pl", "sv", "tr", "el")
 """In the order in which ties are broken; stop words of the last ones keep a text from being read by another language's."""
+OTHER_SCRIPTS = frozenset({"ru", "uk", "ar", "hi", "zh", "ja", "ko", "el"})
+"""Languages that have no word of ASCII letters."""
 SCRIPTS = (
-    ("ja", re.compile("[\u3040-\u30fb\u30fd-\u30ff]")),
-    ("ko", re.compile("[\uac00-\ud7af]")),
-    ("zh", re.compile("[\u4e00-\u9fff]")),
-    ("ar", re.compile("[\u0600-\u06ff]")),
-    ("hi", re.compile("[\u0900-\u097f]")),
-    ("el", re.compile("[\u0370-\u03ff]")),
+    ("ja", "[\u3040-\u30fb\u30fd-\u30ff]"),
+    ("ko", "[\uac00-\ud7af]"),
+    ("zh", "[\u4e00-\u9fff]"),
+    ("ar", "[\u0600-\u06ff]"),
+    ("hi", "[\u0900-\u097f]"),
+    ("el", "[\u0370-\u03ff]"),
 )
 """In this order: Japanese has Han characters too."""
-CYRILLIC = re.compile("[\u0400-\u04ff]")
+CYRILLIC = "[\u0400-\u04ff]"
 LETTERS = {
-    "de": re.compile("[äöüß]"),
-    "es": re.compile("[ñ¿¡íóú]"),
-    "fr": re.compile("[èêçœûî]"),
-    "it": re.compile("[òùìè]"),
-    "pt": re.compile("[ãõç]"),
+    "de": "[äöüß]",
+    "es": "[ñ¿¡íóú]",
+    "fr": "[èêçœûî]",
+    "it": "[òùìè]",
+    "pt": "[ãõç]",
 }
 """Letters that tell languages of one script apart, where few words do."""
-_FIELD = re.compile(r"\{([a-z_]+)\}")
+_FIELD = r"\{([a-z_]+)\}"
 _WORD = r"[^\s,.:;!?()，。；：！？、،؛؟।]{1,30}?"
 _PART = r"(?:[^,.;:!?()，。；：！？、،؛؟।]|(?<=\d)[.:,](?=\s?\w))"
 _VALUE = {
@@ -43,18 +45,6 @@ _VALUE = {
     "{old}": rf"(?P<old>{_WORD}(?: {_WORD}){{0,3}}?)",
     "{new}": rf"(?P<new>{_PART}{{1,60}})",
 }
-
-
-class Wording:
-    """How a language words things: the fields of its table by name, which `fields.txt` describes."""
-
-    def __init__(self, code: str, fields: Mapping[str, Any]) -> None:
-        self.code = code
-        self._fields = fields
-
-    def __getattr__(self, field: str) -> Any:
-        """Return a field, empty where the language has none."""
-        return self._fields.get(field, "")
 
 
 class SpokenLanguage(NamedTuple):
@@ -71,19 +61,20 @@ class SpokenLanguage(NamedTuple):
 @functools.cache
 def language(code: str) -> SpokenLanguage:
     """Return the language of a code."""
-    found = table.read(Path(__file__).with_name(f"{code}.txt").read_text(encoding="utf-8"))
-    stop_words = word_set(found.pop("stop_words"))
+    found = Wording(code, Path(__file__).with_name(f"{code}.txt").read_text(encoding="utf-8"))
+    stop_words = word_set(found.stop_words)
     if code not in WITH_RULES:
         return SpokenLanguage(code, stop_words)
-    telling = found.pop("telling") | word_set(found["verbs"])
-    return SpokenLanguage(code, stop_words, telling, Wording(code, found))
+    return SpokenLanguage(code, stop_words, found.telling | word_set(found.verbs), found)
 
 
 @functools.cache
-def _codes() -> dict[str, list[int]]:
-    """Return for each small word the places of its languages in `CODES`."""
+def _codes(*, is_ascii: bool) -> dict[str, list[int]]:
+    """Return for each small word the places of its languages in `CODES`; of ASCII words, or of all."""
     found: dict[str, list[int]] = {}
     for place, code in enumerate(CODES):
+        if is_ascii and code in OTHER_SCRIPTS:
+            continue
         spoken = language(code)
         for word in spoken.stop_words | spoken.telling:
             found.setdefault(word, []).append(place)
@@ -94,9 +85,9 @@ def language_of(text: str, words: Sequence[str]) -> SpokenLanguage:
     """Return the language of a text: by its script, else by the most function words; else Russian or English."""
     if not text.isascii():
         for code, script in SCRIPTS:
-            if script.search(text):
+            if re.search(script, text):
                 return language(code)
-    known, counts = _codes(), [0] * len(CODES)
+    known, counts = _codes(is_ascii=text.isascii()), [0] * len(CODES)
     for word in words:
         for part in word.split("'") if "'" in word else (word,):
             for place in known.get(part, ()):
@@ -104,10 +95,10 @@ def language_of(text: str, words: Sequence[str]) -> SpokenLanguage:
     if not text.isascii():
         for code, letters in LETTERS.items():
             counts[CODES.index(code)] += bool(
-                counts[CODES.index(code)] and letters.search(text.lower())
+                counts[CODES.index(code)] and re.search(letters, text.lower())
             )
     if not (most := max(counts)):
-        return language("ru" if CYRILLIC.search(text) else "en")
+        return language("ru" if re.search(CYRILLIC, text) else "en")
     return language(CODES[counts.index(most)])
 
 
@@ -139,8 +130,8 @@ def expression(text: str, code: str = "") -> re.Pattern[str]:
     'jetzt'
     >>> expression("({and_words}) ({now_words})", "en").search("und jetzt")
     """
-    while _FIELD.search(text):  # a field may name another one
-        text = _FIELD.sub(lambda field: phrases(field[1], code) or "(?!)", text)
+    while re.search(_FIELD, text):  # a field may name another one
+        text = re.sub(_FIELD, lambda field: phrases(field[1], code) or "(?!)", text)
     return re.compile(text, re.IGNORECASE)
 
 

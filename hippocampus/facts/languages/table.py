@@ -24,7 +24,7 @@ SHAPES = {
     "opens": r"^\W*(?:{})" + _NOT_AFTER,
 }
 """How a list of words is looked for."""
-LISTED = frozenset({"stop_words", "first", "third", "people", "verbs", "irregular"})
+LISTED = frozenset({"stop_words", "first", "third", "labels", "people", "verbs", "irregular"})
 """Fields that are words between spaces."""
 TELLING = (
     "own",
@@ -38,37 +38,55 @@ TELLING = (
     "numbers",
     "days",
 )
-"""Fields whose plain words tell a language from others, next to its stop words and verbs."""
+"""Fields whose plain words tell a language from others."""
 SEQUENCES = frozenset({"moves", "swaps", "shifts", "single"})
 FLAGS = ("drops_subjects", "names_are_cased")
 _PARTS = {"year": r"(?:19|20)\d\d", "subject": "(?P<subject>.+?)", "object": "(?P<object>.+)"}
-_PART = re.compile(r"(?<!\(\?P)<(\w+)>")
+_PART = r"(?<!\(\?P)<(\w+)>"
 _PAUSE = r"\s*[،,.:;؛!।—–-]"
 
 Table = dict[str, dict[str, list[str]]]
 
 
-def read(text: str) -> dict[str, Any]:
-    r"""Return the stop words, phrases and rules of a table by their names.
+class Wording:
+    r"""How a language words things: the fields of its table by name, which `fields.txt` describes.
 
-    >>> read("own words\n  ich | wir\nsingle\n")["own"]
+    >>> Wording("de", "own words\n  ich | wir\n").own
     '\\b(?:ich|wir)\\b'
     """
-    table = _table(text)
-    parts = _PARTS | {name: f"(?:{'|'.join(each)})" for name, each in table.pop("list", {}).items()}
-    listed = (words for field in TELLING for words in table.get(field, {}).values())
-    found: dict[str, Any] = {"telling": frozenset(filter(str.isalpha, itertools.chain(*listed)))}
-    for field, shapes in table.items():
+
+    def __init__(self, code: str, text: str) -> None:
+        self.code = code
+        self._table = _table(text)
+        lists = self._table.pop("list", {}).items()
+        self._parts = _PARTS | {name: f"(?:{'|'.join(words)})" for name, words in lists}
+
+    @property
+    def telling(self) -> frozenset[str]:
+        """Return the words that tell the language from others, next to its stop words and verbs."""
+        listed = (words for field in TELLING for words in self._table.get(field, {}).values())
+        return frozenset(filter(str.isalpha, itertools.chain(*listed)))
+
+    def __getattr__(self, field: str) -> Any:
+        """Return a field, read when it is first asked for; empty where the language has none."""
+        if field.startswith("__"):
+            raise AttributeError(field)
+        value = self._read(field)
+        setattr(self, field, value)
+        return value
+
+    def _read(self, field: str) -> Any:
+        if field in FLAGS:
+            return field in self._table
+        if field not in self._table:
+            return () if field == "single" else ""
+        shapes = self._table[field]
         if field in LISTED:
-            found[field] = " ".join(shapes[""])
-        elif field in SEQUENCES:
-            found[field] = tuple(_filled(each, parts) for each in shapes[""])
-        elif field in FLAGS:
-            found[field] = True
-        else:
-            found[field] = _filled("|".join(_alternatives(dict(shapes))), parts)
-    found["single"] = tuple(tuple(each.split(": ", 1)) for each in found.get("single", ()))
-    return dict.fromkeys(FLAGS, False) | found
+            return " ".join(shapes[""])
+        if field not in SEQUENCES:
+            return _filled("|".join(_alternatives(dict(shapes))), self._parts)
+        found = tuple(_filled(line, self._parts) for line in shapes[""])
+        return tuple(tuple(line.split(": ", 1)) for line in found) if field == "single" else found
 
 
 def _table(text: str) -> Table:
@@ -82,8 +100,8 @@ def _table(text: str) -> Table:
 
 
 def _filled(text: str, parts: dict[str, str]) -> str:
-    while _PART.search(text):
-        text = _PART.sub(lambda part: parts[part[1]], text)
+    while re.search(_PART, text):
+        text = re.sub(_PART, lambda part: parts[part[1]], text)
     return text
 
 

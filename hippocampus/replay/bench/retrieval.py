@@ -6,15 +6,16 @@ One memory a message, each conversation in a store of its own. Nothing is fitted
 from __future__ import annotations
 
 import contextlib
-import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hippocampus.facts.models import Embed, FactPolicy, Item, Origin
+from hippocampus.facts.models import Embed, FactPolicy
 from hippocampus.facts.store import Facts
 from hippocampus.facts.words import content_words
 from hippocampus.facts.write import store_many
+from hippocampus.storage.facts.models import Item, Origin
+from hippocampus.storage.full_text import searching
 
 CUTS = (5, 10, 20)
 HEADLINES, HEADLINE_CUT = ("turn", "session", "all_pieces"), 10
@@ -125,15 +126,11 @@ def _recalling(conversation: BenchConversation, embed: Embed | None) -> Iterator
 def _plain(conversation: BenchConversation) -> Iterator[Ranked]:
     """Search with FTS5 for any content word of a question, ranked by its BM25."""
     keys = [said.key for said in conversation.turns]
-    with contextlib.closing(sqlite3.connect(":memory:")) as db:
-        db.execute("CREATE VIRTUAL TABLE said USING fts5(body, tokenize='porter unicode61')")
-        texts = [(row, said.text) for row, said in enumerate(conversation.turns)]
-        db.executemany("INSERT INTO said (rowid, body) VALUES (?, ?)", texts)
+    with searching([said.text for said in conversation.turns]) as search:
 
         def ranked(text: str) -> list[MessageKey]:
             match = " OR ".join(f'"{word}"' for word in content_words(text))
-            best = "SELECT rowid FROM said WHERE said MATCH ? ORDER BY rank"
-            return [keys[row] for (row,) in db.execute(best, (match,))] if match else []
+            return [keys[place] for place in search(match)] if match else []
 
         yield ranked
 

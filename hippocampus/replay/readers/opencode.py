@@ -5,7 +5,6 @@ What it writes for its own display (diffs, snapshots, previews) is not read.
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,7 +14,7 @@ from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.raw import RawConversation, RawMessage, chat_call, without_usage
 from hippocampus.replay.readers.values import JsonRecord, kind_of, role_of, text_of
-from hippocampus.storage.sqlite import reading
+from hippocampus.storage.foreign import opencode_sessions
 
 NAME = "opencode"
 REPLACED_PARTS = {
@@ -48,31 +47,11 @@ def exported(path: Path) -> list[JsonRecord]:
 
     """
     try:
-        with reading(path) as db:
-            sessions = db.execute("SELECT id, parent_id FROM session ORDER BY time_created, id")
-            return [_exported(db, *each) for each in sessions.fetchall()]
+        return [JsonRecord(session) for session in opencode_sessions(path)]
     except sqlite3.OperationalError as failure:
         raise RecordingError(str(path), f"no database of opencode: {failure}") from failure
     except (sqlite3.DatabaseError, ValueError) as failure:
         raise RecordingError(str(path), f"cannot be read: {failure}") from failure
-
-
-def _exported(db: sqlite3.Connection, session: str, parent: str | None) -> JsonRecord:
-    parts: dict[str, list[JsonRecord]] = {}
-    for message, data in db.execute(
-        "SELECT message_id, data FROM part WHERE session_id = ? ORDER BY id", (session,)
-    ):
-        parts.setdefault(message, []).append(json.loads(data))
-    messages = db.execute(
-        "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id", (session,)
-    )
-    return JsonRecord(
-        info={"id": session, "parentID": parent},
-        messages=[
-            {"info": json.loads(data), "parts": parts.get(message, [])}
-            for message, data in messages
-        ],
-    )
 
 
 def _messages(record: JsonRecord) -> list[JsonRecord]:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hippocampus.facts.database import Database
-from hippocampus.facts.languages import word_set
-from hippocampus.facts.memories import also_found_by, listed
-from hippocampus.facts.models import EVERY_AGENT, Memory, Recalled, Relation, Triple
-from hippocampus.facts.words import key, words
+from hippocampus.storage.facts.database import Database
+from hippocampus.storage.facts.memories import also_found_by, listed
+from hippocampus.storage.facts.models import EVERY_AGENT, Memory, Relation, Triple
 
 COLUMNS = """
     SELECT triple.id, s.name, triple.predicate, o.name, triple.valid_from, triple.until,
@@ -16,14 +14,6 @@ COLUMNS = """
     FROM triple JOIN entity s ON s.id = triple.subject JOIN entity o ON o.id = triple.object
         JOIN memory ON memory.row = triple.memory
 """
-SINGLE = word_set(
-    """lives_in works_at employer job title role name age birthday spouse manager owner
-    maintainer status state payment_terms storage_backend database deadline due_date
-    release_date version port host url domain budget price rent salary email phone address
-    city country timezone capital language framework theme editor plan license default_branch
-    deploy_target environment"""
-)
-"""Relations that a caller names and that have one value at a time."""
 ADD = """
     INSERT INTO triple (subject, predicate, object, scope, memory, valid_from, valid_until,
         ended, known_from, known_until)
@@ -43,14 +33,14 @@ def entity(db: Database, agent: str, name: str) -> int:
     found = known_entity(db, agent, name)
     if found is None:
         found = db.insert("INSERT INTO entity (agent, name) VALUES (?, ?)", (agent, name.strip()))
-        db.run("INSERT INTO entity_name VALUES (?, ?, ?)", (agent, key(name), found))
+        db.run("INSERT INTO entity_name VALUES (?, ?, ?)", (agent, db.text.key(name), found))
     return found
 
 
 def known_entity(db: Database, agent: str, name: str) -> int | None:
     """Return the number of an entity of that name or alias, or nothing."""
     found: int | None = db.value(
-        "SELECT entity FROM entity_name WHERE agent = ? AND key = ?", (agent, key(name))
+        "SELECT entity FROM entity_name WHERE agent = ? AND key = ?", (agent, db.text.key(name))
     )
     return found
 
@@ -59,7 +49,9 @@ def alias(db: Database, agent: str, name: str, other: str) -> None:
     """Let two names be one entity; where both are known, the second becomes the first."""
     with db.transaction():
         kept, gone = entity(db, agent, name), known_entity(db, agent, other)
-        db.run("INSERT OR REPLACE INTO entity_name VALUES (?, ?, ?)", (agent, key(other), kept))
+        db.run(
+            "INSERT OR REPLACE INTO entity_name VALUES (?, ?, ?)", (agent, db.text.key(other), kept)
+        )
         related = "SELECT DISTINCT memory FROM triple WHERE subject = ?1 OR object = ?1"
         for (row,) in db.rows(related, (kept,)):
             also_found_by(db, row, other)
@@ -85,8 +77,10 @@ def add(db: Database, row: int, memory: Memory, stated: Relation | Triple) -> No
     value = entity(db, memory.agent, stated.object)
     named = db.rows("SELECT key FROM entity_name WHERE entity IN (?, ?)", (subject, value))
     names = " ".join(name for (name,) in named if name != "user")
-    spelled = words(f"{stated.predicate.replace('_', ' ')} {names}")
-    if more := dict.fromkeys(word for word in spelled if word not in set(words(memory.content))):
+    spelled = db.text.words(f"{stated.predicate.replace('_', ' ')} {names}")
+    if more := dict.fromkeys(
+        word for word in spelled if word not in set(db.text.words(memory.content))
+    ):
         also_found_by(db, row, " ".join(more))
     values = (
         subject,
@@ -121,7 +115,7 @@ def rivals(db: Database, agent: str, scope: str, relation: Relation) -> list[int
 def of_rows(db: Database, rows: Iterable[int]) -> dict[int, tuple[Triple, ...]]:
     """Return the triples of memories, by row."""
     found = db.rows(
-        f"{COLUMNS} WHERE triple.memory IN (SELECT value FROM json_each(?)) ORDER BY triple.id",  # noqa: S608 - names of ours
+        f"{COLUMNS} WHERE triple.memory IN (SELECT value FROM json_each(?)) ORDER BY triple.id",
         (listed(rows),),
     )
     by_row: dict[int, tuple[Triple, ...]] = {}
@@ -130,22 +124,21 @@ def of_rows(db: Database, rows: Iterable[int]) -> dict[int, tuple[Triple, ...]]:
     return by_row
 
 
-def named_in(db: Database, asked: set[str], found: Iterable[Recalled]) -> set[int]:
-    """Return the ids of the triples of results whose subject the words asked for name, by any name."""
-    ids = [triple.id for each in found for triple in each.triples]
+def named_in(db: Database, asked: set[str], ids: Iterable[int]) -> set[int]:
+    """Return the ids of those triples whose subject the words asked for name, by any name."""
     names = db.rows(
         "SELECT triple.id, key FROM triple JOIN entity_name ON entity = subject"
         " WHERE triple.id IN (SELECT value FROM json_each(?))",
         (listed(ids),),
     )
-    return {number for number, name in names if asked.issuperset(words(name))}
+    return {number for number, name in names if asked.issuperset(db.text.words(name))}
 
 
 def drop_unused_names(db: Database) -> None:
     """Delete the entities that no relation has, with their names."""
     used = "SELECT subject FROM triple UNION SELECT object FROM triple"
-    db.run(f"DELETE FROM entity_name WHERE entity NOT IN ({used})")  # noqa: S608 - of ours
-    db.run(f"DELETE FROM entity WHERE id NOT IN ({used})")  # noqa: S608 - of ours
+    db.run(f"DELETE FROM entity_name WHERE entity NOT IN ({used})")
+    db.run(f"DELETE FROM entity WHERE id NOT IN ({used})")
 
 
 def aliases(db: Database, agent: str) -> list[tuple[str, str, str]]:
@@ -184,7 +177,7 @@ def related(  # noqa: PLR0913 - each is one filter
             "every": agent == EVERY_AGENT,
             "agent": agent,
             "predicate": predicate_of(predicate),
-            "entity": key(entity) if entity else "",
+            "entity": db.text.key(entity) if entity else "",
         },
     )
     return [Triple(*fields) for *fields, _ in found]

@@ -10,10 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hippocampus.facts.database import Database
-from hippocampus.facts.memories import listed
-from hippocampus.facts.models import HEARSAY, Kind
-from hippocampus.facts.ranking import RankedRow
+from hippocampus.storage.facts.database import Database
+from hippocampus.storage.facts.memories import listed
+from hippocampus.storage.facts.models import HEARSAY, Kind, RankedRow
 
 NAME_CHARACTERS = 40
 
@@ -117,7 +116,7 @@ def standing_at(
 def newest_passing(db: Database, query: RecallQuery, most: int) -> list[int]:
     """Return the newest rows that pass the filters."""
     found = db.rows(
-        f"SELECT row FROM memory WHERE {CONDITION} ORDER BY row DESC LIMIT :most",  # noqa: S608 - names of ours
+        f"SELECT row FROM memory WHERE {CONDITION} ORDER BY row DESC LIMIT :most",
         query.values(most=most),
     )
     return [row for (row,) in found]
@@ -143,7 +142,7 @@ def matched(db: Database, expression: str, most: int) -> list[int]:
 def matched_passing(db: Database, expression: str, query: RecallQuery, most: int) -> list[int]:
     """Return the best rows by BM25 of those that pass the filters."""
     found = db.rows(
-        "SELECT memory_text.rowid FROM memory_text CROSS JOIN memory ON memory.row = memory_text.rowid"  # noqa: S608 - names of ours
+        "SELECT memory_text.rowid FROM memory_text CROSS JOIN memory ON memory.row = memory_text.rowid"
         f" WHERE memory_text MATCH :match AND {CONDITION} ORDER BY bm25(memory_text) LIMIT :most",
         query.values(match=expression, most=most),
     )

@@ -1,4 +1,4 @@
-"""The open SQLite file of the fact store: pragmas, transactions, errors.
+"""The open SQLite file of the fact store: pragmas, transactions, errors, and how texts are compared.
 
 What the tables mean is not known here.
 """
@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from hippocampus.errors import StoreError
-from hippocampus.facts.errors import FactError
 from hippocampus.storage.database import opened_at
+from hippocampus.storage.facts.errors import FactError
+from hippocampus.storage.facts.models import TextRules
 from hippocampus.storage.sqlite import transaction
 
 CACHE_KIB = 65_536
@@ -27,7 +28,7 @@ Values = Sequence[Any] | Mapping[str, Any]
 class Database:
     """One connection, for one thread at a time; other processes have their own."""
 
-    def __init__(self, path: Path | str, *, is_shared: bool = False) -> None:
+    def __init__(self, path: Path | str, text: TextRules, *, is_shared: bool = False) -> None:
         """Open a file; one that `is_shared` may have tables of the host's, made before ours.
 
         Raises:
@@ -35,6 +36,7 @@ class Database:
 
         """
         self.path = str(path)
+        self.text = text
         self._lock = threading.RLock()
         with self.guarded():
             # With FULL a commit outlives a power cut, for half a millisecond.

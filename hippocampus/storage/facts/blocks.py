@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from hippocampus.entries.text import storable
-from hippocampus.facts.database import Database
-from hippocampus.facts.errors import BlockError
-from hippocampus.facts.models import EVERY_AGENT, Block, Clock, FactPolicy
+from hippocampus.storage.facts.database import Database
+from hippocampus.storage.facts.errors import BlockError
+from hippocampus.storage.facts.models import EVERY_AGENT, Block
 
 
 class Blocks:
     """The blocks of one file; a block is named by agent, scope and key."""
 
-    def __init__(self, database: Database, policy: FactPolicy, clock: Clock, agent: str) -> None:
+    def __init__(
+        self, database: Database, clock: Callable[[], float], agent: str, most_characters: int
+    ) -> None:
         self._db = database
-        self._policy = policy
         self._clock = clock
         self._agent = agent
+        self._most_characters = most_characters
 
     def get(self, key: str, *, agent: str | None = None, scope: str = "") -> Block | None:
         """Return a block, or nothing where it is missing."""
@@ -45,7 +49,7 @@ class Blocks:
         """
         if not key.strip():
             raise BlockError("empty", key, "a memory block needs a name")
-        most = self._policy.block_characters
+        most = self._most_characters
         if most and len(value) > most:
             raise BlockError(
                 "too_long", key, f"block {key!r} would have {len(value)} characters; {most} fit"

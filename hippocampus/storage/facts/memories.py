@@ -5,7 +5,6 @@ SQL only; what a statement ends and what ranks is decided elsewhere.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -13,10 +12,9 @@ from operator import attrgetter
 from typing import Any
 
 from hippocampus.entries.text import storable
-from hippocampus.facts.database import Database, Row
-from hippocampus.facts.errors import FactError
-from hippocampus.facts.models import EVERY_AGENT, Item, Kind, Memory, Origin, Stats
-from hippocampus.facts.words import indexed, normalised
+from hippocampus.storage.facts.database import Database, Row
+from hippocampus.storage.facts.errors import FactError
+from hippocampus.storage.facts.models import EVERY_AGENT, Item, Kind, Memory, Origin, Stats
 
 COLUMNS = (
     "row, id, kind, type, content, intensity, agent, scope, tags, session, turn, entry_id, role,"
@@ -30,7 +28,7 @@ _LAST = attrgetter("known_until", "superseded_by", "removed", "embedding_model",
 _WRITTEN = (
     COLUMNS.removeprefix("row, ").replace(" until", " valid_until") + ", ended, indexed, hash"
 )
-_INSERT = f"INSERT INTO memory ({_WRITTEN}) VALUES ({', '.join('?' * len(_WRITTEN.split(', ')))})"  # noqa: S608 - names of ours
+_INSERT = f"INSERT INTO memory ({_WRITTEN}) VALUES ({', '.join('?' * len(_WRITTEN.split(', ')))})"
 _INDEX = "INSERT INTO memory_text (rowid, body) VALUES (?, ?)"
 _UNINDEX = (
     "INSERT INTO memory_text (memory_text, rowid, body) SELECT 'delete', row, body FROM memory_body"
@@ -48,9 +46,9 @@ END_TRIPLES = (
 
 def insert(db: Database, memory: Memory, context: str = "") -> int:
     """Write a memory, with words that only the text index has; return its row."""
-    body = indexed(memory.content)
+    body = db.text.indexed(memory.content)
     if context:
-        body = f"{body or memory.content} {indexed(context) or context}"
+        body = f"{body or memory.content} {db.text.indexed(context) or context}"
     replaced = memory.superseded_by is not None
     values = (
         *_FIRST(memory),
@@ -62,7 +60,7 @@ def insert(db: Database, memory: Memory, context: str = "") -> int:
         json.dumps(dict(memory.metadata)),
         memory.valid_until if replaced else None,
         body,
-        hashed(memory.content, memory.kind),
+        hashed(db, memory.content, memory.kind),
     )
     row = db.insert(_INSERT, values)
     db.run(_INDEX, (row, body or memory.content))
@@ -71,7 +69,7 @@ def insert(db: Database, memory: Memory, context: str = "") -> int:
 
 def select(db: Database, rest: str, values: Sequence[Any] = ()) -> dict[int, Memory]:
     """Return by row, in their order, the memories that the rest of a SELECT names."""
-    found = db.rows(f"SELECT {COLUMNS} FROM memory {rest}", values)  # noqa: S608 - names of ours
+    found = db.rows(f"SELECT {COLUMNS} FROM memory {rest}", values)
     return {row[0]: _memory(row) for row in found}
 
 
@@ -101,7 +99,7 @@ def matching(  # noqa: PLR0913, PLR0917 - each is one filter
     if not match:
         return {}
     ranked = db.rows(
-        "SELECT memory_text.rowid FROM memory_text JOIN memory ON row = memory_text.rowid WHERE memory_text MATCH ?"  # noqa: S608 - names of ours
+        "SELECT memory_text.rowid FROM memory_text JOIN memory ON row = memory_text.rowid WHERE memory_text MATCH ?"
         f" AND agent = ? AND scope = ? AND {CURRENT} ORDER BY rank LIMIT ?",
         (match, agent, scope, now, most),
     )
@@ -139,7 +137,7 @@ def same(db: Database, content: str, kind: Kind, agent: str, scope: str) -> int 
     found: int | None = db.value(
         "SELECT max(row) FROM memory WHERE hash = ? AND kind = ? AND agent = ? AND scope = ?"
         " AND removed IS NULL AND known_until IS NULL",
-        (hashed(content, kind), kind, agent, scope),
+        (hashed(db, content, kind), kind, agent, scope),
     )
     return found
 
@@ -198,13 +196,13 @@ def set_model(db: Database, rows: Iterable[int] | None, model: str | None) -> No
         db.run("UPDATE memory SET embedding_model = ?", (model,))
     else:
         numbers = listed(rows)
-        db.run(f"UPDATE memory SET embedding_model = ? WHERE {AMONG}", (model, numbers))  # noqa: S608 - names of ours
+        db.run(f"UPDATE memory SET embedding_model = ? WHERE {AMONG}", (model, numbers))
 
 
 def total(db: Database, *, unembedded: bool = False) -> int:
     """Return how many memories there are, whatever became of them; or those without a vector."""
     condition = "embedding_model IS NULL" if unembedded else "1"
-    return int(db.value(f"SELECT count(*) FROM memory WHERE {condition}"))  # noqa: S608 - names of ours
+    return int(db.value(f"SELECT count(*) FROM memory WHERE {condition}"))
 
 
 def unembedded(db: Database, most: int) -> dict[int, str]:
@@ -217,11 +215,11 @@ def successors(db: Database, ids: Iterable[str]) -> dict[str, Memory | None]:
     """Return for each id that exists, or did, the current memory that it is or that replaces it, or nothing."""
     wanted, among = json.dumps(list(ids)), "IN (SELECT value FROM json_each(?))"
     asked = db.rows(
-        f"SELECT id FROM memory WHERE id {among} UNION SELECT id FROM forgotten WHERE id {among}",  # noqa: S608 - names of ours
+        f"SELECT id FROM memory WHERE id {among} UNION SELECT id FROM forgotten WHERE id {among}",
         (wanted, wanted),
     )
     chains = db.rows(
-        "WITH RECURSIVE chain(first, last) AS (SELECT id, id FROM memory"  # noqa: S608 - names of ours
+        "WITH RECURSIVE chain(first, last) AS (SELECT id, id FROM memory"
         f" WHERE id {among} UNION SELECT first, superseded_by FROM chain JOIN memory ON id = last"
         " WHERE superseded_by IS NOT NULL) SELECT first, last FROM chain",
         (wanted,),
@@ -242,7 +240,7 @@ def is_current(memory: Memory) -> bool:
 
 def ended(db: Database, texts: Iterable[str], agent: str, kind: Kind, now: float) -> list[str]:
     """Return those of some texts that were facts of an agent, or memories, and are none any more."""
-    by_hash = {hashed(text, kind): text for text in texts}
+    by_hash = {hashed(db, text, kind): text for text in texts}
     rows = db.rows(
         "SELECT hash FROM memory WHERE kind = ? AND hash IN (SELECT value FROM json_each(?)) AND agent = ?"
         " GROUP BY hash HAVING sum(removed IS NULL AND known_until IS NULL AND (until IS NULL OR until > ?)) = 0",
@@ -263,7 +261,7 @@ def messages(db: Database) -> dict[int, Memory]:
 def worded(db: Database, text: str, kind: Kind, agent: str) -> dict[int, Memory]:
     """Return the memories of an agent that have a text and are not replaced, by row."""
     where = "WHERE hash = ? AND agent = ? AND known_until IS NULL"
-    return select(db, where, (hashed(text, kind), agent))
+    return select(db, where, (hashed(db, text, kind), agent))
 
 
 def of_session(db: Database, session: str) -> dict[int, Memory]:
@@ -316,7 +314,7 @@ def page(  # noqa: PLR0913 - each is one filter
 def count(db: Database, agent: str, now: float) -> int:
     """Return how many current memories an agent has."""
     condition, values = for_agent(agent)
-    sql = f"SELECT count(*) FROM memory WHERE {CURRENT} AND {condition}"  # noqa: S608 - names of ours
+    sql = f"SELECT count(*) FROM memory WHERE {CURRENT} AND {condition}"
     return int(db.value(sql, (now, *values)))
 
 
@@ -331,11 +329,11 @@ def agents(db: Database) -> dict[str, int]:
 
 def stats(db: Database, now: float) -> Stats:
     """Return how much is kept."""
-    current = f"SELECT kind, count(*) FROM memory WHERE {CURRENT} GROUP BY kind ORDER BY kind"  # noqa: S608 - names of ours
+    current = f"SELECT kind, count(*) FROM memory WHERE {CURRENT} GROUP BY kind ORDER BY kind"
     replaced = "superseded_by IS NOT NULL AND removed IS NULL"
     return Stats(
         current=dict(db.rows(current, (now,))),
-        superseded=db.value(f"SELECT count(*) FROM memory WHERE {replaced}"),  # noqa: S608 - names of ours
+        superseded=db.value(f"SELECT count(*) FROM memory WHERE {replaced}"),
         removed=db.value("SELECT count(*) FROM memory WHERE removed IS NOT NULL"),
         triples=db.value("SELECT count(*) FROM triple"),
         blocks=db.value("SELECT count(*) FROM block"),
@@ -389,10 +387,10 @@ def rewrite(db: Database, row: int, old: Memory, content: str) -> Memory:
     """Put another content in a row, in the text index too, without its triples; return the memory."""
     db.run(_UNINDEX, (listed([row]),))
     text = storable(content)
-    body = indexed(text)
+    body = db.text.indexed(text)
     db.run(
         "UPDATE memory SET content = ?, indexed = ?, hash = ?, embedding_model = NULL WHERE row = ?",
-        (text, body, hashed(text, old.kind), row),
+        (text, body, hashed(db, text, old.kind), row),
     )
     db.run(_INDEX, (row, body or text))
     db.run("DELETE FROM triple WHERE memory = ?", (row,))
@@ -403,7 +401,7 @@ def also_found_by(db: Database, row: int, text: str) -> None:
     """Let the text index find a memory by further words."""
     db.run(_UNINDEX, (listed([row]),))
     more = "UPDATE memory SET indexed = coalesce(indexed, content) || ' ' || ? WHERE row = ?"
-    db.run(more, (indexed(text) or text, row))
+    db.run(more, (db.text.indexed(text) or text, row))
     db.run(
         "INSERT INTO memory_text (rowid, body) SELECT row, body FROM memory_body WHERE row = ?",
         (row,),
@@ -418,7 +416,7 @@ def delete(db: Database, gone: Mapping[int, Memory]) -> None:
     )
     db.run(_UNINDEX, (numbers,))
     db.run("DELETE FROM triple WHERE memory IN (SELECT value FROM json_each(?))", (numbers,))
-    db.run(f"DELETE FROM memory WHERE {AMONG}", (numbers,))  # noqa: S608 - names of ours
+    db.run(f"DELETE FROM memory WHERE {AMONG}", (numbers,))
 
 
 def rewrite_index(db: Database) -> None:
@@ -472,9 +470,11 @@ def made(  # noqa: PLR0913 - each is one property
     )
 
 
-def hashed(content: str, kind: Kind) -> int:
+def hashed(db: Database, content: str, kind: Kind) -> int:
     """Return the hash by which the same content is known: of a fact, whatever its case and stop."""
-    text = normalised(content).rstrip(".!。！") if kind == "fact" else content
+    import hashlib
+
+    text = db.text.normalised(content).rstrip(".!。！") if kind == "fact" else content
     digest = hashlib.blake2b(storable(text).encode(), digest_size=8).digest()
     return int.from_bytes(digest, signed=True)
 
