@@ -29,7 +29,7 @@ from hippocampus.session.state import State, keys_of, read
 from hippocampus.session.turn import Turn, take_turn
 from hippocampus.session.view import View
 from hippocampus.storage.archive import Journal, RawList
-from hippocampus.storage.ledger import Measure, ModelCall
+from hippocampus.storage.ledger import Measure, ModelCall, TurnRows
 from hippocampus.storage.state import SessionStore
 
 LOG = logging.getLogger("hippocampus")
@@ -279,9 +279,12 @@ class SessionRun:
             self.ledger.put(self._resources.store, original.content, original.parts)
         state, before = turn.state, self.state.history
         sent, measures = state.history.sent_from(state.stored_keys), self._new_measures(turn)
+        raw = _raw(state.history, turn.kept)
         self.ledger.commit(
-            turn.records, turn.decisions, turn.call, sent, measures,
-            _raw(state.history, turn.kept), turn.candidates,
+            TurnRows(
+                turn.call, turn.records, turn.decisions, sent, measures, raw,
+                turn.candidates,
+            )
         )  # fmt: skip
         self._measured.update(each.digest for each in measures)
         self._last_call = self.ledger.last_call()
@@ -318,7 +321,7 @@ class SessionRun:
         costs = self._costs_before(history.turn)
         call = raw_call(history, state.view, keys_of(state), costs, self._resources.prices)
         self.ledger.busy_seconds = 0.0  # the call has waited already
-        self.ledger.commit([], [], call, sent=history.sent_from(0))
+        self.ledger.commit(TurnRows(call, sent=history.sent_from(0)))
         self.state = state.sent_raw(history, Costs.after(call))
 
     def _opening_of(self, history: History) -> str:

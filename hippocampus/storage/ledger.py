@@ -6,6 +6,7 @@ decided here.
 
 from __future__ import annotations
 
+import abc
 import contextlib
 import itertools
 import json
@@ -54,6 +55,16 @@ DECIDE = """
 """
 """A stage is committed once: of two processes in one session, the decision of the first is written."""
 
+MEASURE = """
+    INSERT INTO measure (session, digest, encoding, tokens, kind) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (session, digest) DO UPDATE SET encoding = excluded.encoding, tokens = excluded.tokens,
+        kind = excluded.kind
+"""
+CANDIDATE = """
+    INSERT INTO candidate (session, id, entry, stage, shown, note) VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT (session, id) DO UPDATE SET stage = excluded.stage, shown = excluded.shown,
+        entry = excluded.entry, note = excluded.note
+"""
 WRITE_CALL = """
     INSERT INTO call VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (session, turn) DO UPDATE SET messages = excluded.messages,
@@ -72,6 +83,16 @@ LAST_CALLS = """
 """
 ENTRY = "id, origin, content, form, kind, tool, arguments, tokens, stage, shown, entry"
 ENTRIES = f"SELECT {ENTRY} FROM entry WHERE session = ?"
+ROWS = {
+    "entry": f"{ENTRIES} ORDER BY number",
+    "measure": "SELECT digest, encoding, tokens, kind FROM measure WHERE session = ?",
+    "candidate": "SELECT id, entry, stage, shown, note FROM candidate WHERE session = ? ORDER BY number",
+    "sent": "SELECT key, tokens, encoding FROM sent JOIN session ON session.number = sent.session"
+    " WHERE session = ? ORDER BY sent.number",
+    "decision": "SELECT turn, entry_id, stage, reason, saves, costs FROM decision WHERE session = ?"
+    " ORDER BY number",
+}
+"""The rows of a session by what they are, in the SQL of every engine."""
 NEWEST_AWAY = f"""
     {ENTRIES} AND stage != 'full' AND origin NOT LIKE '{ADOPTED}:%'
     ORDER BY number DESC LIMIT 40
@@ -165,7 +186,64 @@ class Measure(NamedTuple):
     """The kind of content, such as `json`; empty where no turn has asked for it."""
 
 
-class Ledger:
+class TurnRows(NamedTuple):
+    """All that a turn brought."""
+
+    call: ModelCall
+    records: Sequence[Record] = ()
+    decisions: Sequence[Decision] = ()
+    sent: SentMessages = NOTHING_SENT
+    measures: Sequence[Measure] = ()
+    raw: RawList | None = None
+    """The list as its host handed it over, for the journal."""
+    candidates: Sequence[NextText] = ()
+
+
+class SessionRows(abc.ABC):
+    """What the rows of a session mean, whichever engine has them."""
+
+    @abc.abstractmethod
+    def _stored(self, table: str) -> list[tuple[Any, ...]]:
+        """Return the rows that `ROWS` names."""
+
+    def records(self) -> list[Record]:
+        """Return every entry of the session, oldest first."""
+        return [record_of(row) for row in self._stored("entry")]
+
+    def measures(self) -> list[Measure]:
+        """Return the measures of the session's long texts."""
+        return [Measure(*row) for row in self._stored("measure")]
+
+    def candidates(self) -> list[NextText]:
+        """Return the next texts of entries that were weighed and not committed."""
+        with contextlib.suppress(ValueError):  # damaged ones are weighed again
+            return [
+                NextText(
+                    id_,
+                    json.loads(text_of(entry, id_)),
+                    Stage(stage),
+                    text_of(shown, id_),
+                    _decoded(note),
+                )
+                for id_, entry, stage, shown, note in self._stored("candidate")
+            ]
+        return []
+
+    def decisions(self) -> list[tuple[int, Decision]]:
+        """Return every decision with its turn, in the order of commitment."""
+        return [
+            (turn, Decision(entry_id, Stage(stage), _decoded(reason), saves, costs))
+            for turn, entry_id, stage, reason, saves, costs in self._stored("decision")
+        ]
+
+    def sent(self, encoding: str) -> SentMessages:
+        """Return the messages of the request that was sent last; their tokens by this encoding."""
+        rows = self._stored("sent")
+        weights = [n * (by == encoding) for _, n, by in rows]
+        return SentMessages(0, [key for key, _, _ in rows], weights, encoding)
+
+
+class Ledger(SessionRows):
     """The entries and commitments of one session."""
 
     def __init__(
@@ -224,6 +302,9 @@ class Ledger:
                 self._db.execute("DELETE FROM holder WHERE process = ?", (process,))
         self._db.execute("INSERT INTO holder VALUES (?, ?)", (self._number, self._holder))
 
+    def _stored(self, table: str) -> list[tuple[Any, ...]]:
+        return self._rows(ROWS[table])
+
     def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         """Return the rows of a query about the session, whose number is its first value."""
         with database.as_store_error(self._state):
@@ -235,47 +316,11 @@ class Ledger:
             self._connection.close()
         self._connection = None
 
-    def records(self) -> list[Record]:
-        """Return every entry of the session, oldest first."""
-        return [record_of(row) for row in self._rows(f"{ENTRIES} ORDER BY number")]
-
     def has_changed(self) -> bool:
         """Return whether another process has written entries since the last call of this method."""
         with database.as_store_error(self._state):
             before, self._seen_changes = self._seen_changes, self._counted()
         return self._seen_changes != before
-
-    def measures(self) -> list[Measure]:
-        """Return the measures of the session's long texts."""
-        query = "SELECT digest, encoding, tokens, kind FROM measure WHERE session = ?"
-        return [Measure(*row) for row in self._rows(query)]
-
-    def candidates(self) -> list[NextText]:
-        """Return the next texts of entries that were weighed and not committed."""
-        rows = self._rows("SELECT id, entry, stage, shown, note FROM candidate WHERE session = ?")
-        with contextlib.suppress(ValueError):  # damaged ones are weighed again
-            return [
-                NextText(
-                    id_,
-                    json.loads(text_of(entry, id_)),
-                    Stage(stage),
-                    text_of(shown, id_),
-                    note,
-                )
-                for id_, entry, stage, shown, note in rows
-            ]
-        return []
-
-    def decisions(self) -> list[tuple[int, Decision]]:
-        """Return every decision with its turn, in the order of commitment."""
-        rows = self._rows(
-            "SELECT turn, entry_id, stage, reason, saves, costs FROM decision WHERE session = ?"
-            " ORDER BY number"
-        )
-        return [
-            (turn, Decision(entry_id, Stage(stage), reason, saves, costs))
-            for turn, entry_id, stage, reason, saves, costs in rows
-        ]
 
     def last_call(self, before_turn: int | None = None) -> ModelCall | None:
         """Return the request that was sent last, in any turn or before one."""
@@ -293,15 +338,6 @@ class Ledger:
             query = "UPDATE call SET turn = ? WHERE session = ? AND turn = ?"
             db.execute(query, (turn - 1, self._number, last))
 
-    def sent(self, encoding: str) -> SentMessages:
-        """Return the messages of the request that was sent last; their tokens by this encoding."""
-        rows = self._rows(
-            "SELECT key, tokens, encoding FROM sent JOIN session ON session.number = sent.session"
-            " WHERE sent.session = ? ORDER BY sent.number"
-        )
-        keys, weights = [key for key, _, _ in rows], [n * (by == encoding) for _, n, by in rows]
-        return SentMessages(0, keys, weights, encoding)
-
     def put(self, store: ContentStore, content: bytes, parts: Iterable[str] = ()) -> None:
         """Store a payload before the commit that names it; that on the disk may refer to `parts`."""
         if isinstance(store, DiskStore):
@@ -313,58 +349,32 @@ class Ledger:
         """Return whether a payload is damaged or gone, and no garbage collection removed it."""
         return bool(damage(store, key)) and tombstones.tombstone(self._state, key) is None
 
-    def commit(  # noqa: PLR0913, PLR0917 - each is one table
-        self,
-        records: Iterable[Record],
-        decisions: Iterable[Decision],
-        call: ModelCall,
-        sent: SentMessages = NOTHING_SENT,
-        measures: Iterable[Measure] = (),
-        raw: RawList | None = None,
-        candidates: Iterable[NextText] = (),
-    ) -> None:
+    def commit(self, turn: TurnRows) -> None:
         """Write all that a turn brought, in one transaction.
 
-        `raw` is the list as its host handed it over, for the journal. `sent` are the messages of the call from a number on: those before are in the ledger already,
-        and those after are removed. So are calls of later turns, which belong to a
-        list that its owner has cut since.
+        The messages of the call before its first new one are in the ledger already, and those after
+        are removed. So are calls of later turns, which belong to a list that its owner has cut since.
 
         Raises:
             StoreError: the file is locked, full, damaged or gone; then nothing was written.
 
         """
-        number, records, decisions = self._number, list(records), list(decisions)
+        number, call = self._number, turn.call
         with self._change() as db:
-            db.executemany(SAVE, [(number, *row_of(record)) for record in records])
+            self._save(db, turn.records)
             named = {"session": number, "turn": call.turn}
-            db.executemany(DECIDE, [named | asdict(decision) for decision in decisions])
-            db.executemany(
-                "INSERT OR REPLACE INTO measure VALUES (?, ?, ?, ?, ?)",
-                [(number, *each) for each in measures],
-            )
-            db.executemany(
-                "DELETE FROM candidate WHERE session = ? AND id = ?",
-                [(number, record.entry.id) for record in records],
-            )
-            db.executemany(
-                "INSERT OR REPLACE INTO candidate (session, id, entry, stage, shown, note)"
-                " VALUES (?, ?, ?, ?, ?, ?)",
-                [
-                    (
-                        number,
-                        each.entry_id,
-                        packed_text(json.dumps(each.fields), each.entry_id),
-                        each.stage,
-                        packed_text(each.shown, each.entry_id),
-                        each.note,
-                    )
-                    for each in candidates
-                ],
-            )
+            db.executemany(DECIDE, [named | asdict(decision) for decision in turn.decisions])
+            db.executemany(MEASURE, [(number, *row) for row in turn.measures])
+            gone = [(number, record.entry.id) for record in turn.records]
+            db.executemany("DELETE FROM candidate WHERE session = ? AND id = ?", gone)
+            db.executemany(CANDIDATE, [(number, *candidate_row(text)) for text in turn.candidates])
             db.execute("DELETE FROM call WHERE session = ? AND turn > ?", (number, call.turn))
             db.execute(WRITE_CALL, (number, *astuple(call)))
-            self._save_sent(db, sent)
-            self._append(db, raw, lambda: call_fields(call, decisions, records))
+            self._save_sent(db, turn.sent)
+            self._append(db, turn.raw, lambda: call_fields(call, turn.decisions, turn.records))
+
+    def _save(self, db: sqlite3.Connection, records: Iterable[Record]) -> None:
+        db.executemany(SAVE, [(self._number, *row_of(record)) for record in records])
 
     def _save_sent(self, db: sqlite3.Connection, sent: SentMessages) -> None:
         first, keys, weights, encoding = sent
@@ -378,7 +388,7 @@ class Ledger:
     def save(self, *records: Record, raw: RawList | None = None) -> None:
         """Write entries again, after an access; `raw` is the list as it ended, for the journal."""
         with self._change() as db:
-            db.executemany(SAVE, [(self._number, *row_of(record)) for record in records])
+            self._save(db, records)
             self._append(db, raw, dict)
 
     def _append(
@@ -455,7 +465,7 @@ class Ledger:
                 (storable(text), tokens, self._number),
             )
             if changed.rowcount:
-                db.executemany(SAVE, [(self._number, *row_of(record)) for record in records])
+                self._save(db, records)
         return self.context_load() or ""
 
     def check(self) -> list[str]:
@@ -693,7 +703,7 @@ def row_of(record: Record) -> tuple[str | int | bytes, ...]:
     )
 
 
-def record_of(row: tuple[str, str, str, str, str, str, str, int, str, bytes, bytes]) -> Record:
+def record_of(row: tuple[Any, ...]) -> Record:
     """Return the entry of the columns `ENTRY`.
 
     Raises:
@@ -701,6 +711,7 @@ def record_of(row: tuple[str, str, str, str, str, str, str, int, str, bytes, byt
 
     """
     entry_id, origin, content, form, kind, tool, arguments, tokens, stage, shown, entry = row
+    origin, tool, arguments = map(_decoded, (origin, tool, arguments))
     near = entry_id + tool
     try:
         return Record(
@@ -717,6 +728,18 @@ def record_of(row: tuple[str, str, str, str, str, str, str, int, str, bytes, byt
         )
     except ValueError as failure:
         raise StoreError(f"entry {entry_id} is damaged: {failure}") from failure
+
+
+def candidate_row(text: NextText) -> tuple[str, bytes, str, bytes, str]:
+    """Return the columns of a next text, as `CANDIDATE` takes them."""
+    entry_id, fields, stage, shown, note = text
+    packed = packed_text(json.dumps(fields), entry_id)
+    return entry_id, packed, stage, packed_text(shown, entry_id), note
+
+
+def _decoded(text: str | bytes) -> str:
+    """Return a text; one that may have a NUL is bytes on an engine whose texts have none."""
+    return text.decode() if isinstance(text, bytes) else text
 
 
 def is_pinned(entry: Entry) -> bool:

@@ -18,13 +18,13 @@ from hippocampus.storage import ledger, tombstones
 from hippocampus.storage.archive import Journal, RawList, exported
 from hippocampus.storage.content_store import ContentStore, DiskStore, opened_store
 from hippocampus.storage.ledger import (
-    NOTHING_SENT,
     Ledger,
     Measure,
     ModelCall,
     NextText,
     SentMessages,
     SessionExcerpt,
+    TurnRows,
 )
 from hippocampus.storage.state_dir import StateDir
 
@@ -60,16 +60,7 @@ class SessionStore(Protocol):
     def settle_context_load(self, text: str, tokens: int, records: Iterable[Record]) -> str: ...
     def is_lost(self, store: ContentStore, key: str) -> bool: ...
     def put(self, store: ContentStore, content: bytes, parts: Iterable[str] = ()) -> None: ...
-    def commit(  # noqa: PLR0913, PLR0917 - as in `Ledger`
-        self,
-        records: Iterable[Record],
-        decisions: Iterable[Decision],
-        call: ModelCall,
-        sent: SentMessages = NOTHING_SENT,
-        measures: Iterable[Measure] = (),
-        raw: RawList | None = None,
-        candidates: Iterable[NextText] = (),
-    ) -> None: ...
+    def commit(self, turn: TurnRows) -> None: ...
     def save(self, *records: Record, raw: RawList | None = None) -> None: ...
 
     # Its end

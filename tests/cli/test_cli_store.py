@@ -18,7 +18,7 @@ from hippocampus.entries.entry import Entry, Record, Source, Stage
 from hippocampus.entries.origin import MemoryOrigin
 from hippocampus.storage.archive import exported
 from hippocampus.storage.content_store import DiskStore
-from hippocampus.storage.ledger import Ledger, ModelCall, stored_sessions
+from hippocampus.storage.ledger import Ledger, ModelCall, TurnRows, stored_sessions
 from hippocampus.storage.state_dir import StateDir
 
 CONTENT = b"caf\xc3\xa9 \xff\x00 exactly"
@@ -41,7 +41,7 @@ def kept(state: Path) -> str:
     record = Record(
         entry, MemoryOrigin("p"), key, "text", "json", "t", "{}", 9, Stage.INDEXED, "shown"
     )
-    ledger.commit([record], [], ModelCall(1, 1, 1, 1))
+    ledger.commit(TurnRows(ModelCall(1, 1, 1, 1), records=[record]))
     ledger.close()
     written_at(state, time.time() - 40 * 86_400, "nightly-1")
     return key

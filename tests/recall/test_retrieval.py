@@ -17,7 +17,7 @@ from hippocampus.recall.retrieval import Refetching, Retrieval, handle, slice_of
 from hippocampus.recall.sources import known_sources
 from hippocampus.storage import gc
 from hippocampus.storage.content_store import DiskStore
-from hippocampus.storage.ledger import Ledger, ModelCall
+from hippocampus.storage.ledger import Ledger, ModelCall, TurnRows
 from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
 
@@ -61,7 +61,7 @@ def test_text_comes_out_of_every_form(state: Path) -> None:
 def test_ids_of_others_and_of_nobody_are_told_apart(state: Path) -> None:
     mine = record("aaaa2222", "k")
     ledger = Ledger(StateDir(state), "other")
-    ledger.commit([record("bbbb2222", "k")], [], ModelCall(1, 1, 1, 1))
+    ledger.commit(TurnRows(ModelCall(1, 1, 1, 1), records=[record("bbbb2222", "k")]))
     ledger.close()
     retrieval = opened(state, MemoryStore())
     assert retrieval.record_of("aaaa2222", {"aaaa2222": mine}) is mine

@@ -34,7 +34,7 @@ from hippocampus.integrations.proxy.conversations import KnownConversations
 from hippocampus.storage import archive, gc, proxy, search_index, tombstones
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.gc import DAY_SECONDS, GcRules, Holding, Reference
-from hippocampus.storage.ledger import Ledger, ModelCall, activity
+from hippocampus.storage.ledger import Ledger, ModelCall, TurnRows, activity
 from hippocampus.storage.packing import packed_text
 from hippocampus.storage.state_dir import StateDir
 from hippocampus.storage.verify import verify
@@ -58,7 +58,7 @@ def put(state: Path, session: str, content: bytes, entry_id: str, parts=(), **mo
         entry, MemoryOrigin(entry_id), key, "text", "json", "t", "{}", 9, Stage.INDEXED, "shown"
     )
     ledger = Ledger(StateDir(state), session)
-    ledger.commit([record], [], ModelCall(1, 1, 1, 1))
+    ledger.commit(TurnRows(ModelCall(1, 1, 1, 1), records=[record]))
     ledger.close()
     return key
 

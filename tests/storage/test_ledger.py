@@ -18,6 +18,7 @@ from hippocampus.storage import database
 from hippocampus.storage.ledger import (
     Ledger,
     ModelCall,
+    TurnRows,
     activity,
     agent_of,
     forget,
@@ -35,7 +36,7 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
 
 
 def test_the_owner_of_an_entry_is_found(tmp_path: Path, ledger: Ledger) -> None:
-    ledger.commit([record("abcd1234")], [], ModelCall(1, 1, 1, 1))
+    ledger.commit(TurnRows(ModelCall(1, 1, 1, 1), records=[record("abcd1234")]))
     Ledger(StateDir(tmp_path), "other").close()
     assert owner_of(StateDir(tmp_path), "abcd1234") == "s"
     assert owner_of(StateDir(tmp_path), "none") is None
@@ -71,7 +72,7 @@ def test_nothing_is_written_into_a_session_that_was_removed(tmp_path: Path) -> N
         db.execute("DELETE FROM session")
     Ledger(state, "other").close()
     with pytest.raises(StoreError, match="FOREIGN KEY"):
-        ledger.commit([record("a")], [], ModelCall(1, 1, 1, 1))
+        ledger.commit(TurnRows(ModelCall(1, 1, 1, 1), records=[record("a")]))
     with contextlib.closing(Ledger(state, "other")) as other:
         assert other.records() == []
     ledger.close()

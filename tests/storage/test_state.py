@@ -19,7 +19,13 @@ from hippocampus.entries.entry import Stage
 from hippocampus.errors import StoreError
 from hippocampus.formats import reader
 from hippocampus.storage.archive import Journal, RawList
-from hippocampus.storage.ledger import Measure, ModelCall, NextText, SentMessages
+from hippocampus.storage.ledger import (
+    Measure,
+    ModelCall,
+    NextText,
+    SentMessages,
+    TurnRows,
+)
 from hippocampus.storage.state import DirectoryState, SessionStore, StateStore
 from hippocampus.storage.state_dir import StateDir
 
@@ -47,32 +53,48 @@ def session(state: StateStore) -> Iterator[SessionStore]:
 
 
 def test_what_is_committed_is_read_back(session: SessionStore) -> None:
-    session.commit([record("a"), record("b")], [decision("a")], ModelCall(1, 2, 3, 4))
+    session.commit(
+        TurnRows(
+            ModelCall(1, 2, 3, 4), decisions=[decision("a")], records=[record("a"), record("b")]
+        )
+    )
     assert session.records() == [record("a"), record("b")]
     assert session.decisions() == [(1, decision("a"))]
     assert session.last_call() == ModelCall(1, 2, 3, 4)
 
 
 def test_a_commitment_that_fails_leaves_nothing(session: SessionStore) -> None:
-    session.commit([record("a", "here")], [], ModelCall(1, 1, 1, 1))
+    session.commit(TurnRows(ModelCall(1, 1, 1, 1), records=[record("a", "here")]))
     unnamed = decision(None)  # type: ignore[arg-type]
     with pytest.raises(StoreError, match=r"(?i)not.null"):
-        session.commit([record("b")], [decision("b"), unnamed], ModelCall(2, 2, 2, 2))
+        session.commit(
+            TurnRows(
+                ModelCall(2, 2, 2, 2),
+                decisions=[decision("b"), unnamed],
+                records=[record("b")],
+            )
+        )
     assert session.records() == [record("a", "here")]
     assert session.decisions() == []
     assert session.last_call() == ModelCall(1, 1, 1, 1)
 
 
 def test_an_entry_saved_again_keeps_its_rank(session: SessionStore) -> None:
-    session.commit([record("a"), record("b")], [], ModelCall(1, 1, 1, 1))
+    session.commit(TurnRows(ModelCall(1, 1, 1, 1), records=[record("a"), record("b")]))
     session.save(replace(record("a", shown="other"), stage=Stage.DORMANT))
     assert [each.entry.id for each in session.records()] == ["a", "b"]
     assert session.records()[0].shown == "other"
 
 
 def test_a_place_that_is_known_keeps_its_entry(session: SessionStore) -> None:
-    session.commit([record("a", "here")], [], ModelCall(1, 1, 1, 1))
-    session.commit([record("b"), record("c", "here")], [decision("b")], ModelCall(2, 2, 2, 2))
+    session.commit(TurnRows(ModelCall(1, 1, 1, 1), records=[record("a", "here")]))
+    session.commit(
+        TurnRows(
+            ModelCall(2, 2, 2, 2),
+            decisions=[decision("b")],
+            records=[record("b"), record("c", "here")],
+        )
+    )
     assert session.records() == [record("a", "here"), record("b")]
 
 
@@ -91,7 +113,7 @@ def test_a_session_hears_what_others_write(state: StateStore, session: SessionSt
     assert not session.has_changed()
     assert other.has_changed()
     assert not other.has_changed()
-    other.commit([record("b")], [], ModelCall(1, 1, 1, 1))
+    other.commit(TurnRows(ModelCall(1, 1, 1, 1), records=[record("b")]))
     assert not other.has_changed()
     assert session.has_changed()
     other.close()
@@ -99,8 +121,8 @@ def test_a_session_hears_what_others_write(state: StateStore, session: SessionSt
 
 def test_calls_behind_a_cut_are_forgotten(session: SessionStore) -> None:
     for turn in range(5):
-        session.commit([], [], ModelCall(turn, turn, 0, 0))
-    session.commit([], [], ModelCall(2, 9, 0, 0))
+        session.commit(TurnRows(ModelCall(turn, turn, 0, 0)))
+    session.commit(TurnRows(ModelCall(2, 9, 0, 0)))
     assert session.last_call() == ModelCall(2, 9, 0, 0)
 
 
@@ -123,10 +145,10 @@ def test_no_stage_goes_back(state: StateStore, session: SessionStore) -> None:
 def test_tokens_of_sent_messages_count_for_the_encoding_that_counted_them(
     session: SessionStore,
 ) -> None:
-    session.commit([], [], ModelCall(1, 2, 0, 0), sent=SentMessages(0, ["a", "b"], [5, 6], "one"))
+    session.commit(TurnRows(ModelCall(1, 2, 0, 0), sent=SentMessages(0, ["a", "b"], [5, 6], "one")))
     assert session.sent("one").tokens == [5, 6]
     assert session.sent("other") == (0, ["a", "b"], [0, 0], "other")
-    session.commit([], [], ModelCall(2, 3, 0, 0), sent=SentMessages(2, ["c"], [7], "other"))
+    session.commit(TurnRows(ModelCall(2, 3, 0, 0), sent=SentMessages(2, ["c"], [7], "other")))
     assert session.sent("other") == (0, ["a", "b", "c"], [0, 0, 7], "other")
 
 
@@ -136,12 +158,14 @@ def test_a_session_that_is_opened_again_has_all_of_its_turn(
     measure = Measure(b"0123456789abcdef", "one", 9, "json")
     candidate = NextText("a", {"summary": "odd \x00"}, Stage.DORMANT, "next \x00", "note")
     session.commit(
-        [record("a", shown="odd \x00 text")],
-        [Decision("a", Stage.INDEXED, "why \x00", 5, 0.5)],
-        ModelCall(1, 2, 3, 4, 5.0, 6.0, 7.0, "marks"),
-        SentMessages(0, ["a"], [5], "one"),
-        [measure],
-        candidates=[candidate],
+        TurnRows(
+            ModelCall(1, 2, 3, 4, 5.0, 6.0, 7.0, "marks"),
+            decisions=[Decision("a", Stage.INDEXED, "why \x00", 5, 0.5)],
+            records=[record("a", shown="odd \x00 text")],
+            candidates=[candidate],
+            sent=SentMessages(0, ["a"], [5], "one"),
+            measures=[measure],
+        )
     )
     with contextlib.closing(state.session("s")) as other:
         assert other.records() == [record("a", shown="odd \x00 text")]
@@ -152,22 +176,22 @@ def test_a_session_that_is_opened_again_has_all_of_its_turn(
         assert other.candidates() == [candidate]
         assert other.pending() == 1
         assert not other.is_archived()
-        other.commit([record("a")], [], ModelCall(2, 2, 3, 4))
+        other.commit(TurnRows(ModelCall(2, 2, 3, 4), records=[record("a")]))
         assert other.candidates() == []
         assert session.is_shared()
         assert session.records() == other.records()
 
 
 def test_a_second_call_of_a_turn_finds_what_the_first_one_paid_for(session: SessionStore) -> None:
-    session.commit([], [], ModelCall(1, 2, 30, 40, 9.0, 8.0, 7.0, "first"))
-    session.commit([], [], ModelCall(1, 3, 31, 41, 1.0, 10.0, 0.0, "second"))
+    session.commit(TurnRows(ModelCall(1, 2, 30, 40, 9.0, 8.0, 7.0, "first")))
+    session.commit(TurnRows(ModelCall(1, 3, 31, 41, 1.0, 10.0, 0.0, "second")))
     assert session.last_call() == ModelCall(1, 3, 31, 41, 9.0, 10.0, 7.0, "second")
     assert session.last_call(1) is None
 
 
 def test_a_list_with_fewer_turns_goes_on_with_all_sums(session: SessionStore) -> None:
     for turn in range(1, 6):
-        session.commit([], [], ModelCall(turn, turn, 0, 0, float(turn)))
+        session.commit(TurnRows(ModelCall(turn, turn, 0, 0, float(turn))))
     session.go_on_from(3)
     assert session.last_call(3) == ModelCall(2, 5, 0, 0, 5.0)
     assert session.last_call() == session.last_call(3)
@@ -176,8 +200,8 @@ def test_a_list_with_fewer_turns_goes_on_with_all_sums(session: SessionStore) ->
 def test_a_stage_is_decided_once(state: StateStore, session: SessionStore) -> None:
     with contextlib.closing(state.session("s")) as other:
         for writer in (session, other):
-            writer.commit([], [decision("a")], ModelCall(1, 1, 1, 1))
-        session.commit([], [decision("a")], ModelCall(2, 1, 1, 1))
+            writer.commit(TurnRows(ModelCall(1, 1, 1, 1), decisions=[decision("a")]))
+        session.commit(TurnRows(ModelCall(2, 1, 1, 1), decisions=[decision("a")]))
     assert session.decisions() == [(1, decision("a"))]
 
 
@@ -202,7 +226,7 @@ def test_the_first_context_load_holds(state: StateStore, session: SessionStore) 
 
 def test_what_is_asked_over_all_sessions(state: StateStore, session: SessionStore) -> None:
     session.agent("ann")
-    session.commit([record("abcd1234")], [], ModelCall(1, 1, 1, 1))
+    session.commit(TurnRows(ModelCall(1, 1, 1, 1), records=[record("abcd1234")]))
     with contextlib.closing(state.session("other")) as other:
         other.agent("ann")
         assert state.entry_of("abcd1234") == ("s", record("abcd1234"))
@@ -231,7 +255,7 @@ def test_a_payload_comes_back_byte_for_byte_and_is_put_with_its_rows(
         assert contents.get(key) == odd
         assert not session.is_lost(contents, key)
         session.put(contents, b"with the rows")
-        session.commit([], [], ModelCall(1, 1, 1, 1))
+        session.commit(TurnRows(ModelCall(1, 1, 1, 1)))
         [other] = {each.key for each in contents.stored()} - {key}
         assert contents.get(other) == b"with the rows"
         assert contents.get("0" * 64) is None
@@ -247,7 +271,7 @@ def test_the_raw_conversation_goes_on_in_whichever_run(state: StateStore) -> Non
         with contextlib.closing(state.session("s", journal)) as opened:
             messages = reader.read(items[:end])
             opened.commit(
-                [], [], ModelCall(end, end, 1, 1), raw=RawList(messages, 0, "openai", end)
+                TurnRows(ModelCall(end, end, 1, 1), raw=RawList(messages, 0, "openai", end))
             )
             assert opened.is_archived()
             opened.pack()

@@ -11,10 +11,10 @@ from hippocampus.errors import StoreError
 from hippocampus.storage.archive import Journal
 from hippocampus.storage.archive.reader import readable
 from hippocampus.storage.content_store import ContentStore
-from hippocampus.storage.ledger import SessionExcerpt
+from hippocampus.storage.ledger import ENTRY, SessionExcerpt, record_of
 from hippocampus.storage.postgres.connections import Connections
 from hippocampus.storage.postgres.contents import PostgresContents
-from hippocampus.storage.postgres.session import ENTRY, PostgresSession, entry_of_row, storable_name
+from hippocampus.storage.postgres.session import PostgresSession, storable_name
 
 OWNER = f"""
     SELECT name, {ENTRY} FROM entry JOIN session ON session.number = entry.session
@@ -72,7 +72,7 @@ class PostgresState:
     def entry_of(self, entry_id: str) -> tuple[str, Record] | None:
         """Return the session that has an entry of an id, and the entry."""
         rows = self._rows(OWNER, storable_name(entry_id))
-        return (rows[0][0], entry_of_row(rows[0][1:])) if rows else None
+        return (rows[0][0], record_of(rows[0][1:])) if rows else None
 
     def earlier(self, session: str, agent: str, sessions: int) -> list[SessionExcerpt]:
         """Return the other sessions of an agent, the one that was written last first."""
@@ -80,7 +80,7 @@ class PostgresState:
         queries = [(NEWEST, (number, number)) for number, _ in found]
         rows = self.connections.rows(self.tenant, self.connections.patience_seconds, *queries)
         return [
-            SessionExcerpt(name, [entry_of_row(row) for row in newest])
+            SessionExcerpt(name, [record_of(row) for row in newest])
             for (_, name), newest in zip(found, rows, strict=True)
         ]
 

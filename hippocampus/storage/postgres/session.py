@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import json
+import functools
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, astuple
@@ -11,8 +11,7 @@ from typing import Any
 
 import psycopg
 
-from hippocampus.entries.decision import Decision
-from hippocampus.entries.entry import Record, Stage, storable
+from hippocampus.entries.entry import Record, storable
 from hippocampus.errors import StoreError
 from hippocampus.storage import packing
 from hippocampus.storage.archive import Journal, RawList
@@ -20,15 +19,16 @@ from hippocampus.storage.archive.journal import call_fields
 from hippocampus.storage.archive.reader import readable
 from hippocampus.storage.content_store import LEVEL, ContentStore, damage
 from hippocampus.storage.ledger import (
-    NOTHING_SENT,
-    Measure,
+    CANDIDATE,
+    CHANGED,
+    MEASURE,
+    ROWS,
     ModelCall,
-    NextText,
-    SentMessages,
-    record_of,
+    SessionRows,
+    TurnRows,
+    candidate_row,
     row_of,
 )
-from hippocampus.storage.packing import packed_text, text_of
 from hippocampus.storage.postgres.connections import Connections, Query
 from hippocampus.storage.postgres.contents import PostgresContents
 
@@ -59,16 +59,7 @@ DECIDE = """
         WHERE session = %(session)s AND entry_id = %(entry_id)s AND stage = %(stage)s
     )
 """
-MEASURE = """
-    INSERT INTO measure (session, digest, encoding, tokens, kind) VALUES (%s, %s, %s, %s, %s)
-    ON CONFLICT (session, digest) DO UPDATE SET encoding = excluded.encoding, tokens = excluded.tokens,
-        kind = excluded.kind
-"""
-CANDIDATE = """
-    INSERT INTO candidate (session, id, stage, shown, entry, note) VALUES (%s, %s, %s, %s, %s, %s)
-    ON CONFLICT (session, id) DO UPDATE SET stage = excluded.stage, shown = excluded.shown,
-        entry = excluded.entry, note = excluded.note
-"""
+MEASURED, NEXT = (sql.replace("?", "%s") for sql in (MEASURE, CANDIDATE))
 CALL = """
     INSERT INTO call AS paid (session, turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost,
         edit_cost, marks) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)
@@ -84,29 +75,20 @@ SENT = """
     FROM unnest(%s::text[], %s::bigint[]) WITH ORDINALITY AS given (key, weight, place)
 """
 LOCK = "SELECT encoding FROM session WHERE number = %s FOR UPDATE"
-CHANGED = "UPDATE session SET changes = changes + 1, active_at = %s WHERE number = %s"
-ENTRY = "id, origin, content, form, kind, tool, arguments, tokens, stage, shown, entry"
 LINES = "SELECT number, lines FROM conversation WHERE session = %s AND number > %s ORDER BY number"
 CALLS = """
     SELECT turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost, edit_cost, marks
     FROM call WHERE session = %s AND turn < %s ORDER BY turn DESC LIMIT 2
 """
 EVER = 1 << 62
-ROWS = {
-    "session": "SELECT agent, changes, consolidated, context_load FROM session WHERE number = %s",
-    "entry": f"SELECT {ENTRY} FROM entry WHERE session = %s ORDER BY number",
-    "measure": "SELECT digest, encoding, tokens, kind FROM measure WHERE session = %s",
-    "candidate": "SELECT id, entry, stage, shown, note FROM candidate WHERE session = %s ORDER BY number",
-    "sent": "SELECT key, tokens, encoding FROM sent JOIN session ON session.number = sent.session"
-    " WHERE session = %s ORDER BY sent.number",
-    "decision": "SELECT turn, entry_id, stage, reason, saves, costs FROM decision WHERE session = %s"
-    " ORDER BY number",
+QUERIES = {table: sql.replace("?", "%s") for table, sql in ROWS.items()} | {
+    "session": "SELECT agent, changes, consolidated, context_load FROM session WHERE number = %s"
 }
 STARTING = ("session", "entry", "measure", "candidate", "sent")
 """What a run reads when it begins, and when another worker has changed the session."""
 
 
-class PostgresSession:
+class PostgresSession(SessionRows):
     """The entries and commitments of one session: `storage.state.SessionStore`."""
 
     def __init__(  # noqa: PLR0913, PLR0917 - one parameter a resource
@@ -167,16 +149,16 @@ class PostgresSession:
         finally:
             self._left_seconds -= time.monotonic() - started
 
-    def _rows(self, name: str) -> list[tuple[Any, ...]]:
+    def _stored(self, table: str) -> list[tuple[Any, ...]]:
         """Return rows of the session; each read-ahead is used once."""
         if self._is_closed:
             raise StoreError("the session is closed; memory.session(id) opens it again")
-        if name not in self._fetched:
-            [self._fetched[name]] = self._read((ROWS[name], (self._number,)))
-        return self._fetched.pop(name)
+        if table not in self._fetched:
+            [self._fetched[table]] = self._read((QUERIES[table], (self._number,)))
+        return self._fetched.pop(table)
 
     def _session(self) -> tuple[Any, ...]:
-        found = self._rows("session")
+        found = self._stored("session")
         self._row = self._expected(found)
         return self._row
 
@@ -188,7 +170,7 @@ class PostgresSession:
 
     def _read_all(self) -> tuple[Any, ...]:
         """Read what a run begins with, in one round trip; return the session's own row."""
-        queries = [(ROWS[name], (self._number,)) for name in STARTING]
+        queries = [(QUERIES[table], (self._number,)) for table in STARTING]
         *found, calls = self._read(*queries, (CALLS, (self._number, EVER)))
         self._fetched = dict(zip(STARTING, found, strict=True))
         self._calls = [ModelCall(*row) for row in calls]
@@ -198,47 +180,13 @@ class PostgresSession:
     def has_changed(self) -> bool:
         """Return whether another worker has written since the last call of this method."""
         self._fetched = {}
-        queries = ((ROWS["session"], (self._number,)), (CALLS, (self._number, EVER)))
+        queries = ((QUERIES["session"], (self._number,)), (CALLS, (self._number, EVER)))
         self._fetched["session"], calls = self._read(*queries)
         self._calls = [ModelCall(*row) for row in calls]
         before, self._seen_changes = self._seen_changes, self._session()[1]
         if self._seen_changes != before:
             self._seen_changes = self._read_all()[1]
         return bool(self._seen_changes != before)
-
-    def records(self) -> list[Record]:
-        """Return every entry of the session, oldest first."""
-        return [entry_of_row(row) for row in self._rows("entry")]
-
-    def measures(self) -> list[Measure]:
-        """Return the measures of the session's long texts."""
-        return [Measure(*row) for row in self._rows("measure")]
-
-    def candidates(self) -> list[NextText]:
-        """Return the next texts of entries that were weighed and not committed."""
-        return [
-            NextText(
-                id_,
-                json.loads(text_of(entry, id_)),
-                Stage(stage),
-                text_of(shown, id_),
-                note.decode(),
-            )
-            for id_, entry, stage, shown, note in self._rows("candidate")
-        ]
-
-    def decisions(self) -> list[tuple[int, Decision]]:
-        """Return every decision with its turn, in the order of commitment."""
-        return [
-            (turn, Decision(entry_id, Stage(stage), reason.decode(), saves, costs))
-            for turn, entry_id, stage, reason, saves, costs in self._rows("decision")
-        ]
-
-    def sent(self, encoding: str) -> SentMessages:
-        """Return the messages of the request that was sent last; their tokens by this encoding."""
-        rows = self._rows("sent")
-        weights = [n * (by == encoding) for _, n, by in rows]
-        return SentMessages(0, [key for key, _, _ in rows], weights, encoding)
 
     def last_call(self, before_turn: int | None = None) -> ModelCall | None:
         """Return the request that was sent last, in any turn or before one."""
@@ -302,42 +250,30 @@ class PostgresSession:
         else:
             store.put(content)
 
-    def commit(  # noqa: PLR0913, PLR0917 - as in `Ledger`
-        self,
-        records: Iterable[Record],
-        decisions: Iterable[Decision],
-        call: ModelCall,
-        sent: SentMessages = NOTHING_SENT,
-        measures: Iterable[Measure] = (),
-        raw: RawList | None = None,
-        candidates: Iterable[NextText] = (),
-    ) -> None:
+    def commit(self, turn: TurnRows) -> None:
         """Write all that a turn brought, payloads too, in one transaction; as `Ledger.commit`.
 
         Raises:
             StoreError: the server does not answer in time, or refuses; then nothing was written.
 
         """
-        number, records, decisions = self._number, list(records), list(decisions)
-        first, keys, weights, encoding = sent
-        with self._change(raw, lambda: call_fields(call, decisions, records)) as (db, before):
+        number, call, records = self._number, turn.call, turn.records
+        first, keys, weights, encoding = turn.sent
+        fields = functools.partial(call_fields, call, turn.decisions, records)
+        with self._change(turn.raw, fields) as (db, before):
             cursor = db.cursor()
             _save(cursor, number, records)
             named = {"session": number, "turn": call.turn}
             _each(cursor, DECIDE, [
-                named | asdict(each) | {"reason": each.reason.encode()} for each in decisions
+                named | asdict(decision) | {"reason": decision.reason.encode()}
+                for decision in turn.decisions
             ])  # fmt: skip
-            _each(cursor, MEASURE, [(number, *each) for each in measures])
+            _each(cursor, MEASURED, [(number, *row) for row in turn.measures])
             if records:
                 gone = "DELETE FROM candidate WHERE session = %s AND id = ANY(%s)"
                 db.execute(gone, (number, [record.entry.id for record in records]))
-            _each(cursor, CANDIDATE, [
-                (
-                    number, each.entry_id, each.stage, packed_text(each.shown, each.entry_id),
-                    packed_text(json.dumps(each.fields), each.entry_id), each.note.encode(),
-                )
-                for each in candidates
-            ])  # fmt: skip
+            rows = map(candidate_row, turn.candidates)
+            _each(cursor, NEXT, [(number, *row, note.encode()) for *row, note in rows])
             db.execute("DELETE FROM call WHERE session = %s AND turn > %s", (number, call.turn))
             db.execute(CALL, (number, *astuple(call)))
             if encoding != before:
@@ -423,7 +359,7 @@ class PostgresSession:
                         "INSERT INTO conversation (session, lines) VALUES (%s, %s) RETURNING number"
                     )
                     appended = db.execute(append, (number, packed))
-                db.execute(CHANGED, (time.time(), number))
+                db.execute(CHANGED.replace("?", "%s"), (time.time(), number))
                 calls = db.execute(CALLS, (number, EVER))
         except BaseException:
             if self._journal:
@@ -453,14 +389,6 @@ def _save(cursor: psycopg.Cursor[Any], session: int, records: Iterable[Record]) 
             tokens, str(stage), *packed, session, written, id_,
         ))  # fmt: skip
     _each(cursor, SAVE, rows)
-
-
-def entry_of_row(row: tuple[Any, ...]) -> Record:
-    """Return the entry of a row of `ENTRY`."""
-    id_, origin, content, form, kind, tool, arguments, *rest = row
-    return record_of((
-        id_, origin.decode(), content, form, kind, tool.decode(), arguments.decode(), *rest
-    ))  # fmt: skip
 
 
 def storable_name(name: str) -> str:
