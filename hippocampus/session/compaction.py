@@ -80,7 +80,7 @@ def plan_compaction(
     `pinned` are messages that stay, with the round of calls and results that they belong to; those
     `in_use` stay as long as the user's own words do.
     """
-    closed = [at for at in digest.boundaries(view.history.raw) if not view.is_inside_fold(at)]
+    closed = [at for at in view.history.closed if not view.is_inside_fold(at)]
     best = CompactionPlan([], [])
     for level in LEVELS:
         staying = pinned if level.with_user else {*pinned, *in_use}

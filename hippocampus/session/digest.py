@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 import posixpath
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -82,23 +81,6 @@ def spans_of(start: int, end: int, stays: Callable[[int], bool]) -> list[Span]:
 def is_said_by_user(message: Message) -> bool:
     """Return whether a message holds the user's own words, and no tool's results."""
     return message.role == "user" and all(part.kind != "result" for part in message.parts)
-
-
-def boundaries(messages: Sequence[Message]) -> list[int]:
-    """Return the numbers of the messages before which no tool call is open."""
-    open_calls: Counter[str] = Counter()  # parallel calls may share an id
-    found: list[int] = []
-    for number, message in enumerate(messages):
-        if not open_calls:
-            found.append(number)
-        for part in message.parts:
-            if part.opens_call:
-                open_calls[part.call_id] += 1
-            elif part.closes_call and open_calls[part.call_id] > 1:
-                open_calls[part.call_id] -= 1
-            elif part.closes_call:
-                del open_calls[part.call_id]
-    return found
 
 
 def opening_end(messages: Sequence[Message]) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import bisect
 import itertools
+from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -38,6 +39,8 @@ class History:
     """The numbers of the user's messages."""
     keys: Sequence[str] = ()
     """For each message a hash of its words: what else its items carry, such as marks, may move."""
+    closed: Sequence[int] = ()
+    """The numbers of the messages before which no tool call is open."""
     weights: Mapping[str, int] = field(default_factory=dict)
     """By such a hash the tokens of messages that are not read yet, where they were counted before."""
 
@@ -76,6 +79,7 @@ class History:
             turns,
             [*self.asked[: bisect.bisect_left(self.asked, kept)], *users],
             [*self.keys[:kept], *keys],
+            boundaries(reading.messages, self.closed[: bisect.bisect_right(self.closed, kept)]),
         )
 
     def _weight_of(self, message: Message, key: str) -> int:
@@ -139,6 +143,23 @@ class History:
                 if part.kind == "text":
                     return number, at
         return None
+
+
+def boundaries(messages: Sequence[Message], known: Sequence[int] = ()) -> list[int]:
+    """Return the numbers of the messages before which no tool call is open, from the first ones on that are known."""
+    open_calls: Counter[str] = Counter()  # parallel calls may share an id
+    found = [*known[:-1]]
+    for number in range(known[-1] if known else 0, len(messages)):
+        if not open_calls:
+            found.append(number)
+        for part in messages[number].parts:
+            if part.opens_call:
+                open_calls[part.call_id] += 1
+            elif part.closes_call and open_calls[part.call_id] > 1:
+                open_calls[part.call_id] -= 1
+            elif part.closes_call:
+                del open_calls[part.call_id]
+    return found
 
 
 def key_of(message: Message) -> str:

@@ -5,6 +5,7 @@ The text of a digest is in `digest`, the compaction of a view over its limit in 
 
 from __future__ import annotations
 
+import bisect
 from typing import NamedTuple
 
 from hippocampus.entries.entry import Stage
@@ -57,7 +58,7 @@ def foldable(view: View, payloads: Payloads, prices: Prices, policy: Policy) -> 
     gains = calls_to_come(turn) * prices.read * saved
     if saved < MIN_SAVED_TOKENS or gains <= (prices.write - prices.read) * written:
         return None
-    closed = [at for at in digest.boundaries(raw[: view.sent + 1]) if at <= view.sent]
+    closed = view.history.closed[: bisect.bisect_right(view.history.closed, view.sent)]
     last = max(closed, default=0)
 
     def stays(number: int) -> bool:

@@ -23,7 +23,7 @@ from hippocampus.formats.reader import read
 from hippocampus.models.tokens import count_message
 from hippocampus.policy import load
 from hippocampus.prices import TABLES
-from hippocampus.session import digest
+from hippocampus.session import history
 from hippocampus.session.digest import Span, transcript
 from hippocampus.session.history import History
 from hippocampus.session.view import View
@@ -488,7 +488,8 @@ def test_a_view_that_parts_a_call_from_its_result_is_not_sent_and_is_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The last check of a view: here the planner takes every place for one without an open call."""
-    monkeypatch.setattr(digest, "boundaries", lambda messages: list(range(len(messages))))
+    every = lambda messages, _known: list(range(len(messages)))  # noqa: E731
+    monkeypatch.setattr(history, "boundaries", every)
     items: list[dict[str, Any]] = [{"role": "user", "content": "Count the doors."}]
     memory = Hippocampus(tmp_path, policy=TIGHT, window_tokens=3_000)
     with memory.session("s") as session:
