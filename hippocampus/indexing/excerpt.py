@@ -15,7 +15,6 @@ from typing import TypeVar
 
 from hippocampus.indexing.extraction import EntryLine
 from hippocampus.indexing.shapes import identifiers
-from hippocampus.indexing.statements import statement_spans
 from hippocampus.indexing.templates import masked
 
 T = TypeVar("T")
@@ -81,7 +80,7 @@ END = re.compile(r"(?<=[.!?。！？;])\s+|(?<=[。！？])")
 
 @dataclass(frozen=True, slots=True)
 class TextRow:
-    """One line of a text, or the lines of one statement."""
+    """One line of a text."""
 
     number: int
     """As the content numbers it, else its place in the content, from 1."""
@@ -111,17 +110,11 @@ def excerpt(
     rows: Sequence[TextRow],
     weigh: Callable[[TextRow], float | None] | None = None,
     named: float = WEIGHTS.named,
-    *,
-    has_statements: bool = True,
 ) -> Iterator[EntryLine]:
-    """Yield every line with its weight; `weigh` returns the weight where the kind knows better.
-
-    Where a text may have statements, the lines of one are one, so that no condition is cut in half.
-    """
+    """Yield every line with its weight; `weigh` returns the weight where the kind knows better."""
     seen: set[str] = set()
     forms: dict[str, int] = {}
-    rows = list(_statements(rows)) if has_statements else rows
-    masks = masked("\n".join(row.text.partition("\n")[0] for row in rows)) if rows else []
+    masks = masked("\n".join(row.text for row in rows)) if rows else []
     last = len(rows) - WEIGHTS.tail
     raised = [at for at, row in enumerate(rows) if RAISED.match(row.text)][-MAX_RAISED:]
     for at, (row, mask) in enumerate(zip(rows, masks, strict=True)):
@@ -142,16 +135,6 @@ def excerpt(
             yield EntryLine(text, weight, keep, count=0, number=row.number)
 
 
-def _statements(rows: Sequence[TextRow]) -> Iterator[TextRow]:
-    """Yield rows, those of one statement as one."""
-    for first, last in statement_spans([row.text[:LINE_CHARACTERS] for row in rows]):
-        together = rows[first : last + 1]
-        if rows[last].number - rows[first].number == last - first:
-            yield TextRow(rows[first].number, "\n".join(row.text.rstrip() for row in together))
-        else:
-            yield from together
-
-
 def _weight(text: str, at: int, is_last: bool) -> float:  # noqa: FBT001
     if WORDLESS.fullmatch(text):
         return WEIGHTS.bare
@@ -168,11 +151,7 @@ def _is_result(text: str) -> bool:
 
 def _pieces(line: str) -> Iterator[str]:
     """Yield a line, or the sentences of a long one; one value without spaces stays whole."""
-    if (
-        len(line) <= LINE_CHARACTERS
-        or "\n" in line
-        or (len(line) <= MAX_VALUE and " " not in line.strip())
-    ):
+    if len(line) <= LINE_CHARACTERS or (len(line) <= MAX_VALUE and " " not in line.strip()):
         yield line
         return
     pieces = (piece for sentence in _sentences(line) for piece in _cut(sentence))

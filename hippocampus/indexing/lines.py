@@ -42,13 +42,8 @@ def packed(  # noqa: PLR0913 — what a line may have
     count: int = 1,
     unit: str = "",
     characters: int = LINE_CHARACTERS,
-    at: int | None = None,
 ) -> list[EntryLine]:
-    """Return lines that hold the items one after the other, each line opening with the label.
-
-    Where `at` is the number that the first of them will have in its extraction, only that one has the
-    label, and the others follow it as its children.
-    """
+    """Return lines that hold the items one after the other, each line opening with the label."""
     groups: list[list[str]] = []
     size = 0
     for item in items:
@@ -59,11 +54,9 @@ def packed(  # noqa: PLR0913 — what a line may have
         size += len(item) + 2
     lines: list[EntryLine] = []
     for group in groups:
-        is_child = at is not None and bool(lines)
-        opening = " " if is_child else f"{label}: " if label.strip() else label
-        above = at if is_child else parent
+        opening = f"{label}: " if label.strip() else label
         text = opening + ", ".join(group)
-        lines.append(EntryLine(text, weight, parent=above, count=count * len(group), unit=unit))
+        lines.append(EntryLine(text, weight, parent=parent, count=count * len(group), unit=unit))
     return lines
 
 

@@ -79,11 +79,6 @@ def recognises(text: str, _file: str = "") -> float:
     return _form(text)[1]
 
 
-def is_search(text: str) -> bool:
-    """Return whether a text is hits below the names of their files."""
-    return _form(text)[0] == "headed hits"
-
-
 def extract(text: str, context: ExtractionContext) -> Extraction | None:
     """Return the hits of a search, or the lines of another listing."""
     form, _ = _form(text)
@@ -252,7 +247,7 @@ def _file_lines(inside: Sequence[_Hit]) -> Iterator[EntryLine]:
         return FIRST if row.number == first else AROUND if is_around else OTHER
 
     rows = [TextRow(hit.number, hit.text) for hit in inside if hit.text.strip()]
-    for line in excerpt(rows, weight, has_statements=False):
+    for line in excerpt(rows, weight):
         path, number, _, mark = by_number[line.number or 0]
         place = f"{path}{mark if path else ''}{f'{number}{mark}' if number else ''}"
         text = f"{place} {line.text.strip()}".lstrip()

@@ -1,4 +1,4 @@
-"""The output of a tool taken apart: wrapper lines, notices, printed line numbers, several files.
+"""The output of a tool taken apart: wrapper lines, notices, printed line numbers.
 
 Pure and linear. Text around the content stays as notes, and each line keeps the number that the
 content itself gives it.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hippocampus.formats.calls import lines_in
@@ -46,19 +46,12 @@ OFFSET = re.compile(r"\"(?:offset|start_line|startLine|line_start)\"\s*:\s*\"?(\
 WRITES = re.compile(r"\"(?:replace|new|old|insert|content|edit|patch|diff)\w*\"\s*:")
 READS_PART = re.compile(r"^[^;&|\n]{0,200}?\bsed -n ['\"]?(\d{1,7}),\s?(\d{1,7})p[^;&|\n]*$")
 COMMAND = re.compile(r"\"(?:command|cmd)\"\s*:\s*\"((?:[^\"\\]|\\.)*)")
-FILE_HEAD = re.compile(
-    r"(?:(?P<mark>={2,}>?|-{3,}|\*{3,}|>{3,}|\#{1,4})[ \t]*(?:[Ff]ile|FILE|[Pp]ath)?:?[ \t]*|(?:[Ff]ile|FILE|[Pp]ath): )"
-    r"(?P<name>(?:[A-Za-z]:)?[\w@~$.+()\[\]/\\-]*(?:[\w)\]]\.[A-Za-z]\w{0,9}|/[\w.-]+))"
-    r"[ \t]*(?:={2,}|-{3,}|<={1,}|\*{3,}|<{3,}|\#{1,4})?:?"
-)
 CUT_WORDS = re.compile(r"(?i)truncated|omitted|elided|skipped")
 CUT = re.compile(
     r"(?i)\s*[.…\[<(*-](?=[^\n]*\d)[^\n]{0,80}\b(?:truncated|omitted|elided|skipped)\b[^\n]{0,80}[.…\]>)*-]"
 )
 CUT_INSIDE = re.compile(r"…\d[\d,]* (?:bytes|chars|characters|lines|tokens) truncated…")
 MAX_CUTS = 3
-HEAD_SIGNS = frozenset("=-*>#FfPp")
-MAX_FILES = 60
 MIN_EVERY = 2
 MIN_LINES = 3
 
@@ -74,15 +67,6 @@ class Output:
     """The lines of the tool around the body."""
     is_numbered: bool = False
     """Whether the tool printed line numbers, which the body no longer has."""
-
-
-@dataclass(frozen=True, slots=True)
-class NamedPart:
-    """One of several files in one output."""
-
-    name: str
-    text: str
-    first_number: int
 
 
 @functools.lru_cache(maxsize=4)
@@ -213,32 +197,6 @@ def _first_by_arguments(arguments: str) -> int:
     command = COMMAND.search(arguments[:4_000])
     part = READS_PART.match(command[1] if command else arguments[:600])
     return int(part[1]) if part else 0
-
-
-def parts_of(text: str) -> list[NamedPart]:
-    """Return the files of an output that names each in a line of its own; none where it does not."""
-    lines = text.split("\n")
-    heads = list(itertools.islice(_heads(lines), MAX_FILES))
-    if not heads or (len(heads) == 1 and heads[0][0] > 1):
-        return []
-    ends = [at for at, _ in heads[1:]] + [len(lines)]
-    parts = [
-        NamedPart(name, "\n".join(lines[at + 1 : end]), at + 2)
-        for (at, name), end in zip(heads, ends, strict=True)
-    ]
-    before = "\n".join(lines[: heads[0][0]])
-    opening = [NamedPart("", before, 1)] if before.strip() else []
-    return [*opening, *parts] if len(parts) > 1 else []
-
-
-def _heads(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    for at, line in enumerate(lines):
-        if (
-            line[:1] in HEAD_SIGNS
-            and len(line) < 300
-            and (match := FILE_HEAD.fullmatch(line.strip()))
-        ):
-            yield at, match["name"]
 
 
 def without_numbers(text: str) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import logging
 import re
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -27,13 +26,13 @@ from hippocampus.indexing.extraction import (
 )
 from hippocampus.indexing.lines import counted, cut, lines_in, shifted, with_lines_before
 from hippocampus.indexing.logs import EXIT
-from hippocampus.indexing.output import NamedPart, output_of, parts_of
+from hippocampus.indexing.output import output_of
 
 LOG = logging.getLogger("hippocampus")
 MIN_CONFIDENCE = 0.25
 HEADING_WEIGHT, EXIT_WEIGHT, NOTE_WEIGHT = 6.0, 3.0, 0.15
 HTTP_STATUS = re.compile(r"\bHTTP/[\d.]{1,4} [1-5]\d\d\b")
-NOTE_CHARACTERS, MAX_NOTES, MAX_NAMED = 220, 12, 12
+NOTE_CHARACTERS, MAX_NOTES = 220, 12
 DOMINANT_SHARE = 0.5
 """A text inside a JSON document that is this much of it is read as what it is."""
 DOMINANT_CHARACTERS = 1_500
@@ -130,9 +129,7 @@ def _extract_document(
     return joined([outer, inner], ["", path or "text"], inner.kind)
 
 
-def joined(
-    extractions: Sequence[Extraction], names: Sequence[str], kind: str, summary: str = ""
-) -> Extraction:
+def joined(extractions: Sequence[Extraction], names: Sequence[str], kind: str) -> Extraction:
     """Return several extractions as one, each below a heading with its name and its summary."""
     lines: list[EntryLine] = []
     data: dict[str, Any] = {}
@@ -143,39 +140,21 @@ def joined(
             lines.append(EntryLine(f"{name}: {extraction.summary}", HEADING_WEIGHT, count=0))
         lines += shifted(extraction.lines, len(lines), at)
         data |= extraction.key_data
-    summaries = summary or "; ".join(each.summary for each in extractions)
+    summaries = "; ".join(each.summary for each in extractions)
     last = extractions[-1]
     return replace(last, kind=kind, summary=summaries, lines=tuple(lines), key_data=data)
 
 
 def _extract_text(text: str, context: ExtractionContext) -> Extraction:
-    """Return the extraction of a text: of each file in it, or of the whole of it."""
+    """Return the extraction of a text without what its tool printed around it."""
     output = output_of(unwrap.plain(text), context.arguments)
     if output.is_numbered or output.notes:
         found = _document_of(output.body)
         if not isinstance(found, str):
             return with_notes(_extract_document(found, len(output.body), context), output.notes)
-    parts = [] if output.is_numbered else parts_of(output.body)
-    if parts and not plain.is_diff(output.body) and not listings.is_search(output.body):
-        return with_notes(_extract_parts(parts, context), output.notes)
     numbered = replace(context, first_number=output.first_number)
     extraction = _extract_body(output.body, numbered, is_source=output.is_numbered)
     return with_notes(extraction, output.notes)
-
-
-def _extract_parts(parts: Sequence[NamedPart], context: ExtractionContext) -> Extraction:
-    """Return the extraction of several files, each below its name."""
-    found: list[Extraction] = []
-    for part in parts:
-        output = output_of(part.text)
-        first = output.first_number if output.is_numbered else part.first_number
-        named = replace(context, file=part.name, first_number=first)
-        found.append(_extract_body(output.body, named))
-    names = [part.name or "before" for part in parts]
-    kinds = Counter(each.kind for each in found)
-    files = [name for name in names if name != "before"]
-    summary = f"output with {counted(len(files), 'file')}: {', '.join(files[:MAX_NAMED])}"
-    return joined(found, names, kinds.most_common(1)[0][0], summary)
 
 
 def _extract_body(text: str, context: ExtractionContext, *, is_source: bool = False) -> Extraction:

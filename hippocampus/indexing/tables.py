@@ -25,15 +25,10 @@ class TableWeights:
     """What the lines of a table are worth, relative to one of its rows; chosen by reading."""
 
     title: float = 2.0
-    flags: float = 1.5
     same: float = 0.6
     """What all rows share."""
-    outliers: float = 16.0
-    """The rows that differ where the others agree."""
     detail: float = 0.3
     nested: float = 0.8
-    rare: float = 2.5
-    """How much more a row is worth that differs where the others agree."""
 
 
 WEIGHTS = TableWeights()
@@ -48,8 +43,7 @@ CELL_CHARACTERS, DETAIL_CHARACTERS, SHARED_CHARACTERS = 160, 240, 60
 REGULAR = 0.6
 """A column that this share of the rows has is in each row without its name."""
 RARE_SHARE = 0.1
-MAX_SHARED, MAX_NAMED, MAX_FLAGGED, MAX_ITEMS = 8, 24, 3, 8
-MIN_ROWS_FOR_OUTLIERS, MAX_OUTLIERS, MAX_STATES, MAX_FIELDS = 16, 4, 8, 5
+MAX_SHARED, MAX_NAMED, MAX_ITEMS = 8, 24, 8
 MIN_IDLE = 3
 MAX_NESTED, NESTED_COLUMNS = 400, 3
 SAMPLED = 100
@@ -208,7 +202,6 @@ def lines_of(table: Table, first: int = 0) -> list[EntryLine]:
     varying = _ranked(cells, news)
     names = short_names([column.name for column in columns])
     core = _core(varying or columns, cells)
-    outliers = _outliers(cells, varying)
     more = f" (the first {count:,} are read)" if total > count else ""
     shown = " | ".join(names[column.name] for column in core)
     title = f"{table.name}: {total:,} {table.noun}s{more}: {shown}"
@@ -219,19 +212,11 @@ def lines_of(table: Table, first: int = 0) -> list[EntryLine]:
             lines.append(EntryLine(text, weight, parent=first, count=0))
 
     note(_shared(cells[0] if cells else {}, constant, names), WEIGHTS.same)
-    note(
-        _flags(cells, [column for column in columns if column not in constant], names),
-        WEIGHTS.flags,
-    )
-    if count >= MIN_ROWS_FOR_OUTLIERS:
-        for text in _outlier_notes(cells, varying, outliers, names):
-            note(text, WEIGHTS.outliers)
     others = dict.fromkeys(ending(column.name, 1) for column in news if column not in core)
     if others:
         note(f"other fields: {', '.join(list(others)[:MAX_NAMED])}", WEIGHTS.detail)
     details = [column for column in varying if column not in core]
     for number, row in enumerate(table.rows):
-        weight = WEIGHTS.rare if number in outliers else 1.0
         at = first + len(lines)
         values = (row.cells.get(column.name) for column in core)
         text = (
@@ -239,17 +224,15 @@ def lines_of(table: Table, first: int = 0) -> list[EntryLine]:
         )
         if table.places:
             text = f"{table.places[number]} {text}".strip()
-            lines.append(EntryLine(text, weight, parent=first, unit=f"{table.noun}s"))
+            lines.append(EntryLine(text, parent=first, unit=f"{table.noun}s"))
         else:
             place = table.numbers[number] if table.numbers else number
             form = "{}: " if table.numbers else "[{}] "
             lines.append(
-                EntryLine(
-                    text, weight, parent=first, unit=f"{table.noun}s", number=place, form=form
-                )
+                EntryLine(text, parent=first, unit=f"{table.noun}s", number=place, form=form)
             )
         if detail := _details(row.cells, details, names):
-            lines.append(EntryLine(f"  {detail}", WEIGHTS.detail * weight, parent=at, count=0))
+            lines.append(EntryLine(f"  {detail}", WEIGHTS.detail, parent=at, count=0))
         for path, inner in row.lists:
             lines += _nested(ending(path, 2), inner, at)
     return lines
@@ -325,43 +308,6 @@ def _width(rows: Sequence[Cells], column: Column) -> int:
     return sizes[len(sizes) * 3 // 4] + len(" | ")
 
 
-def _outliers(rows: Sequence[Cells], columns: Sequence[Column]) -> dict[int, list[str]]:
-    """Return the rows with a field or a state that few others have, with the names of these columns."""
-    few = RARE_SHARE * len(rows)
-    fields = [column.name for column in columns if column.present <= few]
-    states: dict[str, set[str]] = {}
-    for column in columns:
-        if column.shape == "words" and column.distinct <= MAX_STATES and column.name not in fields:
-            counts = Counter(str(row.get(column.name)) for row in rows)
-            states[column.name] = {value for value, count in counts.items() if count <= few}
-    found: dict[int, list[str]] = {}
-    for number, row in enumerate(rows):
-        odd = [name for name, rare in states.items() if str(row.get(name)) in rare]
-        odd += [name for name in fields if row.get(name) not in (None, "")]
-        if odd:
-            found[number] = [name for name in odd if name in row]
-    return found
-
-
-def _outlier_notes(
-    rows: Sequence[Cells],
-    columns: Sequence[Column],
-    outliers: dict[int, list[str]],
-    names: dict[str, str],
-) -> Iterator[str]:
-    """Yield the values of the rows that differ most, with the label and the key of these rows."""
-    naming = [column for column in columns if column.is_label or column.is_key(len(rows))][:2]
-    most = sorted(outliers.items(), key=lambda found: -len(found[1]))
-    named: dict[str, list[str]] = {}
-    for number, fields in most[:MAX_OUTLIERS]:
-        row = rows[number]
-        values = ", ".join(f"{names[name]}={cell(row[name])}" for name in fields[:MAX_FIELDS])
-        known = [cell(row[column.name]) for column in naming if row.get(column.name) is not None]
-        named.setdefault(values, []).append(" ".join(known))
-    for values, known in named.items():
-        yield f"{values}: {', '.join(known)}"
-
-
 def _shared(row: Cells, columns: Sequence[Column], names: dict[str, str]) -> str:
     """Return what all rows share, without values deep in them and boilerplate."""
     shown = [
@@ -374,17 +320,6 @@ def _shared(row: Cells, columns: Sequence[Column], names: dict[str, str]) -> str
     shown.sort(key=lambda column: (column.shape == "flag", column.shape != "id"))
     pairs = [f"{names[each.name]}={cell(row[each.name], SHARED_CHARACTERS)}" for each in shown]
     return f"all: {', '.join(pairs[:MAX_SHARED])}" if pairs else ""
-
-
-def _flags(rows: Sequence[Cells], columns: Sequence[Column], names: dict[str, str]) -> str:
-    """Return how many rows have each flag, and which where they are few."""
-    found = []
-    for column in columns:
-        held = [f"[{at}]" for at, row in enumerate(rows) if row.get(column.name) is True]
-        if column.shape == "flag" and held:
-            few = f" {' '.join(held)}" if len(held) <= MAX_FLAGGED < len(rows) else ""
-            found.append(f"{names[column.name]} {len(held)}{few}")
-    return f"true: {', '.join(found[:MAX_SHARED])}" if found else ""
 
 
 def _details(row: Cells, columns: Sequence[Column], names: dict[str, str]) -> str:

@@ -1,18 +1,16 @@
 """Takes off what content comes wrapped in, so that one extractor serves all wrappings. Pure.
 
-JSON inside a JSON string, Python's notation inside JSON, blocks of text, the envelope of MCP, code
+JSON inside a JSON string, blocks of text, the envelope of MCP, code
 fences, terminal colours and progress bars.
 """
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from typing import Any
 
 from hippocampus.formats import json_text
-from hippocampus.indexing import python_source
 from hippocampus.secrets.encodings import ANSI
 
 PROGRESS = re.compile(r"^[^\n]*\r(?!\n)", re.MULTILINE)
@@ -29,12 +27,6 @@ MAX_AROUND = 1_500
 """Words around JSON up to here are a note of the tool, whatever the size of the JSON."""
 JSON_SHARE = 0.7
 """The share of a text that must be its JSON value where more words surround it."""
-PYTHON = re.compile(r"[\[{(]\s*(?:[\[{(]\s*)*(?:'|\"|[A-Z][a-z]+\(|\d|None|True|False)")
-MAX_PYTHON = 300_000
-"""Python's own notation is read up to here; its parser is slow."""
-CONSTRUCTED = re.compile(
-    r"\b(?:Decimal|UUID|datetime\.\w+|date|PosixPath|OrderedDict)\(((?:'[^']*')|[\d, ]*)\)"
-)
 NOTHING: Any = object()
 CONTAINERS = (dict, list)
 BLOCK_KEYS = {"type", "text", "annotations", "meta", "_meta"}
@@ -84,8 +76,6 @@ def _embedded(text: str, words: list[str]) -> Any:
             value = NOTHING
         else:
             value, end = _with_later_blocks(text, value, end)
-    if value is NOTHING:
-        value, first, end = _python(text)
     if not isinstance(value, dict | list | str):
         return NOTHING
     around = len(text[:first].strip()) + len(text[end:].strip())
@@ -114,40 +104,6 @@ def _with_later_blocks(text: str, value: Any, end: int) -> tuple[Any, int]:
         if len(values) > MAX_BLOCKS:
             return value, end
     return (value, end) if len(values) == 1 else (values, last)
-
-
-def _python(text: str) -> tuple[Any, int, int]:
-    """Return the value of a text in Python's notation, with where it begins and ends."""
-    bare = text.strip()
-    if len(text) > MAX_PYTHON or not PYTHON.match(bare) or bare[-1] not in "]})":
-        return NOTHING, 0, 0
-    tree = python_source.parsed(CONSTRUCTED.sub(_constructed, bare), "eval")
-    if tree is None:
-        return NOTHING, 0, 0
-    try:
-        value = ast.literal_eval(tree)
-        return _as_json(value, 0), 0, len(text)
-    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
-        return NOTHING, 0, 0
-
-
-def _constructed(match: re.Match[str]) -> str:
-    inner = match[1]
-    if inner[:1] == "'":
-        return inner
-    numbers = [number.strip() for number in inner.split(",") if number.strip()]
-    day = "-".join(number.zfill(2) for number in numbers[:3])
-    time = ":".join(number.zfill(2) for number in numbers[3:6])
-    return repr(f"{day} {time}".strip())
-
-
-def _as_json(value: Any, depth: int) -> Any:
-    """Return a Python value with the types that JSON has."""
-    if isinstance(value, dict) and depth < 50:
-        return {str(key): _as_json(inner, depth + 1) for key, inner in value.items()}
-    if isinstance(value, list | tuple | set) and depth < 50:
-        return [_as_json(inner, depth + 1) for inner in value]
-    return value if isinstance(value, str | int | float | bool) or value is None else str(value)
 
 
 def _inner(value: Any, layers: int, words: list[str]) -> Any:

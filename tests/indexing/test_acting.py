@@ -61,17 +61,6 @@ def test_what_a_program_prints_is_no_source() -> None:
         assert line in shown
 
 
-def test_pythons_notation_in_the_envelope_of_a_tool_is_a_table_and_stands_once() -> None:
-    rows = [{"name": name, "category": unicodedata.category(chr(at)), "default": None}
-            for at in range(0x3B1, 0x3C0) if (name := unicodedata.name(chr(at), ""))]  # fmt: skip
-    block = {"type": "text", "text": repr(rows), "annotations": None, "meta": None}
-    result = {"meta": None, "content": [block], "structuredContent": {"result": repr(rows)}}
-    found = index(json.dumps(result), ExtractionContext(), Price(2.75, 1_700.0, 4_000, 4_000))
-    shown = "\n".join(found.lines)
-    assert shown.count("GREEK SMALL LETTER GAMMA") == 1
-    assert found.selectors == ('path="$[0]"',)
-
-
 def test_one_to_three_rows_are_not_hidden_behind_a_count() -> None:
     rows = [
         {"id": f"run-{at}", "script": name}
@@ -218,16 +207,6 @@ def test_a_tools_notice_of_a_missing_part_stands(notice: str) -> None:
     assert notice in entry("\n".join(LINES[:120]) + "\n\n" + notice, {"path": "textwrap.py"}, 0.2)
 
 
-@pytest.mark.parametrize("form", ["==> {} <==", "===== {} =====", "--- {} ---", "File: {}"])
-def test_several_files_keep_their_names(form: str) -> None:
-    files = {"lib/textwrap.py": LINES[:90], "lib/io.py": inspect.getsource(io).split("\n")[:90]}
-    text = "\n".join(f"{form.format(name)}\n" + "\n".join(lines) for name, lines in files.items())
-    shown = entry(text)
-    wrap, other = shown.index("lib/textwrap.py: "), shown.index("lib/io.py: ")
-    assert wrap < shown.index("TextWrapper") < other
-    assert "import textwrap" not in shown[other:]
-
-
 def test_the_sentences_of_a_long_line_and_results_stand() -> None:
     task = (
         "The task is to count the bridges. " * 3
@@ -315,25 +294,6 @@ def test_a_text_of_one_line_stands_with_its_beginning_and_a_command_whole() -> N
     short = shortened(Description=told, CommandLine="python solve.py " + "--plot 1145 " * 40)
     assert short["Description"].partition("\n")[2].startswith("Rewrite the decision of the ref")
     assert short["CommandLine"] == "python solve.py " + "--plot 1145 " * 40
-
-
-CONDITION = """def is_open(door, guard, hour):
-    log("asked")
-    if (
-        door.unlocked_by == guard.badge_number
-        and hour in OPENING_HOURS
-    ):
-        return True
-    return door.key is None
-"""
-
-
-@pytest.mark.parametrize("share", [0.2, 0.3, 0.4, 0.5])
-def test_a_condition_stands_whole_or_not_at_all(share: float) -> None:
-    text = "".join(f"def check_{at}(value):\n    return value > {at}\n\n" for at in range(9))
-    shown = entry(text + CONDITION, {"path": "door.py"}, share)
-    parts = [line in shown for line in CONDITION.split("\n")[2:6]]
-    assert all(parts) or not any(parts)
 
 
 def test_a_text_that_a_command_writes_is_short_and_the_command_whole() -> None:

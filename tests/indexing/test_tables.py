@@ -49,22 +49,6 @@ def test_a_small_table_reads_well() -> None:
     ]
 
 
-def test_flags_are_counted_also_where_few_rows_have_one() -> None:
-    rows = [
-        {"id": f"u-{at}", "on": True, **({"suspended": True} if at % 4 else {}), "paid": at < 3}
-        for at in range(40)
-    ]
-    assert shown(rows)[1:3] == ["all: on=true", "true: paid 3 [0] [1] [2], suspended 30"]
-
-
-def test_the_row_that_differs_is_named_and_weighs_more_than_others() -> None:
-    assert any(line.startswith("state=failed") and "ord-017" in line for line in shown(ORDERS))
-    weights = {
-        line.text.split(" | ")[0]: line.weight for line in lines_of(table_of("orders", ORDERS))
-    }
-    assert weights["ord-017"] > weights["ord-018"]
-
-
 @given(ids=st.lists(st.uuids().map(str), min_size=2, max_size=60, unique=True))
 def test_every_id_stands_whole_in_a_row_of_its_own(ids: list[str]) -> None:
     rows = lines_of(table_of("list", [{"id": each, "n": 7} for each in ids]))
@@ -141,12 +125,6 @@ def test_a_small_sheet_is_its_rows_with_their_lines() -> None:
         "3: ord-2 | Bob | paid | 3.10 | 2024-01-03",
         "4: ord-3 | Cy | failed | 1200 | 2024-02-03",
     ]
-
-
-def test_the_row_of_a_sheet_that_differs_is_named() -> None:
-    lines = [f"node-{at},zone-{at},{'down' if at == 200 else 'up'}" for at in range(400)]
-    shown = [line.text for line in read("\n".join(["id,zone,state", *lines])).lines]
-    assert "state=down: node-200 zone-200" in shown
 
 
 def test_rows_of_a_large_sheet_are_counted() -> None:

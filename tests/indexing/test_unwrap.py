@@ -27,16 +27,6 @@ def test_text_blocks_become_their_text() -> None:
     assert unwrap.json_value(json.dumps(blocks)) == ["one line", "and another"]
 
 
-def test_pythons_notation_inside_json_is_read() -> None:
-    row = {"id": 7, "day": None, "note": "it's", "paid": True}
-    inner = repr([row, {**row, "id": 8}]).replace("None", "datetime.date(2005, 5, 24)")
-    text = json.dumps({"content": [{"type": "text", "text": inner}], "isError": False})
-    assert unwrap.json_value(text) == [
-        {**row, "day": "2005-05-24"},
-        {**row, "id": 8, "day": "2005-05-24"},
-    ]
-
-
 def test_the_two_forms_of_a_tool_result_are_one_value() -> None:
     rows = [{"name": "actor_id", "type": "integer"}, {"name": "last_name", "type": "text"}]
     block = {"type": "text", "text": json.dumps(rows), "annotations": None, "_meta": None}
