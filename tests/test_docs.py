@@ -482,6 +482,21 @@ def test_every_table_of_the_state_is_documented() -> None:
     assert backticked(sorted(tables), SPEC) == []
 
 
+def test_the_table_of_dependencies_has_each_of_them_and_no_other() -> None:
+    page = TEXTS[ROOT / "docs/reference/dependencies.md"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    named = {re.match(r"[\w-]+", each)[0] for each in project["dependencies"]}  # type: ignore[index]
+    base, extras = page.split("## Extras")
+    rows = [line.split("|")[1] for line in base.splitlines() if line.startswith("| `")]
+    assert {name for row in rows for name in re.findall(r"`([\w-]+)`", row)} == named
+    own = set(re.findall(r"^\| `([\w-]+)`", extras, re.MULTILINE))
+    frameworks = {"litellm", *(path.stem for path in (ROOT / "docs/hosts").glob("*.md"))}
+    assert own == set(project["optional-dependencies"]) - frameworks - {"test", "docs", "dev"} | {
+        "mcp",
+        "proxy",
+    }
+
+
 # The JSON object
 
 
@@ -492,7 +507,7 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> Any:
     odd = folder / "odd.txt"
     odd.write_text("no recording", "utf-8")
     command = [sys.executable, "-m", "hippocampus", "replay", str(recording), str(odd), "--json"]
-    command += ["--compare", "--report", str(folder / "report.html")]
+    command += ["--compare", "--texts", "--report", str(folder / "report.html")]
     done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=folder)
     return json.loads(done.stdout)
 

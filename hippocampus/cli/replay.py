@@ -75,6 +75,13 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
     report: Annotated[
         Path | None, typer.Option(help="Write one self-contained HTML page to this file.")
     ] = None,
+    texts: Annotated[
+        bool,
+        typer.Option(
+            "--texts",
+            help="With --report, write pages with the raw list next to the view into a folder next to it.",
+        ),
+    ] = False,
     billed: Annotated[
         bool,
         typer.Option(
@@ -134,6 +141,8 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
     if billed:
         _print_bills(paths, table, as_json=as_json)
         return
+    if texts and report is None:
+        fail("--texts writes into a folder next to the page: name that by --report")
     if report is not None:
         _expect_writable(report, paths)
     options = Options(
@@ -144,6 +153,7 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
         outcomes=outcomes,
         marks=marks,
         by_model=by_model,
+        texts=report.with_name(f"{report.stem}-texts") if report and texts else None,
     )
     if out is not None:
         _expect_apart(out, paths)

@@ -115,6 +115,7 @@ def _name(file: Path, options: Options) -> str:
         options.policy.model_dump_json(),
         asdict(options.prices),
         (options.compare, options.views, options.outcomes, options.marks, options.by_model),
+        str(options.texts),
         hippocampus.__version__,
     )
     return f"{hashlib.sha256(json.dumps(values).encode()).hexdigest()[:32]}.jsonl"

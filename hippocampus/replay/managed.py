@@ -21,6 +21,7 @@ from hippocampus.policy.consolidation import NOTHING
 from hippocampus.prices import Prices
 from hippocampus.prices.prompt_cache import OWN_MARKS, MarkPlacement
 from hippocampus.replay.measure import IDEAL, CacheModel, Measured, Script, measure
+from hippocampus.replay.texts import ViewTexts
 from hippocampus.session.session import Session
 from hippocampus.storage import files
 
@@ -75,11 +76,18 @@ def offline(policy: Policy) -> Policy:
 
 
 def measure_ours(
-    script: Script, policy: Policy, prices: Prices, model: CacheModel = IDEAL
+    script: Script,
+    policy: Policy,
+    prices: Prices,
+    model: CacheModel = IDEAL,
+    texts: ViewTexts | None = None,
 ) -> tuple[Measured, list[EntryTimeline]]:
-    """Measure a session with a policy, and return the timelines of its entries."""
+    """Measure a session with a policy, and return the timelines of its entries.
+
+    `texts` takes in each view.
+    """
     with fresh_session(policy, prices, model.marks) as session:
-        contents, histories = _Contents(session), EntryHistories(session)
+        contents, histories = _Contents(session), EntryHistories(session, texts)
         measured = measure(script, histories.view, contents.recover, model)
         recalls = session.status()["recalls"]
         measured = replace(
@@ -94,8 +102,9 @@ def measure_ours(
 class EntryHistories:
     """A session, and each entry with the turns from which on it stood as it did."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, texts: ViewTexts | None = None) -> None:
         self.session = session
+        self.texts = texts
         self.calls = 0
         self.by_id: dict[str, list[tuple[int, Entry]]] = {}
 
@@ -107,6 +116,8 @@ class EntryHistories:
             known = self.by_id.setdefault(entry.id, [])
             if not known or known[-1][1] is not entry:
                 known.append((self.calls, entry))
+        if self.texts:
+            self.texts.note(self.calls, self.session.view_pairs())
         self.calls += 1
         return view
 

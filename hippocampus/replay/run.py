@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import hashlib
 import json
 import logging
 from collections import Counter
@@ -22,11 +23,14 @@ from hippocampus.prices.prompt_cache import MarkPlacement
 from hippocampus.replay.managed import measure_ours
 from hippocampus.replay.measure import CacheModel, measure, prepare
 from hippocampus.replay.outcomes import DecisiveSums, decisive_sums, outcomes
+from hippocampus.replay.page import texts_page
 from hippocampus.replay.readers import read_bytes, read_file
 from hippocampus.replay.recording import Recording
 from hippocampus.replay.strategies import BASELINES, EVERYTHING, FLOOR
 from hippocampus.replay.summary import Summary, raw_of, totals
+from hippocampus.replay.texts import ViewTexts
 from hippocampus.replay.workers import over_files
+from hippocampus.storage import files as storage
 
 log = logging.getLogger("hippocampus")
 OURS = "hippocampus"
@@ -48,6 +52,8 @@ class Options:
     """Whether the figures of decisive steps are computed, by folder."""
     marks: MarkPlacement = "ours"
     """The cache marks that every strategy's requests carry."""
+    texts: Path | None = None
+    """A folder for a page of each recording's texts; None writes none."""
     by_model: bool = False
     """Whether `prices` are only for recordings that name no model with a known price."""
 
@@ -95,7 +101,8 @@ def replay_recording(recording: Recording, options: Options) -> Row:
     own = options.prices_of(recording.model) if options.by_model else options.prices
     prices = own or options.prices
     model = CacheModel(prices, options.marks)
-    ours, timelines = measure_ours(script, options.policy, prices, model)
+    texts = ViewTexts() if options.texts else None
+    ours, timelines = measure_ours(script, options.policy, prices, model, texts)
     everything = measure(script, EVERYTHING.make(recording), model=model)
     measured = {OURS: ours, EVERYTHING.name: everything}
     if options.compare:
@@ -125,12 +132,22 @@ def replay_recording(recording: Recording, options: Options) -> Row:
             name: [round(call.cost(prices), 1) for call in each] for name, each in calls.items()
         }
         row["entries"] = [asdict(timeline) for timeline in timelines]
+    if texts and options.texts:
+        row["texts"] = _write_texts(options.texts, recording, texts.data(recording, ours))
     if options.outcomes:
         row["decisive"] = {
             name: asdict(decisive_sums(script, each, everything, prices))
             for name, each in measured.items()
         }
     return row
+
+
+def _write_texts(folder: Path, recording: Recording, data: dict[str, Any]) -> str:
+    """Write the page of a recording's texts, and return its address from next to the folder."""
+    named = hashlib.sha256(f"{recording.path}\0{recording.name}".encode("utf-8", "replace"))
+    page = folder / f"{named.hexdigest()[:16]}.html"
+    storage.replace_file(page, texts_page(data).encode("utf-8", "replace"))
+    return f"{folder.name}/{page.name}"
 
 
 def _figures(summary: Summary) -> dict[str, Any]:

@@ -7,11 +7,13 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
+from conversations import EAGER
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -114,6 +116,29 @@ def test_any_text_survives_as_data_and_ends_no_script(data):
     (inside,) = Page(block + "<p>").scripts
     assert json.loads(inside) == data
     assert not re.search("[<>&\u2028\u2029]", inside)
+
+
+def test_a_page_of_texts_has_each_call_and_marks_what_was_hidden(tmp_path):
+    given_ = replace(options(), texts=tmp_path / "report-texts", policy=EAGER)
+    calls = chat(6, EVIL)
+    row = replay_recording(Recording("shop/x.json", EVIL, "openai-chat", calls), given_)
+    text = (tmp_path / row["texts"]).read_text("utf-8")
+    seen = Page(text)
+    assert not {tag for tag, _ in seen.elements} & {"img", "iframe", "object", "embed", "base"}
+    data = json.loads(seen.scripts[0])
+    ours = row["strategies"]["hippocampus"]
+    assert sum(map(len, data["hidden"])) == ours["hidden"] + ours["hidden_lines"]
+    assert len(data["messages"]) == len(calls) - 1  # all but the last answer, which no call sent
+    for number, message in enumerate(data["messages"]):
+        assert message["tools"] == ([EVIL.replace("\ud800", "?")] if number else [])
+        assert message["shown"][0][0] == message["call"] == (number + 1) // 2
+        assert all(call >= message["call"] for call in message["hidden"])
+    results = data["messages"][2::2]
+    assert [each["text"] for each in results] == [each["content"] for each in calls[2::2]]
+    last = [each["shown"][-1][1] for each in results]
+    assert any(shown and shown.startswith("[") for shown in last)
+    marked = {call for each in results for call in each["hidden"]}
+    assert marked == {call for call, used in enumerate(data["hidden"]) if used}
 
 
 def test_nothing_is_loaded_from_anywhere(found):

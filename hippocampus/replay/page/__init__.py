@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from pathlib import Path
 from string import Template
 from typing import Any
 
-from hippocampus.replay.page.markup import json_script, main_parts
+from hippocampus.replay.page.markup import json_script, main_parts, text
 from hippocampus.replay.page.series import page_data
 
 SCRIPTS = ("draw.js", "scatter.js", "charts.js", "timeline.js", "recording.js", "list.js")
+TEXTS_SCRIPTS = ("draw.js", "texts.js")
 
 
 def write_page(outcome: dict[str, Any], path: Path) -> None:
@@ -33,10 +35,21 @@ def write_page(outcome: dict[str, Any], path: Path) -> None:
 
 def page(outcome: dict[str, Any]) -> str:
     """Return the page."""
+    data = json_script(page_data(outcome), "page-data")
+    return _filled("page.html", SCRIPTS, data, main_parts(outcome))
+
+
+def texts_page(texts: dict[str, Any]) -> str:
+    """Return the page of a recording's texts, as `ViewTexts.data` has them."""
+    data = json_script(texts, "page-data")
+    return _filled("texts.html", TEXTS_SCRIPTS, data, {"title": text(texts["name"])})
+
+
+def _filled(template: str, scripts: Iterable[str], data: str, parts: Mapping[str, str]) -> str:
     style = _asset("page.css")
-    script = '"use strict";\n' + "\n".join(map(_asset, SCRIPTS))
-    return Template(_asset("page.html")).substitute(
-        main_parts(outcome),
+    script = '"use strict";\n' + "\n".join(map(_asset, scripts))
+    return Template(_asset(template)).substitute(
+        parts,
         # This style, this script and the empty icon are allowed; everything else is refused.
         content_policy=(
             f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
@@ -44,7 +57,7 @@ def page(outcome: dict[str, Any]) -> str:
         ),
         style=style,
         script=script,
-        data=json_script(page_data(outcome), "page-data"),
+        data=data,
     )
 
 

@@ -32,6 +32,7 @@ function build(view) {
     html("div", { class: "words" }, ...data.words.map((each) => html("p", {}, each))),
     ...data.troubles.map((each) => html("p", { class: "trouble" }, each)),
     strategyTable(view));
+  if (data.texts) body.append(html("p", {}, html("a", { href: data.texts }, "The raw list next to the view, call by call")));
   if (view.calls) body.append(controls(view), view.drawings, callTableLink(view));
   else body.append(html("p", { class: "soft" }, "The sizes of its calls were not kept, so there is nothing to draw."));
   if (data.entries.length) body.append(asTable("The entries as a table", () => entryTable(data.entries)));

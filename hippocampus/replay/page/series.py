@@ -58,6 +58,7 @@ def recording_data(recording: dict[str, Any], outcome: dict[str, Any]) -> dict[s
     tokens, costs = recording.get("call_tokens"), recording.get("call_costs")
     return {
         **{field: recording[field] for field in ("path", "format", "model", "best_other")},
+        "texts": recording.get("texts"),
         "dollarsPerToken": recording["dollars_per_million"] / 1_000_000,
         "words": sentences(recording, outcome),
         "troubles": [*recording["broken"], *recording["problems"]],
