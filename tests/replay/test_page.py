@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus import policy, prices
+from hippocampus.policy import Rule
 from hippocampus.replay.page import page, write_page
 from hippocampus.replay.page.markup import json_script
 from hippocampus.replay.page.series import line_styles, page_data, recording_data
@@ -25,6 +26,11 @@ from hippocampus.replay.recording import Recording
 from hippocampus.replay.run import Options, Row, outcome, place, replay_recording
 
 EVIL = "</script><!--<img src=x onerror=alert(1)>\u2028'\"&`${7}\ud800\u202e"
+SHORT = EAGER.model_copy(
+    update={
+        "lifecycle_policies": (Rule.model_validate({"match": {}, "action": {"compression": 30}}),)
+    }
+)
 CHROMIUM = shutil.which("chromium")
 
 
@@ -119,7 +125,7 @@ def test_any_text_survives_as_data_and_ends_no_script(data):
 
 
 def test_a_page_of_texts_has_each_call_and_marks_what_was_hidden(tmp_path):
-    given_ = replace(options(), texts=tmp_path / "report-texts", policy=EAGER)
+    given_ = replace(options(), texts=tmp_path / "report-texts", policy=SHORT)
     calls = chat(6, EVIL)
     row = replay_recording(Recording("shop/x.json", EVIL, "openai-chat", calls), given_)
     text = (tmp_path / row["texts"]).read_text("utf-8")
@@ -127,6 +133,7 @@ def test_a_page_of_texts_has_each_call_and_marks_what_was_hidden(tmp_path):
     assert not {tag for tag, _ in seen.elements} & {"img", "iframe", "object", "embed", "base"}
     data = json.loads(seen.scripts[0])
     ours = row["strategies"]["hippocampus"]
+    assert sum(map(len, data["hidden"])) > 0
     assert sum(map(len, data["hidden"])) == ours["hidden"] + ours["hidden_lines"]
     assert len(data["messages"]) == len(calls) - 1  # all but the last answer, which no call sent
     for number, message in enumerate(data["messages"]):
@@ -251,7 +258,18 @@ def test_a_browser_draws_the_recording_in_the_address(found, tmp_path):
 @pytest.mark.skipif(not CHROMIUM, reason="no chromium on the PATH to open the page in")
 def test_a_browser_opens_a_recording_without_views(tmp_path):
     plain = options(compare=False, views=False)
-    write_page(outcome([replayed("desk/one.json", plain)], [], plain), tmp_path / "out.html")
+    write_page(outcome([replayed("desk/one.json", plain)], plain), tmp_path / "out.html")
     document, console = dumped(tmp_path / "out.html", tmp_path, "r0")
     assert not console
     assert "there is nothing to draw" in document.split('class="opened"')[1]
+
+
+@pytest.mark.skipif(not CHROMIUM, reason="no chromium on the PATH to open the page in")
+def test_a_browser_shows_a_call_next_to_its_raw_list(tmp_path):
+    given_ = replace(options(), texts=tmp_path / "report-texts", policy=SHORT)
+    row = replay_recording(Recording("shop/x.json", EVIL, "openai-chat", chat(6)), given_)
+    document, console = dumped(tmp_path / row["texts"], tmp_path, "")
+    assert not console
+    assert document.count("<article") > 2
+    assert "<mark>" in document
+    assert "Used and not shown: ORD-" in document
