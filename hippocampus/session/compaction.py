@@ -5,9 +5,8 @@ Spans of messages in, records out. The user's own messages stay while they fit.
 
 from __future__ import annotations
 
-import bisect
 import itertools
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import NamedTuple
@@ -29,7 +28,7 @@ from hippocampus.formats.conversation import Item, write
 from hippocampus.indexing import frame
 from hippocampus.session import digest
 from hippocampus.session.digest import Room, Span
-from hippocampus.session.history import History
+from hippocampus.session.history import History, is_said_by_user
 from hippocampus.session.payloads import Payloads
 from hippocampus.session.rules import Rules
 from hippocampus.session.view import View
@@ -90,16 +89,6 @@ def plan_compaction(
     return best
 
 
-def rounds_of(staying: Iterable[int], closed: Sequence[int]) -> set[int]:
-    """Return all messages of the rounds of calls and results in which some stay."""
-    found: set[int] = set()
-    for number in staying:
-        at = bisect.bisect_right(closed, number)
-        end = closed[at] if at < len(closed) else number + 1
-        found.update(range(closed[at - 1], end))
-    return found
-
-
 def _plan_at(
     level: Level, view: View, limit_tokens: int, closed: Sequence[int], pinned: Collection[int]
 ) -> CompactionPlan:
@@ -107,14 +96,13 @@ def _plan_at(
         message = view.history.raw[number]
         if view.is_folded(number):
             return False
-        own = not level.with_user and digest.is_said_by_user(message)
+        own = not level.with_user and is_said_by_user(message)
         return number in pinned or message.role == "system" or own
 
     start = digest.opening_end(view.history.raw)
     tail = _tail_start(view, level.tail_share * limit_tokens)
     end = max((number for number in closed if number <= tail), default=0)
-    kept = rounds_of(filter(stays, range(start, end)), closed)
-    spans = digest.spans_of(start, end, kept.__contains__)
+    spans = digest.spans_between(start, end, filter(stays, range(start, end)), closed)
     spans = [span for span in spans if is_worth(view, span)]
     share = int(DIGESTS_SHARE * limit_tokens) // max(1, len(spans))
     most = min(digest.MAX_TOKENS, max(digest.MIN_TOKENS, share))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import posixpath
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from hippocampus.formats import json_text
@@ -62,25 +62,24 @@ class Span(NamedTuple):
         return self.start <= other.start and other.end <= self.end
 
 
-def spans_of(start: int, end: int, stays: Callable[[int], bool]) -> list[Span]:
-    """Return the runs of messages between two numbers; those that stay stand between them."""
-    spans: list[Span] = []
-    at = start
-    while at < end:
-        if stays(at):
-            at += 1
-            continue
-        stop = at
-        while stop < end and not stays(stop):
-            stop += 1
-        spans.append(Span(at, stop))
-        at = stop
-    return spans
+def spans_between(
+    start: int, end: int, staying: Iterable[int], closed: Sequence[int]
+) -> list[Span]:
+    """Return the runs of messages between two numbers, without the rounds of calls and results in which some stay.
 
+    `closed` are the numbers of the messages before which no call is open.
+    """
+    import numpy as np
 
-def is_said_by_user(message: Message) -> bool:
-    """Return whether a message holds the user's own words, and no tool's results."""
-    return message.role == "user" and all(part.kind != "result" for part in message.parts)
+    numbers, edges = np.fromiter(staying, np.int64), np.asarray([*closed, 1 << 62], np.int64)
+    after = np.searchsorted(edges, numbers, "right")
+    ends = np.where(after < len(closed), edges[after], numbers + 1)
+    depth = np.zeros(end + 1, np.int64)
+    np.add.at(depth, edges[after - 1].clip(max=end), 1)
+    np.add.at(depth, ends.clip(max=end), -1)
+    stays = np.concatenate([[True], depth.cumsum()[start:end] > 0, [True]])
+    turns = np.flatnonzero(stays[1:] != stays[:-1]) + start
+    return [Span(*pair) for pair in turns.reshape(-1, 2).tolist()]
 
 
 def opening_end(messages: Sequence[Message]) -> int:

@@ -39,6 +39,8 @@ class History:
     """The numbers of the user's messages."""
     keys: Sequence[str] = ()
     """For each message a hash of its words: what else its items carry, such as marks, may move."""
+    own: Sequence[int] = ()
+    """The numbers of the messages of the system, and of those with the user's own words."""
     closed: Sequence[int] = ()
     """The numbers of the messages before which no tool call is open."""
     weights: Mapping[str, int] = field(default_factory=dict)
@@ -67,6 +69,11 @@ class History:
         for message in fresh:
             turns.append((turns[-1] if turns else 0) + (message.role == "assistant"))
         users = [at for at, message in enumerate(fresh, kept) if message.role == "user"]
+        own = [
+            at
+            for at, message in enumerate(fresh, kept)
+            if message.role == "system" or is_said_by_user(message)
+        ]
         cut = kept < len(self.raw)
         redacted = {n: each for n, each in self.redacted.items() if n < kept} if cut else None
         return History(
@@ -79,6 +86,7 @@ class History:
             turns,
             [*self.asked[: bisect.bisect_left(self.asked, kept)], *users],
             [*self.keys[:kept], *keys],
+            [*self.own[: bisect.bisect_left(self.own, kept)], *own],
             boundaries(reading.messages, self.closed[: bisect.bisect_right(self.closed, kept)]),
         )
 
@@ -143,6 +151,11 @@ class History:
                 if part.kind == "text":
                     return number, at
         return None
+
+
+def is_said_by_user(message: Message) -> bool:
+    """Return whether a message holds the user's own words, and no tool's results."""
+    return message.role == "user" and all(part.kind != "result" for part in message.parts)
 
 
 def boundaries(messages: Sequence[Message], known: Sequence[int] = ()) -> list[int]:

@@ -61,22 +61,20 @@ def foldable(view: View, payloads: Payloads, prices: Prices, policy: Policy) -> 
     closed = view.history.closed[: bisect.bisect_right(view.history.closed, view.sent)]
     last = max(closed, default=0)
 
-    def stays(number: int) -> bool:
-        message = raw[number]
-        return not cold[number] or message.role == "system" or digest.is_said_by_user(message)
-
-    staying = compaction.rounds_of(filter(stays, range(start, last)), closed)
-    spans = digest.spans_of(start, last, staying.__contains__)
+    own = view.history.own
+    hot = (np.flatnonzero(~cold[start:last]) + start).tolist()
+    staying = [*hot, *own[bisect.bisect_left(own, start) : bisect.bisect_left(own, last)]]
+    spans = digest.spans_between(start, last, staying, closed)
     spans = [span for span in spans if compaction.is_worth(view, span)]
     if not spans:
         return None
     replaced = np.concatenate([np.arange(*span) for span in spans])
     weight = int(weights[replaced].sum())
     raws = [sum(view.history.tokens[slice(*span)]) for span in spans]
-    hot = payloads.hot_tokens(spans, turn)
+    hot_tokens = payloads.hot_tokens(spans, turn)
     together = digest.room_of(sum(raws))
     rooms = [Room(max(digest.MIN_TOKENS, together.steps * raw // sum(raws))) for raw in raws]
-    rooms[-1] = Room(rooms[-1].steps, hot + together.files)
+    rooms[-1] = Room(rooms[-1].steps, hot_tokens + together.files)
     left = sum(room.total + compaction.FRAME_TOKENS for room in rooms)
     if left >= weight:
         return None

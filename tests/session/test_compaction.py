@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import inspect
 import itertools
 import json
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 from conversations import Rounds, any_rounds, growing, named_in, no_fallback, reading
 from hypothesis import given
+from hypothesis import strategies as st
 
 from hippocampus import Hippocampus, Policy
 from hippocampus.formats.conversation import unpaired
@@ -24,7 +26,7 @@ from hippocampus.models.tokens import count_message
 from hippocampus.policy import load
 from hippocampus.prices import TABLES
 from hippocampus.session import history
-from hippocampus.session.digest import Span, transcript
+from hippocampus.session.digest import Span, spans_between, transcript
 from hippocampus.session.history import History
 from hippocampus.session.view import View
 
@@ -512,3 +514,17 @@ def test_the_check_of_a_view_reads_what_has_changed() -> None:
     whole, cut = Span(1, 4), Span(2, 4)
     assert view.with_digests([(whole, "three")]).parted() == ""
     assert "call 'a' has no result" in view.with_digests([(cut, "two")]).parted()
+
+
+@given(st.data())
+def test_spans_are_what_is_left_without_the_rounds_of_what_stays(data: st.DataObject) -> None:
+    closed = [0, *sorted(data.draw(st.sets(st.integers(1, 30), max_size=30)))]
+    start, end = sorted(
+        data.draw(st.tuples(st.integers(0, closed[-1]), st.integers(0, closed[-1])))
+    )
+    staying = data.draw(st.sets(st.integers(start, end - 1))) if start < end else set[int]()
+    round_of = [bisect.bisect_right(closed, number) for number in range(closed[-1])]
+    left = [n for n in range(start, end) if round_of[n] not in {round_of[at] for at in staying}]
+    found = spans_between(start, end, sorted(staying), closed)
+    assert [n for span in found for n in range(*span)] == left
+    assert all(one.end < other.start for one, other in itertools.pairwise(found))
