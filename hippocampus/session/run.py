@@ -229,7 +229,8 @@ class SessionRun:
             self.state = replace(self.state, candidates={})
             return history
         end = history.end_of(len(keys) - 1)
-        self._stand_again(self.state.history.extended(items[:end]), items[:end])
+        earlier = history.until(len(keys)) or self.state.history.extended(items[:end])
+        self._stand_again(earlier, items[:end])
         self.state = self.state.with_candidates(self.rules)
         return self.state.history.extended(items, end)
 
