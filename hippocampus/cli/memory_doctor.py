@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import platform
-import sqlite3
 import sys
 import tempfile
 import time
@@ -58,10 +57,10 @@ def report(
 
 def _sqlite() -> dict[str, Any]:
     """Return whether full text works as the store needs it, by a trial."""
-    from hippocampus.storage.full_text import has_tokenizer
+    from hippocampus.storage.full_text import SQLITE_VERSION, has_tokenizer
 
     found = {"fts5": has_tokenizer("porter unicode61"), "trigram": has_tokenizer("trigram")}
-    return {"version": sqlite3.sqlite_version, "ok": all(found.values()), **found}
+    return {"version": SQLITE_VERSION, "ok": all(found.values()), **found}
 
 
 def _database(path: Path) -> dict[str, Any]:

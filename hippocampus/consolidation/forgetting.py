@@ -5,7 +5,6 @@ What another session quotes, shares or was given of it belongs to that session, 
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass
 
 from hippocampus.consolidation import daily_log
@@ -14,7 +13,7 @@ from hippocampus.entries.text import storable
 from hippocampus.errors import StoreError
 from hippocampus.facts import upkeep
 from hippocampus.facts.store import Facts
-from hippocampus.storage import gc, ledger, search_index
+from hippocampus.storage import database, gc, ledger, search_index
 from hippocampus.storage.content_store import ContentStore, DiskStore
 from hippocampus.storage.facts import memories
 from hippocampus.storage.sqlite import rewrite, wipe
@@ -74,19 +73,20 @@ def forget(state: StateDir, session: str, store: ContentStore, facts: Facts) -> 
     ledger.expect_closed(state, session)
     found = traces(state, session, store, facts)
     try:
-        _without_lines(state, facts, found.facts)
-        daily_log.remove(state, session)
-        for key in found.payloads:
-            store.delete(key)
-        search_index.forget(state.index, [session])
-        db = facts.tables.database
-        with db.transaction():
-            upkeep.erase(facts.tables, session)
-            ledger.forget(db.connection, session)
-        wipe(db.connection)
-        if isinstance(store, DiskStore):
-            rewrite(state.contents / "cache.db")
-    except (OSError, sqlite3.Error) as failure:
+        with database.as_store_error(state):
+            _without_lines(state, facts, found.facts)
+            daily_log.remove(state, session)
+            for key in found.payloads:
+                store.delete(key)
+            search_index.forget(state.index, [session])
+            db = facts.tables.database
+            with db.transaction():
+                upkeep.erase(facts.tables, session)
+                ledger.forget(db.connection, session)
+            wipe(db.connection)
+            if isinstance(store, DiskStore):
+                rewrite(state.contents / "cache.db")
+    except StoreError as failure:
         raise StoreError(f"session {session!r} is not forgotten yet: {failure}") from failure
     return found
 

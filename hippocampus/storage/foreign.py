@@ -53,13 +53,17 @@ def opencode_sessions(path: Path) -> list[dict[str, Any]]:
     """Return the sessions of a database of opencode, oldest first, each as `opencode export` writes it.
 
     Raises:
-        ValueError: a row is no JSON.
-        sqlite3.Error: the file is no database of opencode, or is damaged.
+        StoreError: the file is no database of opencode, or is damaged.
 
     """
-    with reading(path) as db:
-        sessions = db.execute("SELECT id, parent_id FROM session ORDER BY time_created, id")
-        return [_opencode_session(db, *row) for row in sessions.fetchall()]
+    try:
+        with reading(path) as db:
+            sessions = db.execute("SELECT id, parent_id FROM session ORDER BY time_created, id")
+            return [_opencode_session(db, *row) for row in sessions.fetchall()]
+    except sqlite3.OperationalError as failure:
+        raise StoreError(f"no database of opencode: {failure}") from failure
+    except (sqlite3.DatabaseError, ValueError) as failure:
+        raise StoreError(f"cannot be read: {failure}") from failure
 
 
 def _opencode_session(db: sqlite3.Connection, session: str, parent: str | None) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from hippocampus.storage.sqlite import IN_MEMORY
 
+SQLITE_VERSION = sqlite3.sqlite_version
+
 
 def has_tokenizer(tokenizer: str) -> bool:
     """Return whether FTS5 has a tokenizer, by a trial."""

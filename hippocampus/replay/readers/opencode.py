@@ -5,11 +5,10 @@ What it writes for its own display (diffs, snapshots, previews) is not read.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from hippocampus.errors import RecordingError
+from hippocampus.errors import RecordingError, StoreError
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.raw import RawConversation, RawMessage, chat_call, without_usage
@@ -48,10 +47,8 @@ def exported(path: Path) -> list[JsonRecord]:
     """
     try:
         return [JsonRecord(session) for session in opencode_sessions(path)]
-    except sqlite3.OperationalError as failure:
-        raise RecordingError(str(path), f"no database of opencode: {failure}") from failure
-    except (sqlite3.DatabaseError, ValueError) as failure:
-        raise RecordingError(str(path), f"cannot be read: {failure}") from failure
+    except StoreError as failure:
+        raise RecordingError(str(path), str(failure)) from failure
 
 
 def _messages(record: JsonRecord) -> list[JsonRecord]:
