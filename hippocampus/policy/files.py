@@ -6,7 +6,6 @@ The only reader of policy files. All problems of a file and of those it extends 
 from __future__ import annotations
 
 import functools
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import resources
@@ -15,25 +14,17 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from hippocampus.entries import decay
 from hippocampus.errors import PolicyError, nearest
 from hippocampus.policy.fields import Policy
 from hippocampus.policy.problems import problems_of
 from hippocampus.policy.tree import Problem, Tree, TreeError, read
 
-LOG = logging.getLogger("hippocampus")
 SUFFIX = ".yaml"
 MAX_FILE_BYTES = 1_000_000
 BLOCKS = frozenset({"consolidation", "facts"})
 """Blocks that are merged key by key too."""
 MERGED = ("decay_rates", "fresh_turns")
 """Tables that are merged key by key with those of the extended policy."""
-OLD_FIELDS = {
-    "fade_after_turns": "fade_below",
-    "sleep_after_turns": "sleep_below",
-    "tell_after_turns": "digest_below",
-}
-"""Fields of earlier versions in turns, with the fields in strength that replace them."""
 
 
 def load(named: str | Path) -> Policy:
@@ -128,7 +119,7 @@ def _load(path: Path, named: str, chain: tuple[Path, ...]) -> Policy:
     own = None
     base = _base(file, (*chain, path.resolve()))
     try:
-        own = Policy.model_validate({"name": path.stem, **_converted(file, base)})
+        own = Policy.model_validate({"name": path.stem, **file.tree.data})
     except ValidationError as failure:
         file.own += problems_of(file.tree, failure)
     if own is None or file.own or file.base:
@@ -152,41 +143,6 @@ def _base(file: _PolicyFile, chain: tuple[Path, ...]) -> Policy | None:
     except ValueError as failure:
         file.own.append(file.tree.problem(str(failure), ("extends",)))
     return None
-
-
-def _converted(file: _PolicyFile, base: Policy | None) -> dict[str, Any]:
-    """Return the data of a file with its old fields as the strength after as many turns."""
-    data = dict(file.tree.data)
-    part = {
-        key: data[key] for key in ("decay_rates", "exponent", "initial_strength") if key in data
-    }
-    try:
-        known = Policy.model_validate(part)
-    except ValidationError:  # reported with the other problems of the file
-        known = Policy()
-    known = known if base is None else extended(base, known, part)
-    if data.get("rules") == "all":
-        del data["rules"]
-        line = file.tree.problem("", ("rules",)).line
-        LOG.warning(
-            "%s:%d: `rules: all` is an old field; every matching rule applies", file.path, line
-        )
-    for old, new in OLD_FIELDS.items():
-        turns = data.get(old)
-        if type(turns) is not int or not 0 <= turns <= 1_000_000_000:
-            continue
-        rate = known.decay_rates["tool_result"]
-        faded = decay.faded(known.initial_strength, rate, turns, known.exponent)
-        below = 0.0 if new == "digest_below" and not turns else faded
-        data.setdefault(new, round(below, 3))
-        del data[old]
-        line = file.tree.problem("", (old,)).line
-        LOG.warning(
-            "%s:%d: `%s: %d` is an old field; write `%s: %g`, the strength of a tool result after"
-            " as many turns",
-            *(file.path, line, old, turns, new, data[new]),
-        )
-    return data
 
 
 def extended(base: Policy, own: Policy, written: Mapping[str, Any]) -> Policy:

@@ -33,6 +33,9 @@ EXPECTED = {
 QUOTABLE = ("string_type", "invalid_key")
 BOUNDS = {"greater_than_equal": ("at least", "ge"), "less_than_equal": ("at most", "le")}
 REMOVED = {
+    "fade_after_turns": "write `fade_below`, a strength",
+    "sleep_after_turns": "write `sleep_below`, a strength",
+    "tell_after_turns": "write `digest_below`, a strength",
     "sleep_over_tokens": "leave it out: no recording missed it",
     "horizon_calls": "leave it out: no recording missed it",
     "reactivate_tokens": "leave it out: a model takes a stored content back with `recall`",

@@ -109,7 +109,7 @@ def test_a_problem_says_what_is_expected_and_what_is_near(
 
 def test_every_problem_of_every_level_is_told_at_once(tmp_path: Path) -> None:
     write(tmp_path, "base", "strong: 2\n")
-    text = "extends: base.yaml\nrules: any\nrules: all\n" + one_rule("{type: x}", "{pin: 3}")
+    text = "extends: base.yaml\nstrong: 0.4\nstrong: 0.5\n" + one_rule("{type: x}", "{pin: 3}")
     path = write(tmp_path, "mine", text)
     with pytest.raises(PolicyError) as told:
         load(path)
@@ -117,7 +117,7 @@ def test_every_problem_of_every_level_is_told_at_once(tmp_path: Path) -> None:
         re.sub(r"^.*/(\w+\.yaml:\d+:\d+): .* @ ", r"\1 ", each) for each in told.value.problems
     ]
     assert places == [
-        "mine.yaml:3:1 $.rules",
+        "mine.yaml:3:1 $.strong",
         "mine.yaml:5:13 $.lifecycle_policies[0].match.type",
         "mine.yaml:6:14 $.lifecycle_policies[0].action.pin",
         "base.yaml:1:1 $.strong",
@@ -171,13 +171,6 @@ def test_a_policy_has_what_it_leaves_out_from_the_one_it_extends(tmp_path: Path)
     assert treatment.because == {"floor": "kept", "decay_rate": "replaced"}
     assert treatment.pin is None
     assert [rule.name for rule in policy.lifecycle_policies] == ["kept", "base rule 2", "replaced"]
-
-
-def test_the_old_field_of_how_rules_apply_is_left_out_or_refused(tmp_path: Path) -> None:
-    policy = load(write(tmp_path, "mine", "rules: all\nstrong: 0.6"))
-    assert policy.strong == 0.6
-    with pytest.raises(PolicyError, match="unknown field 'rules'"):
-        load(write(tmp_path, "mine", "rules: first"))
 
 
 def test_a_chain_and_a_shipped_name_are_followed_and_a_cycle_is_told(tmp_path: Path) -> None:
@@ -409,24 +402,8 @@ def test_an_extending_policy_completes_the_consolidation_block(tmp_path: Path) -
     assert (block.context_load_tokens, block.archive) == (900, True)
 
 
-@pytest.mark.parametrize(
-    ("text", "field", "value"),
-    [
-        ("fade_after_turns: 6", "fade_below", 0.791),
-        ("sleep_after_turns: 20", "sleep_below", 0.577),
-        ("tell_after_turns: 20", "digest_below", 0.577),
-        ("tell_after_turns: 0", "digest_below", 0.0),
-        ("fade_after_turns: 0", "fade_below", 1.0),
-        ("fade_after_turns: 6\nexponent: 1.0\ndecay_rates: {tool_result: 0.5}", "fade_below", 0.25),
-        ("extends: default\nfade_after_turns: 5", "fade_below", 0.25),
-        ("fade_after_turns: 6\nfade_below: 0.4", "fade_below", 0.4),
-    ],
-)
-def test_an_old_field_in_turns_is_read_as_the_strength_after_them(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, text: str, field: str, value: float
-) -> None:
-    file = tmp_path / "old.yaml"
-    file.write_text(text)
-    assert getattr(load(file), field) == value
-    assert f"write `{field}: {value:g}`" in caplog.text
-    assert str(file) in caplog.text
+def test_a_field_that_is_no_longer_read_names_what_to_do_instead(tmp_path: Path) -> None:
+    (found,) = problems(tmp_path, "fade_after_turns: 6")
+    assert "'fade_after_turns' is no longer read; write `fade_below`, a strength" in found
+    (found,) = problems(tmp_path, "reactivate_tokens: 0")
+    assert "a model takes a stored content back with `recall`" in found
