@@ -11,6 +11,7 @@ from conversations import EAGER
 from hypothesis import HealthCheck, settings
 
 from hippocampus import Hippocampus
+from hippocampus.storage import database
 
 settings.register_profile(
     "nightly",
@@ -55,6 +56,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if _is_quick(item.path):
             item.add_marker(pytest.mark.quick)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_mark() -> Iterator[None]:
+    """Give all states the same letters for their ids, so that tests can compare views of two of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(database, "new_mark", lambda: "aa")
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -36,7 +36,9 @@ found = importlib.util.find_spec
 importlib.util.find_spec = lambda name, *rest: None if name == "re2" else found(name, *rest)
 from hippocampus import Hippocampus, patterns
 from hippocampus.secrets import redacted
+from hippocampus.storage import database
 assert not patterns.HAS_RE2
+database.new_mark = lambda: "aa"
 given = json.load(sys.stdin)
 memory = Hippocampus(sys.argv[1], policy=given["policy"])
 with memory.session("s") as session:

@@ -158,7 +158,7 @@ def _known(
         original = content.encode("utf-8", "surrogatepass")
         key, origin = content_key(original), MemoryOrigin(result.memory.id)
         entry = Entry(
-            id=entry_id(request.session, origin, key),
+            id=entry_id(request.mark, request.session, origin, key),
             type="memory",
             source=Source(type="memory", ref=key, turn=0),
             summary=content[:LINE_CHARACTERS],

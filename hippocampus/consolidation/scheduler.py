@@ -14,17 +14,17 @@ from dataclasses import replace
 
 from hippocampus.consolidation.inputs import ConsolidationResources, ContextLoadResources
 from hippocampus.consolidation.transcript import Utterance, transcript_of
-from hippocampus.errors import HippocampusError
+from hippocampus.errors import HippocampusError, StoreError
 from hippocampus.formats import reader
 from hippocampus.session.ports import ConsolidationOutcome, ContextLoadRequest, SessionSnapshot
+from hippocampus.session.resources import END_SECONDS
 from hippocampus.storage import archive
 from hippocampus.storage.ledger import Ledger
 from hippocampus.storage.state import DirectoryState, SessionStore, directory_of
 from hippocampus.storage.state_dir import StateDir
 
 LOG = logging.getLogger("hippocampus")
-END_SECONDS = 2.0
-"""How long the end of a session waits for its consolidation, which goes on in its thread."""
+LEFT = "session %s: not consolidated, which the next start or `hippocampus consolidate` does: %s"
 
 
 class ConsolidationScheduler:
@@ -73,7 +73,8 @@ class ConsolidationScheduler:
         started = time.monotonic()
         self._wait(session.name, patience)
         left = max(0.0, patience - (time.monotonic() - started))
-        with contextlib.closing(Ledger(self._state, session.name)) as ledger:
+        opened = Ledger(self._state, session.name, busy_seconds=END_SECONDS)
+        with contextlib.closing(opened) as ledger:
             return self._consolidated(session, ledger, left, noted)
 
     def _consolidated(
@@ -142,10 +143,13 @@ class ConsolidationScheduler:
         if before is not None:
             before.join()
         try:
-            with contextlib.closing(Ledger(self._state, session.name)) as ledger:
+            opened = Ledger(self._state, session.name, busy_seconds=2 * END_SECONDS)
+            with contextlib.closing(opened) as ledger:
                 session, noted = (session, []) if is_whole else self._completed(session)
                 patience = self._resources.policy.consolidation.model_seconds
                 self._consolidated(session, ledger, patience, noted)
+        except StoreError as failure:
+            LOG.error(LEFT, session.name, failure)  # noqa: TRY400 - the cause is in the text
         except Exception:  # law 3: the session's end tries again, and no turn fails
             LOG.exception("session %s: not consolidated in its thread", session.name)
 

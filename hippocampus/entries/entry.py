@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Mapping
+import itertools
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Literal
@@ -18,6 +19,7 @@ from hippocampus.entries import text as texts
 from hippocampus.entries.origin import EntryOrigin
 
 storable = texts.storable
+MARK_CHARACTERS = 2
 ID_CHARACTERS = 8
 MAX_ID_CHARACTERS = 12
 
@@ -156,12 +158,23 @@ def content_key(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def entry_id(session: str, origin: EntryOrigin, content: str, attempt: int = 0) -> str:
+def entry_id(
+    mark: str,
+    session: str,
+    origin: EntryOrigin,
+    content: str,
+    is_taken: Callable[[str], bool] = lambda _: False,
+) -> str:
     """Return a short id for the payload of an origin in a session, the same on every run.
 
-    `content` is the content's key. A higher `attempt`, for ids that are taken, makes a longer id.
+    `mark` opens every id of a state, so that an entry which a payload imitates has another one.
+    `content` is the content's key. Where an id is taken, the next one is longer.
     """
-    named = "\0".join((session, str(origin), content, str(attempt)))
-    digest = hashlib.sha256(storable(named).encode()).digest()
-    letters = base64.b32encode(digest).decode().lower()
-    return letters[: min(ID_CHARACTERS + attempt, MAX_ID_CHARACTERS)]
+
+    def id_of(attempt: int) -> str:
+        named = "\0".join((session, str(origin), content, str(attempt)))
+        digest = hashlib.sha256(storable(named).encode()).digest()
+        letters = mark + base64.b32encode(digest).decode().lower()
+        return letters[: min(ID_CHARACTERS + attempt, MAX_ID_CHARACTERS)]
+
+    return next(found for found in map(id_of, itertools.count()) if not is_taken(found))

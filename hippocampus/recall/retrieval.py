@@ -16,7 +16,7 @@ import math
 import re
 import threading
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -298,14 +298,13 @@ def replaced(records: Iterable[Record]) -> dict[str, Record]:
 
 
 def version(  # noqa: PLR0913, PLR0917 - an entry is made of all of these
-    session: str, record: Record, text: str, turn: int, prices: Prices, encoding: str,
-    taken: Container[str],
+    mark: str, session: str, record: Record, text: str, turn: int, prices: Prices, encoding: str,
+    is_taken: Callable[[str], bool],
 ) -> Record:  # fmt: skip
     """Return the entry of the present text of another entry's source."""
     payload = content_key(text.encode("utf-8", "surrogatepass"))
     origin = SourceOrigin(record.entry.id, payload)
-    tries = (entry_id(session, origin, payload, attempt) for attempt in itertools.count())
-    named = next(candidate for candidate in tries if candidate not in taken)
+    named = entry_id(mark, session, origin, payload, is_taken)
     count, kind = tokens.count(text, encoding), kind_of(text)
     hints = ExtractionContext(record.tool, record.arguments, content_tokens=count)
     kept = index(text, hints, price_of(kind, "normal", prices, count, turn))

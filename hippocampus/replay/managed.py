@@ -24,6 +24,11 @@ from hippocampus.replay.measure import IDEAL, CacheModel, Measured, Script, meas
 from hippocampus.replay.texts import ViewTexts
 from hippocampus.session.session import Session
 from hippocampus.storage import files
+from hippocampus.storage.ledger import Ledger
+from hippocampus.storage.state_dir import StateDir
+
+SESSION, MARK = "replay", "re"
+"""A session's name and the mark of its ids: the same recording always has the same views."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +63,11 @@ def fresh_session(
     own, tail = OWN_MARKS if marks == "ours" else 0, marks != "ideal"
     with (
         files.temporary_folder("hippocampus-replay") as folder,
+        contextlib.closing(Ledger(StateDir(folder), SESSION, mark=MARK)),
         contextlib.closing(
             Hippocampus(folder, policy=offline(policy), prices=prices, marks=own, tail_mark=tail)
         ) as memory,
-        memory.session("replay") as session,
+        memory.session(SESSION) as session,
     ):
         yield session
 

@@ -5,7 +5,6 @@ Spans of messages in, records out. The user's own messages stay while they fit.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
@@ -219,10 +218,7 @@ def _record(  # noqa: PLR0913, PLR0917 - a span, its names and ids, and a budget
     rules: Rules,
 ) -> Record:
     history = view.history
-    tries = (
-        entry_id(rules.session, origin, origin.content, attempt) for attempt in itertools.count()
-    )
-    named = next(each for each in tries if each not in taken)
+    named = entry_id(rules.mark, rules.session, origin, origin.content, taken.__contains__)
     weight = _raw_weight(view, span)
     first, last = history.turns[span.start], history.turns[span.end - 1]
     messages = history.quotable_range(span.start, span.end)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 
 from hippocampus.session.session import Session
+
+CLOSING_SECONDS = 5.0
+"""How long the end of a memory ends sessions."""
 
 
 class OpenSessions:
@@ -45,8 +49,9 @@ class OpenSessions:
                     self._sessions.pop(name).release()  # under the lock: its files are opened again
 
     def close(self) -> None:
-        """End every session."""
+        """End every session; those that are left after a while are released, for the next start."""
         with self._lock:
             sessions, self._sessions = list(self._sessions.values()), {}
-        for each in sessions:
-            each.close()
+        until = time.monotonic() + CLOSING_SECONDS
+        for session in sessions:
+            (session.close if time.monotonic() < until else session.release)()

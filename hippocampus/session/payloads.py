@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import itertools
 from array import array
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -716,6 +715,6 @@ class _PayloadsDraft:
         return new_entry(named, entry_type, found, policy, resolution, kind)
 
     def _free_id(self, origin: EntryOrigin, content: str) -> str:
-        session, known = self._rules.session, (self._numbers, self._ids, self._noted_ids)
-        tries = (entry_id(session, origin, content, attempt) for attempt in itertools.count())
-        return next(each for each in tries if not any(each in ids for ids in known))
+        known = (self._numbers, self._ids, self._noted_ids)
+        is_taken = lambda named: any(named in ids for ids in known)  # noqa: E731
+        return entry_id(self._rules.mark, self._rules.session, origin, content, is_taken)

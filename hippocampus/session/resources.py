@@ -17,6 +17,8 @@ from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.state import StateStore
 
 DEADLINE_SECONDS = 0.25
+END_SECONDS = 2.0
+"""How long the end of a session waits for files that others hold, and for its consolidation, each."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,8 @@ class Rules:
     """Whether any rule of the policy redacts."""
     resolves_by_tool: bool = False
     """Whether its rules read no more of a tool result than its tool and whether it failed."""
+    mark: str = ""
+    """The letters that open the ids of entries, as the ledger has them."""
     recall_name: str = TOOL_NAME
     """The name of the recall tool, under which its answers are recognised."""
     kinds: dict[bytes, str] = field(default_factory=dict)

@@ -6,13 +6,14 @@ A turn is a value (`turn.take_turn`); here it is committed. What fails here is g
 from __future__ import annotations
 
 import contextlib
+import itertools
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from hippocampus.entries.entry import Record, content_key
-from hippocampus.entries.origin import MessageOrigin
+from hippocampus.entries.origin import MessageOrigin, StateOrigin
 from hippocampus.errors import StoreError, ViewError
 from hippocampus.formats import passing
 from hippocampus.formats.conversation import Item, Message
@@ -23,7 +24,7 @@ from hippocampus.session.guard import Guard
 from hippocampus.session.history import History, common
 from hippocampus.session.marks import Marker
 from hippocampus.session.ports import ContextLoadRequest, SessionSnapshot
-from hippocampus.session.resources import Resources, SessionInfo
+from hippocampus.session.resources import END_SECONDS, Resources, SessionInfo
 from hippocampus.session.rules import Rules
 from hippocampus.session.state import State, keys_of, read
 from hippocampus.session.turn import Turn, take_turn
@@ -109,6 +110,7 @@ class SessionRun:
             counted = {each.digest: each.tokens for each in measures if each.encoding == encoding}
             tokens.remember(counted, encoding)
             self.rules.kinds.update({each.digest: each.kind for each in measures if each.kind})
+            self.rules = replace(self.rules, mark=opened.mark)
             self.state = State.of_ledger(opened, self.rules)
             self._opened = opened
             closing.pop_all()
@@ -186,10 +188,12 @@ class SessionRun:
         kept = {
             each.content
             for each in state.records.values()
-            if isinstance(each.origin, MessageOrigin) and self._is_lost(each.content)
+            if isinstance(each.origin, MessageOrigin | StateOrigin) and self._is_lost(each.content)
         }
         if kept:
-            for text in (part.text for each in state.history.raw for part in each.parts):
+            said = (part.text for each in state.history.raw for part in each.parts)
+            states = (each.entry.summary for each in state.records.values())
+            for text in itertools.chain(said, states):
                 original = text.encode("utf-8", "surrogatepass")
                 if content_key(original) in kept:
                     self._resources.store.put(original)
@@ -339,9 +343,8 @@ class SessionRun:
         wanted = self._resources.policy.consolidation.context_load_tokens
         if not wanted or self.ledger.last_call() is not None:
             return ""
-        request = ContextLoadRequest(
-            self.id, self.info.agent, history.raw[number].parts[part].text, self.info.context_time
-        )
+        words, started = history.raw[number].parts[part].text, self.info.context_time
+        request = ContextLoadRequest(self.id, self.info.agent, words, started, self.rules.mark)
         text = self._resources.consolidator.context_load(request, self.ledger)
         self.state = self.state.with_committed(self.ledger.records())
         return text
@@ -370,9 +373,13 @@ class SessionRun:
         turn, records = self.state.history.turn, list(self.state.records.values())
         return SessionSnapshot(self.id, self.info.agent, turn, said, records)
 
+    def wait_longer(self) -> None:
+        """Wait for files that others hold as long as the end of a session does, from now on."""
+        if self._opened is not None:
+            self._opened.busy_seconds = END_SECONDS
+
     def take_in(self, items: list[Item]) -> None:
         """Take in a list as it ended, with what came behind its last call; no view is made of it."""
-        self.ledger.busy_seconds = None  # no model waits for it
         before = self.state.history
         history = before.extended(items)
         taken = read(self.state, history, self._opening_of(history), self._rules_of_turn())
@@ -394,6 +401,7 @@ class SessionRun:
     def save(self, record: Record) -> None:
         """Write an entry down as it stands after an access, or as the host wants it."""
         self.state = self.state.with_record(record, self.rules)
+        self.ledger.busy_seconds = self._resources.deadline_seconds
         self.ledger.save(record)
 
     def known(self) -> dict[str, Record]:
@@ -426,7 +434,6 @@ class SessionRun:
 
     def keep_facts(self) -> None:
         """Consolidate what no consolidation has seen, in a thread."""
-        self.ledger.busy_seconds = None
         if self.has_news():
             self._resources.consolidator.end(self.snapshot(), is_whole=self.is_whole())
 
@@ -435,8 +442,8 @@ class SessionRun:
         if self._opened is not None:
             try:
                 self._opened.pack(0 if is_end else MIN_PACKED_BYTES)
-            except StoreError:
-                LOG.exception("session %s: its conversation is not packed", self.id)
+            except StoreError as failure:
+                LOG.warning("session %s: its conversation is not packed: %s", self.id, failure)
             self._opened.close()
 
 

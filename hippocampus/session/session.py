@@ -283,8 +283,9 @@ class Session:
         """Store a newer text of an entry's source as an entry of its own, linked to it."""
         prices, encoding = self._resources.prices, self._resources.encoding
         with self._lock:
-            turn, ids = self._run.state.history.turn, self._run.state.ids
-            newer = retrieval.version(self.id, record, text, turn, prices, encoding, ids)
+            turn, is_taken = self._run.state.history.turn, self._run.state.ids.__contains__
+            mark = self._run.ledger.mark
+            newer = retrieval.version(mark, self.id, record, text, turn, prices, encoding, is_taken)
             self._resources.store.put(text.encode("utf-8", "surrogatepass"))
             self._save(newer)
             self._save(retrieval.linked(record, newer))
@@ -576,7 +577,7 @@ class Session:
             turn = self._run.state.history.turn
             origin = StateOrigin(turn, content)
             entry = Entry(
-                id=make_id(self.id, origin, content),
+                id=make_id(self._run.ledger.mark, self.id, origin, content),
                 type="state",
                 source=Source(type="state", ref=content, turn=turn),
                 summary=storable(text),
@@ -683,6 +684,7 @@ class Session:
 
     def _end(self, messages: Iterable[Any] | None) -> None:
         """Take in the list as it ended, or as a failed call had it; else the last that was taken."""
+        self._run.wait_longer()
         wanted, self._left = self._left if messages is None else [messages, self._last], []
         any(self._is_taken_in(each) for each in wanted)
 

@@ -19,7 +19,7 @@ from hippocampus.storage.sqlite import transaction
 from hippocampus.storage.state import DirectoryState, StateStore
 
 COLUMNS = {
-    "session": "name, agent, active_at, changes, consolidated, encoding, context_load, context_load_tokens",
+    "session": "name, agent, active_at, changes, consolidated, encoding, context_load, context_load_tokens, mark",
     "entry": "id, origin, content, form, kind, tool, arguments, tokens, stage, shown, entry, is_pinned",
     "candidate": "id, stage, shown, entry, note",
     "conversation": "lines",

@@ -5,6 +5,7 @@ Which tables it has is in `schema`; what they mean is not known here.
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import os
 import sqlite3
@@ -12,6 +13,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from hippocampus.entries.entry import MARK_CHARACTERS
 from hippocampus.errors import StoreError
 from hippocampus.storage import files, migrations, sqlite
 from hippocampus.storage.schema import SCHEMA
@@ -146,6 +148,11 @@ def as_store_error(state: StateDir) -> Iterator[None]:
 def new_holder() -> str:
     """Return a name for one opening of a session by this process."""
     return f"{_host()}:{os.getpid()}:{os.urandom(4).hex()}"
+
+
+def new_mark() -> str:
+    """Return letters that open the ids of a state's entries, which no payload can know."""
+    return base64.b32encode(os.urandom(5)).decode().lower()[:MARK_CHARACTERS]
 
 
 def is_held(holder: str, active_at: float) -> bool:

@@ -29,6 +29,10 @@ from hippocampus.storage.packing import packed_text, text_of
 from hippocampus.storage.sqlite import transaction
 from hippocampus.storage.state_dir import StateDir
 
+BEGIN = """
+    INSERT OR IGNORE INTO session (name, active_at, mark)
+    VALUES (?, ?, coalesce((SELECT mark FROM session WHERE mark != '' ORDER BY number LIMIT 1), ?))
+"""
 SAVE = """
     INSERT INTO entry (session, id, origin, content, form, kind, tool, arguments, tokens, stage,
         shown, entry, is_pinned)
@@ -252,10 +256,14 @@ class Ledger(SessionRows):
         session: str,
         journal: Journal | None = None,
         busy_seconds: float | None = None,
+        mark: str = "",
     ) -> None:
-        """Open a session; its raw conversation is written where there is a journal."""
+        """Open a session; its raw conversation is written where there is a journal.
+
+        `mark` is that of a state without sessions; without it, one is drawn.
+        """
         self.busy_seconds = busy_seconds
-        """How long a write waits for others; None is `sqlite.BUSY_SECONDS`."""
+        """How long all writes from now on wait for others; None is `sqlite.BUSY_SECONDS` each."""
         self._state = state
         self._session = session
         self._journal = journal
@@ -266,11 +274,9 @@ class Ledger(SessionRows):
             self._connection = database.connected(state)
             try:
                 with transaction(self._connection, busy_seconds):
-                    self._connection.execute(
-                        "INSERT OR IGNORE INTO session (name, active_at) VALUES (?, ?)",
-                        (storable(session), time.time()),
-                    )
-                    self._number = self._found()
+                    named = (storable(session), time.time(), mark or database.new_mark())
+                    self._connection.execute(BEGIN, named)
+                    self._number, self.mark = self._found()
                     self._hold()
                 self._changes = self._seen_changes = self._counted()
             except BaseException:
@@ -283,16 +289,16 @@ class Ledger(SessionRows):
         if self._connection is None:
             self._state.database.stat()  # SQLite would make an empty file in place of a removed one
             self._connection = database.connected(self._state)
-            self._number = self._found()
+            self._number, self.mark = self._found()
         return self._connection
 
-    def _found(self) -> int:
-        """Return the number of the session."""
-        query = "SELECT number FROM session WHERE name = ?"
+    def _found(self) -> tuple[int, str]:
+        """Return the number of the session, and the mark of its ids."""
+        query = "SELECT number, mark FROM session WHERE name = ?"
         row = self._db.execute(query, (storable(self._session),)).fetchone()
         if row is None:
             raise StoreError(f"session {self._session!r} was removed from {self._state.root}")
-        return int(row[0])
+        return int(row[0]), str(row[1])
 
     def _hold(self) -> None:
         """Note that this process has the session open, in place of processes that have died."""
@@ -386,8 +392,12 @@ class Ledger(SessionRows):
         db.executemany("INSERT INTO sent VALUES (?, ?, ?, ?)", rows)
 
     def save(self, *records: Record, raw: RawList | None = None) -> None:
-        """Write entries again, after an access; `raw` is the list as it ended, for the journal."""
-        with self._change() as db:
+        """Write entries again, after an access; `raw` is the list as it ended, for the journal.
+
+        A state waits for the disk: no list has it, from which a call could write it again.
+        """
+        is_state = any(record.entry.type == "state" for record in records)
+        with self._synced() if is_state else contextlib.nullcontext(), self._change() as db:
             self._save(db, records)
             self._append(db, raw, dict)
 
@@ -490,7 +500,7 @@ class Ledger(SessionRows):
         """
         try:
             with database.as_store_error(self._state):
-                pack(self._db, self._number, min_bytes)
+                pack(self._db, self._number, min_bytes, self.busy_seconds)
         except packing.DamagedError as damage:
             raise StoreError(f"a conversation cannot be packed: {damage}") from damage
 
@@ -518,11 +528,27 @@ class Ledger(SessionRows):
         self._seen_changes += 1
 
     @contextlib.contextmanager
+    def _synced(self) -> Iterator[None]:
+        """Let the transactions of a `with` block wait for the disk."""
+        with database.as_store_error(self._state):
+            self._db.execute("PRAGMA synchronous = FULL")
+        try:
+            yield
+        finally:
+            with database.as_store_error(self._state):
+                self._db.execute("PRAGMA synchronous = NORMAL")
+
+    @contextlib.contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         with database.as_store_error(self._state):
             self._state.database.stat()  # SQLite would go on writing into a file that was removed
-            with transaction(self._db, self.busy_seconds):
-                yield self._db
+            db, asked = self._db, time.monotonic()
+            try:
+                with transaction(db, self.busy_seconds):
+                    yield db
+            finally:
+                if self.busy_seconds:
+                    self.busy_seconds = max(0.0, self.busy_seconds - time.monotonic() + asked)
 
 
 # Over all sessions

@@ -9,12 +9,13 @@ from hippocampus.storage.migrations import Migration, Schema
 
 SESSIONS = """
 -- active_at: the last change. consolidated: how many of the changes are. encoding: which counted `sent`.
--- context_load: the text in front of the first message, NULL until it is settled.
+-- context_load: the text in front of the first message, NULL until it is settled. mark: opens the ids of entries.
 CREATE TABLE session (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     name TEXT NOT NULL UNIQUE,
     agent TEXT NOT NULL DEFAULT '',
     active_at REAL NOT NULL,
+    mark TEXT NOT NULL DEFAULT '',
     changes INTEGER NOT NULL DEFAULT 0,
     consolidated INTEGER NOT NULL DEFAULT 0,
     encoding TEXT NOT NULL DEFAULT '',

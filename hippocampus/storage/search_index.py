@@ -17,8 +17,10 @@ from typing import NamedTuple
 from hippocampus.entries.text import storable
 from hippocampus.errors import StoreError
 from hippocampus.storage.migrations import LaterVersionError, Migration, Schema, migrated
-from hippocampus.storage.sqlite import reading, remove_database, transaction, wipe
+from hippocampus.storage.sqlite import IN_MEMORY, reading, remove_database, transaction, wipe
 
+BUSY_SECONDS = 0.25
+"""How long a search waits for another process that writes."""
 MAX_TERMS = 40
 """The rarest words of a query that are searched; a long message has hundreds."""
 MAX_READ, MIN_TERMS = 24_000, 3
@@ -111,10 +113,16 @@ class Passages:
     ) -> list[PassageHit]:
         """Return the passages of these entries that match some words, the best first.
 
-        Raises:
-            StoreError: the file cannot be read or written.
-
+        Where the file cannot be used, or another process holds it, they are searched in memory.
         """
+        try:
+            return self._found(words, entry_ids, most)
+        except StoreError:
+            in_memory = Passages(IN_MEMORY, self._session, self._read)
+            with contextlib.closing(in_memory):
+                return in_memory._found(words, entry_ids, most)
+
+    def _found(self, words: Iterable[str], entry_ids: Sequence[str], most: int) -> list[PassageHit]:
         with self._lock, self._opened() as db:
             for entry_id in entry_ids:
                 if not self._has(db, entry_id) and (content := self._read(entry_id)) is not None:
@@ -143,7 +151,7 @@ class Passages:
         try:
             if self._db is None:
                 self._db = _open(self._path)
-                with transaction(self._db):
+                with transaction(self._db, BUSY_SECONDS):
                     new = "INSERT OR IGNORE INTO session (name) VALUES (?)"
                     self._db.execute(new, (self._session,))
                     query = "SELECT number FROM session WHERE name = ?"
@@ -159,7 +167,7 @@ class Passages:
         return db.execute(query, (self._number, entry_id)).fetchone() is not None
 
     def _add(self, db: sqlite3.Connection, entry_id: str, content: Content) -> None:
-        with transaction(db):
+        with transaction(db, BUSY_SECONDS):
             if self._has(db, entry_id):
                 return
             new = "INSERT INTO content (session, entry_id) VALUES (?, ?)"

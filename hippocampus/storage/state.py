@@ -40,7 +40,9 @@ class SessionStore(Protocol):
     """One session as it is stored; each method is described in `Ledger`, its class over SQLite."""
 
     busy_seconds: float | None
-    """How long a call waits for the store; None is the store's own limit."""
+    """How long calls wait for the store, all until it is set again; None is the store's own limit."""
+    mark: str
+    """The letters that open the ids of all entries of a state, drawn for its first session."""
 
     # What a run begins with
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from consolidation.said import Make, assistant, call, user
@@ -83,3 +85,23 @@ def test_an_end_does_not_wait_for_a_slow_model_and_its_facts_come_later(make: Ma
     answering.set()
     memory.close()
     assert "I prefer green tea." in {each.content for each in make().facts.memories()}
+
+
+def test_an_end_waits_seconds_for_a_locked_database_and_its_facts_come_later(
+    make: Make, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    memory = make()
+    session = memory.session("s")
+    said = [user("I prefer green tea."), *call("1", "list", "{}", "lamps")]
+    session(said)
+    other = sqlite3.connect(tmp_path / "state" / "state.sqlite3", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    started = time.monotonic()
+    session.close([*said, assistant("Noted.")])
+    memory.close()
+    assert time.monotonic() - started < 9
+    assert "not consolidated, which the next start or `hippocampus consolidate` does" in caplog.text
+    other.close()
+    memory = make()
+    assert [outcome.session for outcome in memory.consolidate()] == ["s"]
+    assert "I prefer green tea." in {each.content for each in memory.facts.memories()}

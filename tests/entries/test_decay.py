@@ -170,9 +170,11 @@ def test_the_threshold_of_the_protocol_is_reached_after_990_turns() -> None:
 
 
 @given(st.text(), st.text(), st.integers(0, 9))
-def test_ids_are_the_same_on_every_run_and_short(place: str, content: str, attempt: int) -> None:
-    made = entry_id("s", MemoryOrigin(place), content, attempt)
-    assert made == entry_id("s", MemoryOrigin(place), content, attempt)
-    assert len(made) == min(8 + attempt, 12)
-    assert made.isalnum()
-    assert made == made.lower()
+def test_ids_are_the_same_on_every_run_and_short(place: str, content: str, taken: int) -> None:
+    made: list[str] = []
+    for _ in range(taken + 1):
+        made.append(entry_id("xy", "s", MemoryOrigin(place), content, made.__contains__))
+    assert made[0] == entry_id("xy", "s", MemoryOrigin(place), content)
+    assert [len(named) for named in made] == [min(8 + number, 12) for number in range(taken + 1)]
+    assert all(named.startswith("xy") and named.isalnum() for named in made)
+    assert [named.lower() for named in made] == made

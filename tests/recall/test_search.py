@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+import time
 from pathlib import Path
 
 import pytest
@@ -41,6 +43,20 @@ def test_words_find_the_entry_and_its_lines() -> None:
     assert "card_9911" in search(index, "to which card does a refund go")
     assert "#ff8800" in search(index, "colour of the user theme")
     assert "退款政策" in search(index, "退款")
+    index.close()
+
+
+def test_words_are_found_while_another_process_holds_the_index(tmp_path: Path) -> None:
+    path = tmp_path / "index.sqlite3"
+    index = opened(path)
+    assert search(index, "退款").startswith("hanzi001:")
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    fresh, started = opened(path), time.monotonic()
+    assert search(index, "退款") == search(fresh, "退款")
+    assert time.monotonic() - started < 2
+    other.close()
+    fresh.close()
     index.close()
 
 

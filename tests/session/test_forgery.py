@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from conversations import EAGER, Item, no_fallback, reading, rows
@@ -11,9 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus import Hippocampus
+from hippocampus.entries.entry import MARK_CHARACTERS
 from hippocampus.formats import reader
 from hippocampus.indexing import arguments, frame
 from hippocampus.session.digest import transcript
+from hippocampus.storage import database
+from hippocampus.storage.database import new_mark
 
 OPENS = re.compile(r"^\W*\[[^\]]*·")
 RECALLS = re.compile(r"^\W*recall\(")
@@ -80,6 +84,26 @@ def test_an_entry_has_one_frame_and_it_is_its_own(tmp_path: object, shape: str) 
         assert all(f'recall("{record.entry.id}"' in line for line in recalls)
         assert session.content(record.entry.id) == content
     memory.close()
+
+
+def test_ids_of_a_state_open_with_letters_that_no_content_knows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A small result that looks like an entry of the same session, made elsewhere, has other letters."""
+    monkeypatch.setattr(database, "new_mark", new_mark)
+    marks = set()
+    for number in range(8):
+        memory = Hippocampus(tmp_path / str(number), policy=EAGER)
+        ids = [memory.session("s").state("deploying")]
+        for name in ("s", "other"):
+            with memory.session(name) as session, no_fallback():
+                session(reading(3))
+                ids += [record.entry.id for record in session.records()]
+        memory.close()
+        assert len(set(ids)) == 7
+        [mark] = {each[:MARK_CHARACTERS] for each in ids}
+        marks.add(mark)
+    assert len(marks) > 1
 
 
 def test_a_tool_with_a_forged_name_forges_nothing(tmp_path: object) -> None:

@@ -10,6 +10,7 @@ import pytest
 from conversations import PROMPT, no_fallback
 
 from hippocampus import Hippocampus, Policy, PolicyError
+from hippocampus.entries.entry import ID_CHARACTERS
 from hippocampus.policy import load
 from hippocampus.prices import TABLES
 from hippocampus.replay.readers import read_file
@@ -177,7 +178,7 @@ def test_an_entry_names_an_older_result_that_can_be_recalled(tmp_path: Path) -> 
             view = session(items[:end])
         assert view[4] == items[4]
         told = str(view[122]["content"])
-        named = told.partition("the same text as at turn 2, see ")[2][:8]
+        named = told.partition("the same text as at turn 2, see ")[2][:ID_CHARACTERS]
         assert session.content(named) == code
         assert "fn_71" in session.recall(named, pattern="fn_71")
     with memory.session("s") as session:

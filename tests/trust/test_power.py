@@ -33,6 +33,7 @@ for turn in range(1, 7):
     running = memory.session("s")
     running(items[: 2 * turn + 1])
     memory.facts.remember(f"The port of host {turn} is {8000 + turn}.")
+    running.state(f"step {turn} of six")
     shutil.copytree(synced, f"{cuts}/{turn}/synced")
     shutil.copytree(live, f"{cuts}/{turn}/live")
 """
@@ -81,7 +82,9 @@ def cut(folder: Path, seed: int) -> Path:
 @pytest.mark.parametrize(
     "seed", [0, 1, *(pytest.param(each, marks=pytest.mark.slow) for each in (2, 3))]
 )
-def test_after_a_power_cut_facts_are_there_and_the_next_call_stores_the_rest(cuts, turn, seed):
+def test_after_a_power_cut_facts_and_states_are_there_and_the_next_call_stores_the_rest(
+    cuts, turn, seed
+):
     left = cut(cuts / str(turn), seed)
     items = conversation(TURNS)[: 2 * turn + 1]
     with contextlib.closing(Hippocampus(left)) as memory:
@@ -91,6 +94,8 @@ def test_after_a_power_cut_facts_are_there_and_the_next_call_stores_the_rest(cut
         with memory.session("s") as session:
             session(items)
             assert not session.failures, session.problem
+            states = [each.summary for each in session.entries() if each.type == "state"]
+            assert states == [f"step {number} of six" for number in range(1, turn + 1)]
             kept = [session.text(each.id) for each in session.entries()]
         texts = {each["content"] for each in items if each["role"] == "tool"}
         assert texts & set(kept) == texts

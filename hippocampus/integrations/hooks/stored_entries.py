@@ -67,26 +67,29 @@ def stored(result: LargeResult, state: StateDir, policy_name: str, transcript: s
     price = price_of(kind, rules.compression_of(resolution), table, 0, 0)
     index = indexing.index(text, ExtractionContext(tool, arguments, content_tokens=size), price)
     source = Source(type=rules.source_type_of(tool), ref=key, turn=0)
-    named = entry_id(result.session, origin, key)
-    entry = replace(
-        new_entry(named, "tool_result", source, rules, resolution, kind),
-        summary=storable(resolution.redacted(index.summary)),
-        key_data=resolution.redacted_data(index.key_data) or None,
-    )
-    lines = [
-        f"[{named} · {frame.UNNAMED.sub('_', tool)} · {size} tokens · {kind}]",
-        *map(resolution.redacted, index.lines),
-        frame.last_line(named, index.selectors, result.text.count("\n") + 1),
-    ]
-    shown = storable("\n".join(lines))
-    weight = tokens.count(shown)
-    if not rules.is_worth_shortening(size, weight, kind):
-        return None
-    record = Record(entry, origin, key, "text", kind, tool, arguments, size, Stage.INDEXED, shown)
     with (
         opened_store(state) as store,
         contextlib.closing(Ledger(state, result.session)) as ledger,
     ):
+        others = {each.entry.id for each in ledger.records() if each.origin != origin}
+        named = entry_id(ledger.mark, result.session, origin, key, others.__contains__)
+        entry = replace(
+            new_entry(named, "tool_result", source, rules, resolution, kind),
+            summary=storable(resolution.redacted(index.summary)),
+            key_data=resolution.redacted_data(index.key_data) or None,
+        )
+        lines = [
+            f"[{named} · {frame.UNNAMED.sub('_', tool)} · {size} tokens · {kind}]",
+            *map(resolution.redacted, index.lines),
+            frame.last_line(named, index.selectors, result.text.count("\n") + 1),
+        ]
+        shown = storable("\n".join(lines))
+        weight = tokens.count(shown)
+        if not rules.is_worth_shortening(size, weight, kind):
+            return None
+        record = Record(
+            entry, origin, key, "text", kind, tool, arguments, size, Stage.INDEXED, shown
+        )
         store.put(content)
         ledger.save(record)
     edit = {"entry": named, "tool": tool, "tokens": size, "shown": weight}

@@ -109,7 +109,9 @@ def call_fields(
     return {"type": "call", **asdict(call), "decisions": decided, "entries": entries}
 
 
-def pack(db: sqlite3.Connection, session: int, min_bytes: int) -> None:
+def pack(
+    db: sqlite3.Connection, session: int, min_bytes: int, busy_seconds: float | None = None
+) -> None:
     """Pack the rows of a session that are not packed yet into the last of them.
 
     Turns go on meanwhile: they are packed before the lock is taken, and stay where another process
@@ -121,7 +123,7 @@ def pack(db: sqlite3.Connection, session: int, min_bytes: int) -> None:
     last = found[-1][0]
     packed = packing.packed(b"".join(lines for _, lines in found), LEVEL)
     packing.unpacked(packed)  # what cannot be read back stays as it is
-    with transaction(db):
+    with transaction(db, busy_seconds):
         query = "SELECT number, lines FROM conversation WHERE session = ? AND number <= ?"
         stored = db.execute(query, (session, last)).fetchall()
         if [row for row in stored if not packing.is_packed(row[1])] == found:

@@ -21,6 +21,7 @@ CREATE TABLE session (
     name text NOT NULL,
     agent text NOT NULL DEFAULT '',
     active_at double precision NOT NULL,
+    mark text NOT NULL DEFAULT '',
     changes bigint NOT NULL DEFAULT 0,
     consolidated bigint NOT NULL DEFAULT 0,
     encoding text NOT NULL DEFAULT '',

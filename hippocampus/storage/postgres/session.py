@@ -13,7 +13,7 @@ import psycopg
 
 from hippocampus.entries.entry import Record, storable
 from hippocampus.errors import StoreError
-from hippocampus.storage import packing
+from hippocampus.storage import database, packing
 from hippocampus.storage.archive import Journal, RawList
 from hippocampus.storage.archive.journal import call_fields
 from hippocampus.storage.archive.reader import readable
@@ -33,7 +33,8 @@ from hippocampus.storage.postgres.connections import Connections, Query
 from hippocampus.storage.postgres.contents import PostgresContents
 
 OPEN = """
-    INSERT INTO session (name, active_at) VALUES (%s, %s)
+    INSERT INTO session (name, active_at, mark)
+    VALUES (%s, %s, coalesce((SELECT mark FROM session WHERE mark != '' ORDER BY number LIMIT 1), %s))
     ON CONFLICT (tenant, name) DO NOTHING RETURNING number
 """
 SAVE = """
@@ -118,9 +119,9 @@ class PostgresSession(SessionRows):
         self._is_closed = False
         self._fetched: dict[str, list[tuple[Any, ...]]] = {}
         """Rows that were read with others, until they are asked for."""
-        named = "SELECT number FROM session WHERE name = %s"
-        _, [(self._number,)] = self._read(
-            (OPEN, (storable_name(name), time.time())), (named, (storable_name(name),))
+        named, stored = "SELECT number, mark FROM session WHERE name = %s", storable_name(name)
+        _, [(self._number, self.mark)] = self._read(
+            (OPEN, (stored, time.time(), database.new_mark())), (named, (stored,))
         )
         self._calls: list[ModelCall] = []
         """The last two calls, the last one first."""
