@@ -33,7 +33,7 @@ _QUOTATION = re.compile(
         f"{opening}[^{opening}{closing}]{{{6 if opening in '「『' else 12},2000}}[{closing}]"
         for opening, closing in _QUOTES.items()
     )
-    + r"|(?<!\w)'[^'\n]{24,2000}'(?!\w)"
+    + r"|(?<!\w)'[^'\n]{12,2000}'(?!\w)"
 )
 _OBSERVATION = re.compile(
     r"\s*\[?(?:observation|tool[ _](?:result|output|response)|output|stdout|stderr|returncode"
@@ -49,6 +49,8 @@ _GREETING, _CLOSING = r"(?:{greetings}) ?.{1,40}$", r"(?:{closings}).{0,20}$"
 _WROTE = r"(?:{wrote})\s*:$"
 _REQUEST = r"\W{0,4}(?:(?:{please})\s*)?(?:{rework})(?:\s[^:：.]{0,40}|[^:：.\s]{0,10})[:：]"
 """A request about a text, with the text."""
+_REPORTED = r"[^:：.!?]{0,80}(?:{reported})[^:：.!?]{0,40}[:：]"
+"""Someone else's words are announced, with the words."""
 _ANNOUNCED = re.compile(r"[:：]$")
 _ASKS = ("?", "？", "؟")
 """Of a question: what someone is quoted to say below it is what it asks about."""
@@ -65,12 +67,13 @@ _SHAPES = tuple(
             r"(?:#|//|/\*|\*/|\*\s|--|<!--|</|;|%|\"\"\")",  # a comment
             r"(?:[-+]\S|@@|diff --|index [0-9a-f]{7})",
             r"[\w.-]{1,40}\s?(?:=|:=|=>|->)",
+            r"[A-Z][A-Z-]{2,30}(?:;[^:]{1,60})?:\S",  # a contact or a calendar
             r"[{}\[\]]|\"[^\"]{1,60}\"\s*[:,]",
             r"[^,;\t]{0,200}(?:[,;\t][^\s,;\t][^,;\t]{0,200}){2}",
         ),
     )
 )
-_SPOKEN = re.compile(r"[^\s:：][^:：]{0,30}(?::(?:\s|$)|：)")
+_SPOKEN = re.compile(r"[^\s:：][^:：]{0,30}(?::(?:\s|\*|$)|：)")
 _CLOCK = r"\d{1,2}:\d\d(?::\d\d)?(?:\s?[ap]\.?m\.?)?"
 _DATED = rf"[\[(]?(?:\d[\d/.-]{{3,9}},?[T ]\s?)?{_CLOCK}[\])]?"
 _NAME = r"<?[^\W\d][\w.'’ -]{0,30}>?"
@@ -82,7 +85,12 @@ _CHAT = re.compile(
 _ROLE = re.compile(
     r"\W{0,3}(?:(?:user|human|assistant|ai|bot|agent|system|tool)\b|[qa](?=[:：]))", re.IGNORECASE
 )
-_TIMED = re.compile(r".{1,40}\b\d{1,2}:\d\d(?::\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?[^\w.!?]{0,3}$")
+_TIMED = re.compile(
+    r".{1,40}(?:\b\d{1,2}:\d\d(?::\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?[^\w.!?]{0,3}"
+    r"|[·•]\s?\d{1,3}\s?[a-z]{1,7}\b.{0,20}|[★☆⭐]{2}.{0,20}"
+    r"|\b(?:commented|posted|replied|answered|asked)\b.{0,20}\bago|\bago\s?\|.{0,60})$"
+)
+"""The line over a post, a review or a message: who, when, how good."""
 
 
 class Written(NamedTuple):
@@ -164,7 +172,10 @@ class _Reader:
         elif self._begins_block(line, plain):
             self._pasted.append(line)
         elif (
-            (self._by_shape and self._is_foreign(plain)) or _CHAT.match(plain) or is_labelled(plain)
+            (self._by_shape and self._is_foreign(plain))
+            or _CHAT.match(plain)
+            or is_labelled(plain)
+            or expression(_REPORTED).match(plain[:200])
         ):
             self._unlike += len(plain)
             self._pasted.append(line)

@@ -41,6 +41,8 @@ MISSING = {
 }
 """What other engines have and RE2, which is linear, has not."""
 AROUND_CHARACTERS = 150
+MAX_EXCERPT_MEMORY = 64 << 20
+"""More than a pattern has alone: one that compiles does with the text around it, too."""
 MAX_CONTEXT_LINES = 50
 GAP = "--"
 """Separates lines that are not consecutive, where context lines are included."""
@@ -189,13 +191,14 @@ def matching(paged: Paged, pattern: str, context: int = 0) -> Iterator[NumberedL
 
     """
     wanted = compiled(pattern)
+    found_in = functools.lru_cache(4_096)(lambda line: wanted.search(searchable(line)))
     longest = 2 * RECORD_CHARACTERS if paged.paths else LONG_LINE_CHARACTERS
     lines = paged.text.split("\n")
     found: Iterator[NumberedLine] = (
         NumberedLine(number, part)
         for number, line in enumerate(lines, start=1)
-        if wanted.search(searchable(line))
-        for part in ([line] if len(line) <= longest else _excerpts(line, wanted))
+        if found_in(line)  # of millions of lines nearly all are empty, or alike
+        for part in ([line] if len(line) <= longest else _excerpts(line, pattern))
     )
     if context > 0:
         found = _with_context(found, lines, min(context, MAX_CONTEXT_LINES), longest)
@@ -223,13 +226,15 @@ def compiled(pattern: str, *, across_lines: bool = False) -> Any:
         raise RecallError("bad_request", text) from None
 
 
-def _excerpts(line: str, wanted: Any) -> Iterator[str]:
-    """Yield the text around the matches in a long line; nearby matches share one excerpt."""
-    spans: list[list[int]] = []
-    for first, last in (match.span() for match in wanted.finditer(searchable(line))):
-        if not spans or first >= spans[-1][1]:
-            spans.append([max(0, first - AROUND_CHARACTERS), last + AROUND_CHARACTERS])
-    for start, end in spans:
+def _excerpts(line: str, pattern: str) -> Iterator[str]:
+    """Yield the text around the matches in a long line; nearby matches share one excerpt.
+
+    Each match takes the text after it, in which no other is looked for: a line may have millions.
+    """
+    with_text = f"(?:{searchable(pattern)}).{{0,{AROUND_CHARACTERS}}}"
+    found = patterns.compiled(with_text, memory_bytes=MAX_EXCERPT_MEMORY)
+    for first, end in (match.span() for match in found.finditer(searchable(line))):
+        start = max(0, first - AROUND_CHARACTERS)
         yield f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}"
 
 

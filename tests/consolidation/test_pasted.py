@@ -58,6 +58,14 @@ MORE_WRAPPERS = (
     "Dear Ann,\n\n{c}\n\nKind regards,\nDave",
     "Translate into German: {c}",
     "2026-01-02 10:00:00 INFO user said: {c}\n2026-01-02 10:00:01 INFO ok",
+    "Dave Jones @dave · 2h\n{c}\n12 replies",
+    "dave 3 hours ago | parent | next\n{c}",
+    "dave commented 2 days ago\n{c}",
+    "Review by Dave ★★★★★\n{c}\nHelpful?",
+    "BEGIN:VEVENT\nDESCRIPTION:{c}",
+    "**Dave:** {c}\n**Ann:** ok",
+    "INSERT INTO notes VALUES ('{c}');",
+    "For example, a user may say: {c}",
 )
 CLAIMS = (
     CLAIM,

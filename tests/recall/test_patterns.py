@@ -59,6 +59,16 @@ def test_no_pattern_can_take_forever(pattern: str) -> None:
     assert time.thread_time() - started < 3
 
 
+@pytest.mark.parametrize(
+    ("text", "pattern"),
+    [("word some text " * 70_000, "."), ("\n" * 1_000_000, "x"), ("a\n" * 500_000, "x")],
+)
+def test_a_million_matches_or_lines_take_a_second(text: str, pattern: str) -> None:
+    started = time.thread_time()
+    list(matching(Paged(text), pattern))
+    assert time.thread_time() - started < 1
+
+
 def test_a_pattern_of_any_length_is_refused_in_words() -> None:
     with pytest.raises(RecallError, match="longer than 2,000 characters"):
         list(matching(Paged("x"), "x" * 3_000))
