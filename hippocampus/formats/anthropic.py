@@ -59,9 +59,10 @@ def tool_definition(name: str, description: str, parameters: Mapping[str, Any]) 
 def tool_results(results: Sequence[ToolResult]) -> list[Item]:
     """Return one user message with a block for each result."""
     blocks: list[Item] = []
-    for call_id, text, is_error, _ in results:
-        block: Item = {"type": "tool_result", "tool_use_id": call_id, "content": text}
-        blocks.append({**block, "is_error": True} if is_error else block)
+    for each in results:
+        content = each.content({"type": "text", "text": each.text})
+        block: Item = {"type": "tool_result", "tool_use_id": each.call_id, "content": content}
+        blocks.append({**block, "is_error": True} if each.is_error else block)
     return [{"role": "user", "content": blocks}]
 
 

@@ -48,6 +48,20 @@ def is_text_block(block: object) -> bool:
     return block_text(block) is not None
 
 
+def is_image_block(block: object) -> bool:
+    """Return whether a block of a result is an image, of Anthropic or of OpenAI's Responses."""
+    return isinstance(block, dict) and block.get("type") in ("image", "input_image")
+
+
+def without_image_blocks(blocks: list[Any]) -> list[Any]:
+    """Return blocks without the images; where there was no text, an empty one in place of the first."""
+    images = [block for block in blocks if is_image_block(block)]
+    kind = "input_text" if any(block["type"] == "input_image" for block in images) else "text"
+    mark = {key: block[key] for block in images for key in ("cache_control",) if key in block}
+    empty = [] if any(map(is_text_block, blocks)) else [{"type": kind, "text": "", **mark}]
+    return [*empty, *(block for block in blocks if not is_image_block(block))]
+
+
 def text_of(content: object) -> str:
     """Return the text of a `content` value: the string, or its text blocks joined by newlines."""
     if isinstance(content, str):

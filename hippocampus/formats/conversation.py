@@ -7,12 +7,12 @@ nothing is indexed, planned or stored here.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from hippocampus.formats import json_text
-from hippocampus.formats.content import is_text_block, with_block_text
+from hippocampus.formats.content import is_text_block, with_block_text, without_image_blocks
 
 Role = Literal["system", "user", "assistant", "tool"]
 PartKind = Literal["text", "call", "result", "image", "opaque"]
@@ -88,6 +88,13 @@ class ToolResult(NamedTuple):
     is_error: bool = False
     tool: str = ""
     """The name of the called tool, which some formats repeat."""
+    images: tuple[Item, ...] = ()
+    """The image blocks that it has besides its text, in the format of the list."""
+
+    def content(self, text_block: Item) -> str | list[Item]:
+        """Return its text, or with images the blocks of both; `text_block` has the text."""
+        words = [text_block] if self.text else []
+        return [*words, *self.images] if self.images else self.text
 
 
 def write(messages: Iterable[Message]) -> list[Item]:
@@ -95,11 +102,23 @@ def write(messages: Iterable[Message]) -> list[Item]:
     return [item for message in messages for item in message.raw]
 
 
-def with_texts(message: Message, texts: Mapping[int, str]) -> Message:
+def images_in(message: Message, number: int) -> list[int]:
+    """Return the numbers of the image parts inside a result, by its own number."""
+    path = message.parts[number].path
+    return [
+        at
+        for at, part in enumerate(message.parts)
+        if part.image_tokens and at != number and part.path[: len(path)] == path
+    ]
+
+
+def with_texts(
+    message: Message, texts: Mapping[int, str], without_images: Container[int] = ()
+) -> Message:
     """Return the message with the text of some parts replaced; `texts` is by part number.
 
     All other fields of the provider's items stay the same. A result made of blocks keeps its images,
-    and the text replaces its first text block. Where the provider holds an object, the text is that
+    but for those `without_images`, and the text replaces its first text block. Where the provider holds an object, the text is that
     object's JSON, or else stands in it as `output`.
     """
     raw = list(message.raw)
@@ -107,22 +126,25 @@ def with_texts(message: Message, texts: Mapping[int, str]) -> Message:
     for number, text in texts.items():
         part = parts[number]
         index, *path = part.path
-        raw[int(index)] = _put(raw[int(index)], path, text)
+        gone = images_in(message, number) if number in without_images else []
+        raw[int(index)] = _put(raw[int(index)], path, text, keeps_images=not gone)
         parts[number] = replace(part, text=text)
+        for at in gone:
+            parts[at] = replace(parts[at], image_tokens=0)
     return Message(message.role, tuple(parts), tuple(raw))
 
 
-def _put(value: Any, path: list[str | int], text: str) -> Any:
+def _put(value: Any, path: list[str | int], text: str, *, keeps_images: bool) -> Any:
     if path:
         key, *rest = path
         copy: Any = dict(value) if isinstance(value, dict) else list(value)
-        copy[key] = _put(value[key], rest, text)
+        copy[key] = _put(value[key], rest, text, keeps_images=keeps_images)
         return copy
     if isinstance(value, dict):
         read = json_text.read(text, None)
         return read if isinstance(read, dict) else {"output": text}
     if isinstance(value, list):
-        return _blocks_with_text(value, text)
+        return _blocks_with_text(value if keeps_images else without_image_blocks(value), text)
     return text
 
 

@@ -80,7 +80,11 @@ def tool_definition(name: str, description: str, parameters: Mapping[str, Any]) 
 def tool_results(results: Sequence[ToolResult]) -> list[Item]:
     """Return a `function_call_output` item for each result; the format has no field for errors."""
     return [
-        {"type": "function_call_output", "call_id": each.call_id, "output": each.text}
+        {
+            "type": "function_call_output",
+            "call_id": each.call_id,
+            "output": each.content({"type": "input_text", "text": each.text}),
+        }
         for each in results
     ]
 

@@ -35,7 +35,7 @@ from hippocampus.entries.entry import (
 from hippocampus.entries.origin import SourceOrigin
 from hippocampus.errors import RecallError, StoreError
 from hippocampus.formats import json_text
-from hippocampus.formats.content import text_of, without_envelope
+from hippocampus.formats.content import is_image_block, text_of, without_envelope
 from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.formats.writing import tool_results
 from hippocampus.indexing import ExtractionContext, frame, index, kind_of, price_of
@@ -359,22 +359,32 @@ def text_in(record: Record, payload: bytes) -> str:
     return without_envelope(text)
 
 
+def images_of(form: str, payload: bytes) -> tuple[Item, ...]:
+    """Return the image blocks of a payload that a message held as blocks."""
+    blocks = json.loads(payload) if form == "blocks" else []
+    return tuple(filter(is_image_block, blocks))
+
+
 def handle(
     items: Sequence[Item],
     serve: Serve,
+    images: Callable[[RecallCall], tuple[Item, ...]] = lambda _: (),
     name: str = TOOL_NAME,
     others: Mapping[str, Callable[[str], str]] = NO_TOOLS,
 ) -> list[Item]:
     """Return the items to append that answer the pending recalls at the end of a list.
 
-    `others` are further tools by name, from the text of their arguments to their answer.
+    `images` returns the image blocks of the entry that a recall names, and `others` are further tools by name,
+    from the text of their arguments to their answer.
 
     Raises:
         MessagesError: the list is in no known format.
 
     """
     pending = calls.pending(items, name)
-    results = [ToolResult(call.call_id, *answer(call, serve), name) for call in pending]
+    results = [
+        ToolResult(call.call_id, *answer(call, serve), name, images(call)) for call in pending
+    ]
     results += [
         ToolResult(call_id, others[tool](text), tool=tool)
         for call_id, tool, text in (calls.unanswered(items) if others else ())

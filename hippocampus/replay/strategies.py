@@ -56,7 +56,7 @@ class EditedList:
     def replace(self, place: Position, text: str) -> None:
         """Replace the text of a part, from this call on."""
         number, at = place
-        self.view[number] = with_texts(self.view[number], {at: text})
+        self.view[number] = with_texts(self.view[number], {at: text}, (at,))
         self._weights[number] = tokens.count_message(self.view[number])
 
     def tokens(self) -> int:

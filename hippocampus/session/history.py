@@ -12,7 +12,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hippocampus.entries.entry import content_key
-from hippocampus.formats.conversation import Item, Message, with_texts
+from hippocampus.formats.conversation import Item, Message, images_in, with_texts
 from hippocampus.formats.reader import Reading, read_on
 from hippocampus.models import tokens
 from hippocampus.storage.ledger import SentMessages
@@ -127,14 +127,14 @@ class History:
         return SentMessages(start, self.keys[start:], self.tokens[start:], self.encoding)
 
     def with_redacted(
-        self, texts: Iterable[tuple[int, int, str]], originals: Container[tuple[int, int]]
+        self, texts: Iterable[tuple[int, int, str, bool]], originals: Container[tuple[int, int]]
     ) -> History:
         """Return the history with texts in place of parts, each with its message and part number.
 
         The `originals` among them (message, part) are replaced in `raw` too.
         """
         redacted, raw = dict(self.redacted), list(self.raw)
-        for number, part, text in texts:
+        for number, part, text, _ in texts:
             redacted[number] = with_texts(redacted.get(number) or raw[number], {part: text})
             if (number, part) in originals:
                 raw[number] = with_texts(raw[number], {part: text})
@@ -161,6 +161,11 @@ class History:
         if len(message.parts) > 1 or part.kind == "call" or number in self.redacted:
             return tokens.count(part.text, self.encoding)
         return self.tokens[number] - tokens.MESSAGE_TOKENS - part.image_tokens
+
+    def image_tokens(self, number: int, at: int) -> int:
+        """Return the tokens of the images inside a result."""
+        message = self.raw[number]
+        return sum(message.parts[inside].image_tokens for inside in images_in(message, at))
 
     def asked_before(self, number: int) -> Sequence[int]:
         """Return the numbers of the user's messages before a message."""

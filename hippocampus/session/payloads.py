@@ -57,6 +57,10 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 
+IMAGE = "image"
+"""The kind of a result that is images and no text."""
+
+
 class PartSite(NamedTuple):
     """A part of a message, and where it stands; calls as they may be quoted."""
 
@@ -340,7 +344,7 @@ def arrived(  # noqa: PLR0913, PLR0917 - a list, its state, and the rules
     """
     draft = _PayloadsDraft(history, payloads, records, ids, rules, hidden)
     draft.rendered += [
-        Rendered(each.message, each.part, each.record.shown)
+        Rendered(each.message, each.part, each.record.shown, without_images=not each.large)
         for each in (draft.items if read_again < start else ())
         if read_again <= each.message < start and not each.stands_full
     ]
@@ -512,7 +516,10 @@ class _PayloadsDraft:
         resolution = rules.resolve(subject)
         kind = rules.kind_of
         large = rules.policy.indexes(subject.tokens, lambda: kind(part.text), resolution)
-        held = self._hold(site, tool, argued, subject.tokens, resolution, large=large)
+        # Images leave with a small text: a large one is an entry before the model has seen them.
+        images = 0 if large else self._history.image_tokens(site.message, site.at)
+        weight = subject.tokens + images
+        held = self._hold(site, tool, argued, weight, resolution, large=large)
         if held is not None:
             self._supersede(held, tool, argued)
         if called is None:
@@ -563,7 +570,7 @@ class _PayloadsDraft:
         shown = record.tokens if hidden else self._weight_of(record, part, argued)
         payload = Payload(record, number, at, shown, due_turn, large, resolution, collapsed=hidden)
         if not (full or hidden):
-            self.rendered.append(Rendered(number, at, record.shown))
+            self.rendered.append(Rendered(number, at, record.shown, without_images=not large))
         return self._add(payload, part)
 
     def _weight_of(self, record: Record, part: Part, argued: str) -> int:
@@ -573,7 +580,10 @@ class _PayloadsDraft:
         if part.kind != "result":
             return record.tokens
         text = thinned(part.text, self._rules.policy.line_numbers, argued)
-        return record.tokens if text == part.text else self._rules.count_tokens(text)
+        count = self._rules.count_tokens
+        return (
+            record.tokens if text == part.text else record.tokens - count(part.text) + count(text)
+        )
 
     def _record_of(self, entry_id: str) -> Record | None:
         if entry_id not in self._ids:
@@ -682,7 +692,9 @@ class _PayloadsDraft:
         content = content_key(original)
         if content == origin.text_key:  # one text for both
             content = origin.text_key
-        kind = ARGUMENTS if part.kind == "call" else self._rules.kind_of(part.text)
+        has_image = not part.text.strip() and self._history.image_tokens(number, site.at)
+        read = IMAGE if has_image else self._rules.kind_of(part.text)
+        kind = ARGUMENTS if part.kind == "call" else read
         return Record(
             entry=self._new_entry(number, part, tool, origin, content, resolution, kind),
             origin=origin,

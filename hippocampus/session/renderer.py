@@ -107,8 +107,16 @@ class EntryRenderer:
         )
         note = [payload.note] if payload.note else []
         rest = map(screen, kept.lines[1:])  # again, since what markup parts is joined in them
-        lines = [opening, *note, frame.as_content(summary), *rest]
+        pictures = self._pictures(payload)
+        about = [frame.as_content(summary)] if text or not pictures else []
+        lines = [opening, *note, *pictures, *about, *rest]
         return lines, summary, payload.resolution.redacted_data(kept.key_data), kept.selectors
+
+    def _pictures(self, payload: Payload) -> list[str]:
+        """Return the line for the images of a result, which leave the view with its text."""
+        weight = self.history.image_tokens(payload.message, payload.part)
+        weight = 0 if payload.large else weight
+        return [f'images of {weight} tokens: recall("{payload.id}")'] if weight else []
 
     def part_of(self, payload: Payload) -> Part:
         """Return the part of the list that a payload is."""

@@ -33,7 +33,7 @@ from hippocampus.entries.entry import entry_id as make_id
 from hippocampus.entries.origin import StateOrigin
 from hippocampus.errors import RecallError, StoreError
 from hippocampus.formats import plain, reader
-from hippocampus.formats.conversation import Item, Message
+from hippocampus.formats.conversation import Item, Message, ToolResult
 from hippocampus.formats.usage import cache_miss_of, usage_of
 from hippocampus.models import tokens
 from hippocampus.recall import calls, retrieval
@@ -60,6 +60,7 @@ from hippocampus.session.run import SessionRun
 LOG = logging.getLogger("hippocampus")
 MAX_RECALL_FACTOR = 4
 """A model may ask for this many times the tokens that one recall returns by the policy."""
+IMAGES_NOTE = "(its images are not in this text)"
 
 
 def _text_in(record: Record, content: bytes) -> str:
@@ -367,7 +368,14 @@ class Session:
 
         `arguments` are as the model wrote them, JSON text or an object. Nothing is raised for them.
         """
-        return retrieval.answer(calls.written("", arguments), self._serve)[0]
+        found = self.tool_result("", arguments)
+        return f"{found.text}\n{IMAGES_NOTE}".lstrip() if found.images else found.text
+
+    def tool_result(self, call_id: str, arguments: str | Mapping[str, Any]) -> ToolResult:
+        """Return the answer to a call of `recall` with the image blocks of the entry that it names."""
+        call = calls.written(call_id, arguments)
+        text, failed = retrieval.answer(call, self._serve)
+        return ToolResult(call_id, text, failed, images=self._images(call))
 
     async def aanswer(self, arguments: str | Mapping[str, Any]) -> str:
         """Return what `answer` returns; the work is done in a thread."""
@@ -437,9 +445,20 @@ class Session:
         return retrieval.handle(
             plain.plain(plain.listed(items)),
             self._serve,
+            self._images,
             self._run.rules.recall_name,
             self._memory_calls,
         )
+
+    def _images(self, call: calls.RecallCall) -> tuple[Item, ...]:
+        """Return the image blocks of the entry that a recall requests as a whole."""
+        if call.request != recall.Request():
+            return ()
+        try:
+            record = self._record_of(call.entry_id or "")
+            return retrieval.images_of(record.form, self._retrieval.original(record))
+        except (RecallError, StoreError):
+            return ()
 
     def _serve(self, call: calls.RecallCall) -> str:
         usual = self._resources.policy.recall_tokens

@@ -192,7 +192,9 @@ def _candidate(payloads: Payloads, number: int, view: View, rules: Rules) -> Can
     if payload.is_fresh or not (payload.large and payload.stands_full):
         strength = decay.strength(entry, turn, policy.exponent, policy.initial_strength)
         uses = CHANCE_OF_USE * strength * min(RISKY_TURNS, calls_to_come(turn)) / 10
-        hidden = saves / max(1, payload.weight)
+        images = view.history.image_tokens(payload.message, payload.part)
+        shown = payload.record.tokens - (0 if payload.large else images)  # no step quotes an image
+        hidden = saves / max(1, payload.weight) * shown / max(1, payload.record.tokens)
         risk = uses * hidden * rules.prices.recall_cost(view.shown_total, SLICE_TOKENS)
     return Candidate(
         payload.id,
@@ -215,7 +217,10 @@ def _with_edits(
     payloads, moved = changes.payloads.moved_on(
         [decision.entry_id for decision in decisions], history, rules
     )
-    texts = [Rendered(each.message, each.part, each.record.shown) for each in moved]
+    texts = [
+        Rendered(each.message, each.part, each.record.shown, without_images=not each.large)
+        for each in moved
+    ]
     twins = [
         payloads.items[each.twin]
         for each in moved

@@ -24,6 +24,8 @@ class Rendered(NamedTuple):
     message: int
     part: int
     text: str
+    without_images: bool = False
+    """Whether the images of a result go too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +74,10 @@ class View:
     def with_texts(self, texts: Iterable[Rendered]) -> View:
         """Return the view with texts in place of parts of messages."""
         draft = _ViewDraft(self)
-        for number, part, text in texts:
+        for number, part, text, bare in texts:
             front = self.opening if (number, part) == self.opened else ""
-            draft.put(number, with_texts(draft.shown[number], {part: front + text}))
+            gone = (part,) if bare else ()
+            draft.put(number, with_texts(draft.shown[number], {part: front + text}, gone))
         return draft.view()
 
     def opened_with(self, text: str) -> View:

@@ -125,8 +125,8 @@ class Exchange:
     def results(self) -> list[ToolResult]:
         """Answer the calls of recall of the present round."""
         self.recalls += len(self.answer.calls)
-        answer = self.conversation.session.answer
-        return [ToolResult(call_id, answer(arguments)) for call_id, arguments in self.answer.calls]
+        result = self.conversation.session.tool_result
+        return [result(call_id, arguments) for call_id, arguments in self.answer.calls]
 
     def next_request(self) -> bytes:
         """Answer the present round, and return the request with which the answer goes on.

@@ -23,8 +23,8 @@ class Round(NamedTuple):
     seen: list[str]
     """What identifies each block of it that the host has seen."""
     calls: list[Block]
-    results: list[tuple[str, str]]
-    """For each call its id and its result."""
+    results: list[tuple[Any, ...]]
+    """For each call its id and its result, as the fields of a `ToolResult`."""
     is_joined: bool = False
     """Whether the host has calls of the same round to answer: then the results of both go together."""
 
@@ -166,7 +166,7 @@ class ModelAnswer(ABC):
     def closed_round(self, results: Sequence[ToolResult]) -> Round:
         """Return the present round, to be restored in later requests."""
         calls = [block for block in self.blocks if self.is_ours(block)]
-        given = [(each.call_id, each.text) for each in results]
+        given = [tuple(each) if each.images else (each.call_id, each.text) for each in results]
         return Round([self.mark(block) for block in self.seen], calls, given, self.is_mixed)
 
     def next_round(self, results: Sequence[ToolResult]) -> None:

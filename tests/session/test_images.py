@@ -1,0 +1,117 @@
+"""Images in tool results: they leave the view with their result, and a recall brings them back."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conversations import no_fallback
+
+from hippocampus import Hippocampus, policy
+from hippocampus.formats.reader import read
+from hippocampus.models.tokens import count_message
+
+Item = dict[str, Any]
+SIZE = (1024).to_bytes(4) + (768).to_bytes(4)
+
+
+def png(number: int) -> str:
+    """The head of a picture of 1,024 by 768 pixels, with bytes of its own."""
+    head = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + SIZE
+    return base64.b64encode(head + bytes([number]) * 600).decode()
+
+
+def anthropic(steps: int, said: str) -> list[Item]:
+    items: list[Item] = [{"role": "user", "content": "Order the lamp."}]
+    for number in range(steps):
+        source = {"type": "base64", "media_type": "image/png", "data": png(number)}
+        words = [{"type": "text", "text": f"{said} {number}"}] if said else []
+        use = {"type": "tool_use", "id": f"c{number}", "name": "screenshot", "input": {}}
+        blocks = [*words, {"type": "image", "source": source}]
+        result = {"type": "tool_result", "tool_use_id": f"c{number}", "content": blocks}
+        items += [{"role": "assistant", "content": [use]}, {"role": "user", "content": [result]}]
+    return items
+
+
+def responses(steps: int, said: str) -> list[Item]:
+    items: list[Item] = [{"role": "user", "content": "Order the lamp."}]
+    for number in range(steps):
+        words = [{"type": "input_text", "text": f"{said} {number}"}] if said else []
+        image = {"type": "input_image", "image_url": f"data:image/png;base64,{png(number)}"}
+        call = {"type": "function_call", "call_id": f"c{number}", "name": "see", "arguments": "{}"}
+        output = {
+            "type": "function_call_output",
+            "call_id": f"c{number}",
+            "output": [*words, image],
+        }
+        items += [call, output]
+    return items
+
+
+def recalled(items: list[Item], entry_id: str) -> Item:
+    """The call of an entry, in the format of a list."""
+    if items[-1].get("type") == "function_call_output":
+        asked = f'{{"entry_id": "{entry_id}"}}'
+        return {"type": "function_call", "call_id": "r", "name": "recall", "arguments": asked}
+    use = {"type": "tool_use", "id": "r", "name": "recall", "input": {"entry_id": entry_id}}
+    return {"role": "assistant", "content": [use]}
+
+
+def image_of(result: Item) -> Item:
+    """The image of a step's result, or of a recall's."""
+    inner = result["output"] if "output" in result else result["content"][0]["content"]
+    found: Item = next(block for block in inner if "text" not in block)
+    return found
+
+
+def size(items: list[Item]) -> int:
+    return sum(map(count_message, read(items)))
+
+
+@pytest.mark.parametrize("said", ["", "The button is at the left of step"])
+@pytest.mark.parametrize("made", [anthropic, responses])
+def test_old_screenshots_leave_the_view_and_come_back(made: Any, said: str, tmp_path: Path) -> None:
+    items = made(40, said)
+    memory = Hippocampus(tmp_path, policy=policy.load("default"), model="claude-sonnet-4-5")
+    with memory.session("s") as session, no_fallback():
+        views = [session(items[:end]) for end in range(1, len(items) + 1, 2)]
+        assert views[1] == items[:3]  # the newest stands as it came
+        assert size(views[-1]) < size(items) / 2
+        record = next(each for each in session.records() if each.form == "blocks")
+        entry_id, place = record.entry.id, 2 * record.entry.source.turn
+        assert f"images of {1_048 if made is anthropic else 765} tokens" in str(views[-1][place])
+        asked = [*views[-1], recalled(items, entry_id)]
+        [answer] = session.handle(asked)
+        assert image_of(answer) == image_of(items[place])
+        assert "images are not in this text" in session.answer({"entry_id": entry_id})
+        assert session.content(entry_id)[-1] == image_of(items[place])
+        following = session(items)
+    with memory.session("s") as again, no_fallback():
+        assert again(items) == following == views[-1]
+    memory.close()
+
+
+def test_an_image_with_a_long_text_stays(tmp_path: Path) -> None:
+    """The text is an entry before the model has seen the image."""
+    items = anthropic(3, "\n".join(f"{n},{n * 7},open" for n in range(2_000)))
+    memory = Hippocampus(tmp_path, policy=policy.load("default"), model="claude-sonnet-4-5")
+    with memory.session("s") as session, no_fallback():
+        view = session(items)
+    memory.close()
+    assert [image_of(view[at]) for at in (2, 4, 6)] == [image_of(items[at]) for at in (2, 4, 6)]
+    assert size(view) < size(items) / 2
+
+
+def test_the_user_s_own_images_stay(tmp_path: Path) -> None:
+    items = anthropic(30, "")
+    source = {"type": "base64", "media_type": "image/png", "data": png(99)}
+    items[0] = {"role": "user", "content": [{"type": "image", "source": source}]}
+    memory = Hippocampus(tmp_path, policy=policy.load("default"), model="claude-sonnet-4-5")
+    with memory.session("s") as session, no_fallback():
+        for end in range(1, len(items) + 1, 2):
+            view = session(items[:end])
+    memory.close()
+    assert view[0] == items[0]
+    assert size(view) < size(items) / 2
