@@ -63,9 +63,11 @@ def test_a_message_of_any_shape_is_read_in_a_second(unit: str, role: str) -> Non
 
 
 def test_one_consolidation_keeps_a_bounded_number_of_claims() -> None:
-    said = tuple(Utterance("user", f"I prefer lamp {n} to all.", n, True) for n in range(10_000))
+    said = tuple(
+        Utterance("user", f"I prefer lamp {n} to all.", n, True) for n in range(2 * MAX_CLAIMS)
+    )
     found = worth_keeping("s", Transcript(said, ()), [], PROMPT, 1)
-    assert [item.text for item in found][-1] == "I prefer lamp 9999 to all."
+    assert [item.text for item in found][-1] == f"I prefer lamp {2 * MAX_CLAIMS - 1} to all."
     assert len(found) == MAX_CLAIMS
 
 

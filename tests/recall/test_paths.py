@@ -128,13 +128,17 @@ def test_text_that_is_no_path_is_refused_with_the_reason() -> None:
     assert told.value.reason == "bad_request"
 
 
-ENDLESS = ("$..[?count($..*)==3]", "$" + "[*,*,*,*]" * 9, "$..[?" + "&&".join(["1==2"] * 150) + "]")
+ENDLESS = (
+    "$..*..*..*.zz",
+    "$..[?count($..*)==3]",
+    "$" + "[*,*,*,*]" * 9,
+    "$..[?" + "&&".join(["1==2"] * 150) + "]",
+)
 
 
 @pytest.mark.parametrize(
     "path",
     [
-        "$..*..*..*.zz",
         "$..[?search(@, '(a+)+$')]",
         *(pytest.param(each, marks=pytest.mark.slow) for each in ENDLESS),
     ],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -191,15 +190,14 @@ def test_status_reports_a_server_that_does_not_start(home: Path) -> None:
     assert "No such command 'mpc'" in broken.output
 
 
-def test_nothing_is_installed_where_the_server_could_not_run(home: Path) -> None:
-    script = (
-        "import sys; sys.modules['mcp'] = None; sys.argv[1:] = ['install', 'gemini'];"
-        "from hippocampus.cli import main; main()"
-    )
-    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
-    assert ended.returncode != 0
-    assert b'pip install "hippocampus-context[mcp]"' in ended.stderr
-    assert b'pipx install "hippocampus-context[mcp]"' in ended.stderr
+def test_nothing_is_installed_where_the_server_could_not_run(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    ended = CliRunner().invoke(app, ["install", "gemini"])
+    assert ended.exit_code == 2
+    assert 'pip install "hippocampus-context[mcp]"' in ended.output
+    assert 'pipx install "hippocampus-context[mcp]"' in ended.output
     assert list(home.iterdir()) == []
 
 

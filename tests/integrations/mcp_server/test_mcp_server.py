@@ -42,6 +42,11 @@ HIPPO = {
     "forget_memory",
     "recall_conversation",
 }
+BEGIN = {
+    "jsonrpc": "2.0", "id": 1, "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {},
+               "clientInfo": {"name": "t", "version": "1"}},
+}  # fmt: skip
 ROWS = "\n".join(f'{{"row": {number}, "city": "town-{number:04}"}}' for number in range(400))
 
 
@@ -128,16 +133,26 @@ def stored_entry(state: Path, session: str = "s1", agent: str = "") -> str:
 
 
 def test_a_stored_payload_is_recalled_over_stdio_by_its_lines(state: Path) -> None:
-    entry_id = stored_entry(state)
+    entry_id = stored_entry(state, agent="ann")
 
     async def talk() -> None:
-        async with stdio(state) as client:
+        async with stdio(state, "--agent", "ann") as client:
             found = await client.call_tool("recall", {"entry_id": entry_id, "lines": [7, 8]})
             assert "town-0006" in text_of(found)
             loose = await client.call_tool("recall", {"entry_id": entry_id, "lines": "7-8"})
             assert text_of(loose) == text_of(found)
             searched = await client.call_tool("recall", {"query": "town-0311"})
             assert "town-0311" in text_of(searched)
+            # What another process has stored since.
+            with (
+                closing(Hippocampus(state, policy=EAGER)) as memory,
+                memory.session("s1") as session,
+            ):
+                noted = session.state("migrating the towns")
+            status = await client.call_tool("session_status", {"session_id": "s1"})
+            assert noted in text_of(status)
+            found = await client.call_tool("recall", {"entry_id": noted, "head": 5})
+            assert text_of(found) == "migrating the towns"
             unknown = await client.call_tool("recall", {"entry_id": "zzzzzzzz"})
             assert "zzzzzzzz" in text_of(unknown)
             status = await client.call_tool("session_status", {})
@@ -156,24 +171,6 @@ def test_an_id_in_brackets_names_the_session_that_has_it(state: Path) -> None:
             written = f"[{earlier.upper()} · list_towns"
             found = await client.call_tool("recall", {"entry_id": written, "lines": [7, 8]})
             assert "town-0006" in text_of(found)
-
-    asyncio.run(talk())
-
-
-def test_what_another_process_has_stored_since_is_listed_and_recalled(state: Path) -> None:
-    first = stored_entry(state)
-
-    async def talk() -> None:
-        async with stdio(state) as client:
-            await client.call_tool("recall", {"entry_id": first, "lines": [1, 1]})
-            memory = Hippocampus(state, policy=EAGER)
-            with memory.session("s1") as session:
-                noted = session.state("migrating the towns")
-            memory.close()
-            status = await client.call_tool("session_status", {"session_id": "s1"})
-            assert noted in text_of(status)
-            found = await client.call_tool("recall", {"entry_id": noted, "head": 5})
-            assert text_of(found) == "migrating the towns"
 
     asyncio.run(talk())
 
@@ -208,7 +205,7 @@ def test_one_agent_does_not_recall_the_payloads_of_another(state: Path) -> None:
 
 def test_memories_are_kept_apart_by_agent_and_by_scope(state: Path) -> None:
     async def ann() -> None:
-        async with stdio(state, "--agent", "ann") as client:
+        async with opened(state, "ann") as client:
             await client.call_tool("remember", {"text": "I like green tea."})
             found = await client.call_tool("search_memory", {"query": "tea"})
             assert "green" in text_of(found)
@@ -274,7 +271,7 @@ def test_one_profile_is_served_with_its_names(state: Path, profile: str, names: 
 
 def test_the_tools_of_hippo_take_its_arguments_and_refuse_what_is_too_long(state: Path) -> None:
     async def talk() -> None:
-        async with stdio(state, "--profile", "hippo") as client:
+        async with opened(state, profile="hippo") as client:
             kept = {"content": "minutes of the meeting", "metadata": {"room": 4}}
             assert not (await client.call_tool("store_memory", kept)).is_error
             await client.call_tool("remember_facts", {"text": "Our meeting room is 4."})
@@ -428,21 +425,10 @@ def test_two_tokens_are_two_agents_who_reach_nothing_of_each_other(
         url = f"http://127.0.0.1:{port}/mcp"
         for wrong in ({}, {"Authorization": "Bearer third"}, {"Authorization": "Bearer"}):
             assert httpx2.post(url, json={}, headers=wrong).status_code == 401
-
-
-def test_a_session_of_one_token_is_none_of_another(state: Path, tmp_path: Path) -> None:
-    tokens = tmp_path / "tokens"
-    tokens.write_text("first ann\nsecond bob\n", "utf-8")
-    begin = {
-        "jsonrpc": "2.0", "id": 1, "method": "initialize",
-        "params": {"protocolVersion": "2025-06-18", "capabilities": {},
-                   "clientInfo": {"name": "t", "version": "1"}},
-    }  # fmt: skip
-    accept = {"Accept": "application/json, text/event-stream"}
-    with served(state, tokens=tokens) as (port, _):
-        url = f"http://127.0.0.1:{port}/mcp"
+        # A session of one token is none of another.
+        accept = {"Accept": "application/json, text/event-stream"}
         first, second = ({**accept, "Authorization": f"Bearer {t}"} for t in ("first", "second"))
-        begun = httpx2.post(url, json=begin, headers=first)
+        begun = httpx2.post(url, json=BEGIN, headers=first)
         assert begun.status_code == 200
         session = {"Mcp-Session-Id": begun.headers.get("mcp-session-id", "none")}
         listed = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
