@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hippocampus.formats import json_text
@@ -36,6 +36,13 @@ def texts_in(value: Any) -> Iterator[str]:
 
 
 @functools.lru_cache(maxsize=8)
+def fields_in(arguments: str) -> Mapping[str, Any] | None:
+    """Return the arguments of a call by name, to be read alone; None where they are no object."""
+    value = json_text.read(arguments)
+    return value if isinstance(value, dict) else None
+
+
+@functools.lru_cache(maxsize=8)
 def lines_in(arguments: str) -> frozenset[str]:
     """Return the lines of the texts that a call's arguments have."""
     texts = texts_in(json_text.read(arguments, arguments))
@@ -57,10 +64,8 @@ def file_of(arguments: str) -> tuple[str, bool]:
     >>> file_of('{"filePath": "a.py", "limit": 40}')
     ('a.py', False)
     """
-    value = json_text.read(arguments)
-    if not isinstance(value, dict):
-        return "", False
-    texts = {_key(name): inner for name, inner in value.items() if isinstance(inner, str)}
+    given = fields_in(arguments) or {}
+    texts = {_key(name): inner for name, inner in given.items() if isinstance(inner, str)}
     name = next((texts[key] for key in texts if key in PATH_KEYS), "")
     others = (inner for key, inner in texts.items() if key not in PATH_KEYS)
     return name, any(len(each) > WRITTEN_CHARACTERS for each in others)
@@ -87,8 +92,7 @@ def gives_text(arguments: str) -> bool:
     >>> gives_text('{"path": "a.py", "old_string": "x", "new_string": "y"}')
     True
     """
-    value = json_text.read(arguments)
-    keys = {_key(name) for name in value} if isinstance(value, dict) else set()
+    keys = {_key(name) for name in fields_in(arguments) or ()}
     return not keys.isdisjoint(TEXT_KEYS) or any(key.startswith(("newt", "news")) for key in keys)
 
 
@@ -98,11 +102,8 @@ def writes_whole(arguments: str) -> bool:
     >>> writes_whole('{"path": "a.py", "content": "x = 1"}')
     True
     """
-    value = json_text.read(arguments)
-    if not isinstance(value, dict) or not file_of(arguments)[0]:
-        return False
-    keys = {_key(name) for name in value} - PATH_KEYS
-    return bool(keys) and keys <= TEXT_KEYS
+    keys = {_key(name) for name in fields_in(arguments) or ()} - PATH_KEYS
+    return bool(keys) and keys <= TEXT_KEYS and bool(file_of(arguments)[0])
 
 
 def _key(name: str) -> str:

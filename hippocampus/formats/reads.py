@@ -11,8 +11,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from hippocampus.formats import json_text
-from hippocampus.formats.calls import file_of, gives_text
+from hippocampus.formats.calls import fields_in, file_of, gives_text
 
 
 def _names(listed: str) -> frozenset[str]:
@@ -120,13 +119,13 @@ def reads_whole(arguments: str) -> bool:
     >>> reads_whole('{"file_path": "a.py"}'), reads_whole('{"file_path": "a.py", "limit": 40}')
     (True, False)
     """
-    value = json_text.read(arguments, None)
-    if not isinstance(value, dict):
+    given = fields_in(arguments)
+    if given is None:
         return False
     command = _command(arguments)
     if command:
         return CAT.fullmatch(str(command)) is not None
-    return not any(isinstance(each, int | list) and each is not True for each in value.values())
+    return not any(isinstance(each, int | list) and each is not True for each in given.values())
 
 
 def points_back(result: str) -> bool:
@@ -150,8 +149,8 @@ def files_written(tool: str, arguments: str) -> list[str]:
     if name:
         writes = has_text or gives_text(arguments)
         return [name] if writes and not asks_to_read(tool, arguments) else []
-    value = json_text.read(arguments, None)
-    texts = list(value.values()) if isinstance(value, dict) else [arguments]
+    given = fields_in(arguments)
+    texts = [arguments] if given is None else list(given.values())
     found = [name.rstrip() for text in texts for name in PATCHED.findall(str(text))]
     command = _command(arguments) or ""
     line = _without_heredocs(
@@ -162,10 +161,8 @@ def files_written(tool: str, arguments: str) -> list[str]:
 
 
 def _command(arguments: str) -> Any:
-    value = json_text.read(arguments, None)
-    if not isinstance(value, dict):
-        return None
-    return next((value[key] for key in COMMAND_KEYS if value.get(key)), None)
+    given = fields_in(arguments) or {}
+    return next((given[key] for key in COMMAND_KEYS if given.get(key)), None)
 
 
 def _printed(command: Any) -> list[str]:
