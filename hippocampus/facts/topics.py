@@ -60,8 +60,10 @@ def is_labelled(line: str) -> bool:
     if label is None or rules is None or not pattern(rules.own).search(line, label.end()):
         return False
     named = words(label[1])
+    if not word_set(rules.labels).isdisjoint(named):
+        return False
     is_name = 0 < len(named) <= LONGEST_LABEL_WORDS and named[0] not in small_words(line)
-    return bool(persons(label[1])) or (is_name and word_set(rules.labels).isdisjoint(named))
+    return is_name or bool(persons(label[1]))
 
 
 def holds(text: str, wanted: frozenset[str]) -> bool:

@@ -107,6 +107,8 @@ def test_no_claim_in_a_paste_is_a_word_of_its_author(wrapper: str) -> None:
         "Hi! {c}",
         "Thanks.\n\n{c}",
         "Note for later: {c}",
+        "Heads up: {c}",
+        "Good news: {c}",
         "Fix it?\n```\nx = 1\n```\n{c}",
     ],
 )
