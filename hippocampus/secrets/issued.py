@@ -104,12 +104,18 @@ HEADERS = (
     r"(?i)\b(?:mysql|mysqldump|mariadb)\b[^\n]*?\s-p([^\s\-$\"'][^\s\"']{3,})",
     (
         r"\b(?:(?:sshpass|docker login|mongo\w*)\b[^\n|;&]*?\s-p|redis-cli\b[^\n|;&]*?\s-a"
-        r"|ldap\w+\b[^\n|;&]*?\s-w|zip\b[^\n|;&]*?\s-P)\s*[\"']?([^\s\"'$-][^\s\"'$]{2,})"
+        r"|ldap\w+\b[^\n|;&]*?\s-w|zip\b[^\n|;&]*?\s-P|openssl\b[^\n|;&]*?\s-k|\b7z\w?\b[^\n|;&]*?\s-p)\s*[\"']?([^\s\"'$-][^\s\"'$]{2,})"
     ),
     r"(?i)\botpauth://[^\s\"'<>]*?[?&]secret=([A-Z2-7]{8,})",
     r"(?i)\bmachine\s+\S+\s+login\s+\S+\s+password\s+(\S{4,})",
+    r"(?:\b|bot)[0-9]{8,10}:(AA[\w-]{32,33})\b",
+    r"\bConvertTo-SecureString\s+(?:-String\s+)?[\"']([^\s\"'$]{4,})",
+    r"\bWIFI:[^\s]{0,100}?P:([^;\s]{6,63});",
+    r"(?i)\b(?:psk|bindpw|secretpw)\s*[=\s]\s*\"?([^\s\"]{8,})",
+    r"\becho\s+[\"']?[\w-]+:([^\s\"'$]{4,})[\"']?\s*\|\s*(?:sudo\s+)?chpasswd",
 )
 ADDRESSES = (
+    r"\bhttps://([0-9a-f]{32})(?::[0-9a-f]{32})?@",
     r"\b[A-Za-z][A-Za-z0-9+.-]*://[^\s:/@\"'<>{}$]*:([^\s@/\"'<>{}\[\]$][^\s@/\"'<>{}]{2,})@[\w\[]",
     (
         r"[?&;](?i:(?:(?:access|auth|id|refresh|session)_?)?token|api[_-]?key|x-amz-(?:signature|security-token)"

@@ -39,6 +39,13 @@ def test_at_least_57_of_60_formats_are_found(place, seed):
         "redis-cli -h cache -a S3cr3tPw99",
         "docker login -u me -p S3cr3tPw99 registry.example",
         "enable secret 5 $1$mERr$hx5rVt7rPNoS4wqbXKX7m0",
+        f"bot123456789:AA{'x1-' * 11}",
+        "ConvertTo-SecureString 'Zk39dkQ02mPa' -AsPlainText",
+        "WIFI:T:WPA;S:x;P:Zk39dkQ02mPa;;",
+        'psk="Zk39dkQ02mPa"',
+        "echo 'root:Zk39dkQ02mPa' | chpasswd",
+        "openssl enc -k Zk39dkQ02mPa -in x",
+        f"https://{'0a' * 16}@o1.ingest.sentry.io/1",
     ],
 )
 def test_secrets_of_settings_and_commands_are_found(text):

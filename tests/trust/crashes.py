@@ -16,6 +16,7 @@ import random
 import shutil
 import signal
 import sqlite3
+import sys
 import tempfile
 import time
 import traceback
@@ -284,14 +285,14 @@ def run(phase: str, kills: int, seed: int, root: Path) -> tuple[int, Counter[str
     return under_way, lost, seconds
 
 
-def main() -> None:
-    """Print the table."""
+def main() -> bool:
+    """Print the table; return whether something was lost."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=100, help="of all phases together")
     parser.add_argument("--phase", choices=PHASES, action="append")
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
-    phases = asked.phase or list(PHASES)
+    phases, is_lost = asked.phase or list(PHASES), False
     logging.disable()
     print(
         f"{'phase':<16}{'kills':>7}{'under way':>11}{'ms':>7}  lost    (SQLite {sqlite3.sqlite_version})"
@@ -306,7 +307,9 @@ def main() -> None:
             )
             for text, number in lost.most_common(10):
                 print(f"    {number} × {text}")
+            is_lost |= bool(lost)
+    return is_lost
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

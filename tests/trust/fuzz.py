@@ -12,6 +12,7 @@ import copy
 import json
 import logging
 import random
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -34,6 +35,7 @@ from hippocampus.integrations.proxy.apis import ANSWERS
 from hippocampus.integrations.proxy.service import Service
 from hippocampus.prices import TABLES
 from hippocampus.replay.readers import read_file
+from hippocampus.session.view import unpaired
 from hippocampus.storage.state_dir import StateDir
 
 ROOT = Path(__file__).parents[2]
@@ -142,6 +144,7 @@ class Edges:
                 fresh_turns={"code": 0},
             ),
         )
+        self._odd, self._left = self._memory.session("odd"), 100
         self._session = self._memory.session("recalls")
         for end in range(2, len(self._lists[0]) + 1, 4):
             self._session(self._lists[0][:end])
@@ -162,6 +165,7 @@ class Edges:
 
     def close(self) -> None:
         self._service.close()
+        self._odd.close()
         self._session.close()
         self._memory.close()
         self._facts.close()
@@ -181,6 +185,21 @@ class Edges:
         if isinstance(items, list):
             assert len(str(view)) <= len(str(items)) + 2_000, "the view is larger than the list"
         session.close()
+
+    def lists(self, rng: random.Random) -> None:
+        """An odd list costs its session nothing: the next one is shortened, with its calls and results."""
+        if self._left == 0:
+            self._odd.close()
+            self._odd, self._left = self._memory.session(f"odd {rng.random()}"), 100
+        self._left -= 1
+        items = odd = rng.choice(self._lists)[: rng.randrange(2, 9)]
+        for _ in range(rng.randrange(1, 4)):
+            odd = mutated(rng, odd)
+        self._odd(odd)
+        before = self._odd.status()["raw"]
+        view = self._odd(items)
+        assert self._odd.status()["raw"] == before, self._odd.problem
+        assert unpaired(reader.read(view)) == unpaired(reader.read(items))
 
     def readers(self, rng: random.Random) -> None:
         path = self._folder / f"recording{rng.choice(['.json', '.jsonl'])}"
@@ -325,14 +344,14 @@ def fuzz(edges: Edges, name: str, seed: int, *, seconds: float = 0.0, count: int
     return Findings(tried, refused, slowest, broken, seeds)
 
 
-def main() -> None:
-    """Print the table."""
+def main() -> bool:
+    """Print the table; return whether an input broke an edge."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=60, help="for all edges together")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--edge", choices=EDGES, action="append")
     asked = parser.parse_args()
-    names = asked.edge or EDGES
+    names, is_broken = asked.edge or EDGES, False
     logging.disable()
     with tempfile.TemporaryDirectory() as folder, contextlib.closing(Edges(Path(folder))) as edges:
         print(f"{'edge':<12}{'inputs':>8}{'refused':>9}{'slowest s':>11}  broken")
@@ -342,7 +361,9 @@ def main() -> None:
             print(f"{row}  {sum(found.broken.values())}", flush=True)
             for text, number in found.broken.most_common():
                 print(f"    {number} × {text} (seed {asked.seed} {found.seeds[text]})")
+            is_broken |= bool(found.broken)
+    return is_broken
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -20,6 +20,8 @@ from hippocampus.storage.verify import verify
 
 NORMAL, FULL = 1, 2
 TURNS = 6
+SEEDS = int(os.environ.get("POWER_SEEDS", "4"))
+"""How many cuts each turn has."""
 CHILD = """
 import shutil, sys
 from trust.crashes import conversation
@@ -80,7 +82,7 @@ def cut(folder: Path, seed: int) -> Path:
     [1, TURNS, *(pytest.param(each, marks=pytest.mark.slow) for each in range(2, TURNS))],
 )
 @pytest.mark.parametrize(
-    "seed", [0, 1, *(pytest.param(each, marks=pytest.mark.slow) for each in (2, 3))]
+    "seed", [0, 1, *(pytest.param(each, marks=pytest.mark.slow) for each in range(2, SEEDS))]
 )
 def test_after_a_power_cut_facts_and_states_are_there_and_the_next_call_stores_the_rest(
     cuts, turn, seed

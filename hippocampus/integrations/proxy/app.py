@@ -39,8 +39,11 @@ MADE_ANEW = {b"host", b"content-length", b"expect"}
 REFUSALS = {400, 413, 422}
 """The statuses with which a provider refuses a request for its content."""
 METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
-CREDENTIALS = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
-"""The headers in which a caller shows who it is to its provider."""
+CREDENTIALS = (
+    "authorization", "x-api-key", "api-key", "x-goog-api-key", "ocp-apim-subscription-key",
+    "subscription-key", "key",
+)  # fmt: skip
+"""The headers, or fields of the address, in which a caller shows who it is to its provider."""
 PAGE = Path(__file__).with_name("page.html")
 
 
@@ -123,7 +126,10 @@ class Proxy:
         started = perf_counter()
         exchange: Exchange | str
         try:
-            credentials = [request.headers.get(name, "") for name in self._credentials]
+            fields = request.query_params
+            credentials = [
+                request.headers.get(name) or fields.get(name, "") for name in self._credentials
+            ]
             exchange = await run_in_threadpool(
                 self._service.exchange, answers, content, credentials
             )

@@ -129,6 +129,14 @@ def test_no_recall_of_one_caller_is_written_into_the_request_of_another(
     assert all(SECRET not in json.dumps(each.items) for each in upstream.sent[-2:])
 
 
+def test_keys_in_the_address_tell_callers_apart(state: Path) -> None:
+    with proxied(state, lambda items: "The same words.") as (_, url):
+        for key in ("a", "b", "a"):
+            sent = body("/chat/completions", chat_list(ROWS)[:1])
+            httpx.post(f"{url}/v1/chat/completions?key={key}", content=sent).raise_for_status()
+        assert len(conversations(url)) == 2
+
+
 def test_a_named_header_tells_callers_of_one_key_apart(state: Path) -> None:
     service = Service(state, "default")
     ids = {
