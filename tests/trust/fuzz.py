@@ -143,6 +143,7 @@ class Edges:
                 smallest_gain_share=0,
                 fresh_turns={"code": 0},
             ),
+            deadline_seconds=10.0,  # a busy machine is no finding
         )
         self._odd, self._left = self._memory.session("odd"), 100
         self._session = self._memory.session("recalls")
