@@ -75,6 +75,11 @@ ENDS, END_CHARACTERS = 2, 120
 """A result in the last two lines, of up to 120 characters, shows how a run ended: it stays."""
 HEADER = re.compile(r"\s*\S(?:[^\d\n]*\S)? {2,}\S[^\d\n]*")
 """A first line without a figure and with gaps names the columns of those below: it stays."""
+FILE_HEAD = re.compile(
+    r"\s*(?:(?:={2,}>|={3,}|-{3,}|\*{3,}) ?[^\s=*]*[./][^\s=*]* ?(?:<={2,}|={3,}|-{3,}|\*{3,})|(?:File|FILE): \S+)\s*"
+)
+MAX_FILES = 20
+"""Of an output of some files the names stay, so that no line is taken for one of another file."""
 END = re.compile(r"(?<=[.!?。！？;])\s+|(?<=[。！？])")
 
 
@@ -116,6 +121,8 @@ def excerpt(
     forms: dict[str, int] = {}
     masks = masked("\n".join(row.text for row in rows)) if rows else []
     last = len(rows) - WEIGHTS.tail
+    heads = {at for at, row in enumerate(rows) if FILE_HEAD.fullmatch(row.text[:LINE_CHARACTERS])}
+    names_files = 1 < len(heads) <= MAX_FILES
     raised = [at for at, row in enumerate(rows) if RAISED.match(row.text)][-MAX_RAISED:]
     for at, (row, mask) in enumerate(zip(rows, masks, strict=True)):
         own = weigh(row) if weigh else None
@@ -130,8 +137,9 @@ def excerpt(
             weight = base + (named * math.log1p(fresh) if base > WEIGHTS.bare else 0.0)
             weight *= alike
             ends = at >= len(rows) - ENDS and len(text) < END_CHARACTERS and _is_result(text)
-            heads = not at and HEADER.fullmatch(text) is not None
-            keep = ends or heads or at in raised or (edge and is_notice(text))
+            header = not at and HEADER.fullmatch(text) is not None
+            named_file = names_files and at in heads
+            keep = ends or header or named_file or at in raised or (edge and is_notice(text))
             yield EntryLine(text, weight, keep, count=0, number=row.number)
 
 

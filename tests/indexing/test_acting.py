@@ -207,6 +207,16 @@ def test_a_tools_notice_of_a_missing_part_stands(notice: str) -> None:
     assert notice in entry("\n".join(LINES[:120]) + "\n\n" + notice, {"path": "textwrap.py"}, 0.2)
 
 
+@pytest.mark.parametrize("form", ["==> {} <==", "===== {} =====", "--- {} ---", "File: {}"])
+def test_several_files_keep_their_names(form: str) -> None:
+    files = {"lib/textwrap.py": LINES[:90], "lib/io.py": inspect.getsource(io).split("\n")[:90]}
+    text = "\n".join(f"{form.format(name)}\n" + "\n".join(lines) for name, lines in files.items())
+    shown = entry(text)
+    wrap, other = (shown.index(form.format(name)) for name in files)
+    assert wrap < shown.index("TextWrapper") < other
+    assert "import textwrap" not in shown[other:]
+
+
 def test_the_sentences_of_a_long_line_and_results_stand() -> None:
     task = (
         "The task is to count the bridges. " * 3
