@@ -33,7 +33,7 @@ from hippocampus.session.session import Session
 from hippocampus.session.summaries import Summaries
 from hippocampus.storage import database
 from hippocampus.storage.content_store import ContentStore
-from hippocampus.storage.state import DirectoryState, directory_of, state_of
+from hippocampus.storage.state import DirectoryState, StateStore, directory_of, state_of
 from hippocampus.storage.state_dir import DEFAULT_AGENT, StateDir
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Hippocampus:
 
     def __init__(  # noqa: PLR0913 - one parameter a setting
         self,
-        state_dir: str | Path,
+        state_dir: str | Path | StateStore,
         *,
         policy: str | Path | Policy = "default",
         model: str | None = None,
@@ -135,7 +135,8 @@ class Hippocampus:
             StoreError: the directory cannot be used, and `strict` is set.
 
         """
-        stored = state_of(state_dir, tenant)
+        named = state_dir
+        stored = state_of(named, tenant) if isinstance(named, str | Path) else named
         declared = policy if isinstance(policy, Policy) else load_policy(policy)
         encoding = tokens.encoding_for(bare_name(model or declared.model or ""))
         costs = prices or _prices_of(declared, model)

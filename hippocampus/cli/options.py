@@ -24,6 +24,18 @@ PIPED_WIDTH = 120
 DEFAULT_STATE = Path(".hippocampus")
 StateFolder = Annotated[Path, typer.Argument(help="The state directory of a memory.")]
 StateOption = Annotated[Path, typer.Option(help="The state directory.")]
+StateAddress = Annotated[
+    str,
+    typer.Option(
+        "--state-dir",
+        envvar="HIPPOCAMPUS_STATE",
+        help="The state directory, or the address of a PostgreSQL server.",
+    ),
+]
+TenantName = Annotated[
+    str,
+    typer.Option("--tenant", envvar="HIPPOCAMPUS_TENANT", help="On a server, whose sessions."),
+]
 PolicyName = Annotated[str, typer.Option(help="A shipped policy's name, or a policy file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 

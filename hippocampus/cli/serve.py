@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from hippocampus.cli.options import DEFAULT_STATE, PolicyName, StateOption, fail
+from hippocampus.cli.options import DEFAULT_STATE, PolicyName, StateAddress, TenantName, fail
 
 if TYPE_CHECKING:
     from hippocampus.session.observer import Observer
@@ -26,7 +26,8 @@ INSTALL_PROXY = 'the proxy needs: pip install "hippocampus-context[proxy]"'
 
 
 def mcp(  # noqa: PLR0913, PLR0917 - one parameter an option
-    state_dir: StateOption = DEFAULT_STATE,
+    state_dir: StateAddress = str(DEFAULT_STATE),
+    tenant: TenantName = "",
     transport: Annotated[
         Literal["stdio", "http"], typer.Option(envvar="HIPPO_TRANSPORT", help="stdio, or http.")
     ] = "stdio",
@@ -54,12 +55,16 @@ def mcp(  # noqa: PLR0913, PLR0917 - one parameter an option
         fail(INSTALL_MCP)
     from hippocampus.cli.memory_store import OWN_AGENT, opened
     from hippocampus.memory import Hippocampus
-    from hippocampus.storage.state_dir import StateDir
+    from hippocampus.storage.state import NO_FACTS, DirectoryState, state_of
 
-    state = StateDir(state_dir)
+    state, facts = state_of(state_dir, tenant), None
     with contextlib.ExitStack() as closing:
-        facts = closing.enter_context(opened(state.database, agent or OWN_AGENT, models=True))
-        memory = Hippocampus(state_dir, policy=policy, agent=agent, observers=_observers())
+        if isinstance(state, DirectoryState):
+            path = state.layout.database
+            facts = closing.enter_context(opened(path, agent or OWN_AGENT, models=True))
+        elif profile != "recall":
+            fail(f"{NO_FACTS}; its tool is that of --profile recall")
+        memory = Hippocampus(state, policy=policy, agent=agent, observers=_observers())
         closing.callback(memory.close)
         if transport == "stdio":
             mcp_server.server(mcp_server.Tools(state, memory, facts, agent), profile).run("stdio")
@@ -115,7 +120,8 @@ def _agents_of(path: Path) -> dict[str, str]:
 
 def proxy(  # noqa: PLR0913, PLR0917 - one parameter an option
     upstream: Annotated[str, typer.Option(help="The provider, such as https://api.anthropic.com.")],
-    state_dir: StateOption = DEFAULT_STATE,
+    state_dir: StateAddress = str(DEFAULT_STATE),
+    tenant: TenantName = "",
     policy: PolicyName = "default",
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port to listen on.")] = 8787,
@@ -125,19 +131,33 @@ def proxy(  # noqa: PLR0913, PLR0917 - one parameter an option
     caller_header: Annotated[
         str, typer.Option(help="The header in which callers with one key differ, as X-Tenant.")
     ] = "",
+    tenant_header: Annotated[
+        str,
+        typer.Option(
+            help="On a server, the header that names a request's tenant; without it and --tenant, a "
+            "hash of the request's key does."
+        ),
+    ] = "",
 ) -> None:
     """Pass an agent's requests on to its provider, with the views of its conversations."""
     try:
         import uvicorn
 
         from hippocampus.integrations.proxy.app import proxy_app
+        from hippocampus.storage.state import is_address
     except ImportError as missing:
         if missing.name not in {"httpx", "prometheus_client", "starlette", "uvicorn"}:
             raise
         fail(INSTALL_PROXY)
     if not upstream.startswith(("https://", "http://")):
         raise typer.BadParameter(f"--upstream {upstream!r} is not the address of a provider")
-    app = proxy_app(upstream, state_dir, policy, timeout, caller_header, _observers())
+    if (tenant or tenant_header) and not is_address(state_dir):
+        fail("a directory has one tenant: leave out --tenant and --tenant-header, or name a server")
+    if tenant and tenant_header:
+        fail("every request is of --tenant: leave out --tenant-header, or --tenant")
+    app = proxy_app(
+        upstream, state_dir, policy, timeout, caller_header, _observers(), tenant, tenant_header
+    )
     address = f"http://{host}:{port}"
     typer.echo(f"hippocampus proxy: {address} for {upstream}", err=True)
     typer.echo(f"its conversations: {address}{app.state.page}", err=True)

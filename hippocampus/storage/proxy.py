@@ -6,13 +6,75 @@ remove.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sqlite3
+import threading
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
 
 from hippocampus.storage import database
 from hippocampus.storage.sqlite import transaction
 from hippocampus.storage.state_dir import StateDir
+
+KEPT_SECONDS = 30 * 86_400.0
+"""How long a conversation that sends nothing is recognised."""
+
+
+class ConversationStore(Protocol):
+    """The conversations that went through proxies, and what their hosts have not seen of them."""
+
+    @property
+    def secret(self) -> bytes:
+        """Return the key by which names of callers are hashed."""
+
+    def place(self, last: str, before: str, now: float, *, has_start: bool) -> tuple[str, float]:
+        """Return a request's session, with when that sent the last one (0 is never), and note it."""
+
+    def keep(self, chain: str, session: str, rounds: str) -> None:
+        """Keep the rounds of an answer, as JSON; `chain` ends with that answer."""
+
+    def kept(self, chains: Sequence[str]) -> dict[str, str]:
+        """Return the rounds of answers by their chains, as JSON."""
+
+    def close(self) -> None:
+        """Close what it has open."""
+
+
+class DirectoryConversations:
+    """Conversations in the database of a state directory: `ConversationStore`."""
+
+    def __init__(self, state: StateDir, sent_since: float) -> None:
+        """Open the database, and forget conversations that have sent nothing since a time.
+
+        Raises:
+            StoreError: it cannot be read or written.
+
+        """
+        self._lock = threading.Lock()
+        with database.as_store_error(state):
+            self._db = database.connected(state)
+            self.secret = begin(self._db, sent_since)
+
+    def place(self, last: str, before: str, now: float, *, has_start: bool) -> tuple[str, float]:
+        """Return and note the session of a request, as `place` does."""
+        with self._lock:
+            return place(self._db, last, before, now, has_start=has_start)
+
+    def keep(self, chain: str, session: str, rounds: str) -> None:
+        """Keep the rounds of an answer."""
+        with self._lock:
+            keep(self._db, chain, session, rounds)
+
+    def kept(self, chains: Sequence[str]) -> dict[str, str]:
+        """Return the rounds of answers by their chains."""
+        with self._lock:
+            return kept(self._db, chains)
+
+    def close(self) -> None:
+        """Close the database."""
+        with self._lock, contextlib.suppress(sqlite3.Error):
+            self._db.close()
 
 
 def begin(db: sqlite3.Connection, sent_since: float) -> bytes:

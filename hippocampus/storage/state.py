@@ -26,6 +26,7 @@ from hippocampus.storage.ledger import (
     SessionExcerpt,
     TurnRows,
 )
+from hippocampus.storage.proxy import KEPT_SECONDS, ConversationStore, DirectoryConversations
 from hippocampus.storage.state_dir import StateDir
 
 ADDRESSES = ("postgresql://", "postgres://")
@@ -108,6 +109,18 @@ class StateStore(Protocol):
     def exported(self, session: str) -> bytes:
         """Return the raw conversation of a session as JSON lines."""
 
+    def agent_of(self, session: str) -> str | None:
+        """Return the agent of a session; None where there is no such session."""
+
+    def conversations(self, now: float, seconds: float) -> ConversationStore:
+        """Return the conversations of proxies, without those that have sent nothing for long.
+
+        A call waits for a server for `seconds` at most.
+        """
+
+    def of_tenant(self, tenant: str) -> StateStore:
+        """Return the state of a tenant, which shares the connections of this one."""
+
     def close(self) -> None:
         """Close what all sessions share."""
 
@@ -156,6 +169,16 @@ class DirectoryState:
 
     def exported(self, session: str) -> bytes:
         return exported(self.layout, session)
+
+    def agent_of(self, session: str) -> str | None:
+        return ledger.agent_of(self.layout, session)
+
+    def conversations(self, now: float, seconds: float = 0.0) -> DirectoryConversations:  # noqa: ARG002 - as on a server
+        return DirectoryConversations(self.layout, now - KEPT_SECONDS)
+
+    def of_tenant(self, tenant: str) -> DirectoryState:  # noqa: ARG002 - as on a server
+        """Return this state: a directory has one tenant."""
+        return self
 
     def close(self) -> None:
         """Close nothing: sessions have the files."""

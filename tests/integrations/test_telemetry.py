@@ -22,6 +22,7 @@ from hippocampus import Hippocampus, RecallError
 from hippocampus.facts import Facts
 from hippocampus.integrations.telemetry import OpenTelemetry
 from hippocampus.session.observer import ViewReport
+from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
 
 USAGE = {"input_tokens": 7, "cache_read_input_tokens": 900, "cache_creation_input_tokens": 93}
@@ -112,7 +113,7 @@ def test_calls_of_the_mcp_server_are_spans(tmp_path: Path) -> None:
     recorded = Recorded()
     memory = Hippocampus(tmp_path, policy=EAGER, observers=[recorded.observer])
     facts = Facts(StateDir(tmp_path).database)
-    tools = mcp_server.Tools(StateDir(tmp_path), memory, facts)
+    tools = mcp_server.Tools(DirectoryState(StateDir(tmp_path)), memory, facts)
     with memory.session("one") as session:
         session(reading(2))
         [entry, *_] = session.entries()

@@ -36,6 +36,7 @@ from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.gc import DAY_SECONDS, GcRules, Holding, Reference
 from hippocampus.storage.ledger import Ledger, ModelCall, TurnRows, activity
 from hippocampus.storage.packing import packed_text
+from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
 from hippocampus.storage.verify import verify
 
@@ -318,7 +319,7 @@ def test_nothing_that_a_tool_returned_is_left_beside_the_entries(state: Path) ->
 
 def proxied(state: StateDir, session: str, sent: float) -> None:
     """A conversation of the proxy with a recall that its host has not seen."""
-    with contextlib.closing(KnownConversations(state, sent)) as known:
+    with contextlib.closing(KnownConversations(DirectoryState(state).conversations(sent))) as known:
         known._db.execute(
             "INSERT INTO proxy_conversation VALUES (?, ?, ?)", (session, session, sent)
         )

@@ -36,6 +36,7 @@ from hippocampus.integrations.proxy.service import Service
 from hippocampus.prices import TABLES
 from hippocampus.replay.readers import read_file
 from hippocampus.session.view import unpaired
+from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
 
 ROOT = Path(__file__).parents[2]
@@ -157,7 +158,7 @@ class Edges:
                 self._exports.append(json.loads(json.dumps(document, default=str)))
         self._facts = Facts(folder / "imports.sqlite3")
         state = StateDir(folder / "state")
-        self._tools = mcp_server.Tools(state, self._memory, self._memory.facts)
+        self._tools = mcp_server.Tools(DirectoryState(state), self._memory, self._memory.facts)
         self._offered = {name: mcp_server.server(self._tools, name) for name in mcp_server.PROFILES}
         self._service = Service(folder / "proxy", "default")
         lines = map(json.loads, EVENTS.read_text("utf-8").splitlines())

@@ -16,6 +16,7 @@ from hippocampus.consolidation import forgetting
 from hippocampus.integrations.proxy.apis.answer import Round
 from hippocampus.integrations.proxy.conversations import KnownConversations
 from hippocampus.prices import TABLES
+from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
 
 SECRET, OTHER = "zanzibar", "quokka"
@@ -75,7 +76,7 @@ def state(tmp_path):
         with contextlib.suppress(Exception):
             memory.session("third").adopt("zzzzzzzz")  # fills the index of entries
     state = StateDir(tmp_path)
-    with contextlib.closing(KnownConversations(state, 0.0)) as known:
+    with contextlib.closing(KnownConversations(DirectoryState(state).conversations(0.0))) as known:
         for name, word in ((f"about {SECRET}", SECRET), ("another", OTHER)):
             known.keep(word, name, [Round([], [], [("c", f"rows of {word}")])])
     return state

@@ -20,8 +20,7 @@ from hippocampus.errors import RecallError
 from hippocampus.facts import tools as fact_tools
 from hippocampus.facts import upkeep
 from hippocampus.recall import calls, definition
-from hippocampus.storage import ledger
-from hippocampus.storage.state_dir import StateDir
+from hippocampus.storage.state import NO_FACTS, StateStore
 
 if TYPE_CHECKING:
     from hippocampus.facts import Facts
@@ -53,21 +52,22 @@ class Tools:
 
     def __init__(
         self,
-        state: StateDir,
+        state: StateStore,
         memory: Hippocampus,
-        facts: Facts,
+        facts: Facts | None,
         agent: str = "",
         *,
         is_alone: bool = True,
     ) -> None:
         """`agent` is whose memory the tools reach; no argument of a call names another.
 
+        Without `facts`, as on a server, there is no long-term memory.
         Sessions without an owner are this agent's where it `is_alone` in the memory.
         """
         self._owners = {agent, ""} if is_alone else {agent}
         self._state = state
         self._memory = memory
-        self._facts = facts
+        self._own_facts = facts
         self._agent = agent
         self.observers = memory.observers
 
@@ -83,7 +83,7 @@ class Tools:
     def session_status(self, session_id: SessionId = "") -> str:
         """Return the figures of a session as JSON: tokens, costs, entries with the newest first."""
         name = self._name(session_id)
-        with contextlib.closing(ledger.Ledger(self._state, name)) as log:
+        with contextlib.closing(self._state.session(name)) as log:
             call, records = log.last_call(), log.records()
         figures = {
             "session": name,
@@ -111,11 +111,12 @@ class Tools:
     def _name(self, session_id: str, entry_id: str = "") -> str:
         """Return the name of the session that is meant: by its id, by an entry, else the newest."""
         state = self._state
-        name = session_id or (ledger.owner_of(state, entry_id) if entry_id else "")
+        owner = None if session_id or not entry_id else state.entry_of(entry_id)
+        name = session_id or (owner[0] if owner else "")
         if not name:
-            newest = ledger.earlier(state, "", self._agent, 1)
+            newest = state.earlier("", self._agent, 1)
             name = newest[0].session if newest else ""
-        if not name or ledger.agent_of(state, name) not in self._owners:
+        if not name or state.agent_of(name) not in self._owners:
             named = session_id or entry_id
             raise ToolError(f"this memory has no session of {named!r}" if named else NO_SESSION)
         return name
@@ -130,6 +131,12 @@ class Tools:
             session.release()
 
     # Long-term memory
+
+    @property
+    def _facts(self) -> Facts:
+        if self._own_facts is None:
+            raise ToolError(NO_FACTS)
+        return self._own_facts
 
     def fact_tool(self, name: str, given: Mapping[str, Any]) -> str:
         """Run a tool of the fact store, on the part of the agent's memory that a call names."""

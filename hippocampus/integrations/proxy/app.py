@@ -54,14 +54,16 @@ class AnswerError(Exception):
 class Proxy:
     """One proxy in front of one provider."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - one parameter a setting
         self,
         upstream: str,
         service: Service,
         metrics: Metrics,
         timeout_seconds: float,
         caller_header: str = "",
+        tenant_header: str = "",
     ) -> None:
+        self._tenant_header = tenant_header
         self._credentials = (*CREDENTIALS, *filter(None, [caller_header]))
         self._page_key = secrets.token_urlsafe(16)
         self._upstream = httpx.URL(upstream.rstrip("/"))
@@ -130,8 +132,11 @@ class Proxy:
             credentials = [
                 request.headers.get(name) or fields.get(name, "") for name in self._credentials
             ]
+            tenant = request.headers.get(self._tenant_header, "")
+            if self._tenant_header and not tenant:
+                credentials = []  # no key stands in for the header
             exchange = await run_in_threadpool(
-                self._service.exchange, answers, content, credentials
+                self._service.exchange, answers, content, credentials, tenant
             )
         except Exception as failure:  # law 3: whatever fails inside, the request goes on
             LOG.exception("a request passes as it is")
@@ -344,21 +349,24 @@ def _end_to_end(headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, byt
 
 def proxy_app(  # noqa: PLR0913, PLR0917 - one parameter a setting
     upstream: str,
-    state_dir: Path,
+    state: str | Path,
     policy: str,
     timeout_seconds: float,
     caller_header: str = "",
     observers: Sequence[Observer] = (),
+    tenant: str = "",
+    tenant_header: str = "",
 ) -> Starlette:
     """Return the application of a proxy; its `state.page` is the path of the live page with its key.
 
-    Requests of one credential whose `caller_header` differs are of different callers.
+    Requests of one credential whose `caller_header` differs are of different callers. On a server
+    the tenant of a request is `tenant`, else what its `tenant_header` has, else a hash of its key.
 
     Raises:
         PolicyError: the policy cannot be read.
-        StoreError: the state directory cannot be used.
+        StoreError: the state cannot be used.
 
     """
     metrics = Metrics()
-    service = Service(state_dir, policy, upstream, (metrics, *observers))
-    return Proxy(upstream, service, metrics, timeout_seconds, caller_header).app()
+    service = Service(state, policy, upstream, (metrics, *observers), tenant)
+    return Proxy(upstream, service, metrics, timeout_seconds, caller_header, tenant_header).app()

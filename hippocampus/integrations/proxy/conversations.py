@@ -8,14 +8,11 @@ in common, whatever they send.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import hmac
 import itertools
 import json
 import re
-import sqlite3
-import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,11 +20,8 @@ from typing import Any
 from hippocampus.formats.content import text_of
 from hippocampus.formats.conversation import Item
 from hippocampus.integrations.proxy.apis.answer import ModelAnswer, Round, results_of
-from hippocampus.storage import database, proxy
-from hippocampus.storage.state_dir import StateDir
+from hippocampus.storage.proxy import ConversationStore
 
-KEPT_SECONDS = 30 * 86_400.0
-"""How long a conversation that sends nothing is recognised."""
 PER_REQUEST = re.compile(r"(?m)^x-anthropic-billing-header:.*$")
 """The line of Claude Code's system prompt that differs in each request of one conversation."""
 
@@ -91,63 +85,50 @@ def _hash(*texts: str) -> str:
 
 
 class KnownConversations:
-    """The conversations that went through the proxies of a state directory, in its database."""
+    """The conversations that went through the proxies of a state."""
 
-    def __init__(self, state: StateDir, now: float) -> None:
-        """Open the file, and forget conversations that have sent nothing for long.
-
-        Raises:
-            StoreError: the file cannot be read or written.
-
-        """
-        self._lock = threading.Lock()
-        with database.as_store_error(state):
-            self._db = database.connected(state)
-            self._secret = proxy.begin(self._db, now - KEPT_SECONDS)
+    def __init__(self, store: ConversationStore) -> None:
+        """Take the store in which they are."""
+        self._store = store
 
     def caller(self, credentials: Sequence[str]) -> str:
         """Return the name of who sends a request, from its credentials; empty where it has none.
 
-        The name does not give them away: the key of its hash is in this file alone.
+        The name does not give them away: the key of its hash is in the state alone.
         """
         if not any(credentials):
             return ""
         written = json.dumps(credentials).encode()
-        return f"caller-{hmac.new(self._secret, written, 'sha256').hexdigest()[:16]}"
+        return f"caller-{hmac.new(self._store.secret, written, 'sha256').hexdigest()[:16]}"
 
     def place(self, chains: Chains, now: float) -> tuple[str, float]:
         """Return a request's session, with when that sent the last one (0 is never), and note it.
 
         Raises:
-            sqlite3.Error: the file is full, damaged or locked.
+            sqlite3.Error, StoreError: the state is full, damaged, locked or away.
 
         """
-        with self._lock:
-            # A known list that is not the newest of its conversation was taken back by the host, but
-            # for the very start, which any conversation may have.
-            return proxy.place(
-                self._db, chains.last, chains.before, now, has_start=bool(chains.ends)
-            )
+        # A known list that is not the newest of its conversation was taken back by the host, but
+        # for the very start, which any conversation may have.
+        return self._store.place(chains.last, chains.before, now, has_start=bool(chains.ends))
 
     def keep(self, chain: str, session: str, rounds: Iterable[Round]) -> None:
         """Keep the rounds of an answer that the host has not seen; `chain` ends with that answer.
 
         Raises:
-            sqlite3.Error: the file is full, damaged or locked.
+            sqlite3.Error, StoreError: the state is full, damaged, locked or away.
 
         """
-        with self._lock:
-            proxy.keep(self._db, chain, session, json.dumps([list(each) for each in rounds]))
+        self._store.keep(chain, session, json.dumps([list(each) for each in rounds]))
 
     def restored(self, answers: type[ModelAnswer], chains: Chains, items: list[Item]) -> list[Item]:
         """Return a request's list with the rounds that the host has not seen; its own items stay.
 
         Raises:
-            sqlite3.Error: the file cannot be read.
+            sqlite3.Error, StoreError: the state cannot be read.
 
         """
-        with self._lock:
-            kept = proxy.kept(self._db, [chain for _, chain in chains.ends.values()])
+        kept = self._store.kept([chain for _, chain in chains.ends.values()])
         adapter = answers.ADAPTER
         restored = list(items)
         for start, (end, chain) in sorted(chains.ends.items(), reverse=True):
@@ -163,6 +144,5 @@ class KnownConversations:
         return restored
 
     def close(self) -> None:
-        """Close the file."""
-        with self._lock, contextlib.suppress(sqlite3.Error):
-            self._db.close()
+        """Close the store."""
+        self._store.close()

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import hashlib
+import json
 import logging
 import threading
 import time
@@ -33,8 +35,9 @@ from hippocampus.memory import Hippocampus
 from hippocampus.prices.prompt_cache import OWN_MARKS
 from hippocampus.session.marks import UNSEEN_MARKS
 from hippocampus.session.observer import Observer
+from hippocampus.session.resources import DEADLINE_SECONDS
 from hippocampus.session.session import Session
-from hippocampus.storage.state_dir import StateDir
+from hippocampus.storage.state import is_address, state_of
 
 LOG = logging.getLogger("hippocampus")
 IDLE_SECONDS = 1_800.0
@@ -48,6 +51,8 @@ MAX_ROUNDS = 16
 OTHER_NAME = "hippocampus_recall"
 """The name of our tool where the host has one named `recall`."""
 TITLE_CHARACTERS = 80
+UNNAMED = "proxy"
+"""The tenant of the handle that opens the connections; no request is of it."""
 
 
 class TooManyRoundsError(Exception):
@@ -102,6 +107,7 @@ class Exchange:
     """The host's list with the rounds that it has not seen, those of this request included."""
     chains: Chains
     answer: ModelAnswer
+    known: KnownConversations
     content: bytes = b""
     """The body to send."""
     recalls: int = 0
@@ -158,30 +164,55 @@ class Service:
     """The memories, conversations and sessions behind one proxy."""
 
     def __init__(
-        self, state_dir: Path, policy: str, upstream: str = "", observers: Sequence[Observer] = ()
+        self,
+        state: str | Path,
+        policy: str,
+        upstream: str = "",
+        observers: Sequence[Observer] = (),
+        tenant: str = "",
     ) -> None:
-        """Open a state directory; a conversation belongs to its caller and to one `upstream`.
+        """Open a state; a conversation belongs to its caller and to one `upstream`.
+
+        On a server each request belongs to a `tenant` too: this one, else that of the request.
 
         Raises:
             PolicyError: the policy cannot be read.
-            StoreError: the directory cannot be used.
+            StoreError: the state cannot be used.
 
         """
-        self._state_dir, self._policy, self._upstream = state_dir, policy, upstream
+        self._policy, self._upstream = policy, upstream
         self._observers = observers
         self._lock = threading.Lock()
-        self._memories = {Caching(): Hippocampus(state_dir, policy=policy, observers=observers)}
-        self._conversations = KnownConversations(StateDir(state_dir), time.time())
-        self._open: dict[tuple[str, Caching], OpenConversation] = {}
-        """By session and caching: requests of one conversation may go to two models at once. The most
-        recently used last."""
+        self._tenant, self._has_tenants = tenant, is_address(state)
+        self._root = state_of(state, tenant or UNNAMED)
+        self._memories: dict[tuple[str, Caching], Hippocampus] = {}
+        """By tenant and caching, the most recently made last."""
+        self._memory(tenant or UNNAMED, Caching())
+        self._known = None if self._has_tenants else self._conversations("")
+        self._open: dict[tuple[str, str, Caching], OpenConversation] = {}
+        """By tenant, session and caching: requests of one conversation may go to two models at once.
+        The most recently used last."""
         self._warned: set[str] = set()
 
     def exchange(
-        self, answers: type[ModelAnswer], content: bytes, credentials: Sequence[str] = ()
+        self,
+        answers: type[ModelAnswer],
+        content: bytes,
+        credentials: Sequence[str] = (),
+        tenant: str = "",
     ) -> Exchange | str:
-        """Return a request as it is sent, or why it is passed on as it is."""
-        now, caller = time.time(), self._conversations.caller(credentials)
+        """Return a request as it is sent, or why it is passed on as it is.
+
+        Without a `tenant` of the request or of the proxy, a hash of its credentials names one.
+        """
+        tenant = self._tenant or tenant
+        if self._has_tenants and not tenant:
+            if not any(credentials):
+                return "no tenant"
+            written = json.dumps(credentials).encode()
+            tenant = f"caller-{hashlib.sha256(written).hexdigest()[:32]}"
+        conversations = self._known or self._conversations(tenant)
+        now, caller = time.time(), conversations.caller(credentials)
         try:
             body = Body(content)
             request = body.values
@@ -204,23 +235,25 @@ class Service:
             tool = OTHER_NAME if recall.TOOL_NAME in names else recall.TOOL_NAME
         except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
             return "malformed"  # the provider answers why
-        session, sent = self._conversations.place(chains, now)
-        conversation = self._opened(session, caller, answers, caching, items)
+        session, sent = conversations.place(chains, now)
+        conversation = self._opened(tenant, session, caller, answers, caching, items)
         if conversation.is_refused:
             return "refused before"
         exchange = Exchange(
             conversation,
             body,
             [*request["tools"], *conversation.session.tools(answers.ADAPTER.NAME, tool)],
-            self._conversations.restored(answers, chains, items),
+            conversations.restored(answers, chains, items),
             chains,
             answers(tool, request),
+            conversations,
         )
         exchange.send_view(now - sent if sent else 0.0)
         return exchange
 
-    def _opened(
+    def _opened(  # noqa: PLR0913, PLR0917 - what names a conversation
         self,
+        tenant: str,
         name: str,
         caller: str,
         answers: type[ModelAnswer],
@@ -229,34 +262,41 @@ class Service:
     ) -> OpenConversation:
         now = time.monotonic()
         with self._lock:
-            found = self._open.pop((name, caching), None)
+            found = self._open.pop((tenant, name, caching), None)
             idle = [key for key, each in self._open.items() if now - each.used > IDLE_SECONDS]
             idle += list(self._open)[len(idle) : 1 - MAX_CONVERSATIONS]
             ended = [self._open.pop(key).session for key in idle]
             if ended:
                 threading.Thread(target=_close, args=(ended,), daemon=True).start()
             if found is None:
-                session = self._memory(caching).session(name, agent=caller)
+                session = self._memory(tenant, caching).session(name, agent=caller)
                 users = [item for item in items if item.get("role") == "user"]
                 title = text_of(users[0].get("content"))[-TITLE_CHARACTERS:] if users else ""
                 cost = session.status()["sent_cost"]
                 found = OpenConversation(session, answers.ADAPTER.NAME, caching, title, now, cost)
-            self._open[name, caching] = found
+            self._open[tenant, name, caching] = found
             found.used = now
             return found
 
-    def _memory(self, caching: Caching) -> Hippocampus:
-        """Return the memory with the prices and the window of a model, and with the marks left."""
-        if caching not in self._memories:
-            self._memories[caching] = Hippocampus(
-                self._state_dir,
+    def _conversations(self, tenant: str) -> KnownConversations:
+        root = self._root.of_tenant(tenant) if self._has_tenants else self._root
+        return KnownConversations(root.conversations(time.time(), DEADLINE_SECONDS))
+
+    def _memory(self, tenant: str, caching: Caching) -> Hippocampus:
+        """Return a tenant's memory with the prices and the window of a model, and with the marks left."""
+        named = tenant if self._has_tenants else UNNAMED, caching
+        if named not in self._memories:
+            if len(self._memories) > MAX_CONVERSATIONS:  # its sessions go on without it
+                self._memories.pop(next(iter(self._memories)))
+            self._memories[named] = Hippocampus(
+                self._root.of_tenant(named[0]),
                 policy=self._policy,
                 model=caching.model or None,
                 marks=caching.marks,
                 tail_mark=caching.tail_mark,
                 observers=self._observers,
             )
-        return self._memories[caching]
+        return self._memories[named]
 
     def keep(self, exchange: Exchange) -> None:
         """Keep the rounds that the host has not seen, before it sees the end of the answer."""
@@ -266,7 +306,7 @@ class Service:
             rounds.append(answer.closed_round(exchange.results()))
         if rounds:
             chain = chain_after(exchange.chains.last, type(answer), answer.as_item())
-            self._conversations.keep(chain, exchange.conversation.session.id, rounds)
+            exchange.known.keep(chain, exchange.conversation.session.id, rounds)
 
     def account(self, exchange: Exchange) -> None:
         """Add an answer to the figures of its conversation."""
@@ -285,9 +325,11 @@ class Service:
         until = time.monotonic() + CLOSING_SECONDS
         for each in self._open.values():
             (each.session.close if time.monotonic() < until else each.session.release)()
-        for memory in set(self._memories.values()):
+        for memory in self._memories.values():
             memory.close()
-        self._conversations.close()
+        if self._known:
+            self._known.close()
+        self._root.close()
 
 
 @functools.lru_cache(maxsize=256)

@@ -14,7 +14,9 @@ from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.ledger import ENTRY, SessionExcerpt, record_of
 from hippocampus.storage.postgres.connections import Connections
 from hippocampus.storage.postgres.contents import PostgresContents
+from hippocampus.storage.postgres.proxy import PostgresConversations
 from hippocampus.storage.postgres.session import PostgresSession, storable_name
+from hippocampus.storage.proxy import KEPT_SECONDS
 
 OWNER = f"""
     SELECT name, {ENTRY} FROM entry JOIN session ON session.number = entry.session
@@ -50,6 +52,7 @@ class PostgresState:
             raise StoreError('a state on PostgreSQL needs the name of a tenant: tenant="acme"')
         self.tenant = storable_name(tenant)
         self.connections = connections or Connections(address)
+        self._address, self._is_owner = address, connections is None
         self._contents = PostgresContents(self.connections, self.tenant)
 
     def contents(self) -> contextlib.AbstractContextManager[ContentStore]:
@@ -102,11 +105,25 @@ class PostgresState:
         )
         return b"".join(readable(lines) for (lines,) in self._rows(query, storable_name(session)))
 
+    def agent_of(self, session: str) -> str | None:
+        """Return the agent of a session; None where there is no such session."""
+        rows = self._rows("SELECT agent FROM session WHERE name = %s", storable_name(session))
+        return rows[0][0] if rows else None
+
+    def conversations(self, now: float, seconds: float) -> PostgresConversations:  # noqa: ARG002 - each request has its time
+        """Return the conversations of the tenant's proxies; a call waits for `seconds` at most."""
+        return PostgresConversations(self.connections, self.tenant, seconds, KEPT_SECONDS)
+
+    def of_tenant(self, tenant: str) -> PostgresState:
+        """Return the state of a tenant, which shares the connections of this one."""
+        return PostgresState(self._address, tenant, self.connections)
+
     def _rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         return self.connections.rows(
             self.tenant, self.connections.patience_seconds, (query, values)
         )[0]
 
     def close(self) -> None:
-        """Close the connections to the server."""
-        self.connections.close()
+        """Close the connections to the server, where they are its own."""
+        if self._is_owner:
+            self.connections.close()

@@ -121,11 +121,34 @@ CREATE TABLE tombstone (
     rule text NOT NULL,
     PRIMARY KEY (tenant, content)
 );
+"""
+OF_PROXY = f"""{OWNED}, session text NOT NULL,
+    FOREIGN KEY (tenant, session) REFERENCES proxy_conversation (tenant, session) ON DELETE CASCADE"""
+PROXY = f"""
+CREATE TABLE proxy_conversation (
+    {OWNED},
+    session text NOT NULL,
+    tip text NOT NULL,
+    sent double precision NOT NULL,
+    PRIMARY KEY (tenant, session)
+);
+CREATE INDEX proxy_by_tip ON proxy_conversation (tenant, tip);
+CREATE INDEX proxy_by_time ON proxy_conversation (tenant, sent);
+CREATE TABLE proxy_chain ({OF_PROXY}, chain text NOT NULL, PRIMARY KEY (tenant, chain));
+CREATE TABLE proxy_rounds (
+    {OF_PROXY}, chain text NOT NULL, rounds text NOT NULL, PRIMARY KEY (tenant, chain)
+);
+"""
+
+
+def _secured(*tables: str) -> str:
+    """Return what binds tables to the tenant of a transaction."""
+    named = ", ".join(f"'{table}'" for table in tables)
+    return f"""
 DO $$
 DECLARE named text;
 BEGIN
-    FOREACH named IN ARRAY ARRAY['session', 'entry', 'candidate', 'conversation', 'decision', 'call',
-        'sent', 'measure', 'content', 'tombstone']
+    FOREACH named IN ARRAY ARRAY[{named}]
     LOOP
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', named);
         EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', named);
@@ -133,5 +156,11 @@ BEGIN
     END LOOP;
 END $$
 """
-MIGRATIONS = (("state", TABLES),)
+
+
+SESSIONS = ("session", "entry", "candidate", "conversation", "decision", "call", "sent", "measure")
+MIGRATIONS = (
+    ("state", TABLES + _secured(*SESSIONS, "content", "tombstone")),
+    ("proxy", PROXY + _secured("proxy_conversation", "proxy_chain", "proxy_rounds")),
+)
 """Each with its name, in the order in which they are applied."""

@@ -23,12 +23,14 @@ from commands import run
 from conversations import EAGER
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
+from postgres_server import Server
 
 from hippocampus import Hippocampus
 from hippocampus.cli.memory_store import OWN_AGENT
 from hippocampus.facts import Facts
 from hippocampus.integrations import mcp_server
 from hippocampus.storage.ledger import activity
+from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
 
 COMMAND = [sys.executable, "-m", "hippocampus", "mcp"]
@@ -57,7 +59,7 @@ async def opened(
     """Yield a client of a server in this process."""
     facts = Facts(StateDir(state).database, agent=agent or OWN_AGENT)
     with facts, closing(Hippocampus(state, agent=agent)) as memory:
-        tools = mcp_server.Tools(StateDir(state), memory, facts, agent)
+        tools = mcp_server.Tools(DirectoryState(StateDir(state)), memory, facts, agent)
         async with Client(mcp_server.server(tools, profile)) as client:
             yield client
 
@@ -453,3 +455,44 @@ def test_another_address_than_loopback_is_refused_without_a_token(state: Path) -
     ended = run("mcp", *options, cwd=state.parent)
     assert ended.returncode == 2
     assert "HIPPOCAMPUS_MCP_TOKEN" in ended.stderr
+
+
+# A server of PostgreSQL
+
+
+def test_a_client_recalls_from_the_sessions_of_its_tenant_on_a_server(
+    postgres: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+    items: list[dict[str, Any]] = [
+        {"role": "user", "content": "Read it."},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": ROWS},
+    ]
+    with (
+        closing(
+            Hippocampus(postgres.address, tenant="acme", policy=EAGER, deadline_seconds=30.0)
+        ) as memory,
+        memory.session("s") as session,
+    ):
+        session(items)
+        [entry] = session.entries()
+    monkeypatch.setenv("HIPPOCAMPUS_STATE", postgres.address)
+
+    async def recalled(tenant: str) -> str:
+        monkeypatch.setenv("HIPPOCAMPUS_TENANT", tenant)
+        arguments = [*COMMAND[1:], "--profile", "recall"]
+        server = StdioServerParameters(command=COMMAND[0], args=arguments, env=dict(os.environ))
+        async with Client(server) as client:
+            asked = {"entry_id": entry.id, "pattern": "town-0217"}
+            return str((await client.call_tool("recall", asked)).content)
+
+    assert '\\"row\\": 217' in asyncio.run(recalled("acme")).replace('"row"', '\\"row\\"')
+    assert "no session of" in asyncio.run(recalled("apex"))
+
+
+def test_a_server_without_facts_has_the_profile_recall_alone(tmp_path: Path) -> None:
+    address = "postgresql://nobody@localhost/none"
+    told = run("mcp", "--state-dir", address, "--tenant", "acme", cwd=tmp_path)
+    assert told.returncode == 2
+    assert "--profile recall" in told.stderr

@@ -1,0 +1,191 @@
+"""Proxies on one PostgreSQL server: any of them takes any request, and no tenant reaches another."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import re
+import shlex
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("prometheus_client")
+import httpx
+import yaml
+from integrations.proxy.hosts import ROWS, ChatHost, recalling, run
+from integrations.proxy.test_callers import SECRET, body, chat_list
+from integrations.proxy.test_proxy import LIMIT_SECONDS, figures
+from integrations.proxy.upstream import Upstream, provider, served
+from postgres_server import Server
+from typer.testing import CliRunner
+
+from hippocampus import Hippocampus
+from hippocampus.cli import app as cli
+from hippocampus.integrations.proxy import service
+from hippocampus.integrations.proxy.apis import ANSWERS
+from hippocampus.integrations.proxy.app import proxy_app
+from hippocampus.integrations.proxy.service import Exchange, Service
+
+
+@pytest.fixture(autouse=True)
+def patience(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a loaded machine take its time, but where the deadline itself is tested."""
+    if "frozen" not in request.node.name:
+        patient = functools.partial(Hippocampus, deadline_seconds=30.0)
+        monkeypatch.setattr(service, "Hippocampus", patient)
+        monkeypatch.setattr(service, "DEADLINE_SECONDS", 30.0)
+
+
+FLEET = Path(__file__).parents[3] / "examples" / "fleet"
+PATH = "/chat/completions"
+Items = list[dict[str, Any]]
+
+
+def grown(steps: int) -> Iterator[Items]:
+    """Yield the lists of a conversation in which each call reads rows of its own."""
+    items = chat_list(ROWS)
+    for step in range(steps):
+        yield list(items)
+        called = json.loads(json.dumps(items[3]))
+        called["tool_calls"][0]["id"] = f"call_{step + 1}"
+        rows = ROWS.replace("row-", f"row-{step}-")
+        items += [called, {**items[4], "tool_call_id": f"call_{step + 1}", "content": rows}]
+
+
+def sent(proxy: Service, items: Items, *credentials: str, tenant: str = "") -> Exchange:
+    found = proxy.exchange(ANSWERS[PATH], body(PATH, items), credentials, tenant)
+    assert isinstance(found, Exchange), found
+    return found
+
+
+def plain(exchange: Exchange) -> str:
+    """Return the body with the number of each entry in place of its id, which has the caller in it."""
+    text = exchange.content.decode()
+    for number, entry in enumerate(exchange.conversation.session.entries()):
+        text = text.replace(entry.id, f"entry-{number}")
+    return text
+
+
+def test_two_proxies_in_turn_send_the_bytes_of_one(postgres: Server, state: Path) -> None:
+    alone = Service(state, "default")
+    two = [Service(postgres.address, "default", tenant="round robin") for _ in range(2)]
+    for number, items in enumerate(grown(8)):
+        exchanges = [sent(two[number % 2], items, "key"), sent(alone, items, "key")]
+        shared, own = map(plain, exchanges)
+        assert shared == own
+        assert not exchanges[0].conversation.session.failures
+    names = {key[1] for each in two for key in each._open}
+    assert len(names) == 1
+    for each in (*two, alone):
+        each.close()
+
+
+def test_a_tenant_is_named_by_the_request_else_by_its_key(postgres: Server) -> None:
+    proxy = Service(postgres.address, "default")
+    items = chat_list(ROWS)
+    assert proxy.exchange(ANSWERS[PATH], body(PATH, items), [""]) == "no tenant"
+    given = [("a", ""), ("b", ""), ("a", "acme"), ("a", "apex")]
+    found = [sent(proxy, items, key, tenant=tenant) for key, tenant in given]
+    tenants = {key[0] for key in proxy._open}
+    assert len(tenants) == 4
+    assert {"acme", "apex"} < tenants
+    entries = [each.conversation.session.entries()[0].id for each in found]
+    for number, exchange in enumerate(found):
+        for other, entry in enumerate(entries):
+            answer = exchange.conversation.session.answer({"entry_id": entry, "pattern": SECRET})
+            assert ('"state": "late"' in answer) == (other == number), answer
+    again = Service(postgres.address, "default")
+    assert sent(again, items, "a").conversation.session.id == found[0].conversation.session.id
+    assert entries[0] in sent(again, items, "a").content.decode()
+    for each in (proxy, again):
+        each.close()
+
+
+def test_a_request_without_the_header_passes_as_it_is(postgres: Server) -> None:
+    with provider(Upstream(lambda _: "Done.")) as upstream:
+        app = proxy_app(
+            upstream.url, postgres.address, "default", LIMIT_SECONDS, tenant_header="X-Tenant"
+        )
+        with served(app) as url:
+            for headers in ({"x-api-key": "k"}, {"x-api-key": "k", "X-Tenant": "acme"}):
+                items = body(PATH, chat_list(ROWS))
+                httpx.post(f"{url}/v1{PATH}", content=items, headers=headers).raise_for_status()
+            counted = figures(url)
+    assert counted['requests_total{outcome="no tenant"}'] == 1
+    assert counted['requests_total{outcome="managed"}'] == 1
+    assert upstream.sent[0].items == chat_list(ROWS)
+    assert upstream.sent[1].items != chat_list(ROWS)
+
+
+def test_a_frozen_server_costs_a_request_no_more_than_its_deadline(postgres: Server) -> None:
+    with provider(Upstream(lambda _: "Done.")) as upstream:
+        app = proxy_app(upstream.url, postgres.address, "default", LIMIT_SECONDS, tenant="frozen")
+        with served(app) as url, postgres.frozen():
+            started = time.monotonic()
+            answer = httpx.post(f"{url}/v1{PATH}", content=body(PATH, chat_list(ROWS)))
+            assert answer.status_code == 200
+            assert time.monotonic() - started < 1.5
+
+
+# The files of a fleet
+
+
+def test_the_commands_of_compose_and_manifest_start_a_proxy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compose = yaml.safe_load((FLEET / "compose.yaml").read_text("utf-8"))
+    deployment, _ = yaml.safe_load_all((FLEET / "kubernetes.yaml").read_text("utf-8"))
+    [container] = deployment["spec"]["template"]["spec"]["containers"]
+    command = shlex.split(compose["services"]["proxy"]["command"])
+    assert command == container["args"]
+    started = []
+    monkeypatch.setattr("uvicorn.run", lambda app, **options: started.append(options["host"]))
+    monkeypatch.setenv("HIPPOCAMPUS_STATE", "postgresql://nobody@127.0.0.1:1/none")
+    done = CliRunner().invoke(cli, command[1:])
+    assert (done.exit_code, started) == (0, ["0.0.0.0"])
+
+
+@pytest.mark.skipif(not shutil.which("haproxy"), reason="no haproxy on the PATH")
+def test_a_conversation_goes_through_the_balancer(postgres: Server, tmp_path: Path) -> None:
+    compose = yaml.safe_load((FLEET / "compose.yaml").read_text("utf-8"))
+    configured = compose["configs"]["balancer"]["content"]
+    with contextlib.ExitStack() as closing:
+        upstream = closing.enter_context(provider(Upstream(recalling)))
+        given = (upstream.url, postgres.address, "default", LIMIT_SECONDS)
+        urls = [
+            closing.enter_context(served(proxy_app(*given, tenant="balanced"))) for _ in range(3)
+        ]
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        servers = "".join(f"  server p{n} {url[7:]} check\n" for n, url in enumerate(urls))
+        lines = [
+            line.replace(":8787", f"127.0.0.1:{port}")
+            for line in configured.splitlines(keepends=True)
+            if not re.match(r"\s*(server-template|resolvers|nameserver)", line)
+        ]
+        file = tmp_path / "haproxy.cfg"
+        file.write_text("".join(lines) + servers, "utf-8")
+        running = subprocess.Popen(["haproxy", "-q", "-f", file])
+        closing.callback(running.wait)
+        closing.callback(running.terminate)
+        host = ChatHost(f"http://127.0.0.1:{port}")
+        for _ in range(100):
+            with contextlib.suppress(httpx.HTTPError):
+                if httpx.get(f"http://127.0.0.1:{port}/health").status_code == 200:
+                    break
+            time.sleep(0.05)
+        run(host)
+        managed = [figures(url).get('requests_total{outcome="managed"}', 0) for url in urls]
+    assert "Order row-417 is late." in host.text
+    assert sum(count > 0 for count in managed) >= 2
+    assert len(upstream.sent) == 4
