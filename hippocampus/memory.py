@@ -101,12 +101,14 @@ class Hippocampus:
         strict: bool = False,
         deadline_seconds: float = DEADLINE_SECONDS,
         tenant: str = "",
+        payloads: str = "",
         observers: Sequence[Observer] = (),
     ) -> None:
         """Open a state directory, and make it if it does not exist.
 
         An address such as `postgresql://host/database` in its place is a state that any number of
-        workers share; `tenant` names whose sessions it has. It keeps no facts and no memory files.
+        workers share; `tenant` names whose sessions it has, and `payloads` object storage for large
+        payloads (`s3://bucket/prefix`). It keeps no facts and no memory files.
         `policy` is the name of a shipped policy or the path of a file. `model` sets prices,
         context window and tokenizer, under the names that frameworks give it too (`openai/gpt-5`,
         `anthropic:claude-sonnet-5-5`); without it, prices are Anthropic's with the 5-minute
@@ -136,7 +138,7 @@ class Hippocampus:
 
         """
         named = state_dir
-        stored = state_of(named, tenant) if isinstance(named, str | Path) else named
+        stored = state_of(named, tenant, payloads) if isinstance(named, str | Path) else named
         declared = policy if isinstance(policy, Policy) else load_policy(policy)
         encoding = tokens.encoding_for(bare_name(model or declared.model or ""))
         costs = prices or _prices_of(declared, model)

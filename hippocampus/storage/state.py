@@ -7,6 +7,7 @@ A path is a directory with SQLite and diskcache, an address a PostgreSQL server.
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Protocol
@@ -201,17 +202,23 @@ def is_address(named: str | Path) -> bool:
     return str(named).startswith(ADDRESSES)
 
 
-def state_of(named: str | Path, tenant: str = "") -> StateStore:
+def state_of(named: str | Path, tenant: str = "", payloads: str = "") -> StateStore:
     """Return the state of a path, or of the address of a server and a tenant of it.
 
+    `payloads` is the address of object storage for the large ones, else HIPPOCAMPUS_PAYLOADS is.
+
     Raises:
-        StoreError: the address cannot be read, it has no tenant, or its driver is not installed.
+        StoreError: an address cannot be read, there is no tenant, or a driver is not installed.
 
     """
     if not is_address(named):
+        if payloads:
+            raise StoreError("a directory has its payloads itself: payloads= is of a server")
         return DirectoryState(StateDir(Path(named)))
     try:
         from hippocampus.storage.postgres import PostgresState
+        from hippocampus.storage.postgres.objects import Objects
     except ImportError:
         raise StoreError(INSTALL) from None
-    return PostgresState(str(named), tenant)
+    bucket = payloads or os.environ.get("HIPPOCAMPUS_PAYLOADS", "")
+    return PostgresState(str(named), tenant, objects=Objects(bucket) if bucket else None)

@@ -14,6 +14,7 @@ from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.ledger import ENTRY, SessionExcerpt, record_of
 from hippocampus.storage.postgres.connections import Connections
 from hippocampus.storage.postgres.contents import PostgresContents
+from hippocampus.storage.postgres.objects import Objects
 from hippocampus.storage.postgres.proxy import PostgresConversations
 from hippocampus.storage.postgres.session import PostgresSession, storable_name
 from hippocampus.storage.proxy import KEPT_SECONDS
@@ -41,8 +42,14 @@ class PostgresState:
     index = ":memory:"
     """The search index of a session is made anew where it is searched: it is derived data."""
 
-    def __init__(self, address: str, tenant: str, connections: Connections | None = None) -> None:
-        """Name the server and the tenant; nothing is asked yet.
+    def __init__(
+        self,
+        address: str,
+        tenant: str,
+        connections: Connections | None = None,
+        objects: Objects | None = None,
+    ) -> None:
+        """Name the server and the tenant, and where large payloads are; nothing is asked yet.
 
         Raises:
             StoreError: no tenant is named, or the address cannot be read.
@@ -53,7 +60,8 @@ class PostgresState:
         self.tenant = storable_name(tenant)
         self.connections = connections or Connections(address)
         self._address, self._is_owner = address, connections is None
-        self._contents = PostgresContents(self.connections, self.tenant)
+        self._objects = objects
+        self._contents = PostgresContents(self.connections, self.tenant, objects)
 
     def contents(self) -> contextlib.AbstractContextManager[ContentStore]:
         """Return the payloads of the tenant."""
@@ -116,7 +124,7 @@ class PostgresState:
 
     def of_tenant(self, tenant: str) -> PostgresState:
         """Return the state of a tenant, which shares the connections of this one."""
-        return PostgresState(self._address, tenant, self.connections)
+        return PostgresState(self._address, tenant, self.connections, self._objects)
 
     def _rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         return self.connections.rows(

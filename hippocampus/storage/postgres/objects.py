@@ -1,0 +1,109 @@
+"""Large payloads of a fleet in object storage: packed bytes by name, in S3 or its like.
+
+What they are, and which rows name them, is not known here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from datetime import timedelta
+from typing import Any
+
+from hippocampus.errors import StoreError
+
+MIN_BYTES = 64 << 10
+"""Packed payloads under this size stay in the database: a row is written sooner than an object."""
+REQUEST_SECONDS = 10.0
+"""The limit of a request itself, which may outlast the call that made it."""
+INSTALL = "payloads in object storage need: pip install 'hippocampus-context[object-store]'"
+
+
+class Objects:
+    """A bucket, or a part of one."""
+
+    def __init__(self, address: str) -> None:
+        """Name it: `s3://bucket/prefix`, `gs://…` or `az://…`; nothing is asked yet.
+
+        Keys and regions come from the environment, as for the provider's own tools.
+
+        Raises:
+            StoreError: the address cannot be read, or its client is not installed.
+
+        """
+        try:
+            import obstore
+            from obstore.store import from_url
+        except ImportError:
+            raise StoreError(INSTALL) from None
+        self.name = address
+        self._client = obstore
+        seconds = timedelta(seconds=REQUEST_SECONDS)
+        try:
+            self._store = from_url(
+                address,
+                client_options={"timeout": seconds, "allow_http": True},
+                retry_config={"max_retries": 1, "retry_timeout": seconds},
+            )
+        except (obstore.exceptions.BaseError, ValueError) as wrong:
+            raise StoreError(f"payloads={address!r}: {wrong}") from None
+
+    def put(self, name: str, packed: bytes, seconds: float) -> None:
+        """Store bytes under a name where it has none yet.
+
+        Raises:
+            StoreError: no answer within `seconds`, or a refusal.
+
+        """
+
+        def put() -> None:
+            with contextlib.suppress(self._client.exceptions.AlreadyExistsError):
+                self._client.put(self._store, name, packed, mode="create")
+
+        self._within(seconds, put)
+
+    def get(self, name: str, seconds: float) -> bytes:
+        """Return the bytes of a name; none where there is no such object.
+
+        Raises:
+            StoreError: no answer within `seconds`, or a refusal.
+
+        """
+
+        def get() -> bytes:
+            try:
+                return bytes(self._client.get(self._store, name).bytes())
+            except FileNotFoundError:
+                return b""
+
+        found: bytes = self._within(seconds, get)
+        return found
+
+    def delete(self, name: str, seconds: float) -> None:
+        """Remove an object.
+
+        Raises:
+            StoreError: no answer within `seconds`, or a refusal.
+
+        """
+        self._within(seconds, lambda: self._client.delete(self._store, name))
+
+    def _within(self, seconds: float, work: Callable[[], Any]) -> Any:
+        """Return what a request returns, which is made in a thread that may be left."""
+        future: Future[Any] = Future()
+
+        def attempt() -> None:
+            try:
+                future.set_result(work())
+            except BaseException as failure:  # noqa: BLE001 - raised again in the thread that waits
+                future.set_exception(failure)
+
+        threading.Thread(target=attempt, daemon=True).start()
+        try:
+            return future.result(seconds)
+        except TimeoutError:
+            raise StoreError(f"{self.name}: no answer within {seconds:g} seconds") from None
+        except (self._client.exceptions.BaseError, OSError) as failure:
+            raise StoreError(f"{self.name}: {str(failure).splitlines()[0]}") from failure

@@ -1,0 +1,152 @@
+"""Large payloads in a real S3 server: put before the row, read by any worker, and no wait for it."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("obstore")
+pytest.importorskip("moto.server")
+import boto3
+from conversations import EAGER
+from moto.server import ThreadedMotoServer
+from postgres_server import Server
+
+from hippocampus import Hippocampus, StoreError
+from hippocampus.storage.content_store import ContentStore
+from hippocampus.storage.postgres.objects import MIN_BYTES
+from hippocampus.storage.state import state_of
+
+BUCKET = "s3://payloads/fleet"
+NOISE = "".join(f"{number * 2654435761 % 2**32:08x} row-{number}\n" for number in range(20_000))
+SMALL = b"a short text\n" * 9
+
+
+class Bucket:
+    """A bucket of a server in this process."""
+
+    def __init__(self) -> None:
+        self.server = ThreadedMotoServer(ip_address="127.0.0.1", port=0)
+        self.server.start()
+        _, port = self.server.get_host_and_port()
+        self.address = f"http://127.0.0.1:{port}"
+        self.client = boto3.client("s3", endpoint_url=self.address, region_name="us-east-1")
+        self.client.create_bucket(Bucket="payloads")
+
+    def objects(self) -> dict[str, bytes]:
+        listed = self.client.list_objects_v2(Bucket="payloads").get("Contents", [])
+        keys = [each["Key"] for each in listed]
+        read = self.client.get_object
+        return {key: read(Bucket="payloads", Key=key)["Body"].read() for key in keys}
+
+
+@pytest.fixture
+def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bucket]:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+    monkeypatch.setenv("AWS_REGION", "us-east-1")
+    made = Bucket()
+    monkeypatch.setenv("AWS_ENDPOINT", made.address)
+    yield made
+    with contextlib.suppress(Exception):
+        made.server.stop()
+
+
+@contextlib.contextmanager
+def contents(postgres: Server, tenant: str, payloads: str = BUCKET) -> Iterator[ContentStore]:
+    state = state_of(postgres.address, tenant, payloads)
+    with contextlib.closing(state), state.contents() as store:
+        state.open(30.0)
+        yield store
+
+
+def test_a_large_payload_is_an_object_that_any_worker_reads(
+    postgres: Server, bucket: Bucket
+) -> None:
+    large = NOISE.encode()
+    with contents(postgres, "objects") as store, contents(postgres, "objects") as other:
+        keys = [store.put(each) for each in (large, SMALL, large)]
+        assert [other.get(key) for key in keys] == [large, SMALL, large]
+        [(name, packed)] = bucket.objects().items()
+        assert name.startswith("fleet/")
+        assert name.endswith(keys[0])
+        assert len(packed) >= MIN_BYTES
+        assert {each.key: each.packed_bytes > 0 for each in other.stored()} == {
+            keys[0]: False,
+            keys[1]: True,
+        }
+        assert other.delete(keys[0])
+        assert not bucket.objects()
+        assert store.get(keys[0]) is None
+
+
+def test_objects_are_of_one_tenant_and_sealed_with_the_key(
+    postgres: Server, bucket: Bucket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HIPPOCAMPUS_KEY", base64.b64encode(bytes(64)).decode())
+    for tenant in ("sealed-a", "sealed-b"):
+        with contents(postgres, tenant) as store:
+            key = store.put(NOISE.encode())
+            assert store.get(key) == NOISE.encode()
+    sealed = list(bucket.objects().values())
+    assert [each[:16] for each in sealed] == [b"hippocampus-siv1"] * 2
+
+
+def test_without_the_setting_or_the_object_an_error_says_so(
+    postgres: Server, bucket: Bucket
+) -> None:
+    with contents(postgres, "lost") as store:
+        key = store.put(NOISE.encode())
+        with contents(postgres, "lost", "") as other, pytest.raises(StoreError, match="PAYLOADS"):
+            other.get(key)
+        for name in bucket.objects():
+            bucket.client.delete_object(Bucket="payloads", Key=name)
+        with pytest.raises(StoreError, match=f"{key[:12]}.*damaged"):
+            store.get(key)
+
+
+def test_a_session_recalls_from_a_bucket_and_sends_its_list_where_that_is_gone(
+    postgres: Server, bucket: Bucket
+) -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+    items: list[dict[str, Any]] = [
+        {"role": "user", "content": "Read it."},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": NOISE},
+    ]
+    given: dict[str, Any] = {"tenant": "bucket", "payloads": BUCKET, "policy": EAGER}
+    memory = Hippocampus(postgres.address, deadline_seconds=30.0, **given)
+    with memory.session("s") as session:
+        view = session(items)
+        [entry] = session.entries()
+        assert len(str(view)) < MIN_BYTES
+    memory.close()
+    assert len(bucket.objects()) == 1
+    memory = Hippocampus(postgres.address, deadline_seconds=1.0, **given)
+    with memory.session("s") as session:
+        assert session(items) == view
+        assert session.content(entry.id) == NOISE
+    bucket.server.stop()
+    with memory.session("t") as session:
+        started = time.monotonic()
+        assert session(items) == items
+        assert time.monotonic() - started < 5.0
+        assert session.status()["raw"] == 1
+    memory.close()
+
+
+def test_a_directory_has_its_payloads_itself(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="a directory has its payloads itself"):
+        Hippocampus(tmp_path, payloads=BUCKET)
+
+
+@pytest.mark.parametrize("address", ["s3:/bucket", "ftp://bucket", "bucket"])
+def test_an_address_that_is_none_is_named(address: str, postgres: Server) -> None:
+    with pytest.raises(StoreError, match="payloads="):
+        Hippocampus(postgres.address, tenant="x", payloads=address)
