@@ -319,11 +319,12 @@ def test_nothing_that_a_tool_returned_is_left_beside_the_entries(state: Path) ->
 
 def proxied(state: StateDir, session: str, sent: float) -> None:
     """A conversation of the proxy with a recall that its host has not seen."""
-    with contextlib.closing(KnownConversations(DirectoryState(state).conversations(sent))) as known:
-        known._db.execute(
+    store = DirectoryState(state).conversations(sent)
+    with contextlib.closing(KnownConversations(store)) as known:
+        store._db.execute(
             "INSERT INTO proxy_conversation VALUES (?, ?, ?)", (session, session, sent)
         )
-        known._db.execute("INSERT INTO proxy_chain VALUES (?, ?)", (f"c-{session}", session))
+        store._db.execute("INSERT INTO proxy_chain VALUES (?, ?)", (f"c-{session}", session))
         known.keep(f"c-{session}", session, [Round([], [], [("c", f"words of {session}")])])
 
 
