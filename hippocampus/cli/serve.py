@@ -151,8 +151,8 @@ def proxy(  # noqa: PLR0913, PLR0917 - one parameter an option
         fail(INSTALL_PROXY)
     if not upstream.startswith(("https://", "http://")):
         raise typer.BadParameter(f"--upstream {upstream!r} is not the address of a provider")
-    if (tenant or tenant_header) and not is_address(state_dir):
-        fail("a directory has one tenant: leave out --tenant and --tenant-header, or name a server")
+    if tenant_header and not is_address(state_dir):
+        fail("a directory has one tenant: leave out --tenant-header, or name a server")
     if tenant and tenant_header:
         fail("every request is of --tenant: leave out --tenant-header, or --tenant")
     app = proxy_app(

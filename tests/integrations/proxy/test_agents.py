@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +22,7 @@ from hippocampus.testing import Decided, call, entry_ids
 
 PAGES = Path(__file__).parents[3] / "docs" / "hosts"
 MODEL = "claude-sonnet-4-5"
+ADDRESS = "http://127.0.0.1:8787"
 
 
 class Agent(NamedTuple):
@@ -35,6 +36,10 @@ class Agent(NamedTuple):
     arguments: tuple[str, ...]
     again: tuple[str, ...] = ()
     """What continues its last session."""
+    variables: Mapping[str, str] = {"ANTHROPIC_BASE_URL": ADDRESS}
+    """As its page has them."""
+    is_continued: bool = True
+    """Whether its next run sends the list of the last one, so that the proxy knows it again."""
 
 
 AGENTS = {
@@ -64,6 +69,14 @@ AGENTS = {
         ".openclaw/openclaw.json",
         "exec",
         ("agent", "--local", "--agent", "main", "--model", f"anthropic/{MODEL}", "-m"),
+    ),
+    "qwen": Agent(
+        "@qwen-code/qwen-code",
+        "",
+        "run_shell_command",
+        ("--auth-type=anthropic", "--yolo", "-p"),
+        variables={"ANTHROPIC_BASE_URL": ADDRESS, "ANTHROPIC_MODEL": MODEL},
+        is_continued=False,
     ),
 }
 
@@ -124,8 +137,10 @@ def test_an_agent_runs_and_continues_through_the_proxy_and_never_sees_a_recall(
             (home / agent.settings).parent.mkdir(parents=True)
             (home / agent.settings).write_text(settings.replace("http://127.0.0.1:8787", url))
         else:
-            variables["ANTHROPIC_BASE_URL"] = url
-        for prompt, flags in (("Which row is late?", ()), ("Is that all?", agent.again)):
+            given = agent.variables.items()
+            variables |= {each: value.replace(ADDRESS, url) for each, value in given}
+        prompts = [("Which row is late?", ()), ("Is that all?", agent.again)]
+        for prompt, flags in prompts[: 1 + agent.is_continued]:
             done = subprocess.run(
                 [program, agent.arguments[0], *flags, *agent.arguments[1:], prompt],
                 check=False, capture_output=True, text=True, timeout=200,
@@ -135,11 +150,13 @@ def test_an_agent_runs_and_continues_through_the_proxy_and_never_sees_a_recall(
             assert "Row 417 is late." in done.stdout
         shown = [each for each in conversations(url) if each["recalled"]]
     sent = [each for each in upstream.sent if each.body.get("tools")]
-    assert [len(calls_and_results(each.items)[0]) for each in sent] == [0, 1, 2, 2]
+    assert [len(calls_and_results(each.items)[0]) for each in sent] == [0, 1, 2, 2][
+        : 3 + agent.is_continued
+    ]
     assert "row-417" in json.dumps(sent[2].items[-1])
     assert len(sent[1].content) < len(sent[0].content) + len(json.dumps(rows)) / 2
-    first, second = (without_marks(each.items) for each in sent[2:])
-    assert first[:3] == second[:3]
+    later = [without_marks(each.items)[:3] for each in sent[2:]]
+    assert later[0] == later[-1]
     [conversation] = shown
     assert conversation["recalled"] == 1
     assert conversation["status"]["failures"] == 0
