@@ -210,13 +210,13 @@ def without_numbers(text: str) -> str:
 def thinned(text: str, every: int, arguments: str = "") -> str:
     r"""Return a text whose lines a tool has numbered without what need not be said again.
 
-    Only every n-th line, and one after a gap, has its number; a tab takes the place of each, as in
-    the output of `cat -n`. Lines in a row that stand in the call's arguments become their numbers.
+    Only every n-th line, and one after a gap, has its number, behind which an arrow parts it from
+    tabs of the line. Lines in a row that stand in the call's arguments become their numbers.
 
     >>> thinned("  1→one\n  2→two\n  3→three\n  4→four", 4)
-    '1\tone\n\ttwo\n\tthree\n4\tfour'
+    '1→one\ntwo\nthree\n4→four'
     >>> thinned("  1→one\n  2→two\n  3→three\n  4→four", 4, '{"new": "one\\ntwo\\nthree"}')
-    '1-3\tas written\n4\tfour'
+    '1-3→as written\n4→four'
     """
     if every < MIN_EVERY or not output_of(text).is_numbered:
         return text
@@ -242,10 +242,10 @@ def thinned(text: str, every: int, arguments: str = "") -> str:
             end += 1
         if end - at >= MIN_LINES:
             last = number + end - at - 1
-            rows.append(f"{number}-{last}\tas written")
+            rows.append(f"{number}-{last}→as written")
             expected, at = -1, end
             continue
         is_shown = number != expected or number % every == 0
-        rows.append(f"{number if is_shown else ''}\t{match[2]}")
+        rows.append(f"{number}→{match[2]}" if is_shown else match[2])
         expected, at = number + 1, at + 1
     return "\n".join(rows)

@@ -21,7 +21,7 @@ LINE_WORDS = 3
 WORD = re.compile(r"[^\W\d_]+")
 LINE_PREFIX = re.compile(r"(?:L?\d+[a-z]{0,2} ?[→\t:|])?\s*[+-]?\s*")
 """A line number as tools print it (`12→`, `12:`, `L12:`), and the sign of a diff."""
-NUMBER = re.compile(r" *\d*(?:→|\t|: ?| ?\| ?|-)?")
+NUMBER = re.compile(r"[\s\d→:|-]*")
 ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([nrt])|(.))")
 
 
@@ -49,7 +49,7 @@ def lines_of(text: str) -> set[str]:
 
 def unnumbered(text: str) -> str:
     """Return the lines of a text without the numbers that a tool printed before them, and the blanks."""
-    return "\n".join(NUMBER.sub("", line, count=1).strip() for line in text.splitlines())
+    return "\n".join(NUMBER.sub("", line, count=1).strip() for line in text.split("\n"))
 
 
 def collapsed(text: str) -> str:

@@ -26,12 +26,19 @@ OLD = re.compile(r"(?i)^(?:old|search|find|before)")
 NEW = re.compile(r"(?i)^(?:new|replace|after)")
 """Argument names of the two texts of an edit."""
 HUNK = re.compile(r"(?m)^@@.*$")
+INSIDE = re.compile(
+    r"\s*[})\]]?\s*(?:if|elif|else|for|foreach|while|until|unless|switch|match|case|when|try|catch|except|rescue"
+    r"|finally|with|using|do|select|default|loop|return|yield|raise|throw|await|go|defer)\b|.*,\s*$"
+)
+"""A line that opens a block and defines nothing."""
+BODY_LINES = 24
+"""A definition of so few lines may be shown with its body."""
 MIN_CHARACTERS = 8
 """A shorter line, such as a bracket, is no sign that it was written before."""
 CONTEXT_LINES = 3
 """The lines that are shown around each line that the agent wrote."""
-MIN_TOKENS, OUTLINE_SHARE = 80, 10
-"""The outline of a file has a tenth of its tokens, at least 80."""
+MIN_TOKENS, OUTLINE_SHARE = 120, 6
+"""The outline of a file has a sixth of its tokens, at least 120."""
 NUMBER_TOKENS = 3
 GAP = "…"
 
@@ -331,16 +338,27 @@ def _heads(lines: Sequence[Line]) -> list[int]:
 
 
 def _outline(parts: Sequence[Piece]) -> list[tuple[int, int, int]]:
-    """Return the lines under which others are indented, and headings, the least indented first."""
-    found = []
+    """Return the places of definitions and headings, the least indented first, then short bodies.
+
+    Of the bodies the shortest come first: a few lines show what a name alone hides.
+    """
+    heads: list[tuple[int, int, int]] = []
+    bodies: list[tuple[int, int, int]] = []
     for number, part in enumerate(parts):
         filled = [at for at, line in enumerate(part.lines) if any(map(str.isalnum, line.text))]
-        for at, below in zip(filled, [*filled[1:], None], strict=True):
-            text = part.lines[at].text
-            opens = below is not None and _depth(part.lines[below].text) > _depth(text)
+        depths = [_depth(part.lines[at].text) for at in filled]
+        for place, at in enumerate(filled):
+            text, depth = part.lines[at].text, depths[place]
+            end = place + 1
+            while end < min(len(filled), place + BODY_LINES) and depths[end] > depth:
+                end += 1
+            opens = end > place + 1 and not INSIDE.match(text)
             if opens or text.startswith("#"):
-                found.append((_depth(text), number, at))
-    return sorted(found)
+                heads.append((depth, number, at))
+            if opens and end < place + BODY_LINES:
+                last = filled[end - 1] + (end < len(filled))
+                bodies += [(end - place, number, line) for line in range(at, last + 1)]
+    return [*sorted(heads), *sorted(bodies)]
 
 
 def _shown(parts: Sequence[Piece], picked: Sequence[Sequence[int]]) -> list[str]:
@@ -352,7 +370,7 @@ def _shown(parts: Sequence[Piece], picked: Sequence[Sequence[int]]) -> list[str]
             if at != before + 1 or (before < 0 and rows):
                 rows.append(GAP)
             text = part.lines[at].text
-            rows.append(f"{part.first + at}\t{text}" if part.first else text)
+            rows.append(f"{part.first + at}→{text}" if part.first else text)
             before = at
     return rows
 

@@ -36,9 +36,8 @@ def view_of(path: Path, items: list[dict[str, Any]], every: int) -> str:
 
 def test_every_tenth_number_of_a_file_stays(tmp_path: Path) -> None:
     rows = view_of(tmp_path, asked("Read", {"file_path": "a.py"}, PRINTED), 10).split("\n")
-    assert [row.partition("\t")[2] for row in rows] == LINES
-    numbers = [row.partition("\t")[0] for row in rows]
-    assert [number for number in numbers if number] == ["1", "10", "20", "30"]
+    numbered = {at: f"{at}→{LINES[at - 1]}" for at in (1, 10, 20, 30)}
+    assert rows == [numbered.get(at, line) for at, line in enumerate(LINES, 1)]
 
 
 @pytest.mark.parametrize("every", [0, 1])
@@ -52,12 +51,12 @@ def test_a_gap_ends_a_range(tmp_path: Path) -> None:
     printed = [f"{at:6}→{line}" for at, line in enumerate(lines, 1) if not 90 < at < 110]
     edit = {"file_path": "a.py", "old_string": "x = 1", "new_string": "\n".join(lines)}
     rows = view_of(tmp_path, asked("Edit", edit, "\n".join(printed)), 10).split("\n")
-    assert rows == ["1-90\tas written", "110-130\tas written"]
+    assert rows == ["1-90→as written", "110-130→as written"]
 
 
 def test_lines_that_an_edit_wrote_become_their_range(tmp_path: Path) -> None:
     edit = {"file_path": "a.py", "old_string": "x = 1", "new_string": "\n".join(LINES[4:20])}
     rows = view_of(tmp_path, asked("Edit", edit, PRINTED), 10).split("\n")
-    assert "5-20\tas written" in rows
-    assert rows[0] == f"1\t{LINES[0]}"
-    assert rows[-1] == f"30\t{LINES[-1]}"
+    assert "5-20→as written" in rows
+    assert rows[0] == f"1→{LINES[0]}"
+    assert rows[-1] == f"30→{LINES[-1]}"

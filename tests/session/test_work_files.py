@@ -87,10 +87,10 @@ def test_the_places_that_were_worked_on_are_described_with_their_lines() -> None
     edit = {"file_path": "/srv/house/rooms.py", "old_string": OLD, "new_string": NEW}
     files = known(READ, ("Edit", edit, "done"))
     rows = described(files.newest()[0], 400, 9)
-    assert f"92\t{NEW}" in rows
-    assert "93\t" in rows
-    assert "91\tdef room_30(guests):" in rows
-    assert "2\t    return guests + 0" not in rows
+    assert f"92→{NEW}" in rows
+    assert "93→" in rows
+    assert "91→def room_30(guests):" in rows
+    assert "2→    return guests + 0" not in rows
 
 
 @pytest.mark.parametrize("everywhere", [False, True])
@@ -105,13 +105,13 @@ def test_an_edit_moves_the_numbers_of_the_lines_after_it(everywhere: bool) -> No
         edit["replace_all"] = "true"
     [file] = known(*parts, ("Edit", edit, "done")).newest()
     assert [(piece.first, len(piece.lines)) for piece in file.pieces] == [(1, 4), (41, 1)]
-    assert described(file, 400, 9) == ["1\timport os", "2\timport re", "3\t", "4\tdef a(guests):"]
+    assert described(file, 400, 9) == ["1→import os", "2→import re", "3→", "4→def a(guests):"]
 
 
 def test_a_file_is_shown_whole_while_its_reading_is_fresh() -> None:
     [file] = known(READ).newest()
     lines = SOURCE.rstrip("\n").split("\n")
-    assert described(file, 9_000, 1) == [f"{at}\t{line}" for at, line in enumerate(lines, 1)]
+    assert described(file, 9_000, 1) == [f"{at}→{line}" for at, line in enumerate(lines, 1)]
     later = described(file, 9_000, 2)
     assert 0 < len(later) < len(lines) / 2
     assert "1: def room_0(guests):" in later
@@ -141,9 +141,33 @@ def test_what_was_written_is_described_under_the_lines_that_hold_it() -> None:
     }
     [file] = known(("Read", {"file_path": "/srv/house.py"}, HOUSE), ("Edit", edit, "done")).newest()
     rows = described(file, 120, 9)
-    assert rows[0] == "1\tclass House:"
-    assert {"4\t    def open_the_door(self, guest):", '10\t            return "welcome"'} <= {*rows}
-    assert "2\t    floors = 3" not in rows
+    assert rows[0] == "1→class House:"
+    assert {"4→    def open_the_door(self, guest):", '10→            return "welcome"'} <= {*rows}
+    assert "2→    floors = 3" not in rows
+
+
+GO = """package house
+
+func (h *House) Open(door string) error {
+\tif door == "" {
+\t\treturn errNoDoor
+\t}
+\treturn h.unlock(door)
+}
+
+func (h *House) Paint(colour string) error {
+\tfor _, wall := range h.walls {
+"""
+GO += "".join(f"\t\twall.paint(colour, {n})\n" for n in range(60)) + "\t}\n\treturn nil\n}\n"
+
+
+def test_an_outline_has_definitions_and_short_bodies_and_no_control_flow() -> None:
+    edit = {"file_path": "/srv/house.go", "old_string": "colour, 59)", "new_string": "colour, 60)"}
+    [file] = known(("Read", {"file_path": "/srv/house.go"}, GO), ("Edit", edit, "done")).newest()
+    rows = described(file, 400, 9)
+    assert "10→func (h *House) Paint(colour string) error {" in rows
+    assert [f"{at}→{line}" for at, line in enumerate(GO.split("\n")[2:8], 3)] == rows[1:7]
+    assert "13→\t\twall.paint(colour, 1)" not in rows
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.booleans()), max_size=30))
