@@ -1,4 +1,4 @@
-"""Deep consolidation: stores what a session leaves behind, and marks what it has read, in one transaction.
+"""Deep consolidation: stores what a session leaves behind, each statement with the mark that it was read.
 
 It may be killed at any time and repeated: marked statements are stored, all others are read again.
 `extract` decides what a session leaves.
@@ -6,6 +6,7 @@ It may be killed at any time and repeated: marked statements are stored, all oth
 
 from __future__ import annotations
 
+import itertools
 import json
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -37,9 +38,13 @@ if TYPE_CHECKING:
     from hippocampus.facts import Facts, Item, Outcome
     from hippocampus.facts.write import KnownStatement, MemoryRequest
 
+    Wanted = tuple[Extracted, MemoryRequest]
+
 LOG = logging.getLogger("hippocampus")
 READ_BY_MODEL = "asked"
 """The origin in the key of a message that a model has read."""
+BATCH = 16
+"""The statements of a transaction: under 50 ms, so that turns of other sessions meet their deadline."""
 CONFIRMED = "confirmed"
 """The origin in the key of a printed memory whose use is counted."""
 
@@ -151,24 +156,54 @@ def _store(  # noqa: PLR0913, PLR0917 - one parameter an input
     messages = [item for item in new if item.word_by_word]
     claims, requests, known = _claims(facts, session, new, asked, model)
     texts = [write.verbatim(tables, each) for each in _facts(messages, session)]
-    # Messages come first, so that a claim of a later one ends what it corrects in them too.
-    ready = write.prepared(tables, texts, agent), write.prepared(tables, requests, agent, known)
-    with db.transaction():
-        if consolidated.keys(db.connection, session.name) == read:
-            outcomes = [outcome for each in ready for outcome in write.written(tables, each)]
-            done = list(zip([*messages, *claims], outcomes, strict=True))
+    wanted = [*zip(messages, texts, strict=True), *zip(claims, requests, strict=True)]
+    for batch in _batches(wanted):
+        ready = write.prepared(tables, [request for _, request in batch], agent, known)
+        with db.transaction():
+            if consolidated.keys(db.connection, session.name) != read:
+                break
+            done = list(zip([item for item, _ in batch], write.written(tables, ready), strict=True))
             updates = {item.text for item, kept in done if not _is_message(item) and kept.memory}
             facts.delete(
                 kept.memory.id
                 for item, kept in done
                 if item.kind == MESSAGE and item.text in updates and kept.memory
             )
-            used = _confirmed(facts, session, conversation, printed, read)
-            marks: dict[str, str | None] = dict.fromkeys([*used, *(unread if model.tokens else ())])
-            marks |= {item.key: _shown(item, kept, session) for item, kept in done}
+            marks = {item.key: _shown(item, kept, session) for item, kept in done}
             consolidated.add(db.connection, session.name, marks.items())
-            return
+        read, known = {*read, *marks}, ready.known
+    else:
+        with db.transaction():
+            if consolidated.keys(db.connection, session.name) == read:
+                used = _confirmed(facts, session, conversation, printed, read)
+                seen = dict.fromkeys([*used, *(unread if model.tokens else ())])
+                consolidated.add(db.connection, session.name, seen.items())
+                return
     _store(facts, session, conversation, found, printed, model)  # another process read some of it
+
+
+def _batches(wanted: Iterable[Wanted]) -> Iterator[list[Wanted]]:
+    """Yield what is written together, in the order in which it was said; a message comes before its claim.
+
+    A turn of another session waits for one batch at most.
+    """
+    batch: list[Wanted] = []
+    places: dict[str, int] = {}
+    ordered = sorted(
+        wanted,
+        key=lambda pair: (
+            pair[0].turn,
+            places.setdefault(pair[0].text, len(places)),
+            not _is_message(pair[0]),
+        ),
+    )
+    for _, same in itertools.groupby(ordered, key=lambda pair: pair[0].text):
+        batch += same
+        if len(batch) >= BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
 
 
 def _claims(

@@ -104,8 +104,8 @@ class Prepared:
     """Why each text is not kept; empty where it is."""
     requests: Sequence[MemoryRequest]
     """Those that are not refused."""
-    known: Mapping[str, KnownStatement]
-    """The memories that decisions of a model name."""
+    known: dict[str, KnownStatement]
+    """The memories that decisions of a model name, and those that were written since."""
 
 
 def remember(
@@ -283,7 +283,7 @@ def prepared(
 
 def written(tables: FactTables, ready: Prepared) -> list[Outcome]:
     """Write prepared texts in one transaction, or as a part of the open one; each sees those before it."""
-    writer = _Transaction(tables, ready.agent, dict(ready.known))
+    writer = _Transaction(tables, ready.agent, ready.known)
     with tables.database.transaction():
         kept = iter([writer.keep(one) for one in ready.requests])
         tables.put_vectors(writer.vectors)
