@@ -183,7 +183,7 @@ def _store(  # noqa: PLR0913, PLR0917 - one parameter an input
 
 
 def _batches(wanted: Iterable[Wanted]) -> Iterator[list[Wanted]]:
-    """Yield what is written together, in the order in which it was said; a message comes before its claim.
+    """Yield the statements of each transaction, in the order of the session; a message comes before its claim.
 
     A turn of another session waits for one batch at most.
     """
