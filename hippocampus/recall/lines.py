@@ -117,8 +117,8 @@ def decoded(text: str) -> tuple[Any, list[str]]:
 def records(value: Any, path: str = "$") -> Iterator[tuple[str, str]]:
     """Yield the lines of a JSON value with their paths; `path` is its own.
 
-    A short value is one line. A longer object is a line of its short fields, then its long ones; a
-    longer list its items, or as many plain ones as fit; a longer string its own lines.
+    A short value is one line. A longer object is a line of its short fields, then its long ones, or
+    before them where the only long one is a string; a longer list its items, or as many plain ones as fit; a longer string its own lines.
     """
     from hippocampus.formats.json_paths import step
 
@@ -137,9 +137,14 @@ def records(value: Any, path: str = "$") -> Iterator[tuple[str, str]]:
                 for key, is_short in shorts.items()
                 if is_short
             ]
-            yield from ((path, f"{{{line}}}") for _, line in _joined(fields))
             long = [key for key, is_short in shorts.items() if not is_short]
-            waiting += [(path + step(key), value[key]) for key in reversed(long)]
+            own = [(path + step(key), value[key]) for key in reversed(long)]
+            if len(own) == 1 and isinstance(own[0][1], str):  # its lines have their own numbers
+                [(inside, text)] = own
+                yield from ((inside, line) for line in text.split("\n"))
+                own = []
+            yield from ((path, f"{{{line}}}") for _, line in _joined(fields))
+            waiting += own
         elif any(
             isinstance(inner, dict | list) or not _is_short(inner, LONG_LINE_CHARACTERS)
             for inner in value

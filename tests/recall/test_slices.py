@@ -168,6 +168,12 @@ def test_a_record_of_many_long_fields_has_its_short_ones_together() -> None:
     assert found == '$[7]: {"id": 7, "state": "s7"}'
 
 
+def test_the_lines_of_a_written_file_have_the_numbers_of_the_file() -> None:
+    lines = [f"def room_{n}(guests): return guests + {n}" for n in range(60)]
+    text = json.dumps({"file_path": "/srv/a.py", "content": "\n".join(lines)})
+    assert take(text, Request(lines=(12, 13)), 500) == f"12: {lines[11]}\n13: {lines[12]}"
+
+
 def test_a_record_without_short_fields_has_the_lines_of_its_long_ones() -> None:
     text = json.dumps({"data": {"rows": [{"id": f"r{n}", "x": "y" * 90} for n in range(40)]}})
     assert take(text, Request(lines=(1, 1)), 500).startswith('1: {"id": "r0"')
