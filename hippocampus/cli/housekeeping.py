@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hippocampus import policy as policies
 from hippocampus.cli.memory_doctor import Probe, report
-from hippocampus.cli.memory_printing import Agent, Scopes, say_gone
+from hippocampus.cli.memory_printing import Agent, Scopes, gone
 from hippocampus.cli.memory_store import OWN_AGENT, for_reading
-from hippocampus.cli.options import AsJson, PolicyName, StateFolder, expect_state, fail
+from hippocampus.cli.options import Apply, AsJson, PolicyName, StateFolder, expect_state, fail
 from hippocampus.errors import StoreError
 from hippocampus.formats.visible import visible
 from hippocampus.storage import ledger
+from hippocampus.storage.content_store import opened_store
+from hippocampus.storage.facts.memories import returning
 from hippocampus.storage.state_dir import StateDir
 
 if TYPE_CHECKING:
@@ -86,27 +88,20 @@ def _is_finished(memory: Hippocampus, name: str) -> bool:
 def defrag(
     state_dir: StateFolder,
     policy: PolicyName = "default",
-    apply: Annotated[
-        bool, typer.Option("--apply", help="Make the changes; without it, only print them.")
-    ] = False,
+    apply: Apply = False,
     idle_hours: Annotated[
         float, typer.Option(help="Leave sessions alone that were active since then.")
     ] = 1.0,
     as_json: AsJson = False,
 ) -> None:
     """Promote memories in frequent use, remove unused payloads, and report both in numbers."""
-    from hippocampus import policy as policies
     from hippocampus.consolidation.defrag import defrag as run
     from hippocampus.facts import Facts
-    from hippocampus.storage.content_store import opened_store
 
-    state = expect_state(state_dir)
+    state, rules = expect_state(state_dir), policies.load(policy)
     if not idle_hours >= 0:
         raise typer.BadParameter("--idle-hours is 0 or more")
-    with contextlib.ExitStack() as closing:
-        store = closing.enter_context(opened_store(state))
-        facts = closing.enter_context(contextlib.closing(Facts(state.database)))
-        rules = policies.load(policy)
+    with opened_store(state) as store, Facts(state.database) as facts:
         done = run(state, store, facts, rules, time.time(), apply=apply, idle_hours=idle_hours)
     numbers = asdict(done)
     if as_json:
@@ -143,23 +138,25 @@ def doctor(
     named: str | Path = Path(policy) if Path(policy).suffix in {".yaml", ".yml"} else policy
     found = examine(state, policy=named)
     left = mend(found) if fix else found
-    mended = [finding for finding in found if finding.mend and finding not in left] if fix else []
+    mended = [finding for finding in found if finding not in left]
     if as_json:
-        rows = [(finding, fix and finding in mended) for finding in found]
         listed = [
-            {"text": each.text, "loss": each.is_loss, "remedy": each.remedy, "mended": is_mended}
-            for each, is_mended in rows
+            {
+                "text": each.text,
+                "loss": each.is_loss,
+                "remedy": each.remedy,
+                "mended": each in mended,
+            }
+            for each in found
         ]
         typer.echo(json.dumps({"findings": listed}))
     else:
-        for finding in mended:
-            typer.echo(visible(f"mended: {finding.text}: {finding.remedy}"))
+        lines = [f"mended: {finding.text}: {finding.remedy}" for finding in mended]
         for finding in left:
             remedy = f"; --fix would {finding.remedy}" if finding.mend else ""
-            typer.echo(
-                visible(f"{'damage' if finding.is_loss else 'note'}: {finding.text}{remedy}")
-            )
-        typer.echo(f"{len(found)} findings, {len(mended)} mended")
+            lines.append(f"{'damage' if finding.is_loss else 'note'}: {finding.text}{remedy}")
+        lines.append(f"{len(found)} findings, {len(mended)} mended")
+        typer.echo(visible("\n".join(lines)))
     if any(finding.is_loss for finding in left):
         raise typer.Exit(1)
 
@@ -178,9 +175,7 @@ def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
     ] = 10,
     agent: Agent = OWN_AGENT,
     scope: Scopes = None,
-    apply: Annotated[
-        bool, typer.Option("--apply", help="Remove it; without it, only list it.")
-    ] = False,
+    apply: Apply = False,
     as_json: AsJson = False,
 ) -> None:
     """List the memories that a description certainly matches, or all that a session left; --apply removes them.
@@ -193,23 +188,16 @@ def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
     if everything_from:
         _forget_session(expect_state(path), everything_from, apply=apply)
         return
-    from hippocampus.storage.facts.memories import returning
-
     database = path if path.suffix in DATABASES else StateDir(path).database
+    bounds: dict[str, Any] = {"threshold": threshold, "max_deleted": max_deleted, "scopes": scope}
     with for_reading(database, agent) as facts:
-        found = facts.forget(
-            what,
-            threshold=threshold,
-            max_deleted=max_deleted,
-            dry_run=True,
-            scopes=scope,
-            agent=agent,
-        )
-        ids = [finding.memory.id for finding in found]
+        findings = facts.forget(what, **bounds, dry_run=True, agent=agent)
+        found = [finding.memory for finding in findings]
+        ids = [memory.id for memory in found]
         returned = returning(facts.tables.database, ids)
         if apply:
             facts.delete(ids)
-    say_gone([finding.memory for finding in found], force=apply, as_json=as_json, returned=returned)
+    gone(found, force=apply, returned=returned).show(as_json=as_json)
     if not found:
         raise typer.Exit(1)
 
@@ -217,12 +205,9 @@ def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
 def _forget_session(state: StateDir, session: str, *, apply: bool) -> None:
     from hippocampus.consolidation import forgetting
     from hippocampus.facts import Facts
-    from hippocampus.storage.content_store import opened_store
 
-    with contextlib.ExitStack() as closing:
-        store = closing.enter_context(opened_store(state))
-        facts = closing.enter_context(contextlib.closing(Facts(state.database)))
-        forget = forgetting.forget if apply else forgetting.traces
+    forget = forgetting.forget if apply else forgetting.traces
+    with opened_store(state) as store, Facts(state.database) as facts:
         found = forget(state, session, store, facts)
     if not found:
         fail(f"no trace of session {session!r}")

@@ -7,7 +7,7 @@ does not need; the verbs of hippo, crib and scriptling are in `memory_compat`.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from typer.core import TyperGroup
@@ -15,6 +15,11 @@ from typer.core import TyperGroup
 from hippocampus.cli import memory_compat, memory_retrieve
 from hippocampus.cli import memory_printing as out
 from hippocampus.cli import memory_store as stores
+from hippocampus.cli.memory_printing import Shown, verb
+from hippocampus.storage.facts import memories
+
+if TYPE_CHECKING:
+    from hippocampus.facts.store import Facts
 
 CONTEXT_TOKENS = memory_retrieve.TOKENS
 STORE = "hippocampus.store"
@@ -65,8 +70,9 @@ def main(
     """Remember, recall, inspect and move long-term memory."""
 
 
-@app.command()
+@verb(app, opens=stores.for_writing)
 def remember(  # noqa: PLR0913, PLR0917 - one parameter an option
+    facts: Facts,
     text: out.Text = "",
     type_name: Annotated[
         str | None, typer.Option("--type", help="What it is; its words say so if left out.")
@@ -74,22 +80,11 @@ def remember(  # noqa: PLR0913, PLR0917 - one parameter an option
     importance: out.Importance = None,
     agent: out.Agent = stores.OWN_AGENT,
     scope: out.Scope = "",
-    db: out.Database = out.DEFAULT_PATH,
-    as_json: out.Json = False,
-) -> None:
+) -> Shown:
     """Remember each statement of a text: added, strengthened, or ending what its words say it replaces."""
-    from hippocampus.storage.facts.errors import FactError
-
-    said = text or out.said_on_stdin()
-    if not said.strip():
-        raise FactError("there is nothing to remember: the text is empty")
-    with stores.for_writing(db, agent) as facts:
-        outcomes = facts.remember(
-            said, type=type_name, intensity=importance, scope=scope, agent=agent
-        )
-    out.say_outcomes(outcomes, as_json=as_json)
-    if outcomes and all(outcome.action == "refused" for outcome in outcomes):
-        raise typer.Exit(1)
+    found = facts.remember(text, type=type_name, intensity=importance, scope=scope, agent=agent)
+    is_refused = bool(found) and all(outcome.action == "refused" for outcome in found)
+    return out.outcomes(found)._replace(problems=["nothing was kept"] * is_refused)
 
 
 @app.command()
@@ -104,22 +99,18 @@ def recall(  # noqa: PLR0913, PLR0917 - one parameter an option
     as_json: out.Json = False,
 ) -> None:
     """Search the memory; without a query, print preferences and the strongest others."""
+    asked: dict[str, Any] = {"scopes": scope, "as_of": as_of, "agent": agent}
     with stores.for_reading(db, agent) as facts:
         if query or type_name or as_json:
-            found = stores.loaded(
-                facts, query, type_name, limit, scopes=scope, as_of=as_of, agent=agent
-            )
+            found = stores.loaded(facts, query, type_name, limit, **asked)
+            out.recalled(found).show(as_json=as_json)
         else:
-            text = facts.context_load(
-                token_budget=CONTEXT_TOKENS, limit=limit, scopes=scope, as_of=as_of, agent=agent
-            )
+            text = facts.context_load(token_budget=CONTEXT_TOKENS, limit=limit, **asked)
             out.say(text or "nothing is known yet")
-            return
-    out.say_recalled(found, as_json=as_json)
 
 
 @app.command()
-@memory_compat.crib.command("retrieve")
+@memory_compat.crib.command()
 def retrieve(
     agent: out.Agent = stores.OWN_AGENT,
     scope: out.Scopes = None,
@@ -131,118 +122,91 @@ def retrieve(
     memory_retrieve.run(agent, scope, token_budget, db, as_json=as_json)
 
 
-@app.command("list")
-def list_(  # noqa: PLR0913, PLR0917 - one parameter an option
+@verb(app, name="list")
+def list_(
+    facts: Facts,
     text: Annotated[str, typer.Argument(help="Only memories that contain this, in any case.")] = "",
     ended: Annotated[
         bool, typer.Option("--ended", help="What has ended or was taken away too.")
     ] = False,
     limit: out.Limit = 50,
     agent: out.Agent = stores.OWN_AGENT,
-    db: out.Database = out.DEFAULT_PATH,
-    as_json: out.Json = False,
-) -> None:
+) -> Shown:
     """List memories, newest first."""
-    with stores.existing(db) as facts:
-        found = facts.memories(
-            agent=agent, superseded=ended, removed=ended, limit=limit, containing=text
-        )
-    out.say_memories(found, as_json=as_json, agent=agent == stores.EVERY_AGENT)
+    found = facts.memories(
+        agent=agent, superseded=ended, removed=ended, limit=limit, containing=text
+    )
+    return out.memories(found, agent=agent == stores.EVERY_AGENT)
 
 
-@app.command("show")
-def show_(ids: out.Ids, db: out.Database = out.DEFAULT_PATH, as_json: out.Json = False) -> None:
+@verb(app)
+def show(facts: Facts, ids: out.Ids) -> Shown:
     """Show memories whole: text, dates, who said it, what replaces it; status 1 where an id is unknown."""
-    with stores.existing(db) as facts:
-        found = stores.known(facts, ids)
-    rows = [out.row(memory) for memory in found]
-    fields = (pair for row in rows for pair in row.items())
-    lines = (f"{name:>14}  {value}" for name, value in fields if value or value == 0)
-    out.show(rows, lines, "no memories", as_json=as_json)
-    out.end_if_missing(ids, found)
+    found = stores.known(facts, ids)
+    rows = list(map(out.row, found))
+    fields = [pair for row in rows for pair in row.items()]
+    lines = [f"{name:>14}  {value}" for name, value in fields if value or value == 0]
+    return Shown(rows, lines, "no memories", out.missing(ids, found))
 
 
-@app.command()
-def history(
-    memory_id: out.Id, db: out.Database = out.DEFAULT_PATH, as_json: out.Json = False
-) -> None:
+@verb(app)
+def history(facts: Facts, memory_id: out.Id) -> Shown:
     """Show a memory and all that it replaced, newest first; status 1 where the id is unknown."""
-    from hippocampus.storage.facts import memories
-
-    with stores.existing(db) as facts:
-        found = memories.history(facts.tables.database, memory_id)
-    out.say_memories(found, as_json=as_json)
-    out.end_if_missing([memory_id], found)
+    return out.memories(memories.history(facts.tables.database, memory_id), asked=[memory_id])
 
 
-@app.command()
-def update(
-    memory_id: out.Id,
-    text: out.Text = "",
-    db: out.Database = out.DEFAULT_PATH,
-    as_json: out.Json = False,
-) -> None:
+@verb(app, opens=stores.for_reading)
+def update(facts: Facts, memory_id: out.Id, text: out.Text = "") -> Shown:
     """Put another text in a memory's place; status 1 where the id is unknown."""
     from hippocampus.facts import upkeep
 
-    with stores.for_reading(db, stores.OWN_AGENT) as facts:
-        out.end_if_missing([memory_id], stores.known(facts, [memory_id]))
-        memory = upkeep.update(facts.tables, memory_id, text or out.said_on_stdin())
-        out.say_memories([memory], as_json=as_json)
+    if not stores.known(facts, [memory_id]):
+        return out.memories([], asked=[memory_id])
+    return out.memories([upkeep.update(facts.tables, memory_id, text)])
 
 
-@app.command()
+@verb(app)
 def confirm(
+    facts: Facts,
     ids: Annotated[
         list[str] | None, typer.Argument(help="Ids of memories; left out, stdin is read.")
     ] = None,
     agent: out.Agent = stores.OWN_AGENT,
-    db: out.Database = out.DEFAULT_PATH,
-    as_json: out.Json = False,
-) -> None:
+) -> Shown:
     """Count memories as used, so that they do not fade.
 
     Without ids: those that a conversation on stdin shows as `<memory>` and uses in what follows it.
     """
     from hippocampus.facts import upkeep
 
-    with stores.existing(db) as facts:
-        if not ids:
-            printed, frame, said = out.said_on_stdin().rpartition("</memory>")
-            ids = upkeep.used(facts.tables, printed + frame, said, agent)
-        found = stores.known(facts, ids)
-        facts.confirm([memory.id for memory in found])
-    out.say_memories(found, as_json=as_json)
-    out.end_if_missing(ids, found)
+    if not ids:
+        printed, frame, said = out.said_on_stdin().rpartition("</memory>")
+        ids = upkeep.used(facts.tables, printed + frame, said, agent)
+    found = stores.known(facts, ids)
+    facts.confirm([memory.id for memory in found])
+    return out.memories(found, asked=ids)
 
 
-@app.command()
-def restore(ids: out.Ids, db: out.Database = out.DEFAULT_PATH, as_json: out.Json = False) -> None:
+@verb(app)
+def restore(facts: Facts, ids: out.Ids) -> Shown:
     """Bring back memories that were replaced or taken away; status 1 where an id is unknown."""
     from hippocampus.facts import upkeep
 
-    with stores.existing(db) as facts:
-        found = stores.known(facts, ids)
-        out.say_memories(upkeep.restore(facts.tables, ids), as_json=as_json)
-    out.end_if_missing(ids, found)
+    problems = out.missing(ids, stores.known(facts, ids))
+    return out.memories(upkeep.restore(facts.tables, ids))._replace(problems=problems)
 
 
-@app.command()
-def export(
-    agent: out.Agent = stores.OWN_AGENT,
-    db: out.Database = out.DEFAULT_PATH,
-    as_json: out.Json = False,  # noqa: ARG001 - it is JSON anyway
-) -> None:
+@verb(app)
+def export(facts: Facts, agent: out.Agent = stores.OWN_AGENT) -> Shown:
     """Print everything of an agent as one JSON object; * is all agents."""
-    from hippocampus.facts.exchange import export as exported
+    from hippocampus.facts import exchange
 
-    with stores.existing(db) as facts:
-        out.say_json(exported(facts, agent))
+    return Shown(exchange.export(facts, agent))
 
 
-@app.command("import")
-@memory_compat.hippo.command("import")
+@verb(app, memory_compat.hippo, name="import", opens=stores.opened)
 def import_(
+    facts: Facts,
     file: Annotated[
         Path, typer.Argument(help="An export (ours or hippo's), crib's database, or a MEMORY.md.")
     ],
@@ -250,48 +214,32 @@ def import_(
     embedding_model: Annotated[
         str | None, typer.Option(help="The model of the vectors in a file that does not name it.")
     ] = None,
-    db: out.Database = out.DEFAULT_PATH,
-    as_json: out.Json = False,
-) -> None:
+) -> Shown:
     """Bring in what a file holds and is not there yet, and name what was left out."""
     from hippocampus.facts.exchange import import_file
 
-    with stores.opened(db) as facts:
-        done = import_file(facts, file, agent=agent, embedding_model=embedding_model)
+    done = import_file(facts, file, agent=agent, embedding_model=embedding_model)
     skipped = [{"what": record.what, "reason": record.reason} for record in done.skipped]
     counts = {name: getattr(done, name) for name in ("memories", "triples", "blocks", "embeddings")}
     brought = ", ".join(f"{number} {name}" for name, number in counts.items())
     lines = [f"read as {FORMS[done.source]}: {brought}; {len(skipped)} skipped"]
-    lines += [
-        f"  {out.short(record['what'])}: {record['reason']}" for record in skipped[:SHOWN_SKIPPED]
-    ]
+    lines += [f"  {out.short(left['what'])}: {left['reason']}" for left in skipped[:SHOWN_SKIPPED]]
     if len(skipped) > SHOWN_SKIPPED:
-        lines.append(f"  and {len(skipped) - SHOWN_SKIPPED} more")
-    value = {"source": done.source, "imported": counts, "skipped": skipped}
-    out.show(value, lines, "", as_json=as_json)
+        lines += [f"  and {len(skipped) - SHOWN_SKIPPED} more"]
+    return Shown({"source": done.source, "imported": counts, "skipped": skipped}, lines)
 
 
-@app.command()
-def reembed(db: out.Database = out.DEFAULT_PATH, as_json: out.Json = False) -> None:
+@verb(app, opens=stores.for_reembedding)
+def reembed(facts: Facts) -> Shown:
     """Embed all memories anew with HIPPOCAMPUS_EMBED_MODEL; it goes on where it was interrupted."""
     from rich.console import Console
     from rich.progress import Progress
 
     from hippocampus.facts import upkeep
-    from hippocampus.storage.facts.errors import FactError
 
-    if stores.embed() is None:
-        raise FactError(
-            "set HIPPOCAMPUS_EMBED_MODEL to local, or to a model at HIPPOCAMPUS_EMBED_URL"
-        )
-    stores.existing(db).close()
     done = total = 0
-    with (
-        stores.opened(db, models=True, reembedding=True) as facts,
-        Progress(console=Console(stderr=True), transient=True) as progress,
-    ):
+    with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("embedding", total=None)
         for done, total in upkeep.reembed(facts.tables):
             progress.update(task, completed=done, total=total)
-    found = {"embedded": done, "memories": total}
-    out.show(found, [f"{done} of {total} embedded"], "", as_json=as_json)
+    return Shown({"embedded": done, "memories": total}, [f"{done} of {total} embedded"])

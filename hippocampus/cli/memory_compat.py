@@ -7,17 +7,26 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from hippocampus.cli import memory_printing as out
 from hippocampus.cli import memory_store as stores
 from hippocampus.cli.memory_doctor import report
+from hippocampus.cli.memory_printing import Shown, verb
+from hippocampus.storage.facts import memories
+from hippocampus.storage.facts.errors import FactError
 
+if TYPE_CHECKING:
+    from hippocampus.facts.store import Facts
+
+STORES = {
+    name: typer.Typer(help=f"The verbs of {name}.", no_args_is_help=True, add_completion=False)
+    for name in ("hippo", "crib", "scriptling")
+}
+hippo, crib, scriptling = STORES.values()
 TYPE_PREFIX = re.compile(r"type=([\w-]+)\s+")
-
-
 Whose = Annotated[str, typer.Argument(envvar="HIPPOCAMPUS_AGENT", help="Whose memory.")]
 Owner = Annotated[str, typer.Option("--agent", help="Only of this agent.")]
 Before = Annotated[str | None, typer.Option(help="Only those made before this date.")]
@@ -27,40 +36,26 @@ Kind = Annotated[
 ]
 
 
-def _group(name: str) -> typer.Typer:
-    return typer.Typer(help=f"The verbs of {name}.", no_args_is_help=True, add_completion=False)
-
-
-hippo, crib, scriptling = _group("hippo"), _group("crib"), _group("scriptling")
-STORES = {"hippo": hippo, "crib": crib, "scriptling": scriptling}
-
-
 @functools.cache
 def verbs_of(store: str) -> dict[str, Any]:
     """Return the verbs of a store by their names, as commands."""
     return dict(getattr(typer.main.get_command(STORES[store]), "commands", {}))
 
 
-@hippo.command("init")
-@crib.command("init")
-def init(db: out.Database = out.DEFAULT_PATH, as_json: out.Json = False) -> None:
+@verb(hippo, crib, opens=stores.opened)
+def init(facts: Facts) -> Shown:
     """Make the database, or bring an older one up to date."""
-    stores.opened(db).close()
-    out.show({"database": str(db)}, [f"{db} is ready"], "", as_json=as_json)
+    path = facts.tables.database.path
+    return Shown({"database": path}, [f"{path} is ready"])
 
 
-@hippo.command()
-def stats(db: out.Database = out.DEFAULT_PATH, as_json: out.Json = False) -> None:
+@verb(hippo)
+def stats(facts: Facts) -> Shown:
     """Count memories by kind, triples, blocks and agents, and show how large the file is."""
-    from hippocampus.storage.facts.memories import stats as stats_of
-
-    with stores.existing(db) as facts:
-        found = {
-            "database": str(db),
-            **stats_of(facts.tables.database, facts.tables.clock())._asdict(),
-        }
-    lines = (f"{name:16} {_counts(value)}" for name, value in found.items())
-    out.show(found, lines, "", as_json=as_json)
+    database = facts.tables.database
+    counts = memories.stats(database, facts.tables.clock())._asdict()
+    found = {"database": database.path, **counts}
+    return Shown(found, [f"{name:16} {_counts(value)}" for name, value in found.items()])
 
 
 def _counts(value: Any) -> str:
@@ -69,141 +64,104 @@ def _counts(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value or "none")
 
 
-@hippo.command()
-def agents(db: out.Database = out.DEFAULT_PATH, as_json: out.Json = False) -> None:
+@verb(hippo)
+def agents(facts: Facts) -> Shown:
     """List the agents with their number of memories."""
-    from hippocampus.storage.facts.memories import agents as agents_in
-
-    with stores.existing(db) as facts:
-        found = agents_in(facts.tables.database)
-    rows = [{"agent": name, "memories": number} for name, number in found.items()]
-    lines = (f"{name} ({number})" for name, number in found.items())
-    out.show(rows, lines, "no agents", as_json=as_json)
+    found = memories.agents(facts.tables.database).items()
+    rows = [{"agent": name, "memories": number} for name, number in found]
+    return Shown(rows, [f"{name} ({number})" for name, number in found], "no agents")
 
 
-@hippo.command()
+@verb(hippo)
 def chunks(  # noqa: PLR0913, PLR0917 - one parameter an option
+    facts: Facts,
     agent: Whose = stores.OWN_AGENT,
     kind: Kind = None,
     superseded: Superseded = False,
     limit: out.Limit = 50,
     before: Before = None,
-    db: out.Database = out.DEFAULT_PATH,
-    as_json: out.Json = False,
-) -> None:
+) -> Shown:
     """List an agent's memories, newest first."""
-    with stores.existing(db) as facts:
-        found = facts.memories(
-            agent=agent, kind=kind, superseded=superseded, before=before, limit=limit
-        )
-    out.say_memories(found, as_json=as_json)
+    return out.memories(
+        facts.memories(agent=agent, kind=kind, superseded=superseded, before=before, limit=limit)
+    )
 
 
-@hippo.command()
+@verb(hippo)
 def search(  # noqa: PLR0913, PLR0917 - one parameter an option
+    facts: Facts,
     text: Annotated[str, typer.Argument(help="What the memories contain, in any case.")],
     kind: Kind = None,
     agent: Owner = stores.EVERY_AGENT,
     superseded: Superseded = False,
     limit: out.Limit = 20,
-    db: out.Database = out.DEFAULT_PATH,
-    as_json: out.Json = False,
-) -> None:
+) -> Shown:
     """List the memories that contain a text, of all agents."""
-    with stores.existing(db) as facts:
-        found = facts.memories(
-            containing=text, kind=kind, agent=agent, superseded=superseded, limit=limit
-        )
-    out.say_memories(found, as_json=as_json, agent=True)
+    found = facts.memories(
+        containing=text, kind=kind, agent=agent, superseded=superseded, limit=limit
+    )
+    return out.memories(found, agent=True)
 
 
-@hippo.command()
-def blocks(
-    agent: Whose = stores.OWN_AGENT, db: out.Database = out.DEFAULT_PATH, as_json: out.Json = False
-) -> None:
+@verb(hippo)
+def blocks(facts: Facts, agent: Whose = stores.OWN_AGENT) -> Shown:
     """List an agent's memory blocks with their sizes."""
     from hippocampus.facts.timestamps import stamp
 
-    with stores.existing(db) as facts:
-        found = [
-            {
-                "key": kept.key,
-                "scope": kept.scope,
-                "bytes": len(kept.value.encode()),
-                "updated": stamp(kept.updated),
-            }
-            for kept in facts.blocks.list(agent=agent)
-        ]
-    lines = (
-        f"{item['scope']}/{item['key']}".lstrip("/")
-        + f" ({item['bytes']:,} bytes, {item['updated']})"
-        for item in found
-    )
-    out.show(found, lines, "no blocks", as_json=as_json)
+    rows, lines = [], []
+    for block in facts.blocks.list(agent=agent):
+        size, updated = len(block.value.encode()), stamp(block.updated)
+        rows.append({"key": block.key, "scope": block.scope, "bytes": size, "updated": updated})
+        lines.append(f"{block.scope}/{block.key}".lstrip("/") + f" ({size:,} bytes, {updated})")
+    return Shown(rows, lines, "no blocks")
 
 
-@hippo.command()
+@verb(hippo)
 def block(
+    facts: Facts,
     agent: Annotated[str, typer.Argument(help="Whose block.")],
     key: Annotated[str, typer.Argument(help="The block's name.")],
     scope: Annotated[str, typer.Option(help="The part of the memory it is in.")] = "",
-    db: out.Database = out.DEFAULT_PATH,
-    as_json: out.Json = False,
-) -> None:
+) -> Shown:
     """Print the text of one memory block; exit status 1 where there is none."""
-    with stores.existing(db) as facts:
-        found = facts.blocks.get(key, agent=agent, scope=scope)
-    value = None if found is None else found.value
-    if value is not None or as_json:
-        found_block = {"agent": agent, "key": key, "scope": scope, "value": value}
-        out.show(found_block, [value or ""], "", as_json=as_json)
-    if value is None:
-        typer.echo(f"hippocampus: agent {agent!r} has no block {key!r}", err=True)
-        raise typer.Exit(1)
+    found = facts.blocks.get(key, agent=agent, scope=scope)
+    text = found and found.value
+    problems = [f"agent {agent!r} has no block {key!r}"] if found is None else []
+    value = {"agent": agent, "key": key, "scope": scope, "value": text}
+    return Shown(value, [text or ""], problems=problems)
 
 
-@hippo.command()
-def delete(
-    ids: out.Ids,
-    force: out.Force = False,
-    db: out.Database = out.DEFAULT_PATH,
-    as_json: out.Json = False,
-) -> None:
+@verb(hippo)
+def delete(facts: Facts, ids: out.Ids, force: out.Force = False) -> Shown:
     """Delete memories for good; what they had superseded comes back; status 1 where an id is unknown."""
-    from hippocampus.storage.facts.memories import returning
-
-    with stores.existing(db) as facts:
-        found = stores.known(facts, ids)
-        returned = returning(facts.tables.database, [memory.id for memory in found])
-        if force:
-            facts.delete([memory.id for memory in found])
-    out.say_gone(found, force=force, as_json=as_json, returned=returned)
-    out.end_if_missing(ids, found)
+    found = stores.known(facts, ids)
+    returned = memories.returning(facts.tables.database, [memory.id for memory in found])
+    if force:
+        facts.delete([memory.id for memory in found])
+    shown = out.gone(found, force=force, returned=returned)
+    return shown._replace(problems=out.missing(ids, found))
 
 
-@hippo.command()
+@verb(hippo)
 def purge(
+    facts: Facts,
     agent: Owner = stores.EVERY_AGENT,
     before: Before = None,
     force: out.Force = False,
-    db: out.Database = out.DEFAULT_PATH,
-    as_json: out.Json = False,
-) -> None:
+) -> Shown:
     """Delete for good what was superseded or taken away by compaction."""
-    from hippocampus.facts.upkeep import purge as purged
+    from hippocampus.facts import upkeep
 
-    with stores.existing(db) as facts:
-        gone = purged(facts.tables, agent=agent, before=before, dry_run=not force)
-    out.say_gone(gone, force=force, as_json=as_json)
+    found = upkeep.purge(facts.tables, agent=agent, before=before, dry_run=not force)
+    return out.gone(found, force=force)
 
 
-@hippo.command("export")
-def hippo_export(agent: Whose = stores.OWN_AGENT, db: out.Database = out.DEFAULT_PATH) -> None:
+@verb(hippo, name="export")
+def hippo_export(facts: Facts, agent: Whose = stores.OWN_AGENT) -> Shown:
     """Print an agent's memories and blocks as hippo's JSON."""
     from hippocampus.facts.compat.hippo import document
 
-    with stores.existing(db) as facts:
-        out.say_json(document(facts, agent))
+    return Shown(document(facts, agent))
 
 
 @crib.command()
@@ -215,7 +173,6 @@ def write(
 ) -> None:
     """Keep the text on stdin, after an optional `type=decision ` in front of it, with what it states."""
     from hippocampus.facts.compat.crib import written
-    from hippocampus.storage.facts.errors import FactError
 
     text, type_name = out.said_on_stdin(), "note"
     if found := TYPE_PREFIX.match(text):
@@ -225,7 +182,7 @@ def write(
     with stores.for_writing(db, agent) as facts:
         outcomes = written(facts, text, type_name, scope, extracts=stores.complete() is not None)
     if as_json:
-        out.say_outcomes(outcomes, as_json=True)
+        out.outcomes(outcomes).show(as_json=True)
     for outcome in () if as_json else outcomes:
         typer.echo(out.outcome_line(outcome), err=True)
 
@@ -233,77 +190,58 @@ def write(
 crib.command("doctor")(report)
 
 
-@scriptling.command("remember")
-def scriptling_remember(  # noqa: PLR0913, PLR0917 - one parameter an option
+@verb(scriptling, name="remember", opens=stores.for_writing)
+def scriptling_remember(
+    facts: Facts,
     text: out.Text = "",
     type_name: Annotated[
         str, typer.Option("--type", help="fact, preference, event or note.")
     ] = "note",
     importance: out.Importance = 0.5,
-    agent: out.Agent = stores.OWN_AGENT,
-    db: out.Database = out.DEFAULT_PATH,
-    as_json: out.Json = False,
-) -> None:
+    agent: out.Agent = stores.OWN_AGENT,  # noqa: ARG001 - whose memory is opened
+) -> Shown:
     """Remember a text as one memory; a very similar one of its type is updated by it."""
     from hippocampus.facts.compat.scriptling import remembered
 
-    with stores.for_writing(db, agent) as facts:
-        outcome = remembered(facts, text or out.said_on_stdin(), type_name, importance)
-    out.show(out.outcome_row(outcome), [out.outcome_line(outcome)], "", as_json=as_json)
+    outcome = remembered(facts, text, type_name, importance)
+    return Shown(out.outcome_row(outcome), [out.outcome_line(outcome)])
 
 
-@scriptling.command("recall")
-def scriptling_recall(  # noqa: PLR0913, PLR0917 - one parameter an option
+@verb(scriptling, name="recall", opens=stores.for_reading)
+def scriptling_recall(
+    facts: Facts,
     query: out.Query = "",
     limit: out.Limit = 10,
     type_name: out.OneType = "",
     agent: out.Agent = stores.OWN_AGENT,
-    db: out.Database = out.DEFAULT_PATH,
-    as_json: out.Json = False,
-) -> None:
+) -> Shown:
     """Search as scriptling ranks; without arguments all preferences and the strongest others."""
-    with stores.for_reading(db, agent) as facts:
-        found = stores.loaded(facts, query, type_name, limit, preset="scriptling", agent=agent)
-        facts.confirm([item.memory.id for item in found])
-    out.say_recalled(found, as_json=as_json)
+    found = stores.loaded(facts, query, type_name, limit, preset="scriptling", agent=agent)
+    facts.confirm([item.memory.id for item in found])
+    return out.recalled(found)
 
 
-@scriptling.command("forget")
-def scriptling_forget(
-    memory_id: out.Id, db: out.Database = out.DEFAULT_PATH, as_json: out.Json = False
-) -> None:
+@verb(scriptling, name="forget")
+def scriptling_forget(facts: Facts, memory_id: out.Id) -> Shown:
     """Delete one memory for good, by its id; status 1 where there is none."""
-    delete([memory_id], force=True, db=db, as_json=as_json)
+    return delete(facts, [memory_id], force=True)
 
 
-@scriptling.command()
-def count(
-    agent: out.Agent = stores.OWN_AGENT,
-    db: out.Database = out.DEFAULT_PATH,
-    as_json: out.Json = False,
-) -> None:
+@verb(scriptling)
+def count(facts: Facts, agent: out.Agent = stores.OWN_AGENT) -> Shown:
     """Print how many memories there are."""
-    from hippocampus.storage.facts.memories import count as counted
-
-    with stores.existing(db) as facts:
-        number = counted(facts.tables.database, agent, facts.tables.clock())
-    out.show({"count": number}, [str(number)], "", as_json=as_json)
+    number = memories.count(facts.tables.database, agent, facts.tables.clock())
+    return Shown({"count": number}, [str(number)])
 
 
-@scriptling.command()
-def compact(
-    agent: out.Agent = stores.OWN_AGENT,
-    force: out.Force = False,
-    db: out.Database = out.DEFAULT_PATH,
-    as_json: out.Json = False,
-) -> None:
+@verb(scriptling, opens=stores.for_reading)
+def compact(facts: Facts, agent: out.Agent = stores.OWN_AGENT, force: out.Force = False) -> Shown:
     """Take away memories that faded, are old or are there twice; `restore` undoes it."""
-    from hippocampus.facts.upkeep import compact as compacted
+    from hippocampus.facts import upkeep
 
-    with stores.for_reading(db, agent) as facts:
-        done = compacted(facts.tables, dry_run=not force, agent=agent)
+    done = upkeep.compact(facts.tables, dry_run=not force, agent=agent)
     counts = {"removed": len(done.removed), "merged": len(done.merged), "remaining": done.remaining}
     ids = {"removed_ids": list(done.removed), "merged_ids": list(done.merged)}
     lines = [", ".join(f"{number} {name}" for name, number in counts.items())]
     lines += ["nothing was changed; --force does it"] if done.dry_run else []
-    out.show({**counts, **ids, "dry_run": done.dry_run}, lines, "", as_json=as_json)
+    return Shown({**counts, **ids, "dry_run": done.dry_run}, lines)

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
-from hippocampus.cli.memory_printing import DEFAULT_PATH, Database, Json, say_json
+from hippocampus.cli.memory_printing import DEFAULT_PATH, Database, Json, Shown
 from hippocampus.cli.memory_store import complete, embed, existing, opened, rerank
 
 Probe = Annotated[
@@ -50,7 +50,7 @@ def report(
     if probe:
         found["probe"] = _probe()
     is_ok = all(part["ok"] for part in found.values())
-    say_json({**found, "ok": is_ok})
+    Shown({**found, "ok": is_ok}).show(as_json=True)
     if not is_ok:
         raise typer.Exit(1)
 

@@ -1,25 +1,43 @@
-"""The options that the memory commands share, and how these show what they found: as JSON, or as lines.
+"""What the verbs of a memory share: their options, how they open its database, and how they print.
 
-Nothing is opened or changed here.
+A verb takes the open facts and its own options, and returns a `Shown`; `verb` does the rest.
 """
 
 from __future__ import annotations
 
+import inspect
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from hippocampus.cli.memory_retrieve import default_path
+from hippocampus.cli.memory_store import OWN_AGENT, existing
 from hippocampus.formats.visible import visible
+from hippocampus.storage.facts.errors import FactError
 
 if TYPE_CHECKING:
     from hippocampus.facts.models import Outcome, Recalled
+    from hippocampus.facts.store import Facts
     from hippocampus.storage.facts.models import Memory
+
+
+def said_on_stdin() -> str:
+    """Return what comes in on stdin."""
+    return sys.stdin.buffer.read().decode("utf-8-sig", "replace").strip()
+
+
+def _text(ctx: typer.Context, given: str) -> str:
+    """Return a text, or where it is left out the one on stdin; a shell that completes words has none."""
+    text = given if given or ctx.resilient_parsing else said_on_stdin()
+    if not text.strip() and not ctx.resilient_parsing:
+        raise FactError("there is nothing to remember: the text is empty")
+    return text
+
 
 DEFAULT_PATH = default_path()
 Database = Annotated[
@@ -40,7 +58,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Force = Annotated[bool, typer.Option("--force", help="Do it; without this, only show it.")]
 Ids = Annotated[list[str], typer.Argument(help="Ids of memories.")]
 Id = Annotated[str, typer.Argument(help="The id of a memory.")]
-Text = Annotated[str, typer.Argument(help="The text; left out, it is read from stdin.")]
+Text = Annotated[
+    str, typer.Argument(callback=_text, help="The text; left out, it is read from stdin.")
+]
 Query = Annotated[str, typer.Argument(help="What to look for; nothing loads the context.")]
 OneType = Annotated[
     str, typer.Option("--type", help="Only this type; with ! in front, all but this one.")
@@ -50,27 +70,53 @@ Importance = Annotated[float | None, typer.Option(min=0, max=1, help="0 to 1.")]
 SHOWN_CHARACTERS = 100
 
 
+class Shown(NamedTuple):
+    """What a verb prints: a JSON value or its lines, a sentence without any; with problems, status 1."""
+
+    value: Any
+    lines: Iterable[str] | None = None  # without them, the value is printed as JSON anyway
+    otherwise: str = ""
+    problems: Sequence[str] = ()
+
+    def show(self, *, as_json: bool) -> None:
+        """Print it, and end with status 1 where there are problems."""
+        if as_json or self.lines is None:
+            say(json.dumps(self.value, ensure_ascii=False, indent=2))
+        elif text := "\n".join(self.lines) or self.otherwise:
+            say(text)
+        for problem in self.problems:
+            typer.echo(f"hippocampus: {problem}", err=True)
+        if self.problems:
+            raise typer.Exit(1)
+
+
+def verb(
+    *groups: typer.Typer, name: str = "", opens: Callable[[Path, str], Facts] = existing
+) -> Callable[[Callable[..., Shown]], Callable[..., Shown]]:
+    """Add a function of open facts to groups as a command that has `--db` and `--json` too."""
+
+    def added(function: Callable[..., Shown]) -> Callable[..., Shown]:
+        known = {"Facts": Any}  # its module is not loaded for `--help`
+        signature = inspect.signature(function, eval_str=True, locals=known)
+        _, *own = signature.parameters.values()
+
+        def run(db: Database = DEFAULT_PATH, as_json: Json = False, **given: Any) -> None:
+            with opens(db, given.get("agent") or OWN_AGENT) as facts:
+                shown = function(facts, **given)
+            shown.show(as_json=as_json)
+
+        *shared, _ = inspect.signature(run, eval_str=True).parameters.values()
+        run.__signature__ = inspect.Signature([*own, *shared])  # type: ignore[attr-defined]
+        for group in groups:
+            group.command(name or function.__name__, help=inspect.getdoc(function))(run)
+        return function
+
+    return added
+
+
 def say(text: str) -> None:
     """Print in UTF-8, with the control characters of stored texts visible."""
     typer.echo(visible(text).encode("utf-8", "replace"))
-
-
-def say_json(value: Any) -> None:
-    """Print one JSON value."""
-    say(json.dumps(value, ensure_ascii=False, indent=2))
-
-
-def show(value: Any, lines: Iterable[str], otherwise: str, *, as_json: bool) -> None:
-    """Print a value as JSON, or its lines, or a sentence where there are none."""
-    if as_json:
-        say_json(value)
-    else:
-        say("\n".join(lines) or otherwise)
-
-
-def said_on_stdin() -> str:
-    """Return what comes in on stdin."""
-    return sys.stdin.buffer.read().decode("utf-8-sig", "replace").strip()
 
 
 def row(memory: Memory) -> dict[str, Any]:
@@ -83,27 +129,13 @@ def row(memory: Memory) -> dict[str, Any]:
     return found
 
 
-def recalled_row(found: Recalled) -> dict[str, Any]:
-    """Return a result as JSON: the memory, the parts of its score, its date."""
-    triples = [
-        f"{triple.subject} → {triple.predicate} → {triple.object}" for triple in found.triples
-    ]
-    return {
-        **row(found.memory),
-        "score": found.score._asdict(),
-        "date": found.date,
-        "triples": triples,
-    }
-
-
 def outcome_row(outcome: Outcome) -> dict[str, Any]:
     """Return what became of a text as JSON."""
+    memory = None if outcome.memory is None else row(outcome.memory)
+    others = list(outcome.others)
     return {
-        "action": str(outcome.action),
-        "reason": outcome.reason,
-        "memory": None if outcome.memory is None else row(outcome.memory),
-        "others": list(outcome.others),
-    }
+        "action": str(outcome.action), "reason": outcome.reason, "memory": memory, "others": others,
+    }  # fmt: skip
 
 
 def line(memory: Memory, *, agent: bool = False) -> str:
@@ -125,32 +157,29 @@ def outcome_line(outcome: Outcome) -> str:
     return f"{outcome.action.replace('_', ' ')}: {outcome.reason}{memory}"
 
 
-def say_memories(memories: Sequence[Memory], *, as_json: bool, agent: bool = False) -> None:
-    """Print memories."""
-    lines = [line(memory, agent=agent) for memory in memories]
-    show([row(memory) for memory in memories], lines, "no memories", as_json=as_json)
+def memories(found: Sequence[Memory], *, asked: Iterable[str] = (), agent: bool = False) -> Shown:
+    """Return memories as lines; with the ids that were asked for, each unknown one is a problem."""
+    lines = [line(memory, agent=agent) for memory in found]
+    return Shown(list(map(row, found)), lines, "no memories", missing(asked, found))
 
 
-def say_outcomes(outcomes: Sequence[Outcome], *, as_json: bool) -> None:
-    """Print what became of each text."""
+def outcomes(found: Sequence[Outcome]) -> Shown:
+    """Return what became of each statement."""
     nothing = "nothing in this text is a statement to keep"
-    lines = map(outcome_line, outcomes)
-    show([outcome_row(outcome) for outcome in outcomes], lines, nothing, as_json=as_json)
+    return Shown(list(map(outcome_row, found)), map(outcome_line, found), nothing)
 
 
-def say_gone(
-    memories: Sequence[Memory], *, force: bool, as_json: bool, returned: Sequence[Memory] = ()
-) -> None:
-    """Print what a deletion took, or would take, and what it brings back."""
-    value = {"deleted": list(map(row, memories)), "returned": list(map(row, returned))}
-    lines = [line(memory) for memory in memories]
-    if memories:
-        lines.append(
-            f"{len(lines)} deleted" if force else f"{len(lines)} would go; --force deletes them"
-        )
+def gone(found: Sequence[Memory], *, force: bool, returned: Sequence[Memory] = ()) -> Shown:
+    """Return what a deletion took, or would take, and what it brings back."""
+    lines = list(map(line, found))
+    if found:
+        lines += [
+            f"{len(found)} deleted" if force else f"{len(found)} would go; --force deletes them"
+        ]
     again = "true again" if force else "would be true again"
-    lines += [f"{again}: {line(each)}" for each in returned]
-    show({**value, "dry_run": not force}, lines, "nothing to delete", as_json=as_json)
+    lines += [f"{again}: {line(memory)}" for memory in returned]
+    value = {"deleted": list(map(row, found)), "returned": list(map(row, returned))}
+    return Shown({**value, "dry_run": not force}, lines, "nothing to delete")
 
 
 def short(text: str) -> str:
@@ -159,20 +188,22 @@ def short(text: str) -> str:
     return flat if len(flat) <= SHOWN_CHARACTERS else f"{flat[: SHOWN_CHARACTERS - 1]}…"
 
 
-def say_recalled(found: Sequence[Recalled], *, as_json: bool) -> None:
-    """Print results with their scores."""
-    lines = (f"{result.score.total:.2f}  {line(result.memory)}" for result in found)
-    show([recalled_row(result) for result in found], lines, "nothing found", as_json=as_json)
-
-
-def end_if_missing(ids: Sequence[str], found: Sequence[Memory]) -> None:
-    """End with status 1 where an id has no memory, and name it."""
-    missing = [
-        memory_id
-        for memory_id in dict.fromkeys(ids)
-        if memory_id not in {memory.id for memory in found}
+def recalled(found: Sequence[Recalled]) -> Shown:
+    """Return results with their scores; as JSON also the parts of a score, the date and the triples."""
+    lines = [f"{result.score.total:.2f}  {line(result.memory)}" for result in found]
+    rows = [
+        {
+            **row(result.memory),
+            "score": result.score._asdict(),
+            "date": result.date,
+            "triples": [f"{of.subject} → {of.predicate} → {of.object}" for of in result.triples],
+        }
+        for result in found
     ]
-    for memory_id in missing:
-        typer.echo(f"hippocampus: no memory {memory_id}", err=True)
-    if missing:
-        raise typer.Exit(1)
+    return Shown(rows, lines, "nothing found")
+
+
+def missing(ids: Iterable[str], found: Sequence[Memory]) -> list[str]:
+    """Return a sentence for each id without a memory."""
+    known = {memory.id for memory in found}
+    return [f"no memory {memory_id}" for memory_id in dict.fromkeys(ids) if memory_id not in known]

@@ -10,8 +10,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hippocampus.errors import StoreError
+from hippocampus.storage.facts.errors import FactError
+
 if TYPE_CHECKING:
-    from hippocampus.facts.models import FactPolicy, Recalled
+    from hippocampus.facts.models import Recalled
     from hippocampus.facts.store import Facts
     from hippocampus.models.http import Endpoint
     from hippocampus.storage.facts.models import Memory
@@ -27,32 +30,17 @@ def opened(
     path: Path, agent: str = OWN_AGENT, *, models: bool = False, reembedding: bool = False
 ) -> Facts:
     """Open the fact store, made if missing; `models` adds those that the environment names."""
+    from hippocampus.facts.models import POLICIES
     from hippocampus.facts.store import Facts
 
-    settings = _settings(os.environ.get(POLICY, "") or "default")
+    settings = POLICIES.get(preset := os.environ.get(POLICY) or "default")
+    if settings is None:  # a policy is only read where one is named
+        from hippocampus.facts.settings import named
+
+        settings = named(preset)
     agent = OWN_AGENT if agent == EVERY_AGENT else agent  # each call names whom it asks about
-    if not models:
-        return Facts(path, settings=settings, agent=agent)
-    return Facts(
-        path,
-        settings=settings,
-        agent=agent,
-        embed=embed(),
-        complete=complete(),
-        rerank=rerank(),
-        reembedding=reembedding,
-    )
-
-
-def _settings(name: str) -> FactPolicy:
-    """Return a preset; a policy is only read where one is named."""
-    from hippocampus.facts.models import POLICIES
-
-    if name in POLICIES:
-        return POLICIES[name]
-    from hippocampus.facts.settings import named
-
-    return named(name)
+    more = {"embed": embed(), "complete": complete(), "rerank": rerank()} if models else {}
+    return Facts(path, settings=settings, agent=agent, reembedding=reembedding, **more)
 
 
 def for_reading(path: Path, agent: str) -> Facts:
@@ -68,11 +56,24 @@ def for_writing(path: Path, agent: str) -> Facts:
         FactError: the agent is `*`, which is all of them.
 
     """
-    from hippocampus.storage.facts.errors import FactError
-
     if agent == EVERY_AGENT:
         raise FactError(f"{EVERY_AGENT!r} asks for all agents; name the one that remembers")
     return opened(path, agent, models=True)
+
+
+def for_reembedding(path: Path, agent: str) -> Facts:
+    """Open a store that has to be there, to embed it with the model that the environment names.
+
+    Raises:
+        FactError: it names none.
+
+    """
+    if embed() is None:
+        raise FactError(
+            "set HIPPOCAMPUS_EMBED_MODEL to local, or to a model at HIPPOCAMPUS_EMBED_URL"
+        )
+    existing(path).close()
+    return opened(path, agent, models=True, reembedding=True)
 
 
 def existing(path: Path, agent: str = OWN_AGENT) -> Facts:
@@ -82,8 +83,6 @@ def existing(path: Path, agent: str = OWN_AGENT) -> Facts:
         StoreError: there is no such file.
 
     """
-    from hippocampus.errors import StoreError
-
     if not path.exists():
         raise StoreError(f"{path}: no such database; `hippocampus memory remember` makes one")
     return opened(path, agent)
@@ -96,8 +95,6 @@ def embed() -> Any:
         FactError: it names one that cannot be used.
 
     """
-    from hippocampus.storage.facts.errors import FactError
-
     model = os.environ.get("HIPPOCAMPUS_EMBED_MODEL")
     if model == LOCAL:
         from hippocampus.models.local_embedding import LocalEmbedder, installed
@@ -139,8 +136,6 @@ def complete(model: str | None = None) -> Callable[[str], str] | None:
 
         address = anthropic.at(endpoint.base_url, endpoint.key_variable)
         return anthropic.AnthropicCompleter(model, address)
-    from hippocampus.storage.facts.errors import FactError
-
     raise FactError(f"HIPPOCAMPUS_COMPLETE_API is {named!r}; there are openai and anthropic")
 
 

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
 
+from hippocampus.formats.visible import visible
+from hippocampus.storage.state_dir import StateDir
+
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from hippocampus.storage.state_dir import StateDir
 
 T = TypeVar("T")
 PATIENCE_SECONDS = 2.0
@@ -37,21 +38,18 @@ TenantName = Annotated[
     typer.Option("--tenant", envvar="HIPPOCAMPUS_TENANT", help="On a server, whose sessions."),
 ]
 PolicyName = Annotated[str, typer.Option(help="A shipped policy's name, or a policy file.")]
+Apply = Annotated[bool, typer.Option("--apply", help="Do it; without it, only print it.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
 def fail(message: str) -> NoReturn:
     """Print a sentence on stderr, and end with exit status 2."""
-    from hippocampus.formats.visible import visible
-
     typer.echo(visible(f"hippocampus: {message}"), err=True)
     raise typer.Exit(2)
 
 
 def expect_state(state_dir: Path) -> StateDir:
     """Return a folder as a state directory; refuse any other before a file is written in it."""
-    from hippocampus.storage.state_dir import StateDir
-
     state = StateDir(state_dir)
     if not (state.contents.is_dir() or state.database.exists()):
         fail(f"{state_dir} is not a state directory")

@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
-from hippocampus.cli.options import AsJson, PolicyName, console, fail
+from hippocampus import policy as policies
+from hippocampus import prices as price_tables
+from hippocampus.cli.options import AsJson, PolicyName, console, fail, track
+from hippocampus.errors import RecordingError
 from hippocampus.policy.words import PriceTable
 from hippocampus.prices import DEFAULT_MODEL
+from hippocampus.storage.files import temporary_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rich.table import Table
+    from collections.abc import Iterable, Sequence
 
     from hippocampus.policy import Resolution, Subject
     from hippocampus.prices import Prices
-    from hippocampus.replay.corpus import Corpus
-    from hippocampus.replay.recording import Recording
-    from hippocampus.replay.workers import Engine
+    from hippocampus.replay.billed import Compared
 
 MISSING = "no such file or directory"
 MAX_TEXT_CHARACTERS = 48
@@ -76,19 +76,11 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
         Path | None, typer.Option(help="Write one self-contained HTML page to this file.")
     ] = None,
     texts: Annotated[
-        bool,
-        typer.Option(
-            "--texts",
-            help="With --report, write pages with the raw list next to the view into a folder next to it.",
-        ),
+        bool, typer.Option("--texts", help="With --report, pages of raw list and view next to it.")
     ] = False,
     billed: Annotated[
         bool,
-        typer.Option(
-            "--billed",
-            help="Print the predicted next to the recorded bill of each recording that has one, and "
-            "replay nothing.",
-        ),
+        typer.Option("--billed", help="Only compare the predicted with the recorded bills."),
     ] = False,
     outcomes: Annotated[
         bool,
@@ -99,14 +91,11 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
         ),
     ] = False,
     strict: Annotated[
-        bool,
-        typer.Option("--strict", help="Exit with status 1 if a file or a line cannot be read."),
+        bool, typer.Option("--strict", help="Status 1 if a file or a line cannot be read.")
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option(
-            help="A folder for the rows of each file, as JSON lines, from which an interrupted run goes on."
-        ),
+        typer.Option(help="A folder for each file's rows, from which a stopped run goes on."),
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the run in the folder of --out.")
@@ -119,33 +108,27 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
         ),
     ] = "processes",
     jobs: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Files at a time; as many as this process may use cores if not given."
-        ),
+        int | None, typer.Option(min=1, help="Files at a time; by default one for each core.")
     ] = None,
 ) -> None:
     """Replay recorded sessions and print what each strategy costs and what it hides."""
-    from hippocampus import policy as policies
-    from hippocampus import prices as price_tables
-    from hippocampus.replay.corpus import Corpus
-    from hippocampus.replay.run import Options, outcome
-    from hippocampus.storage.files import temporary_folder
+    from rich.console import Console
 
-    if billed and (compare or report is not None):
-        fail("--billed replays nothing; leave out --compare and --report, or --billed")
-    if resume and out is None:
-        fail("--resume goes on with the run in a folder: name it by --out")
+    from hippocampus.replay import run
+    from hippocampus.replay.corpus import Corpus
+    from hippocampus.replay.readers import iter_files
+
+    _expect_fitting(billed and (compare or report), resume and not out, texts and not report)
     by_model = model == "recorded"
     table = price_tables.prices_for(prices, None if by_model else model)
     if billed:
         _print_bills(paths, table, as_json=as_json)
         return
-    if texts and report is None:
-        fail("--texts writes into a folder next to the page: name that by --report")
     if report is not None:
         _expect_writable(report, paths)
-    options = Options(
+    if out and {path.resolve() for path in paths} & {out.resolve(), *out.resolve().parents}:
+        fail(f"the rows cannot be written to {out}, which is in a folder of recordings")
+    options = run.Options(
         policies.load(policy),
         table,
         compare=compare,
@@ -155,115 +138,90 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
         by_model=by_model,
         texts=report.with_name(f"{report.stem}-texts") if report and texts else None,
     )
-    if out is not None:
-        _expect_apart(out, paths)
+    existing = [path for path in paths if path.exists()]
     with nullcontext(out) if out else temporary_folder("hippocampus-rows") as folder:
         corpus = Corpus(folder, options)
-        _replay(paths, corpus, engine=engine, jobs=jobs, resume=resume)
-        found = outcome(corpus, options)
-        _print_outcome(found, as_json=as_json)
-        if report is not None:
-            from hippocampus.replay.page import write_page
-
-            try:
-                write_page(found, report)
-            except OSError as failure:
-                fail(f"the report cannot be written to {report}: {failure.strerror}")
-    _end(found, strict=strict)
+        gone = [path for path in paths if path not in existing]
+        corpus.left_out.extend({"path": str(path), "reason": MISSING} for path in gone)
+        count = sum(1 for _ in iter_files(existing or paths))
+        done = corpus.replay(iter_files(existing), engine=engine, jobs=jobs, resume=resume)
+        for _ in track(done, count, Console(stderr=True)):
+            pass
+        _print_outcome(run.outcome(corpus, options), report, as_json=as_json, strict=strict)
 
 
-def _print_outcome(found: dict[str, Any], *, as_json: bool) -> None:
-    from hippocampus.replay.outcomes import print_outcomes
-    from hippocampus.replay.run import json_pieces
-    from hippocampus.replay.table import print_outcome
+def _expect_fitting(is_billed_too: object, is_resumed: object, has_texts: object) -> None:
+    if is_billed_too:
+        fail("--billed replays nothing; leave out --compare and --report, or --billed")
+    if is_resumed:
+        fail("--resume goes on with the run in a folder: name it by --out")
+    if has_texts:
+        fail("--texts writes into a folder next to the page: name that by --report")
+
+
+def _print_outcome(
+    found: dict[str, Any], report: Path | None, *, as_json: bool, strict: bool
+) -> None:
+    """Print the figures, write the page, print what was left out, and set the exit status."""
+    from hippocampus.replay import outcomes, run, table
+    from hippocampus.replay.page import write_page
+    from hippocampus.replay.workers import KILLED
 
     if as_json:
-        for piece in json_pieces(found):
+        for piece in run.json_pieces(found):
             typer.echo(piece, nl=False)
         typer.echo()
     elif found["outcomes"]:
-        print_outcomes(found["outcomes"], found["ours"], console())
+        outcomes.print_outcomes(found["outcomes"], found["ours"], console())
     elif found["total"]:
-        print_outcome(found, console())
-
-
-def _print_bills(paths: Sequence[Path], otherwise: Prices, *, as_json: bool) -> None:
-    """Print the predicted next to the recorded bills; `otherwise` prices models without a price."""
-    from hippocampus.errors import RecordingError
-    from hippocampus.replay.billed import compared, figures, table
-    from hippocampus.replay.readers import find_files, read_file
-
-    found = []
-    for path in find_files([each for each in paths if each.exists()] or paths):
-        with contextlib.suppress(RecordingError):
-            found += [compared(recording, otherwise) for recording in read_file(path)]
-    bills = [bill for bill in found if bill is not None]
-    if not bills:
-        fail("no recording there has 20 calls with the provider's own counts")
-    typer.echo(json.dumps(list(map(figures, bills))) if as_json else table(bills))
-
-
-def _expect_writable(out: Path, paths: Sequence[Path]) -> None:
-    """Fail where a file cannot be written, before a replay that may take minutes, or is replayed."""
-    from hippocampus.replay.readers import find_files
-
-    recordings = find_files(path for path in paths if path.exists())
-    if out.is_dir():
-        problem = "a folder; name a file in it"
-    elif not out.parent.is_dir():
-        problem = f"there is no folder {out.parent}"
-    elif out.resolve() in {recording.resolve() for recording in recordings}:
-        problem = "one of the recordings; name another file"
-    elif not os.access(out if out.exists() else out.parent, os.W_OK):
-        problem = "not writable"
-    else:
-        return
-    fail(f"nothing can be written to {out}: {problem}")
-
-
-def _expect_apart(out: Path, paths: Sequence[Path]) -> None:
-    """Fail where the rows would be written among the recordings, and read as such the next time."""
-    folders = {each.resolve() for each in paths}
-    if folders & {out.resolve(), *out.resolve().parents}:
-        fail(f"the rows cannot be written to {out}, which is in a folder of recordings")
-
-
-def _replay(
-    paths: Sequence[Path], corpus: Corpus, *, engine: Engine, jobs: int | None, resume: bool
-) -> None:
-    """Replay with a progress bar, shown after two seconds.
-
-    Of several paths one that does not exist is left out, and listed like a file that is no recording.
-    """
-    from rich.console import Console
-
-    from hippocampus.cli.options import track
-    from hippocampus.replay.readers import iter_files
-
-    existing = [path for path in paths if path.exists()]
-    corpus.left_out.extend(
-        {"path": str(path), "reason": MISSING} for path in paths if path not in existing
-    )
-    count = sum(1 for _ in iter_files(existing or paths))
-    done = corpus.replay(iter_files(existing), engine=engine, jobs=jobs, resume=resume)
-    for _ in track(done, count, Console(stderr=True)):
-        pass
-
-
-def _end(found: dict[str, Any], *, strict: bool) -> None:
-    """Print what was left out, and set the exit status."""
-    from hippocampus.replay.workers import KILLED
-
+        table.print_outcome(found, console())
+    if report is not None:
+        try:
+            write_page(found, report)
+        except OSError as failure:
+            fail(f"the report cannot be written to {report}: {failure.strerror}")
     skipped = found["skipped"]
     if not found["total"]:
         for each in skipped:
             typer.echo(f"{each['path']}: {each['reason']}", err=True)
         fail("no recorded session found there")
     broken = found["total"]["raw"]["broken_lines"]
-    killed = any(each["reason"] == KILLED for each in skipped)
-    if (strict and (skipped or broken)) or killed:
+    is_killed = any(each["reason"] == KILLED for each in skipped)
+    if (strict and (skipped or broken)) or is_killed:
         typer.echo(f"hippocampus: {len(skipped)} files and {broken} lines not read", err=True)
         raise typer.Exit(1)
+
+
+def _print_bills(paths: Sequence[Path], otherwise: Prices, *, as_json: bool) -> None:
+    """Print the predicted next to the recorded bills; `otherwise` prices models without a price."""
+    from hippocampus.replay.billed import compared, figures, table
+    from hippocampus.replay.readers import find_files, read_file
+
+    bills: list[Compared] = []
+    for path in find_files([path for path in paths if path.exists()] or paths):
+        with contextlib.suppress(RecordingError):
+            bills += filter(None, [compared(recording, otherwise) for recording in read_file(path)])
+    if not bills:
+        fail("no recording there has 20 calls with the provider's own counts")
+    typer.echo(json.dumps(list(map(figures, bills))) if as_json else table(bills))
+
+
+def _expect_writable(out: Path, paths: Iterable[Path]) -> None:
+    """Fail where a file cannot be written, before a replay that may take minutes, or is replayed."""
+    from hippocampus.replay.readers import find_files
+
+    recordings = {found.resolve() for found in find_files(path for path in paths if path.exists())}
+    if out.is_dir():
+        problem = "a folder; name a file in it"
+    elif not out.parent.is_dir():
+        problem = f"there is no folder {out.parent}"
+    elif out.resolve() in recordings:
+        problem = "one of the recordings; name another file"
+    elif not os.access(out if out.exists() else out.parent, os.W_OK):
+        problem = "not writable"
+    else:
+        return
+    fail(f"nothing can be written to {out}: {problem}")
 
 
 def explain(
@@ -279,23 +237,21 @@ def explain(
     as_json: AsJson = False,
 ) -> None:
     """Print what the rules set for each entry, or the view at a turn with the reason of each difference."""
-    from hippocampus import policy as policies
-    from hippocampus import prices
+    from rich.table import Table
+    from rich.text import Text
+
     from hippocampus.replay import explanation
     from hippocampus.replay.readers import read_file
 
-    recordings = list(read_file(file))
-    found = policies.load(policy)
-    if not recordings:
-        fail(f"{file} holds no conversation")
-    if turn is not None:
+    recordings, found = list(read_file(file)), policies.load(policy)
+    if recordings and turn is not None:
         if as_json:
             fail("--json prints what the rules set; leave out --turn")
-        explained = prices.model_prices(model)
+        explained = price_tables.model_prices(model)
         explanation.print_explanation(recordings[0], turn, found, explained, console())
         return
     rows = [
-        (recording, *row)
+        (recording.name, *row)
         for recording in recordings
         for row in explanation.treated(recording, found)
     ]
@@ -303,57 +259,49 @@ def explain(
         fail(f"{file} holds no conversation")
     if as_json:
         typer.echo(json.dumps([_treated_row(*row) for row in rows], ensure_ascii=False))
-    else:
-        console().print(_treated_table(rows, found.name))
-
-
-def _treated_row(
-    recording: Recording, message: int, subject: Subject, resolution: Resolution
-) -> dict[str, object]:
-    return {
-        "conversation": recording.name,
-        "message": message,
-        "type": subject.type,
-        "source.type": subject.source_type,
-        "tool": subject.tool,
-        "tokens": subject.tokens,
-        "said": {name: _value(resolution, name) for name in resolution.because},
-        "because": dict(resolution.because),
-        "withheld": dict(resolution.withheld),
-    }
-
-
-def _value(resolution: Resolution, name: str) -> object:
-    value = getattr(resolution, name)
-    dump = getattr(value, "model_dump", None)
-    return dump(exclude_defaults=True) if dump else value
-
-
-def _treated_table(
-    rows: Sequence[tuple[Recording, int, Subject, Resolution]], policy_name: str
-) -> Table:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(title=f"policy {policy_name}", show_lines=False)
+        return
+    table = Table(title=f"policy {found.name}", show_lines=False)
     table.add_column("#", justify="right")
     table.add_column("entry", ratio=1, overflow="fold")
     table.add_column("tokens", justify="right")
     table.add_column("what the rules set", ratio=1, overflow="fold")
     for _, message, subject, resolution in rows:
-        because = resolution.because.items()
-        lines = [f"{name}: {_value(resolution, name)} ({rule})" for name, rule in because]
-        lines += [
-            f"{name} withheld: content cannot raise itself ({rule})"
-            for name, rule in resolution.withheld.items()
-        ]
+        said, rules = _values(resolution), resolution.because
+        lines = [f"{name}: {value} ({rules[name]})" for name, value in said.items()]
+        for name, rule in resolution.withheld.items():
+            lines.append(f"{name} withheld: content cannot raise itself ({rule})")
         words = " ".join(subject.text[: 4 * MAX_TEXT_CHARACTERS].split())
         if len(words) > MAX_TEXT_CHARACTERS:
             words = f"{words[:MAX_TEXT_CHARACTERS]}…"
         entry = Text(f"{subject.type} {subject.source_type}: {words}")
         sentences = Text("\n".join(lines) or "no rule matches")
         table.add_row(str(message), entry, f"{subject.tokens:,}", sentences)
-    return table
+    console().print(table)
+
+
+def _treated_row(
+    conversation: str, message: int, subject: Subject, resolution: Resolution
+) -> dict[str, object]:
+    return {
+        "conversation": conversation,
+        "message": message,
+        "type": subject.type,
+        "source.type": subject.source_type,
+        "tool": subject.tool,
+        "tokens": subject.tokens,
+        "said": _values(resolution),
+        "because": dict(resolution.because),
+        "withheld": dict(resolution.withheld),
+    }
+
+
+def _values(resolution: Resolution) -> dict[str, object]:
+    """Return what rules set, by the names of the fields; a model without its defaults."""
+    found = {name: getattr(resolution, name) for name in resolution.because}
+    return {
+        name: value.model_dump(exclude_defaults=True) if hasattr(value, "model_dump") else value
+        for name, value in found.items()
+    }
 
 
 def tune(
@@ -361,22 +309,18 @@ def tune(
         list[Path], typer.Argument(help="Recorded sessions: files, folders, state directories.")
     ],
     out: Annotated[Path, typer.Option(help="The policy file to write, if there is a better one.")],
-    policy: Annotated[
-        str, typer.Option(help="The policy to start from: a shipped one's name, or a file.")
-    ] = "default",
+    policy: PolicyName = "default",
 ) -> None:
     """Fit decay and thresholds to recordings, and write a policy if it holds on those left out."""
     import yaml
     from rich.table import Table
 
-    from hippocampus import policy as policies
-    from hippocampus.prices import model_prices
     from hippocampus.replay import tune as tuning
     from hippocampus.replay.readers import find_files
     from hippocampus.replay.table import shares_table
 
     _expect_writable(out, paths)
-    prices = model_prices(DEFAULT_MODEL)
+    prices = price_tables.model_prices(DEFAULT_MODEL)
     found = tuning.tune(find_files(paths), policies.load(policy), prices)
     terminal = console()
     scores = Table("Brier score", *found.scores)
