@@ -66,6 +66,14 @@ def one_mark() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def patience() -> Iterator[None]:
+    """Let a loaded machine take its time for a turn, but where a test sets the deadline."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(Hippocampus.__init__.__kwdefaults__, "deadline_seconds", 10.0)
+        yield
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[postgres_server.Server]:
     with postgres_server.running() as server:

@@ -112,7 +112,7 @@ def test_a_ledger_that_another_process_holds_delays_and_changes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store_sqlite, "BUSY_SECONDS", 0.1)
-    memory = Hippocampus(tmp_path, policy=EAGER)
+    memory = Hippocampus(tmp_path, policy=EAGER, deadline_seconds=0.2)
     items = reading(2)
     with memory.session("s") as session:
         before = session(items[:3])
