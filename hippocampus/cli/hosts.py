@@ -9,69 +9,71 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+from typer import Argument, Option
 
-from hippocampus.cli.options import DEFAULT_STATE, AsJson, StateOption, expect_state, fail
-from hippocampus.prices import DEFAULT_MODEL
+from hippocampus import policy as policies
+from hippocampus.cli.options import (
+    DEFAULT_STATE,
+    AsJson,
+    PolicyName,
+    StateOption,
+    expect_state,
+    fail,
+)
+from hippocampus.cli.serve import INSTALL_MCP
+from hippocampus.formats.visible import visible
+from hippocampus.prices import DEFAULT_MODEL, model_prices
+from hippocampus.storage.state_dir import StateDir
 
 if TYPE_CHECKING:
     from hippocampus.integrations.hooks.settings import SettingsChange
-    from hippocampus.storage.state_dir import StateDir
 
-
-Named = Annotated[
-    Literal["claude-code", "codex", "gemini"], typer.Argument(help="The coding agent.")
-]
-Project = Annotated[bool, typer.Option("--project", help="This folder's settings, not the user's.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print the changes.")]
+Named = Annotated[Literal["claude-code", "codex", "gemini"], Argument(help="The coding agent.")]
+Project = Annotated[bool, Option("--project", help="This folder's settings, not the user's.")]
+DryRun = Annotated[bool, Option("--dry-run", help="Only print the changes.")]
 State = Annotated[
-    Path | None,
-    typer.Option(help="The state directory; .hippocampus in the home folder or in the project."),
+    Path | None, Option(help="The state directory; else .hippocampus at home or here.")
 ]
-Policy = Annotated[str, typer.Option(help="The policy: a shipped name, or a YAML file.")]
 
 
 def install(
     host: Named,
     project: Project = False,
     state_dir: State = None,
-    policy: Policy = "default",
+    policy: PolicyName = "default",
     dry_run: DryRun = False,
 ) -> None:
     """Add the hooks and the MCP server to the settings of a coding agent."""
-    from hippocampus import policy as policies
-    from hippocampus.cli.serve import INSTALL_MCP
     from hippocampus.integrations.hooks import settings
 
     if find_spec("mcp") is None and not dry_run:  # without the server, no hook's entry is recalled
         fail(INSTALL_MCP)
     declared = str(Path(policy).resolve()) if Path(policy).is_file() else policy
     policies.load(declared)
-    state = _state(project, state_dir)
-    _apply(
-        settings.installed(settings.HOSTS[host], _root(project), state, declared), dry_run=dry_run
-    )
+    root, state = Path.cwd() if project else None, _state(project, state_dir)
+    _apply(settings.installed(settings.HOSTS[host], root, state, declared), dry_run=dry_run)
 
 
 def uninstall(host: Named, project: Project = False, dry_run: DryRun = False) -> None:
     """Remove the hooks and the MCP server from the settings; the memory stays."""
     from hippocampus.integrations.hooks import settings
 
-    _apply(settings.uninstalled(settings.HOSTS[host], _root(project)), dry_run=dry_run)
+    root = Path.cwd() if project else None
+    _apply(settings.uninstalled(settings.HOSTS[host], root), dry_run=dry_run)
 
 
 def status(
     host: Annotated[
-        str, typer.Argument(help="The coding agent, or a state directory.", metavar="HOST|DIR")
+        str, Argument(help="The coding agent, or a state directory.", metavar="HOST|DIR")
     ],
     project: Project = False,
     state_dir: State = None,
-    model: Annotated[str, typer.Option(help="Of a directory: whose prices.")] = DEFAULT_MODEL,
+    model: Annotated[str, Option(help="Of a directory: whose prices.")] = DEFAULT_MODEL,
     as_json: AsJson = False,
 ) -> None:
     """Report whether hooks and server run (exit status 1 where not), or what a directory has saved."""
     from hippocampus.integrations.hooks import settings
     from hippocampus.integrations.hooks.status import report
-    from hippocampus.storage.state_dir import StateDir
 
     if host not in settings.HOSTS:
         if not Path(host).is_dir():
@@ -80,7 +82,7 @@ def status(
         _print_savings(expect_state(Path(host)), model, as_json=as_json)
         return
     state = StateDir(_state(project, state_dir))
-    lines, is_sound = report(settings.HOSTS[host], _root(project), state)
+    lines, is_sound = report(settings.HOSTS[host], Path.cwd() if project else None, state)
     typer.echo("\n".join(lines))
     if not is_sound:
         raise typer.Exit(1)
@@ -88,8 +90,6 @@ def status(
 
 def _print_savings(state: StateDir, model: str, *, as_json: bool) -> None:
     """Print the figures of a state directory: a line for each session, and for each day its sum."""
-    from hippocampus.formats.visible import visible
-    from hippocampus.prices import model_prices
     from hippocampus.storage.savings import savings
 
     found = savings(state, model_prices(model))
@@ -110,15 +110,11 @@ def _print_savings(state: StateDir, model: str, *, as_json: bool) -> None:
             typer.echo(visible(f"{figures}  {name}"))
 
 
-def hook(state_dir: StateOption = DEFAULT_STATE, policy: Policy = "default") -> None:
+def hook(state_dir: StateOption = DEFAULT_STATE, policy: PolicyName = "default") -> None:
     """Answer one event of a coding agent, which is read from stdin."""
     from hippocampus.integrations import hooks
 
     hooks.main(["--state-dir", str(state_dir), "--policy", policy])
-
-
-def _root(project: bool) -> Path | None:  # noqa: FBT001 - an option
-    return Path.cwd() if project else None
 
 
 def _state(project: bool, named: Path | None) -> Path:  # noqa: FBT001 - an option

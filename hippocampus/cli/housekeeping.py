@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from hippocampus import policy as policies
 from hippocampus.cli.memory_doctor import Probe, report
@@ -32,19 +33,11 @@ DATABASES = (".sqlite3", ".sqlite", ".db")
 
 def consolidate(
     state_dir: StateFolder,
-    session: Annotated[
-        str | None, typer.Argument(help="One session; without it, all that are not consolidated.")
-    ] = None,
+    session: Annotated[str | None, Argument(help="One; without it, all not consolidated.")] = None,
     policy: PolicyName = "default",
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only list the sessions that are not consolidated.")
-    ] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Only list the sessions.")] = False,
     adopt_lines: Annotated[
-        bool,
-        typer.Option(
-            "--adopt-lines",
-            help="Take lines that were in MEMORY.md before this memory, as in a cloned repository, as yours.",
-        ),
+        bool, Option("--adopt-lines", help="Take lines of a cloned MEMORY.md as yours.")
     ] = False,
 ) -> None:
     """Write the memories of finished sessions to the fact store; a second run changes nothing."""
@@ -89,9 +82,7 @@ def defrag(
     state_dir: StateFolder,
     policy: PolicyName = "default",
     apply: Apply = False,
-    idle_hours: Annotated[
-        float, typer.Option(help="Leave sessions alone that were active since then.")
-    ] = 1.0,
+    idle_hours: Annotated[float, Option(help="Leave sessions active since then.")] = 1.0,
     as_json: AsJson = False,
 ) -> None:
     """Promote memories in frequent use, remove unused payloads, and report both in numbers."""
@@ -114,13 +105,9 @@ def defrag(
 
 
 def doctor(
-    path: Annotated[Path, typer.Argument(help="A state directory, or the database of a memory.")],
-    policy: Annotated[
-        str, typer.Option(help="A shipped policy or a file, examined too.")
-    ] = "default",
-    fix: Annotated[
-        bool, typer.Option("--fix", help="Mend what can be mended; damaged files are kept aside.")
-    ] = False,
+    path: Annotated[Path, Argument(help="A state directory, or the database of a memory.")],
+    policy: Annotated[str, Option(help="A policy, examined too.")] = "default",
+    fix: Annotated[bool, Option("--fix", help="Mend; damaged files are kept aside.")] = False,
     probe: Probe = False,
     as_json: AsJson = False,
 ) -> None:
@@ -162,17 +149,13 @@ def doctor(
 
 
 def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
-    path: Annotated[Path, typer.Argument(help="A state directory, or the database of a memory.")],
+    path: Annotated[Path, Argument(help="A state directory, or the database of a memory.")],
     what: Annotated[
-        str, typer.Argument(help="The id of a memory, or a description with all of its words.")
+        str, Argument(help="A memory's id, or a description with all of its words.")
     ] = "",
-    everything_from: Annotated[
-        str, typer.Option(help="The session of which everything is removed.")
-    ] = "",
-    threshold: Annotated[float, typer.Option(min=0, max=1, help="How near it has to be.")] = 0.7,
-    max_deleted: Annotated[
-        int, typer.Option(min=1, help="The most memories that are deleted.")
-    ] = 10,
+    everything_from: Annotated[str, Option(help="The session to remove everything of.")] = "",
+    threshold: Annotated[float, Option(min=0, max=1, help="How near it has to be.")] = 0.7,
+    max_deleted: Annotated[int, Option(min=1, help="The most memories deleted.")] = 10,
     agent: Agent = OWN_AGENT,
     scope: Scopes = None,
     apply: Apply = False,

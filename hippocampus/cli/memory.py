@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from typer import Argument, Option
 from typer.core import TyperGroup
 
 from hippocampus.cli import memory_compat, memory_retrieve
@@ -62,7 +63,7 @@ app = typer.Typer(cls=Verbs, no_args_is_help=True, add_completion=False)
 def main(
     store: Annotated[
         Literal["hippo", "crib", "scriptling"] | None,
-        typer.Option(
+        Option(
             "--as", is_eager=True, callback=_named, help="The verbs of this store, on our database."
         ),
     ] = None,
@@ -75,7 +76,7 @@ def remember(  # noqa: PLR0913, PLR0917 - one parameter an option
     facts: Facts,
     text: out.Text = "",
     type_name: Annotated[
-        str | None, typer.Option("--type", help="What it is; its words say so if left out.")
+        str | None, Option("--type", help="What it is; else as its words say.")
     ] = None,
     importance: out.Importance = None,
     agent: out.Agent = stores.OWN_AGENT,
@@ -94,7 +95,7 @@ def recall(  # noqa: PLR0913, PLR0917 - one parameter an option
     type_name: out.OneType = "",
     agent: out.Agent = stores.OWN_AGENT,
     scope: out.Scopes = None,
-    as_of: Annotated[str | None, typer.Option(help="As it was true at this date.")] = None,
+    as_of: Annotated[str | None, Option(help="As it was true at this date.")] = None,
     db: out.Database = out.DEFAULT_PATH,
     as_json: out.Json = False,
 ) -> None:
@@ -114,7 +115,7 @@ def recall(  # noqa: PLR0913, PLR0917 - one parameter an option
 def retrieve(
     agent: out.Agent = stores.OWN_AGENT,
     scope: out.Scopes = None,
-    token_budget: Annotated[int, typer.Option(help="How long the answer may be.")] = CONTEXT_TOKENS,
+    token_budget: Annotated[int, Option(help="How long the answer may be.")] = CONTEXT_TOKENS,
     db: out.Database = out.DEFAULT_PATH,
     as_json: out.Json = False,
 ) -> None:
@@ -125,10 +126,8 @@ def retrieve(
 @verb(app, name="list")
 def list_(
     facts: Facts,
-    text: Annotated[str, typer.Argument(help="Only memories that contain this, in any case.")] = "",
-    ended: Annotated[
-        bool, typer.Option("--ended", help="What has ended or was taken away too.")
-    ] = False,
+    text: Annotated[str, Argument(help="Only memories that contain this, in any case.")] = "",
+    ended: Annotated[bool, Option("--ended", help="Ended and removed ones too.")] = False,
     limit: out.Limit = 50,
     agent: out.Agent = stores.OWN_AGENT,
 ) -> Shown:
@@ -168,9 +167,7 @@ def update(facts: Facts, memory_id: out.Id, text: out.Text = "") -> Shown:
 @verb(app)
 def confirm(
     facts: Facts,
-    ids: Annotated[
-        list[str] | None, typer.Argument(help="Ids of memories; left out, stdin is read.")
-    ] = None,
+    ids: Annotated[list[str] | None, Argument(help="Ids; left out, stdin is read.")] = None,
     agent: out.Agent = stores.OWN_AGENT,
 ) -> Shown:
     """Count memories as used, so that they do not fade.
@@ -207,13 +204,9 @@ def export(facts: Facts, agent: out.Agent = stores.OWN_AGENT) -> Shown:
 @verb(app, memory_compat.hippo, name="import", opens=stores.opened)
 def import_(
     facts: Facts,
-    file: Annotated[
-        Path, typer.Argument(help="An export (ours or hippo's), crib's database, or a MEMORY.md.")
-    ],
-    agent: Annotated[str | None, typer.Option(help="Whose memory it becomes.")] = None,
-    embedding_model: Annotated[
-        str | None, typer.Option(help="The model of the vectors in a file that does not name it.")
-    ] = None,
+    file: Annotated[Path, Argument(help="Our or hippo's export, crib's database, or a MEMORY.md.")],
+    agent: Annotated[str | None, Option(help="Whose memory it becomes.")] = None,
+    embedding_model: Annotated[str | None, Option(help="Of a file's vectors, if unnamed.")] = None,
 ) -> Shown:
     """Bring in what a file holds and is not there yet, and name what was left out."""
     from hippocampus.facts.exchange import import_file

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from typer import Argument, Option
 
 from hippocampus.cli import memory_printing as out
 from hippocampus.cli import memory_store as stores
@@ -27,13 +28,11 @@ STORES = {
 }
 hippo, crib, scriptling = STORES.values()
 TYPE_PREFIX = re.compile(r"type=([\w-]+)\s+")
-Whose = Annotated[str, typer.Argument(envvar="HIPPOCAMPUS_AGENT", help="Whose memory.")]
-Owner = Annotated[str, typer.Option("--agent", help="Only of this agent.")]
-Before = Annotated[str | None, typer.Option(help="Only those made before this date.")]
-Superseded = Annotated[bool, typer.Option("--superseded", help="The replaced ones too.")]
-Kind = Annotated[
-    Literal["fact", "memory"] | None, typer.Option(help="Only facts, or only memories.")
-]
+Whose = Annotated[str, Argument(envvar="HIPPOCAMPUS_AGENT", help="Whose memory.")]
+Owner = Annotated[str, Option("--agent", help="Only of this agent.")]
+Before = Annotated[str | None, Option(help="Only those made before this date.")]
+Superseded = Annotated[bool, Option("--superseded", help="The replaced ones too.")]
+Kind = Annotated[Literal["fact", "memory"] | None, Option(help="Only facts, or only memories.")]
 
 
 @functools.cache
@@ -90,7 +89,7 @@ def chunks(  # noqa: PLR0913, PLR0917 - one parameter an option
 @verb(hippo)
 def search(  # noqa: PLR0913, PLR0917 - one parameter an option
     facts: Facts,
-    text: Annotated[str, typer.Argument(help="What the memories contain, in any case.")],
+    text: Annotated[str, Argument(help="What the memories contain, in any case.")],
     kind: Kind = None,
     agent: Owner = stores.EVERY_AGENT,
     superseded: Superseded = False,
@@ -119,9 +118,9 @@ def blocks(facts: Facts, agent: Whose = stores.OWN_AGENT) -> Shown:
 @verb(hippo)
 def block(
     facts: Facts,
-    agent: Annotated[str, typer.Argument(help="Whose block.")],
-    key: Annotated[str, typer.Argument(help="The block's name.")],
-    scope: Annotated[str, typer.Option(help="The part of the memory it is in.")] = "",
+    agent: Annotated[str, Argument(help="Whose block.")],
+    key: Annotated[str, Argument(help="The block's name.")],
+    scope: Annotated[str, Option(help="The part of the memory it is in.")] = "",
 ) -> Shown:
     """Print the text of one memory block; exit status 1 where there is none."""
     found = facts.blocks.get(key, agent=agent, scope=scope)
@@ -194,9 +193,7 @@ crib.command("doctor")(report)
 def scriptling_remember(
     facts: Facts,
     text: out.Text = "",
-    type_name: Annotated[
-        str, typer.Option("--type", help="fact, preference, event or note.")
-    ] = "note",
+    type_name: Annotated[str, Option("--type", help="fact, preference, event or note.")] = "note",
     importance: out.Importance = 0.5,
     agent: out.Agent = stores.OWN_AGENT,  # noqa: ARG001 - whose memory is opened
 ) -> Shown:

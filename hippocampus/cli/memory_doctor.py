@@ -17,11 +17,17 @@ import typer
 
 from hippocampus.cli.memory_printing import DEFAULT_PATH, Database, Json, Shown
 from hippocampus.cli.memory_store import complete, embed, existing, opened, rerank
+from hippocampus.errors import HippocampusError
+from hippocampus.storage.facts import memories
+from hippocampus.storage.full_text import SQLITE_VERSION, has_tokenizer
 
-Probe = Annotated[
-    bool, typer.Option("--probe", help="Of a database: write and retrieve in a scratch one too.")
-]
+Probe = Annotated[bool, typer.Option("--probe", help="Of a database: try a scratch one too.")]
 MODEL_SECONDS = 5.0
+QUESTIONS: dict[str, tuple[Any, ...]] = {
+    "embed": (["one"],),
+    "complete": ("Answer with the word: ready",),
+    "rerank": ("one", ["one", "two"]),
+}
 SAID = "Chose SQLite for storage. Zero dependencies."
 ASKED = "what did we choose for storage?"
 
@@ -34,39 +40,27 @@ def report(
     """Print the state of the memory as JSON, with an answer of each model; status 1 where there is a problem."""
     from hippocampus.models.local_embedding import installed
 
+    words = {"fts5": has_tokenizer("porter unicode61"), "trigram": has_tokenizer("trigram")}
+    database, models = _database(db), _models()
+    stored, given = database.get("embedding_model"), models["embed"]
+    if stored and given and stored != given:
+        other = f"the database is embedded with {stored!r}, not {given!r}"
+        models |= {"problem": f"{other}: hippocampus memory reembed", "ok": False}
     found: dict[str, Any] = {
         "python": {"version": platform.python_version(), "ok": sys.version_info >= (3, 11)},
-        "sqlite": _sqlite(),
-        "database": _database(db),
-        "models": _models(),
+        "sqlite": {"version": SQLITE_VERSION, "ok": all(words.values()), **words},
+        "database": database,
+        "models": models,
         "local_embedding": {"installed": installed(), "ok": True},
+        **({"probe": _probe()} if probe else {}),
     }
-    stored, given = found["database"].get("embedding_model"), found["models"]["embed"]
-    if stored and given and stored != given:
-        problem = (
-            f"the database is embedded with {stored!r}, not {given!r}: hippocampus memory reembed"
-        )
-        found["models"] |= {"problem": problem, "ok": False}
-    if probe:
-        found["probe"] = _probe()
     is_ok = all(part["ok"] for part in found.values())
     Shown({**found, "ok": is_ok}).show(as_json=True)
     if not is_ok:
         raise typer.Exit(1)
 
 
-def _sqlite() -> dict[str, Any]:
-    """Return whether full text works as the store needs it, by a trial."""
-    from hippocampus.storage.full_text import SQLITE_VERSION, has_tokenizer
-
-    found = {"fts5": has_tokenizer("porter unicode61"), "trigram": has_tokenizer("trigram")}
-    return {"version": SQLITE_VERSION, "ok": all(found.values()), **found}
-
-
 def _database(path: Path) -> dict[str, Any]:
-    from hippocampus.errors import HippocampusError
-    from hippocampus.storage.facts import memories
-
     found: dict[str, Any] = {"path": str(path), "exists": path.exists(), "problems": [], "ok": True}
     if not path.exists():
         folder = next(parent for parent in path.absolute().parents if parent.exists())
@@ -74,11 +68,10 @@ def _database(path: Path) -> dict[str, Any]:
         return found
     found["writable"] = os.access(path, os.W_OK)
     try:
-        facts = existing(path)
-        stats = memories.stats(facts.tables.database, facts.tables.clock())
-        found |= {"memories": sum(stats.current.values()), "problems": facts.check()}
-        found["embedding_model"] = stats.embedding_model
-        facts.close()
+        with existing(path) as facts:
+            stats = memories.stats(facts.tables.database, facts.tables.clock())
+            found |= {"memories": sum(stats.current.values()), "problems": facts.check()}
+            found["embedding_model"] = stats.embedding_model
     except HippocampusError as failure:
         found["problems"] = [str(failure)]
     found["ok"] = found["writable"] and not found["problems"]
@@ -87,45 +80,34 @@ def _database(path: Path) -> dict[str, Any]:
 
 def _models() -> dict[str, Any]:
     """Ask each model that the environment names a short question; no key is shown."""
-    from hippocampus.errors import HippocampusError
     from hippocampus.facts.bounded import within
 
     try:
         found = {"embed": embed(), "complete": complete(), "rerank": rerank()}
     except HippocampusError as wrong:
         return {"embed": None, "problem": str(wrong), "ok": False}
-    named = {
-        name: None if each is None else getattr(each, "model", "by completions")
-        for name, each in found.items()
-    }
-    questions = {
-        "embed": (["one"],),
-        "complete": ("Answer with the word: ready",),
-        "rerank": ("one", ["one", "two"]),
-    }
+    models = {name: model for name, model in found.items() if model is not None}
     silent = [
         name
-        for name, each in found.items()
-        if each is not None and within(MODEL_SECONDS, each, *questions[name]) is None
+        for name, model in models.items()
+        if within(MODEL_SECONDS, model, *QUESTIONS[name]) is None
     ]
-    problem = (
-        {"problem": f"no answer within {MODEL_SECONDS:g} seconds: {', '.join(silent)}"}
-        if silent
-        else {}
-    )
-    return {**named, **problem, "ok": not silent}
+    named = {name: getattr(model, "model", "by completions") for name, model in models.items()}
+    sentence = f"no answer within {MODEL_SECONDS:g} seconds: {', '.join(silent)}"
+    problem = {"problem": sentence} if silent else {}
+    return {**dict.fromkeys(found), **named, **problem, "ok": not silent}
 
 
 def _probe() -> dict[str, Any]:
     """Write a text and ask for it, with the models that the environment names."""
     started = time.perf_counter()
     try:
-        with tempfile.TemporaryDirectory() as folder:
-            facts = opened(Path(folder) / "probe.sqlite3", models=True)
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            opened(Path(folder) / "probe.sqlite3", models=True) as facts,
+        ):
             facts.store(SAID, type="decision")
-            text = facts.retrieve(ASKED)
-            problems = facts.check()
-            facts.close()
+            text, problems = facts.retrieve(ASKED), facts.check()
     except Exception as failure:  # noqa: BLE001 - whatever is wrong is what a doctor reports
         return {"ok": False, "problem": f"{type(failure).__name__}: {failure}"}
     seconds = round(time.perf_counter() - started, 3)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
+from typer import Argument, Option
 
 from hippocampus.cli.memory_retrieve import default_path
 from hippocampus.cli.memory_store import OWN_AGENT, existing
@@ -41,31 +42,22 @@ def _text(ctx: typer.Context, given: str) -> str:
 
 DEFAULT_PATH = default_path()
 Database = Annotated[
-    Path, typer.Option("--db", envvar="HIPPOCAMPUS_DB", help="The SQLite file.", show_default=True)
+    Path, Option("--db", envvar="HIPPOCAMPUS_DB", help="The SQLite file.", show_default=True)
 ]
 Agent = Annotated[
-    str,
-    typer.Option(
-        "--agent", envvar="HIPPOCAMPUS_AGENT", help="Whose memory; * is all of them, to read."
-    ),
+    str, Option("--agent", envvar="HIPPOCAMPUS_AGENT", help="Whose memory; * reads all.")
 ]
-Scope = Annotated[str, typer.Option(help="The part of the memory that is written to.")]
-Scopes = Annotated[
-    list[str] | None, typer.Option("--scope", help="Only this part of the memory; may be repeated.")
-]
-Limit = Annotated[int, typer.Option(help="How many at most; -1 is all.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Force = Annotated[bool, typer.Option("--force", help="Do it; without this, only show it.")]
-Ids = Annotated[list[str], typer.Argument(help="Ids of memories.")]
-Id = Annotated[str, typer.Argument(help="The id of a memory.")]
-Text = Annotated[
-    str, typer.Argument(callback=_text, help="The text; left out, it is read from stdin.")
-]
-Query = Annotated[str, typer.Argument(help="What to look for; nothing loads the context.")]
-OneType = Annotated[
-    str, typer.Option("--type", help="Only this type; with ! in front, all but this one.")
-]
-Importance = Annotated[float | None, typer.Option(min=0, max=1, help="0 to 1.")]
+Scope = Annotated[str, Option(help="The part of the memory that is written to.")]
+Scopes = Annotated[list[str] | None, Option("--scope", help="Only this part; may be repeated.")]
+Limit = Annotated[int, Option(help="How many at most; -1 is all.")]
+Json = Annotated[bool, Option("--json", help="Print JSON.")]
+Force = Annotated[bool, Option("--force", help="Do it; without this, only show it.")]
+Ids = Annotated[list[str], Argument(help="Ids of memories.")]
+Id = Annotated[str, Argument(help="The id of a memory.")]
+Text = Annotated[str, Argument(callback=_text, help="The text; left out, stdin is read.")]
+Query = Annotated[str, Argument(help="What to look for; nothing loads the context.")]
+OneType = Annotated[str, Option("--type", help="Only this type; after !, all others.")]
+Importance = Annotated[float | None, Option(min=0, max=1, help="0 to 1.")]
 
 SHOWN_CHARACTERS = 100
 

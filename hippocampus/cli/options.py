@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
+from typer import Argument, Option
 
 from hippocampus.formats.visible import visible
 from hippocampus.storage.state_dir import StateDir
@@ -23,23 +24,22 @@ WRITTEN_SECONDS = 60.0
 PIPED_WIDTH = 120
 """Width of tables that go into a file or a pipe."""
 DEFAULT_STATE = Path(".hippocampus")
-StateFolder = Annotated[Path, typer.Argument(help="The state directory of a memory.")]
-StateOption = Annotated[Path, typer.Option(help="The state directory.")]
+StateFolder = Annotated[Path, Argument(help="The state directory of a memory.")]
+StateOption = Annotated[Path, Option(help="The state directory.")]
 StateAddress = Annotated[
     str,
-    typer.Option(
+    Option(
         "--state-dir",
         envvar="HIPPOCAMPUS_STATE",
         help="The state directory, or the address of a PostgreSQL server.",
     ),
 ]
 TenantName = Annotated[
-    str,
-    typer.Option("--tenant", envvar="HIPPOCAMPUS_TENANT", help="On a server, whose sessions."),
+    str, Option("--tenant", envvar="HIPPOCAMPUS_TENANT", help="On a server, whose sessions.")
 ]
-PolicyName = Annotated[str, typer.Option(help="A shipped policy's name, or a policy file.")]
-Apply = Annotated[bool, typer.Option("--apply", help="Do it; without it, only print it.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+PolicyName = Annotated[str, Option(help="A shipped policy's name, or a policy file.")]
+Apply = Annotated[bool, Option("--apply", help="Do it; without it, only print it.")]
+AsJson = Annotated[bool, Option("--json", help="Print JSON instead of text.")]
 
 
 def fail(message: str) -> NoReturn:
@@ -60,9 +60,6 @@ def console() -> Console:
     """Return the console of tables: as wide as the terminal, or bounded in a file or a pipe."""
     from rich.console import Console
 
-    if sys.stdout.isatty():
-        return Console()
-
     class Piped(Console):
         """Prints lines without the blanks that fill a table's width."""
 
@@ -72,7 +69,7 @@ def console() -> Console:
             lines = captured.get().split("\n")
             typer.echo("\n".join(line.rstrip() for line in lines), nl=False)
 
-    return Piped(width=PIPED_WIDTH)
+    return Console() if sys.stdout.isatty() else Piped(width=PIPED_WIDTH)
 
 
 def track(work: Iterable[T], total: int, console: Console, title: str = "replaying") -> Iterator[T]:

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+import functools
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
-from hippocampus.cli.options import AsJson, console, fail
+from hippocampus import policy as policies
+from hippocampus.cli.options import AsJson, console, fail, track
+from hippocampus.errors import PolicyError
+from hippocampus.prices import DEFAULT_MODEL, model_prices
 
-app = typer.Typer(
-    help="Check, print, describe and compare policies.", no_args_is_help=True, add_completion=False
-)
+HELP = "Check, print, describe and compare policies."
+app = typer.Typer(help=HELP, no_args_is_help=True, add_completion=False)
 
 
 @app.command()
 def check(
-    files: Annotated[list[str], typer.Argument(help="Policy files, or names of shipped ones.")],
+    files: Annotated[list[str], Argument(help="Policy files, or names of shipped ones.")],
 ) -> None:
     """Print every problem of every file with its position; exit status 1 if there is any."""
-    from hippocampus import policy as policies
-    from hippocampus.errors import PolicyError
-
     problems: list[str] = []
     for named in files:
         try:
@@ -39,14 +41,12 @@ def check(
 
 @app.command()
 def show(
-    name: Annotated[str, typer.Argument(help="A shipped policy's name, or a file.")] = "default",
+    name: Annotated[str, Argument(help="A shipped policy's name, or a file.")] = "default",
     resolved: Annotated[
-        bool, typer.Option("--resolved", help="With all defaults, and merged with what it extends.")
+        bool, Option("--resolved", help="With defaults and what it extends.")
     ] = False,
 ) -> None:
     """Print a policy as it is written, or with everything that applies."""
-    from hippocampus import policy as policies
-
     found = policies.load(name)
     text = policies.text_of(name)
     if resolved:
@@ -60,42 +60,30 @@ def show(
 @app.command()
 def schema() -> None:
     """Print the JSON Schema of policy files, for completion in editors."""
-    from hippocampus.policy import Policy
-
     dialect = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
-    found = {**dialect, **Policy.model_json_schema(by_alias=True)}
+    found = {**dialect, **policies.Policy.model_json_schema(by_alias=True)}
     typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
 
 
 @app.command("diff")
 def diff(
-    before: Annotated[str, typer.Argument(help="A shipped policy's name, or a policy file.")],
-    after: Annotated[str, typer.Argument(help="The policy to compare it with.")],
-    paths: Annotated[list[Path], typer.Argument(help="Files and folders of recorded sessions.")],
+    before: Annotated[str, Argument(help="A shipped policy's name, or a policy file.")],
+    after: Annotated[str, Argument(help="The policy to compare it with.")],
+    paths: Annotated[list[Path], Argument(help="Files and folders of recorded sessions.")],
     as_json: AsJson = False,
 ) -> None:
     """Print how many views of recordings differ between two policies, and what that costs."""
-    import functools
-    from dataclasses import asdict
-
     from rich.console import Console
 
-    from hippocampus import policy as policies
-    from hippocampus.cli.options import track
-    from hippocampus.prices import DEFAULT_MODEL, model_prices
     from hippocampus.replay.measure import CacheModel
     from hippocampus.replay.policy_diff import diff_file, summed
     from hippocampus.replay.readers import find_files
     from hippocampus.replay.table import shares_table
     from hippocampus.replay.workers import over_files
 
-    prices = model_prices(DEFAULT_MODEL)
-    work = functools.partial(
-        diff_file,
-        before=policies.load(before),
-        after=policies.load(after),
-        model=CacheModel(prices, "ours"),
-    )
+    model = CacheModel(model_prices(DEFAULT_MODEL), "ours")
+    old, new = policies.load(before), policies.load(after)
+    work = functools.partial(diff_file, before=old, after=new, model=model)
     files = find_files(paths)
     done = track(over_files(files, work), len(files), Console(stderr=True))
     found = sorted((each for one in done for each in one), key=lambda each: each.name)

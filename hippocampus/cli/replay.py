@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
+from typer import Argument, Option
 
 from hippocampus import policy as policies
 from hippocampus import prices as price_tables
@@ -46,70 +47,35 @@ if read: the net cost if the agent recalls each of the other results in full, in
 
 
 def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
-    paths: Annotated[list[Path], typer.Argument(help="Files and folders of recorded sessions.")],
+    paths: Annotated[list[Path], Argument(help="Files and folders of recorded sessions.")],
     policy: PolicyName = "default",
     model: Annotated[
-        str,
-        typer.Option(
-            help="The model whose price and window are used; of `recorded` each recording's own, or "
-            f"{DEFAULT_MODEL}'s where its price is not known."
-        ),
+        str, Option(help=f"Whose prices; `recorded`: each one's own, else {DEFAULT_MODEL}'s.")
     ] = "recorded",
     prices: Annotated[
-        str | None,
-        typer.Option(
-            help=f"A price table instead of the model's own: {', '.join(get_args(PriceTable))}."
-        ),
+        str | None, Option(help=f"A table instead: {', '.join(get_args(PriceTable))}.")
     ] = None,
     marks: Annotated[
         Literal["tail", "ours", "ideal"],
-        typer.Option(
-            help="The cache marks of every request: one at its end (tail), two of ours too (ours), or "
-            "a cache that needs none (ideal)."
-        ),
+        Option(help="Cache marks: at each end (tail), two of ours too, or none needed (ideal)."),
     ] = "ours",
-    compare: Annotated[
-        bool, typer.Option("--compare", help="Run the other strategies and the lower bound too.")
-    ] = False,
+    compare: Annotated[bool, Option("--compare", help="Other strategies and the floor.")] = False,
     as_json: AsJson = False,
-    report: Annotated[
-        Path | None, typer.Option(help="Write one self-contained HTML page to this file.")
-    ] = None,
-    texts: Annotated[
-        bool, typer.Option("--texts", help="With --report, pages of raw list and view next to it.")
-    ] = False,
-    billed: Annotated[
-        bool,
-        typer.Option("--billed", help="Only compare the predicted with the recorded bills."),
-    ] = False,
+    report: Annotated[Path | None, Option(help="Write one HTML page to this file.")] = None,
+    texts: Annotated[bool, Option("--texts", help="With --report, pages of both lists.")] = False,
+    billed: Annotated[bool, Option("--billed", help="Only compare with recorded bills.")] = False,
     outcomes: Annotated[
         bool,
-        typer.Option(
-            "--outcomes",
-            help="Print, by folder, how many of the values and lines that decisive steps quote stood in the view: the calls "
-            "that wrote the submitted patch. Put solved and unsolved tasks in folders of these names.",
-        ),
+        Option("--outcomes", help="By folder, how much of decisive steps' quotes was in view."),
     ] = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Status 1 if a file or a line cannot be read.")
-    ] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="A folder for each file's rows, from which a stopped run goes on."),
-    ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the run in the folder of --out.")
-    ] = False,
+    strict: Annotated[bool, Option("--strict", help="Status 1 if a line is not read.")] = False,
+    out: Annotated[Path | None, Option(help="A folder of rows; a stopped run goes on.")] = None,
+    resume: Annotated[bool, Option("--resume", help="Go on with the run in --out.")] = False,
     engine: Annotated[
         Literal["processes", "ray"],
-        typer.Option(
-            help="Processes of this machine, or the Ray cluster of RAY_ADDRESS, which must see the "
-            "same files; without an address, one on this machine."
-        ),
+        Option(help="Local processes, or Ray at RAY_ADDRESS, which must see the same files."),
     ] = "processes",
-    jobs: Annotated[
-        int | None, typer.Option(min=1, help="Files at a time; by default one for each core.")
-    ] = None,
+    jobs: Annotated[int | None, Option(min=1, help="Files at a time; else one a core.")] = None,
 ) -> None:
     """Replay recorded sessions and print what each strategy costs and what it hides."""
     from rich.console import Console
@@ -225,15 +191,10 @@ def _expect_writable(out: Path, paths: Iterable[Path]) -> None:
 
 
 def explain(
-    file: Annotated[Path, typer.Argument(help="One recorded session.")],
-    turn: Annotated[
-        int | None,
-        typer.Option(
-            help="The turn (call) whose view is shown, counted from 0; left out, the rules."
-        ),
-    ] = None,
+    file: Annotated[Path, Argument(help="One recorded session.")],
+    turn: Annotated[int | None, Option(help="The call to show, from 0; else the rules.")] = None,
     policy: PolicyName = "default",
-    model: Annotated[str, typer.Option(help="The model whose prices are used.")] = DEFAULT_MODEL,
+    model: Annotated[str, Option(help="The model whose prices are used.")] = DEFAULT_MODEL,
     as_json: AsJson = False,
 ) -> None:
     """Print what the rules set for each entry, or the view at a turn with the reason of each difference."""
@@ -305,10 +266,8 @@ def _values(resolution: Resolution) -> dict[str, object]:
 
 
 def tune(
-    paths: Annotated[
-        list[Path], typer.Argument(help="Recorded sessions: files, folders, state directories.")
-    ],
-    out: Annotated[Path, typer.Option(help="The policy file to write, if there is a better one.")],
+    paths: Annotated[list[Path], Argument(help="Files, folders, state directories.")],
+    out: Annotated[Path, Option(help="The policy file to write, if there is a better one.")],
     policy: PolicyName = "default",
 ) -> None:
     """Fit decay and thresholds to recordings, and write a policy if it holds on those left out."""

@@ -8,10 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+from typer import Option
 
+from hippocampus.cli.memory_store import OWN_AGENT, opened
 from hippocampus.cli.options import DEFAULT_STATE, PolicyName, StateAddress, TenantName, fail
+from hippocampus.storage.facts.models import EVERY_AGENT
+from hippocampus.storage.state import NO_FACTS, DirectoryState, is_address, state_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from hippocampus.session.observer import Observer
 
 TOKEN = "HIPPOCAMPUS_MCP_TOKEN"  # noqa: S105 - the name of a variable
@@ -25,37 +31,39 @@ INSTALL_OTEL = 'spans and metrics need: pip install "hippocampus-context[otel]"'
 INSTALL_PROXY = 'the proxy needs: pip install "hippocampus-context[proxy]"'
 
 
+@contextlib.contextmanager
+def _needing(sentence: str, *packages: str) -> Iterator[None]:
+    """Import what needs packages of an extra; where one is missing, say how to install it and end."""
+    try:
+        yield
+    except ImportError as missing:
+        if (missing.name or "").split(".")[0] not in packages:
+            raise
+        fail(sentence)
+
+
 def mcp(  # noqa: PLR0913, PLR0917 - one parameter an option
     state_dir: StateAddress = str(DEFAULT_STATE),
     tenant: TenantName = "",
     transport: Annotated[
-        Literal["stdio", "http"], typer.Option(envvar="HIPPO_TRANSPORT", help="stdio, or http.")
+        Literal["stdio", "http"], Option(envvar="HIPPO_TRANSPORT", help="stdio, or http.")
     ] = "stdio",
-    host: Annotated[str, typer.Option(help="The address that http listens on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(envvar="HIPPO_PORT", help="The port of http.")] = 3100,
+    host: Annotated[str, Option(help="The address that http listens on.")] = "127.0.0.1",
+    port: Annotated[int, Option(envvar="HIPPO_PORT", help="The port of http.")] = 3100,
     profile: Annotated[
         Literal["hippocampus", "recall", "hippo", "scriptling"],
-        typer.Option(help="The tools: ours, recall alone, or those of another memory."),
+        Option(help="The tools: ours, recall alone, or those of another memory."),
     ] = "hippocampus",
-    agent: Annotated[str, typer.Option(envvar="HIPPOCAMPUS_AGENT", help="Whose memory.")] = "",
+    agent: Annotated[str, Option(envvar="HIPPOCAMPUS_AGENT", help="Whose memory.")] = "",
     policy: PolicyName = "default",
     tokens: Annotated[
-        Path | None,
-        typer.Option(
-            help="A file of bearer tokens for http, one a line with the name of its agent."
-        ),
+        Path | None, Option(help="A file: a bearer token and its agent a line.")
     ] = None,
 ) -> None:
     """Serve the memory to MCP clients; with http, HIPPOCAMPUS_MCP_TOKEN is the bearer token."""
-    try:
+    with _needing(INSTALL_MCP, "mcp", "mcp_types", "starlette"):
         from hippocampus.integrations import mcp_server
-    except ImportError as missing:
-        if (missing.name or "").split(".")[0] not in {"mcp", "mcp_types", "starlette"}:
-            raise
-        fail(INSTALL_MCP)
-    from hippocampus.cli.memory_store import OWN_AGENT, opened
     from hippocampus.memory import Hippocampus
-    from hippocampus.storage.state import NO_FACTS, DirectoryState, state_of
 
     state, facts = state_of(state_dir, tenant), None
     with contextlib.ExitStack() as closing:
@@ -73,12 +81,10 @@ def mcp(  # noqa: PLR0913, PLR0917 - one parameter an option
 
         try:
             agents = _agents_of(tokens) if tokens else {os.environ.get(TOKEN, ""): agent}
-            servers = {
-                token: mcp_server.server(
-                    mcp_server.Tools(state, memory, facts, name, is_alone=tokens is None), profile
-                )
-                for token, name in agents.items()
-            }
+            servers = {}
+            for token, name in agents.items():
+                tools = mcp_server.Tools(state, memory, facts, name, is_alone=tokens is None)
+                servers[token] = mcp_server.server(tools, profile)
             app = mcp_server.app(servers, host)
         except (OSError, ValueError) as refused:
             fail(str(refused))
@@ -92,14 +98,11 @@ def _observers() -> list[Observer]:
     """Return what sends to the collector that OTEL_EXPORTER_OTLP_ENDPOINT, or one like it, names."""
     if not any(name.startswith("OTEL_EXPORTER_OTLP_") for name in os.environ):
         return []
-    try:
+    with contextlib.suppress(typer.Exit), _needing(INSTALL_OTEL, "opentelemetry"):
         from hippocampus.integrations.telemetry import exporting
-    except ImportError as missing:
-        if (missing.name or "").split(".")[0] != "opentelemetry":
-            raise
-        typer.echo(f"hippocampus: {INSTALL_OTEL}", err=True)
-        return []
-    return [exporting()]
+
+        return [exporting()]
+    return []
 
 
 def _agents_of(path: Path) -> dict[str, str]:
@@ -110,8 +113,6 @@ def _agents_of(path: Path) -> dict[str, str]:
         ValueError: a line is not a token and the name of an agent.
 
     """
-    from hippocampus.storage.facts.models import EVERY_AGENT
-
     lines = [line.split(None, 1) for line in path.read_text("utf-8").splitlines() if line.strip()]
     if not lines or any(len(line) < 2 or line[1].strip() == EVERY_AGENT for line in lines):
         raise ValueError(f"{path}: each line has to be a token and the name of its agent")
@@ -119,36 +120,23 @@ def _agents_of(path: Path) -> dict[str, str]:
 
 
 def proxy(  # noqa: PLR0913, PLR0917 - one parameter an option
-    upstream: Annotated[str, typer.Option(help="The provider, such as https://api.anthropic.com.")],
+    upstream: Annotated[str, Option(help="The provider, such as https://api.anthropic.com.")],
     state_dir: StateAddress = str(DEFAULT_STATE),
     tenant: TenantName = "",
     policy: PolicyName = "default",
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="The port to listen on.")] = 8787,
-    timeout: Annotated[
-        float, typer.Option(help="How many seconds the provider may send nothing.")
-    ] = 600.0,
-    caller_header: Annotated[
-        str, typer.Option(help="The header in which callers with one key differ, as X-Tenant.")
-    ] = "",
+    host: Annotated[str, Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, Option(help="The port to listen on.")] = 8787,
+    timeout: Annotated[float, Option(help="Seconds the provider may be silent.")] = 600.0,
+    caller_header: Annotated[str, Option(help="The header by which callers differ.")] = "",
     tenant_header: Annotated[
-        str,
-        typer.Option(
-            help="On a server, the header that names a request's tenant; without it and --tenant, a "
-            "hash of the request's key does."
-        ),
+        str, Option(help="A server's header of the tenant; else --tenant, or its key's hash.")
     ] = "",
 ) -> None:
     """Pass an agent's requests on to its provider, with the views of its conversations."""
-    try:
+    with _needing(INSTALL_PROXY, "httpx", "prometheus_client", "starlette", "uvicorn"):
         import uvicorn
 
         from hippocampus.integrations.proxy.app import proxy_app
-        from hippocampus.storage.state import is_address
-    except ImportError as missing:
-        if missing.name not in {"httpx", "prometheus_client", "starlette", "uvicorn"}:
-            raise
-        fail(INSTALL_PROXY)
     if not upstream.startswith(("https://", "http://")):
         raise typer.BadParameter(f"--upstream {upstream!r} is not the address of a provider")
     if tenant_header and not is_address(state_dir):

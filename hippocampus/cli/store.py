@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from hippocampus.cli.options import Apply, StateFolder, TenantName, console, expect_state, fail
 from hippocampus.errors import StoreError
@@ -28,20 +29,15 @@ app = typer.Typer(help="List, read and verify stored contents.", no_args_is_help
 
 def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
     state_dir: StateFolder,
-    max_age_days: Annotated[
-        float | None, typer.Option(help="Remove contents and archives of sessions idle for longer.")
-    ] = None,
+    max_age_days: Annotated[float | None, Option(help="Remove sessions idle for longer.")] = None,
     max_bytes: Annotated[
-        int | None,
-        typer.Option(help="Remove the contents that were idle longest until the rest fits."),
+        int | None, Option(help="Remove the contents idle longest until the rest fits.")
     ] = None,
     session: Annotated[
         list[str] | None,
-        typer.Option(help="GLOB=DAYS: another age for sessions with such names; repeatable."),
+        Option(help="GLOB=DAYS: another age for sessions with such names; repeatable."),
     ] = None,
-    orphan_hours: Annotated[
-        float, typer.Option(help="The age at which contents without a session are removed.")
-    ] = 24.0,
+    orphan_hours: Annotated[float, Option(help="The age of removed orphans.")] = 24.0,
     apply: Apply = False,
 ) -> None:
     """List the stored contents and archives that the rules remove; remove them with --apply."""
@@ -111,7 +107,7 @@ def list_contents(state_dir: StateFolder) -> None:
 @app.command()
 def show(
     state_dir: StateFolder,
-    named: Annotated[str, typer.Argument(help="An entry's id, or the start of a payload's key.")],
+    named: Annotated[str, Argument(help="An entry's id, or the start of a payload's key.")],
 ) -> None:
     """Write one content to standard output, byte for byte; on a terminal, without control characters."""
     state = expect_state(state_dir)
@@ -139,12 +135,10 @@ def entries(
     state_dir: StateFolder,
     session: Annotated[
         str | None,
-        typer.Option(help="The entries of one session; the session of imported ones without any."),
+        Option(help="The entries of one session; the session of imported ones without any."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON instead of YAML.")] = False,
-    import_file: Annotated[
-        Path | None, typer.Option("--import", help="A YAML or JSON file of entries to save.")
-    ] = None,
+    as_json: Annotated[bool, Option("--json", help="JSON instead of YAML.")] = False,
+    import_file: Annotated[Path | None, Option("--import", help="Save a file's entries.")] = None,
 ) -> None:
     """Print entries as documents of the protocol, or save those in a file.
 
@@ -173,7 +167,7 @@ def entries(
 
 @app.command()
 def export(
-    state_dir: StateFolder, session: Annotated[str, typer.Argument(help="The session's id.")]
+    state_dir: StateFolder, session: Annotated[str, Argument(help="The session's id.")]
 ) -> None:
     """Write the raw conversation of a session to standard output, as JSON lines."""
     content = archive.exported(expect_state(state_dir), session)
@@ -185,7 +179,7 @@ def export(
 @app.command()
 def backup(
     state_dir: StateFolder,
-    file: Annotated[Path, typer.Argument(help="A file that does not exist yet.")],
+    file: Annotated[Path, Argument(help="A file that does not exist yet.")],
 ) -> None:
     """Write a copy of the database, while sessions run; payloads and facts are not in it."""
     if file.exists():
@@ -195,8 +189,8 @@ def backup(
 
 @app.command()
 def copy(
-    source: Annotated[str, typer.Argument(help="A state directory, or postgresql://…")],
-    target: Annotated[str, typer.Argument(help="Another one, made where it is missing.")],
+    source: Annotated[str, Argument(help="A state directory, or postgresql://…")],
+    target: Annotated[str, Argument(help="Another one, made where it is missing.")],
     tenant: TenantName = "",
 ) -> None:
     """Copy all sessions with their payloads, verified by hash; once more, only what has changed.

@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 from typer.core import TyperGroup
+
+from hippocampus import policy as policies
+from hippocampus import prices
+from hippocampus.cli.options import console, track
+from hippocampus.errors import StoreError
+from hippocampus.storage import files
 
 if TYPE_CHECKING:
     from hippocampus.replay.study.folder import StudyFolder
@@ -33,71 +40,45 @@ app = typer.Typer(cls=StudyGroup, help=HELP, no_args_is_help=True, add_completio
 @app.command()
 def run(  # noqa: PLR0913, PLR0917 - one parameter an option
     ctx: typer.Context,
-    out: Annotated[Path, typer.Option(help="The folder of the study, made if it does not exist.")],
+    out: Annotated[Path, Option(help="The folder of the study, made if it does not exist.")],
     paths: Annotated[
         list[str] | None,
-        typer.Argument(help="Files and folders of recorded sessions; none to go on with a study."),
+        Argument(help="Files and folders of recorded sessions; none to go on with a study."),
     ] = None,
-    cases: Annotated[int, typer.Option(min=2, help="The number of moments.")] = 24,
+    cases: Annotated[int, Option(min=2, help="The number of moments.")] = 24,
     policy: Annotated[
         list[str] | None,
-        typer.Option(help="A policy's name or path, a condition each; `default` without it."),
+        Option(help="A policy's name or path, a condition each; `default` without it."),
     ] = None,
     against: Annotated[
-        str,
-        typer.Option(
-            help="The other conditions: raw, the whole list, which is always there, and offload, "
-            "which keeps the first 4,000 characters of results over 2,500 tokens."
-        ),
+        str, Option(help="raw (always there); offload, long results cut at 4,000 characters.")
     ] = "raw,offload",
-    seed: Annotated[int, typer.Option(help="The seed by which moments are drawn.")] = 7,
-    window: Annotated[
-        int, typer.Option(help="The most tokens of a whole list, so that it fits the reader.")
-    ] = 60_000,
+    seed: Annotated[int, Option(help="The seed by which moments are drawn.")] = 7,
+    window: Annotated[int, Option(help="The most tokens of a whole list.")] = 60000,
     model: Annotated[
-        str, typer.Option(help="The model whose prices decide the views and their cost.")
+        str, Option(help="The model whose prices decide the views and their cost.")
     ] = "claude-sonnet-4-5",
     reader: Annotated[
         str,
-        typer.Option(
-            help="Who takes the steps: files, openai:MODEL or anthropic:MODEL, with @URL behind the "
-            "model for another endpoint of that kind."
+        Option(
+            help="Who takes the steps: files, openai:MODEL or anthropic:MODEL, @URL after it for others."
         ),
     ] = "files",
-    judge: Annotated[
-        str | None, typer.Option(help="Who compares the steps, named likewise; else the reader.")
-    ] = None,
-    readings: Annotated[
-        int, typer.Option(min=1, help="The readings of each case; their mean counts.")
-    ] = 1,
-    yes: Annotated[
-        bool, typer.Option("--yes", help="Ask models without confirming the estimated price.")
-    ] = False,
+    judge: Annotated[str | None, Option(help="Who compares; else the reader.")] = None,
+    readings: Annotated[int, Option(min=1, help="Readings of each case.")] = 1,
+    yes: Annotated[bool, Option("--yes", help="Do not confirm the price.")] = False,
 ) -> None:
     """Pick moments of recorded sessions, take the next step under each condition, and compare.
 
     The same command again goes on where the last run stopped.
     """
-    from hippocampus import policy as policies
-    from hippocampus import prices
-    from hippocampus.errors import StoreError
     from hippocampus.replay.study.asking import FILES
     from hippocampus.replay.study.folder import RECORD, StudyFolder, StudySettings
     from hippocampus.replay.study.wires import wire_of
-    from hippocampus.storage import files
 
-    given = StudySettings(
-        paths or [],
-        cases,
-        policy or ["default"],
-        [condition for condition in against.split(",") if condition],
-        seed,
-        window,
-        model,
-        reader,
-        judge or reader,
-        readings,
-    )
+    others, named = list(filter(None, against.split(","))), policy or ["default"]
+    asked = (seed, window, model, reader, judge or reader, readings)
+    given = StudySettings(paths or [], cases, named, others, *asked)
     given.conditions()
     prices.model_prices(given.model)
     for policy_name in given.policies:
@@ -122,11 +103,9 @@ def _run(folder: StudyFolder, *, yes: bool) -> None:
     from rich.console import Console
     from rich.table import Column, Table
 
-    from hippocampus.cli.options import console, track
     from hippocampus.replay.study.asking import estimate, judge_steps, take_steps
     from hippocampus.replay.study.cases import prepare
     from hippocampus.replay.study.report import StudyReport
-    from hippocampus.storage import files
 
     progress, problems, wanted = Console(stderr=True), list[str](), folder.settings.cases
     done = len(list(track(prepare(folder, problems.append), wanted, progress, "preparing")))
@@ -161,8 +140,8 @@ def _run(folder: StudyFolder, *, yes: bool) -> None:
 
 @app.command()
 def recall(
-    case: Annotated[Path, typer.Argument(help="The file of the case.")],
-    arguments: Annotated[str, typer.Argument(help="The arguments of recall, as JSON.")],
+    case: Annotated[Path, Argument(help="The file of the case.")],
+    arguments: Annotated[str, Argument(help="The arguments of recall, as JSON.")],
 ) -> None:
     """Answer a recall of a reader of files from what was stored at the moment of the case."""
     from hippocampus.replay.study.asking import answered

@@ -4,47 +4,38 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
+from hippocampus import policy as policies
 from hippocampus.cli.options import AsJson, PolicyName, console
+from hippocampus.errors import StoreError
+from hippocampus.storage import files
 
 if TYPE_CHECKING:
     from hippocampus.replay.trial.record import TrialSettings
 
-FIGURES = (
-    "solved",
-    "calls",
-    "input_tokens",
-    "cached_tokens",
-    "output_tokens",
-    "dollars",
-    "seconds",
-    "recalls",
-)
+TOKENS = ("input_tokens", "cached_tokens", "output_tokens")
+FIGURES = ("solved", "calls", *TOKENS, "dollars", "seconds", "recalls")
 
 
 def trial(  # noqa: PLR0913, PLR0917 - one parameter an option
     tasks: Annotated[
-        Path,
-        typer.Argument(help="A folder of tasks: folders with prompt.md, workspace and verify."),
+        Path, Argument(help="A folder of tasks: folders with prompt.md, workspace and verify.")
     ],
-    out: Annotated[Path, typer.Option(help="The folder of the trial, made if it does not exist.")],
+    out: Annotated[Path, Option(help="The folder of the trial, made if it does not exist.")],
     model: Annotated[
         str,
-        typer.Option(
-            help="openai:MODEL or anthropic:MODEL, with @URL after it for another endpoint."
-        ),
+        Option(help="openai:MODEL or anthropic:MODEL, with @URL after it for another endpoint."),
     ],
     policy: PolicyName = "default",
-    calls: Annotated[int, typer.Option(min=1, help="The most calls of an attempt.")] = 100,
-    seconds: Annotated[float, typer.Option(help="The most seconds of a command.")] = 120.0,
-    budget: Annotated[
-        float, typer.Option(help="The dollars after which no call is made; 0 is no bound.")
-    ] = 0.0,
-    seed: Annotated[int, typer.Option(help="The seed of the order of the attempts.")] = 7,
-    yes: Annotated[bool, typer.Option("--yes", help="Start without confirming the price.")] = False,
+    calls: Annotated[int, Option(min=1, help="The most calls of an attempt.")] = 100,
+    seconds: Annotated[float, Option(help="The most seconds of a command.")] = 120.0,
+    budget: Annotated[float, Option(help="Dollars to stop after; 0: none.")] = 0.0,
+    seed: Annotated[int, Option(help="The seed of the order of the attempts.")] = 7,
+    yes: Annotated[bool, Option("--yes", help="Start without confirming the price.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Let an agent solve tasks, once with the whole list and once with the view, and compare.
@@ -52,13 +43,12 @@ def trial(  # noqa: PLR0913, PLR0917 - one parameter an option
     It runs the commands of a model on this machine: use a container or a machine of its own. The same
     command again goes on where the last run stopped, and pays for nothing twice.
     """
-    from hippocampus import policy as policies
-    from hippocampus.errors import StoreError
+    from rich.table import Table
+
     from hippocampus.replay.study.wires import wire_of
     from hippocampus.replay.trial.record import TrialRecord, TrialSettings, tasks_in
     from hippocampus.replay.trial.report import report
     from hippocampus.replay.trial.running import run_trial
-    from hippocampus.storage import files
 
     policies.load(policy)
     wire = wire_of(model)
@@ -77,8 +67,20 @@ def trial(  # noqa: PLR0913, PLR0917 - one parameter an option
     figures = report(record, found)
     if as_json:
         typer.echo(json.dumps(figures))
-    else:
-        _print(figures)
+        return
+    table = Table("", "raw", "view", box=None, pad_edge=False)
+    for name in FIGURES:
+        raw, view = (figures["conditions"][condition][name] for condition in ("raw", "view"))
+        table.add_row(name.replace("_", " "), f"{raw:,}", f"{view:,}")
+    typer.echo(f"{figures['pairs']} of {figures['of']} pairs have ended.")
+    console().print(table)
+    if figures["cost_percent"]:
+        cost, low, high = figures["cost_percent"]
+        typer.echo(f"Cost of the view: {cost} % [{low}, {high}] of the whole list's.")
+    typer.echo(
+        f"Solved by the whole list alone {figures['solved_by_raw_alone']}, by the view alone "
+        f"{figures['solved_by_view_alone']}: p = {figures['mcnemar_p']:.3f} (McNemar, exact)."
+    )
 
 
 def _plan(settings: TrialSettings, tasks: int, model: str, budget: float) -> str:
@@ -98,27 +100,4 @@ def _plan(settings: TrialSettings, tasks: int, model: str, budget: float) -> str
         f"{tasks} pairs with {model}, at most {2 * tasks * settings.calls:,} calls. A difference of 5 points in "
         f"solved tasks needs about {pairs_needed():,} pairs if one in five differs. 40 calls an attempt of "
         f"20,000 tokens, nine of ten cached: {each}{bound}."
-    )
-
-
-def _print(figures: dict[str, Any]) -> None:
-    from rich.table import Table
-
-    table = Table("", "raw", "view", box=None, pad_edge=False)
-    for name in FIGURES:
-        raw, view = (figures["conditions"][each][name] for each in ("raw", "view"))
-        table.add_row(name.replace("_", " "), f"{raw:,}", f"{view:,}")
-    out = console()
-    out.print(f"{figures['pairs']} of {figures['of']} pairs have ended.", highlight=False)
-    out.print(table)
-    cost = figures["cost_percent"]
-    if cost:
-        out.print(
-            f"Cost of the view: {cost[0]} % [{cost[1]}, {cost[2]}] of the whole list's.",
-            highlight=False,
-        )
-    out.print(
-        f"Solved by the whole list alone {figures['solved_by_raw_alone']}, by the view alone "
-        f"{figures['solved_by_view_alone']}: p = {figures['mcnemar_p']:.3f} (McNemar, exact).",
-        highlight=False,
     )
