@@ -19,7 +19,7 @@ from typing import Any
 import typer
 
 from hippocampus import Hippocampus, indexing, policy, prices, recall
-from hippocampus.cli import app
+from hippocampus.cli.commands import app
 from hippocampus.cli.memory_compat import STORES, verbs_of
 from hippocampus.errors import HippocampusError
 from hippocampus.facts import tools as memory_tools

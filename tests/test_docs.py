@@ -28,7 +28,7 @@ from typer.testing import CliRunner
 
 import hippocampus
 from hippocampus import policy, prices
-from hippocampus.cli import app
+from hippocampus.cli.commands import app
 from hippocampus.errors import HippocampusError
 from hippocampus.formats.reader import FORMATS
 from hippocampus.indexing import sniff

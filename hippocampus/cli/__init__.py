@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
 
 
 def main() -> None:
@@ -27,12 +26,3 @@ def main() -> None:
     except HippocampusError as problem:
         print(visible(f"hippocampus: {problem}"), file=sys.stderr)  # noqa: T201 - a command prints
         sys.exit(2)
-
-
-def __getattr__(name: str) -> Any:
-    """Load the commands when they are first asked for."""
-    if name != "app":
-        raise AttributeError(f"module 'hippocampus.cli' has no attribute {name!r}")
-    from hippocampus.cli.commands import app
-
-    return app

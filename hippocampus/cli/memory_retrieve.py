@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from argparse import ArgumentError, ArgumentParser
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -25,27 +26,20 @@ def fast(arguments: Sequence[str]) -> bool:
     """Run `memory retrieve` where the arguments are plain, and return whether they were."""
     if list(arguments[:2]) != ["memory", "retrieve"]:
         return False
-    found: dict[str, list[str]] = {}
-    rest = list(arguments[2:])
-    while rest:
-        name = rest.pop(0)
-        if name == "--json":
-            found[name] = [""]
-        elif name in {"--agent", "--scope", "--token-budget", "--db"} and rest:
-            found.setdefault(name, []).append(rest.pop(0))
-        else:
-            return False
-    budget = found.get("--token-budget", [str(TOKENS)])[-1]
-    if not budget.isdecimal():
+    names = os.environ.get
+    parser = ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    parser.add_argument("--agent", default=names("HIPPOCAMPUS_AGENT") or "default")
+    parser.add_argument("--scope", action="append")
+    parser.add_argument("--token-budget", type=int, default=TOKENS)
+    parser.add_argument("--db", type=Path, default=names("HIPPOCAMPUS_DB") or default_path())
+    parser.add_argument("--json", action="store_true")
+    try:
+        given, others = parser.parse_known_args(arguments[2:])
+    except ArgumentError:
         return False
-    run(
-        found.get("--agent", [os.environ.get("HIPPOCAMPUS_AGENT") or "default"])[-1],
-        found.get("--scope"),
-        int(budget),
-        Path(found.get("--db", [os.environ.get("HIPPOCAMPUS_DB") or str(default_path())])[-1]),
-        as_json="--json" in found,
-    )
-    return True
+    if not others:
+        run(given.agent, given.scope, given.token_budget, given.db, as_json=given.json)
+    return not others
 
 
 def run(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
@@ -18,9 +17,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 T = TypeVar("T")
-PATIENCE_SECONDS = 2.0
-"""After this time the progress of work is shown."""
-WRITTEN_SECONDS = 60.0
 PIPED_WIDTH = 120
 """Width of tables that go into a file or a pipe."""
 DEFAULT_STATE = Path(".hippocampus")
@@ -72,22 +68,11 @@ def console() -> Console:
     return Console() if sys.stdout.isatty() else Piped(width=PIPED_WIDTH)
 
 
-def track(work: Iterable[T], total: int, console: Console, title: str = "replaying") -> Iterator[T]:
-    """Yield from `work`, and show its progress after two seconds; in a file or a pipe, each minute."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+def track(work: Iterable[T], total: int, title: str = "replaying") -> Iterable[T]:
+    """Yield from `work`, and show its progress on stderr where that is a terminal."""
+    from rich.console import Console
+    from rich.progress import track as shown
 
-    started = written = time.monotonic()
-    columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
-    task = bar.add_task(title, total=total)
-    try:
-        for done, each in enumerate(work, start=1):
-            bar.advance(task)
-            if bar.disable and time.monotonic() - written > WRITTEN_SECONDS:
-                console.print(f"{title}: {done:,} of {total:,}")
-                written = time.monotonic()
-            if not bar.live.is_started and time.monotonic() - started > PATIENCE_SECONDS:
-                bar.start()
-            yield each
-    finally:
-        bar.stop()
+    console = Console(stderr=True)
+    quiet = not console.is_terminal
+    return shown(work, title, total, console=console, transient=True, disable=quiet)

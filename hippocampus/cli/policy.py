@@ -73,8 +73,6 @@ def diff(
     as_json: AsJson = False,
 ) -> None:
     """Print how many views of recordings differ between two policies, and what that costs."""
-    from rich.console import Console
-
     from hippocampus.replay.measure import CacheModel
     from hippocampus.replay.policy_diff import diff_file, summed
     from hippocampus.replay.readers import find_files
@@ -85,7 +83,7 @@ def diff(
     old, new = policies.load(before), policies.load(after)
     work = functools.partial(diff_file, before=old, after=new, model=model)
     files = find_files(paths)
-    done = track(over_files(files, work), len(files), Console(stderr=True))
+    done = track(over_files(files, work), len(files))
     found = sorted((each for one in done for each in one), key=lambda each: each.name)
     if not found:
         fail("no recorded session found there")

@@ -78,8 +78,6 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
     jobs: Annotated[int | None, Option(min=1, help="Files at a time; else one a core.")] = None,
 ) -> None:
     """Replay recorded sessions and print what each strategy costs and what it hides."""
-    from rich.console import Console
-
     from hippocampus.replay import run
     from hippocampus.replay.corpus import Corpus
     from hippocampus.replay.readers import iter_files
@@ -111,7 +109,7 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
         corpus.left_out.extend({"path": str(path), "reason": MISSING} for path in gone)
         count = sum(1 for _ in iter_files(existing or paths))
         done = corpus.replay(iter_files(existing), engine=engine, jobs=jobs, resume=resume)
-        for _ in track(done, count, Console(stderr=True)):
+        for _ in track(done, count):
             pass
         _print_outcome(run.outcome(corpus, options), report, as_json=as_json, strict=strict)
 

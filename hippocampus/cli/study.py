@@ -100,15 +100,14 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
 
 def _run(folder: StudyFolder, *, yes: bool) -> None:
     """Prepare, read, judge, print the table, and write the page."""
-    from rich.console import Console
     from rich.table import Column, Table
 
     from hippocampus.replay.study.asking import estimate, judge_steps, take_steps
     from hippocampus.replay.study.cases import prepare
     from hippocampus.replay.study.report import StudyReport
 
-    progress, problems, wanted = Console(stderr=True), list[str](), folder.settings.cases
-    done = len(list(track(prepare(folder, problems.append), wanted, progress, "preparing")))
+    problems, wanted = list[str](), folder.settings.cases
+    done = len(list(track(prepare(folder, problems.append), wanted, "preparing")))
     if done < wanted:
         problems.append(f"{done} of {wanted} moments: no other session has a fitting one")
     prices = estimate(folder)
@@ -116,8 +115,8 @@ def _run(folder: StudyFolder, *, yes: bool) -> None:
         typer.echo(sentence, err=True)
     if prices and not yes:
         typer.confirm("Each recall sends its request once more. Ask?", abort=True, err=True)
-    steps = track(take_steps(folder), len(folder.readings()), progress, "reading")
-    verdicts = track(judge_steps(folder), 2 * done, progress, "judging")
+    steps = track(take_steps(folder), len(folder.readings()), "reading")
+    verdicts = track(judge_steps(folder), 2 * done, "judging")
     for problem in filter(None, itertools.chain(steps, verdicts)):
         typer.echo(problem, err=True)
     report, page = StudyReport(folder), folder.path / "report.html"

@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 DOCUMENTS = ("README.md", "docs/how-to/replay.md", "docs/explanation/economics.md")
 BLOCK = re.compile(r"(<!-- (?P<name>[\w-]+):begin -->\n).*?(<!-- (?P=name):end -->)", re.DOTALL)
 WIDTH = {"COLUMNS": "96", "TERMINAL_WIDTH": "96", "NO_COLOR": "1", "TERM": "dumb"}
-COMMAND = "from hippocampus.cli import app; app(prog_name='hippocampus')"
+COMMAND = "from hippocampus.cli.commands import app; app(prog_name='hippocampus')"
 DECIDING = ("genai-prices", "google-re2", "numpy", "tiktoken")
 """What tokens, prices and lines of entries come from."""
 REPLAY = ("replay", "examples/transcripts", "--compare")

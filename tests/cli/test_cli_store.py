@@ -13,7 +13,7 @@ from conversations import EAGER, reading, written_at
 from typer.testing import CliRunner, Result
 
 from hippocampus import Hippocampus
-from hippocampus.cli import app
+from hippocampus.cli.commands import app
 from hippocampus.entries.entry import Entry, Record, Source, Stage
 from hippocampus.entries.origin import MemoryOrigin
 from hippocampus.storage.archive import exported

@@ -11,7 +11,7 @@ import pytest
 from consolidation.said import Make, broken_facts, current, user
 from typer.testing import CliRunner
 
-from hippocampus.cli import app
+from hippocampus.cli.commands import app
 from hippocampus.errors import StoreError
 from hippocampus.storage.state_dir import StateDir
 

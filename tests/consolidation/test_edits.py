@@ -12,7 +12,7 @@ from consolidation.said import Make, assistant, loading, user
 from typer.testing import CliRunner
 
 from hippocampus import Hippocampus
-from hippocampus.cli import app
+from hippocampus.cli.commands import app
 
 SAID = "We decided to use Postgres. I prefer tabs. I live in Berlin."
 ASKED = [user("Do I prefer tabs in Berlin, and is it Postgres or SQLite, with tea?")]

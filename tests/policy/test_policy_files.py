@@ -17,7 +17,7 @@ from policy.test_policy import problems
 from typer.testing import CliRunner
 
 from hippocampus import prices
-from hippocampus.cli import app
+from hippocampus.cli.commands import app
 from hippocampus.errors import PolicyError
 from hippocampus.policy import (
     Match,

@@ -8,7 +8,7 @@ from pathlib import Path
 from conversations import EAGER, reading
 from typer.testing import CliRunner
 
-from hippocampus.cli import app
+from hippocampus.cli.commands import app
 from hippocampus.policy import Policy
 from hippocampus.replay.measure import CacheModel
 from hippocampus.replay.policy_diff import diff_file, summed

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hippocampus import Hippocampus
-from hippocampus.cli import app
+from hippocampus.cli.commands import app
 from hippocampus.entries import decay
 from hippocampus.entries.entry import Decay, Entry, Lifecycle, Source
 from hippocampus.errors import RecordingError

@@ -15,7 +15,7 @@ from conversations import EAGER, reading
 from typer.testing import CliRunner
 
 from hippocampus import Hippocampus
-from hippocampus.cli import app
+from hippocampus.cli.commands import app
 from hippocampus.errors import SealedError, StoreError
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.encryption import KEY_BYTES, VARIABLE

@@ -15,7 +15,7 @@ from storage.memory_store import MemoryStore
 from typer.testing import CliRunner, Result
 
 from hippocampus import Entry, Hippocampus
-from hippocampus.cli import app
+from hippocampus.cli.commands import app
 from hippocampus.entries.entry import Source
 from hippocampus.storage.entry_exchange import documents, parsed, take_in, written
 from hippocampus.storage.state_dir import StateDir

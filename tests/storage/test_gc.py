@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from hippocampus import Hippocampus, RecallError
-from hippocampus.cli import app
+from hippocampus.cli.commands import app
 from hippocampus.entries.entry import (
     Entry,
     Lifecycle,

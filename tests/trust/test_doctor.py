@@ -10,7 +10,7 @@ from trust.test_faults import chat
 from typer.testing import CliRunner
 
 from hippocampus import Hippocampus
-from hippocampus.cli import app
+from hippocampus.cli.commands import app
 from hippocampus.consolidation.doctor import examine, mend
 from hippocampus.storage.state_dir import StateDir
 

@@ -11,7 +11,7 @@ import zstandard
 from typer.testing import CliRunner
 
 from hippocampus import Hippocampus, StoreError
-from hippocampus.cli import app
+from hippocampus.cli.commands import app
 from hippocampus.consolidation import forgetting
 from hippocampus.integrations.proxy.apis.answer import Round
 from hippocampus.integrations.proxy.conversations import KnownConversations

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hippocampus import Hippocampus
-from hippocampus.cli import app
+from hippocampus.cli.commands import app
 from hippocampus.storage import gc
 from hippocampus.storage.state_dir import StateDir
 

@@ -13,7 +13,7 @@ from conversations import EAGER, reading
 from typer.testing import CliRunner
 
 from hippocampus import Hippocampus
-from hippocampus.cli import app
+from hippocampus.cli.commands import app
 from hippocampus.consolidation.doctor import examine
 from hippocampus.errors import StoreError
 from hippocampus.storage import files

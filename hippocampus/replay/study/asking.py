@@ -20,7 +20,7 @@ from string import ascii_uppercase
 from typing import Any, TypeVar
 
 from hippocampus import recall
-from hippocampus.errors import ProviderError, StoreError
+from hippocampus.errors import StoreError
 from hippocampus.formats import json_text
 from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.formats.reader import read
@@ -28,7 +28,7 @@ from hippocampus.models.http import post
 from hippocampus.replay.study import transcript
 from hippocampus.replay.study.cases import answer_recall
 from hippocampus.replay.study.folder import RAW, Answers, StudyCase, StudyFolder
-from hippocampus.replay.study.wires import Reply, Wire, wire_of
+from hippocampus.replay.study.wires import Reply, Wire, ask_in_turn, wire_of
 from hippocampus.storage import files
 
 T = TypeVar("T")
@@ -39,8 +39,6 @@ MAX_CASES = 12
 """The most cases of one reader, and moments of one judge, of files."""
 ANSWER_TOKENS = 700
 """The size of a step or a verdict where the price is estimated."""
-MAX_FAILURES = 3
-"""This number of requests in a row without a usable answer ends a run."""
 MAX_RECALL_ROUNDS = 8
 """A reader that has recalled in this number of answers has taken its step."""
 MAX_QUALITY = 4
@@ -125,9 +123,8 @@ def take_steps(folder: StudyFolder) -> Iterator[str]:
     readings, settings = folder.readings(), folder.settings
     if settings.reader != FILES:
         wire = wire_of(settings.reader)
-        yield from _ask(
-            folder, readings, lambda name: _take_step(folder, name, readings[name], wire)
-        )
+        left = [name for name in readings if folder.answers[name].is_open]
+        yield from ask_in_turn(left, lambda name: _take_step(folder, name, readings[name], wire))
         return
     # Each reader has one condition, and one reading of a case.
     by_reader: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
@@ -153,21 +150,15 @@ def judge_steps(folder: StudyFolder) -> Iterator[str]:
         recorded = f"{rule} THE RECORDED STEP {rule}\n{whole.recorded}"
         for judgement in moment.judgements():
             labels[judgement] = labels_of(names, settings.seed, judgement)
-            steps = [
-                f"{rule} STEP {label} {rule}\n{step_of(folder.answers[name])}"
-                for label, name in labels[judgement].items()
-            ]
-            parts = [
-                transcript.text_of_conversation(whole),
-                recorded,
-                *steps,
-                f"{rule} END {rule}\n",
-            ]
-            texts[judgement] = "\n\n".join(parts)
+            parts = [transcript.text_of_conversation(whole), recorded]
+            for label, name in labels[judgement].items():
+                parts.append(f"{rule} STEP {label} {rule}\n{step_of(folder.answers[name])}")
+            texts[judgement] = "\n\n".join([*parts, f"{rule} END {rule}\n"])
     if settings.judge != FILES:
         wire = wire_of(settings.judge)
-        yield from _ask(
-            folder, texts, lambda name: _judge(folder, name, texts[name], labels[name], wire)
+        left = [name for name in texts if folder.answers[name].is_open]
+        yield from ask_in_turn(
+            left, lambda name: _judge(folder, name, texts[name], labels[name], wire)
         )
         return
     # A moment's judge stays the same while other moments still wait for their steps.
@@ -240,24 +231,6 @@ def step_in(line: Mapping[str, Any]) -> Result | str:
 
 
 # Models
-
-
-def _ask(folder: StudyFolder, names: Iterable[str], ask: Callable[[str], None]) -> Iterator[str]:
-    """Ask a model for the open answers, and yield the problems; what fails is left to the next run."""
-    in_row = 0
-    for name in names:
-        if not folder.answers[name].is_open:
-            continue
-        try:
-            ask(name)
-            in_row = 0
-            yield ""
-        except ProviderError as failure:
-            in_row += 1
-            yield f"{name}: {failure}"
-        if in_row == MAX_FAILURES:
-            yield f"stopped after {MAX_FAILURES} failures in a row"
-            return
 
 
 def _take_step(folder: StudyFolder, name: str, case: StudyCase, wire: Wire) -> None:

@@ -32,14 +32,7 @@ from hippocampus.replay.readers import find_files, read_file
 from hippocampus.replay.recording import Recording
 from hippocampus.replay.strategies import offload_on_arrival, send_everything
 from hippocampus.replay.study import transcript
-from hippocampus.replay.study.folder import (
-    OFFLOAD,
-    RAW,
-    Moment,
-    StudyCase,
-    StudyFolder,
-    StudySettings,
-)
+from hippocampus.replay.study.folder import OFFLOAD, RAW, Moment, StudyCase, StudyFolder
 from hippocampus.replay.uses import uses, values_of
 from hippocampus.session.session import Session
 
@@ -52,10 +45,7 @@ OLD_CALLS = 3
 this size, which arrived before the last calls of this number."""
 LONG_SHARE = 3
 """Lists under the window's third are taken only where there are too few longer ones."""
-BASELINES: dict[str, Callable[[], ViewFunction]] = {
-    RAW: send_everything,
-    OFFLOAD: offload_on_arrival,
-}
+BASELINES = {RAW: send_everything, OFFLOAD: offload_on_arrival}
 RECALL_TOKENS = 2_000
 """The slice of one recall of an offloaded result."""
 OFFLOADED = (
@@ -77,7 +67,7 @@ def prepare(folder: StudyFolder, skipped: Callable[[str], None]) -> Iterator[Mom
     """
     if not folder.moments:
         settings = folder.settings
-        chosen = _chosen(find_files(settings.paths), settings, skipped)
+        chosen = _chosen(folder, skipped)
         if not chosen:
             reason = f"no session has a fitting moment within {settings.window} tokens"
             raise RecordingError(", ".join(settings.paths), reason)
@@ -94,19 +84,19 @@ def prepare(folder: StudyFolder, skipped: Callable[[str], None]) -> Iterator[Mom
         yield moment
 
 
-def _chosen(
-    files: Sequence[Path], settings: StudySettings, skipped: Callable[[str], None]
-) -> list[Moment]:
+def _chosen(folder: StudyFolder, skipped: Callable[[str], None]) -> list[Moment]:
     """Return moments, half of each kind, from each folder in turn, at most one a session.
 
     Conversations that share a file or a beginning (what follows a compaction, a sub-agent, a
     branch, another run of the task) show each other's future: only one of them is taken. `skipped`
     takes a sentence about a file that is no recording.
     """
+    settings = folder.settings
     random = Random(settings.seed)  # noqa: S311 - a sample that can be drawn again
     needed = {LARGE: settings.cases - settings.cases // 2, OLDER: settings.cases // 2}
     folders: defaultdict[Path, list[Path]] = defaultdict(list)
-    for path in random.sample(list(files), len(files)):
+    files = find_files(settings.paths)
+    for path in random.sample(files, len(files)):
         folders[path.parent].append(path)
     in_turn = itertools.chain.from_iterable(itertools.zip_longest(*folders.values()))
     openings: set[str] = set()
@@ -123,9 +113,8 @@ def _chosen(
         for recording in random.sample(fresh, len(fresh)):
             moments = list(_moments(recording, settings.window))
             if moments:
-                long = [
-                    moment for moment in moments if moment.tokens >= settings.window // LONG_SHARE
-                ]
+                bound = settings.window // LONG_SHARE
+                long = [moment for moment in moments if moment.tokens >= bound]
                 kind = max((each.kind for each in long or moments), key=lambda each: needed[each])
                 one = random.choice([each for each in long or moments if each.kind == kind])
                 is_needed = bool(long) and needed[kind] > 0
@@ -222,18 +211,10 @@ def _cases(
             same.costs[condition] = cost
             shutil.rmtree(state, ignore_errors=True)
             continue
-        cases.append(
-            StudyCase(
-                id=case_id,
-                moment=moment.id,
-                costs={condition: cost},
-                system="" if recording.system_prompt in leading else recording.system_prompt,
-                tools=tools,
-                view=view,
-                recorded=transcript.step_of(messages[answered[moment.call]]),
-                tokens=sum(weights),
-            )
-        )
+        system = "" if recording.system_prompt in leading else recording.system_prompt
+        recorded, size = transcript.step_of(messages[answered[moment.call]]), sum(weights)
+        shown = (system, tools, view, recorded, size)
+        cases.append(StudyCase(case_id, moment.id, {condition: cost}, *shown))
     return cases
 
 

@@ -167,22 +167,15 @@ class StudyReport:
         known = {part.text for message in read(whole.view) for part in message.parts}
         sides, qualities = "", []
         for name, case in self.folder.readings(moment).items():
-            title, answers, verdicts = (
-                " and ".join(case.costs),
-                self.folder.answers[name],
-                self.verdicts[name],
-            )
+            title, verdicts = " and ".join(case.costs), self.verdicts[name]
+            answers = self.folder.answers[name]
             graded = "/".join(str(verdict["quality"]) for verdict in verdicts) or "not judged"
             qualities.append(f"{title} {graded}")
-            notes = "".join(
-                f"<p>quality {verdict['quality']}, same effect: {verdict['same_effect']}. "
-                + text(
-                    "".join(
-                        [verdict.get("note", ""), *(f" False: {f}" for f in verdict["false_facts"])]
-                    )
-                )
-                for verdict in verdicts
-            )
+            notes = ""
+            for verdict in verdicts:
+                false = "".join(f" False: {fact}" for fact in verdict["false_facts"])
+                notes += f"<p>quality {verdict['quality']}, same effect: {verdict['same_effect']}. "
+                notes += text(f"{verdict.get('note', '')}{false}")
             recalls = [f"{recall['arguments']}\n\n{recall['answer']}" for recall in answers.recall]
             texts = [part.text for message in read(case.view) for part in message.parts]
             sides += (

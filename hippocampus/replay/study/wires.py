@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, starmap, takewhile
 from typing import Any
@@ -26,6 +26,7 @@ from hippocampus.replay.study.transcript import arguments_of, numbered, text_in
 TIMEOUT_SECONDS = 600.0
 MAX_OUTPUT_TOKENS = 16_000
 """Sent where the provider wants a limit."""
+MAX_FAILURES = 3
 FIRST = {"type": "text", "text": "(the conversation begins with a message of yours)"}
 NO_NAME = re.compile(r"[^A-Za-z0-9_-]")
 MAX_NAME_CHARACTERS = 64
@@ -126,6 +127,22 @@ def wire_of(named: str) -> Wire:
     url = f"http{address}" if address else wire.endpoint.base_url
     endpoint = replace(wire.endpoint, base_url=url, timeout_seconds=TIMEOUT_SECONDS)
     return replace(wire, endpoint=endpoint, model=model)
+
+
+def ask_in_turn(names: Iterable[str], ask: Callable[[str], None]) -> Iterator[str]:
+    """Ask by each name, and yield its problem, or an empty text; three in a row end the run."""
+    in_row = 0
+    for name in names:
+        try:
+            ask(name)
+            in_row = 0
+            yield ""
+        except ProviderError as failure:
+            in_row += 1
+            yield f"{name}: {failure}"
+        if in_row == MAX_FAILURES:
+            yield f"stopped after {MAX_FAILURES} failures in a row"
+            return
 
 
 def _chat_request(system: str, messages: Iterable[Message]) -> Item:

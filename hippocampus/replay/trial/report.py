@@ -11,15 +11,8 @@ from typing import Any
 import numpy as np
 
 from hippocampus.formats.usage import Usage
-from hippocampus.replay.trial.record import (
-    RAW,
-    VIEW,
-    Attempt,
-    Task,
-    TrialRecord,
-    dollars_of,
-    name_of,
-)
+from hippocampus.replay.trial import record as records
+from hippocampus.replay.trial.record import RAW, VIEW, Attempt, Task, dollars_of
 from hippocampus.replay.trial.running import usage_in
 
 DRAWS = 10_000
@@ -53,10 +46,10 @@ def mcnemar(only_one: int, only_other: int) -> float:
     return min(1.0, float(2 * tail / 2**total))
 
 
-def report(record: TrialRecord, tasks: list[Task]) -> dict[str, Any]:
+def report(record: records.TrialRecord, tasks: list[Task]) -> dict[str, Any]:
     """Return the figures of both conditions over the pairs that have ended, and their differences."""
     found = [
-        {condition: record.attempts[name_of(task, condition)] for condition in (RAW, VIEW)}
+        {condition: record.attempts[records.name_of(task, condition)] for condition in (RAW, VIEW)}
         for task in tasks
     ]
     ended = [pair for pair in found if all(attempt.ended for attempt in pair.values())]

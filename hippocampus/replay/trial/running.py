@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -18,13 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from hippocampus import recall
-from hippocampus.errors import ProviderError
+from hippocampus.errors import HippocampusError
 from hippocampus.formats import anthropic, json_text
 from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.formats.usage import Usage, usage_of
 from hippocampus.memory import Hippocampus
 from hippocampus.models.http import post
-from hippocampus.replay.study.wires import MAX_OUTPUT_TOKENS, Reply, Wire
+from hippocampus.replay.study.wires import MAX_OUTPUT_TOKENS, Reply, Wire, ask_in_turn
 from hippocampus.replay.trial.record import VIEW, Ended, Task, TrialRecord, name_of, pairs
 from hippocampus.session.session import Session
 
@@ -41,13 +42,12 @@ BASH: Item = {
         "required": ["command"],
     },
 }
+SECRET = re.compile("KEY|TOKEN")
 MAX_OUTPUT_CHARACTERS = 30_000
 """Of a longer output the middle is left out, under both conditions, as coding agents do."""
-MAX_FAILURES = 3
-"""This number of attempts in a row that end with a failure of the endpoint ends a run."""
 
 
-class BudgetError(ProviderError):
+class BudgetError(HippocampusError):
     """The next call would pass the budget."""
 
 
@@ -55,32 +55,31 @@ def run_trial(
     record: TrialRecord, tasks: list[Task], wire: Wire, budget_dollars: float
 ) -> Iterator[str]:
     """Run the attempts that have not ended; yield a problem for each, empty where there is none."""
-    in_row = 0
-    for task, condition in pairs(tasks, record.settings.seed):
-        if record.attempts[name_of(task, condition)].ended:
-            continue
-        try:
-            _attempt(record, task, condition, wire, budget_dollars)
-            in_row = 0
-            yield ""
-        except BudgetError as spent:
-            yield str(spent)
-            return
-        except ProviderError as failure:
-            in_row += 1
-            yield f"{name_of(task, condition)}: {failure}"
-        if in_row == MAX_FAILURES:
-            yield f"stopped after {MAX_FAILURES} failures in a row"
-            return
+    attempts = {name_of(*pair): pair for pair in pairs(tasks, record.settings.seed)}
+    left = [name for name in attempts if not record.attempts[name].ended]
+    try:
+        yield from ask_in_turn(
+            left, lambda name: _attempt(record, *attempts[name], wire, budget_dollars)
+        )
+    except BudgetError as spent:
+        yield str(spent)
 
 
 def _attempt(record: TrialRecord, task: Task, condition: str, wire: Wire, budget: float) -> None:
     name, settings = name_of(task, condition), record.settings
     home = record.path / "attempts" / name
-    work, known = _workspace(task, home), record.attempts[name]
+    work, half, known = home / "workspace", home / "copying", record.attempts[name]
+    if not work.exists():  # a copy that was interrupted is made anew
+        shutil.rmtree(half, ignore_errors=True)
+        shutil.copytree(task.workspace, half).rename(work)
     messages: list[Any] = [{"role": "user", "content": task.prompt}]
     reason, recalls = "calls", 0
-    with _session(home, task, settings.policy, wire.model, is_view=condition == VIEW) as session:
+    with contextlib.ExitStack() as closing:
+        session = None
+        if condition == VIEW:
+            memory = Hippocampus(home / "state", policy=settings.policy, model=wire.model)
+            closing.callback(memory.close)
+            session = closing.enter_context(memory.session(task.name))
         for number in range(settings.calls):
             if number == len(known.answers):
                 _check(record, budget)
@@ -110,30 +109,6 @@ def _check(record: TrialRecord, budget: float) -> None:
             f"the budget of ${budget:,.2f} is spent (${record.dollars:,.2f}); the same command with a "
             "larger one goes on"
         )
-
-
-def _workspace(task: Task, home: Path) -> Path:
-    """Return the agent's copy of the task's files, made once."""
-    work, half = home / "workspace", home / "copying"
-    if not work.exists():
-        shutil.rmtree(half, ignore_errors=True)
-        shutil.copytree(task.workspace, half)
-        half.rename(work)
-    return work
-
-
-@contextlib.contextmanager
-def _session(
-    home: Path, task: Task, policy: str, model: str, *, is_view: bool
-) -> Iterator[Session | None]:
-    if not is_view:
-        yield None
-        return
-    with (
-        contextlib.closing(Hippocampus(home / "state", policy=policy, model=model)) as memory,
-        memory.session(task.name) as session,
-    ):
-        yield session
 
 
 def _ask(
@@ -188,12 +163,9 @@ def price_of(answer: Any, model: str) -> float | None:
     if isinstance(billed, dict) and isinstance(billed.get("cost"), int | float):
         return float(billed["cost"])
     usage = usage_in(answer)
-    counts = Counts(
-        input_tokens=usage.context_tokens,
-        cache_read_tokens=usage.cache_read_tokens,
-        cache_write_tokens=usage.cache_write_tokens,
-        output_tokens=usage.output_tokens,
-    )
+    cached = {"cache_read_tokens": usage.cache_read_tokens}
+    cached["cache_write_tokens"] = usage.cache_write_tokens
+    counts = Counts(input_tokens=usage.context_tokens, output_tokens=usage.output_tokens, **cached)
     try:
         return float(calc_price(counts, model_ref=model).total_price)
     except LookupError:
@@ -222,11 +194,8 @@ def _serve(
 
 def _run(command: list[str], work: Path, seconds: float) -> tuple[str, int]:
     """Return what a command prints, and its exit status; it gets none of the keys of this process."""
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if "KEY" not in name and "TOKEN" not in name
-    }
+    environment = os.environ.items()
+    kept = {name: value for name, value in environment if not SECRET.search(name)}
     with subprocess.Popen(  # noqa: S603 - running what the model writes is what a trial is
         command,
         cwd=work,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from hippocampus.cli import app
+from hippocampus.cli.commands import app
 from hippocampus.integrations.hooks import settings
 from hippocampus.storage import hook_events
 from hippocampus.storage.state_dir import StateDir

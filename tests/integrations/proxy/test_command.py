@@ -21,7 +21,7 @@ import httpx
 from integrations.proxy.hosts import MessagesHost, recalling, run
 from integrations.proxy.upstream import Upstream, provider
 
-from hippocampus.cli import app
+from hippocampus.cli.commands import app
 
 PAGE = Path(__file__).parents[3] / "docs" / "hosts" / "proxy.md"
 BLOCKS = re.findall(r"^```sh\n(.*?)^```", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE)

@@ -29,7 +29,7 @@ from postgres_server import Server
 from typer.testing import CliRunner
 
 from hippocampus import Hippocampus
-from hippocampus.cli import app as cli
+from hippocampus.cli.commands import app as cli
 from hippocampus.integrations.proxy import service
 from hippocampus.integrations.proxy.apis import ANSWERS
 from hippocampus.integrations.proxy.app import proxy_app

@@ -27,7 +27,7 @@ from replay.study.scripted_endpoint import (
 )
 from typer.testing import CliRunner
 
-from hippocampus.cli import app
+from hippocampus.cli.commands import app
 from hippocampus.errors import HippocampusError
 from hippocampus.models import http
 from hippocampus.replay.study import wires
