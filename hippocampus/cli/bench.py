@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +9,7 @@ import typer
 from typer import Argument, Option
 
 from hippocampus.cli.memory_store import embed
-from hippocampus.cli.options import AsJson
+from hippocampus.cli.options import AsJson, Shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,9 +67,6 @@ def _report(
         typer.echo(f"for the local embedding: {needed}", err=True)
     embedding = embed() or (LocalEmbedder() if installed() else None)
     found = retrieval.report(conversations, embedding, folds=leave_one_out)
-    if as_json:
-        typer.echo(json.dumps(found, ensure_ascii=False))
-        return
     ways = [way for way in WAYS if way in found]
     first = found[ways[0]]
     rows = {
@@ -86,7 +82,8 @@ def _report(
         for place in PLACES:
             figures = [found[way].get("folds", {}).get(fold, found[way]["mean"]) for way in ways]
             rows[f"{fold} {place} @{CUT}"] = [figure[place] for figure in figures]
-    typer.echo(f"{found['questions']} questions; share of the evidence that is found")
-    typer.echo(f"{'':32}" + "".join(f"{WAYS[way]:>20}" for way in ways))
+    lines = [f"{found['questions']} questions; share of the evidence that is found"]
+    lines.append(f"{'':32}" + "".join(f"{WAYS[way]:>20}" for way in ways))
     for name, values in rows.items():
-        typer.echo(f"{name:32}" + "".join(f"{value:20.3f}" for value in values))
+        lines.append(f"{name:32}" + "".join(f"{value:20.3f}" for value in values))
+    Shown(found, lines).show(as_json=as_json)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -16,18 +15,19 @@ from hippocampus.cli.options import (
     DEFAULT_STATE,
     AsJson,
     PolicyName,
+    Shown,
     StateOption,
     expect_state,
     fail,
 )
 from hippocampus.cli.serve import INSTALL_MCP
-from hippocampus.formats.visible import visible
 from hippocampus.prices import DEFAULT_MODEL, model_prices
 from hippocampus.storage.state_dir import StateDir
 
 if TYPE_CHECKING:
     from hippocampus.integrations.hooks.settings import SettingsChange
 
+SAVINGS = "calls  shortened  raw cost  sent cost  saved     $ saved"
 Named = Annotated[Literal["claude-code", "codex", "gemini"], Argument(help="The coding agent.")]
 Project = Annotated[bool, Option("--project", help="This folder's settings, not the user's.")]
 DryRun = Annotated[bool, Option("--dry-run", help="Only print the changes.")]
@@ -92,22 +92,17 @@ def _print_savings(state: StateDir, model: str, *, as_json: bool) -> None:
     """Print the figures of a state directory: a line for each session, and for each day its sum."""
     from hippocampus.storage.savings import savings
 
-    found = savings(state, model_prices(model))
-    if as_json:
-        typer.echo(json.dumps(found, indent=2))
-        return
-    typer.echo("calls  shortened  raw cost  sent cost  saved     $ saved")
-    for day, sessions in itertools.groupby(found, key=lambda each: each["day"]):
+    found, lines = savings(state, model_prices(model)), [SAVINGS]
+    for day, sessions in itertools.groupby(found, key=lambda row: row["day"]):
         rows = list(sessions)
         for name, of in [*((row["session"], [row]) for row in rows), (day, rows)]:
-            raw, sent = (sum(each[key] for each in of) for key in ("raw_cost", "sent_cost"))
-            calls, shortened = (sum(each[key] for each in of) for key in ("calls", "shortened"))
-            dollars = sum(each["saved_dollars"] for each in of)
+            raw, sent = (sum(row[key] for row in of) for key in ("raw_cost", "sent_cost"))
+            calls, shortened = (sum(row[key] for row in of) for key in ("calls", "shortened"))
+            dollars = sum(row["saved_dollars"] for row in of)
             share = f"{100 * (1 - sent / raw):.1f} %" if raw else "–"
-            figures = (
-                f"{calls:5,}  {shortened:9,}  {raw:8,.0f}  {sent:9,.0f}  {share:>7}  {dollars:8.2f}"
-            )
-            typer.echo(visible(f"{figures}  {name}"))
+            costs = f"{raw:8,.0f}  {sent:9,.0f}  {share:>7}  {dollars:8.2f}"
+            lines.append(f"{calls:5,}  {shortened:9,}  {costs}  {name}")
+    Shown(found, lines).show(as_json=as_json)
 
 
 def hook(state_dir: StateOption = DEFAULT_STATE, policy: PolicyName = "default") -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -15,7 +14,15 @@ from hippocampus import policy as policies
 from hippocampus.cli.memory_doctor import Probe, report
 from hippocampus.cli.memory_printing import Agent, Scopes, gone
 from hippocampus.cli.memory_store import OWN_AGENT, for_reading
-from hippocampus.cli.options import Apply, AsJson, PolicyName, StateFolder, expect_state, fail
+from hippocampus.cli.options import (
+    Apply,
+    AsJson,
+    PolicyName,
+    Shown,
+    StateFolder,
+    expect_state,
+    fail,
+)
 from hippocampus.errors import StoreError
 from hippocampus.formats.visible import visible
 from hippocampus.storage import ledger
@@ -94,14 +101,10 @@ def defrag(
         raise typer.BadParameter("--idle-hours is 0 or more")
     with opened_store(state) as store, Facts(state.database) as facts:
         done = run(state, store, facts, rules, time.time(), apply=apply, idle_hours=idle_hours)
-    numbers = asdict(done)
-    if as_json:
-        typer.echo(json.dumps(numbers))
-        return
-    for name, value in numbers.items():
-        if isinstance(value, int) and not isinstance(value, bool):
-            typer.echo(f"{name.replace('_', ' '):<20}{value:>12,}")
-    typer.echo("done" if done.applied else "nothing was changed; --apply makes the changes")
+    counts = [(name, value) for name, value in asdict(done).items() if type(value) is int]
+    lines = [f"{name.replace('_', ' '):<20}{value:>12,}" for name, value in counts]
+    lines.append("done" if done.applied else "nothing was changed; --apply makes the changes")
+    Shown(asdict(done), lines).show(as_json=as_json)
 
 
 def doctor(
@@ -126,24 +129,16 @@ def doctor(
     found = examine(state, policy=named)
     left = mend(found) if fix else found
     mended = [finding for finding in found if finding not in left]
-    if as_json:
-        listed = [
-            {
-                "text": each.text,
-                "loss": each.is_loss,
-                "remedy": each.remedy,
-                "mended": each in mended,
-            }
-            for each in found
-        ]
-        typer.echo(json.dumps({"findings": listed}))
-    else:
-        lines = [f"mended: {finding.text}: {finding.remedy}" for finding in mended]
-        for finding in left:
-            remedy = f"; --fix would {finding.remedy}" if finding.mend else ""
-            lines.append(f"{'damage' if finding.is_loss else 'note'}: {finding.text}{remedy}")
-        lines.append(f"{len(found)} findings, {len(mended)} mended")
-        typer.echo(visible("\n".join(lines)))
+    rows = [
+        {"text": each.text, "loss": each.is_loss, "remedy": each.remedy, "mended": each in mended}
+        for each in found
+    ]
+    lines = [f"mended: {finding.text}: {finding.remedy}" for finding in mended]
+    for finding in left:
+        remedy = f"; --fix would {finding.remedy}" if finding.mend else ""
+        lines.append(f"{'damage' if finding.is_loss else 'note'}: {finding.text}{remedy}")
+    lines.append(f"{len(found)} findings, {len(mended)} mended")
+    Shown({"findings": rows}, lines).show(as_json=as_json)
     if any(finding.is_loss for finding in left):
         raise typer.Exit(1)
 

@@ -16,7 +16,8 @@ from typer.core import TyperGroup
 from hippocampus.cli import memory_compat, memory_retrieve
 from hippocampus.cli import memory_printing as out
 from hippocampus.cli import memory_store as stores
-from hippocampus.cli.memory_printing import Shown, verb
+from hippocampus.cli.memory_printing import verb
+from hippocampus.cli.options import Shown, say
 from hippocampus.storage.facts import memories
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def recall(  # noqa: PLR0913, PLR0917 - one parameter an option
             out.recalled(found).show(as_json=as_json)
         else:
             text = facts.context_load(token_budget=CONTEXT_TOKENS, limit=limit, **asked)
-            out.say(text or "nothing is known yet")
+            say(text or "nothing is known yet")
 
 
 @app.command()

@@ -15,7 +15,8 @@ from typer import Argument, Option
 from hippocampus.cli import memory_printing as out
 from hippocampus.cli import memory_store as stores
 from hippocampus.cli.memory_doctor import report
-from hippocampus.cli.memory_printing import Shown, verb
+from hippocampus.cli.memory_printing import verb
+from hippocampus.cli.options import Shown
 from hippocampus.storage.facts import memories
 from hippocampus.storage.facts.errors import FactError
 
@@ -143,10 +144,7 @@ def delete(facts: Facts, ids: out.Ids, force: out.Force = False) -> Shown:
 
 @verb(hippo)
 def purge(
-    facts: Facts,
-    agent: Owner = stores.EVERY_AGENT,
-    before: Before = None,
-    force: out.Force = False,
+    facts: Facts, agent: Owner = stores.EVERY_AGENT, before: Before = None, force: out.Force = False
 ) -> Shown:
     """Delete for good what was superseded or taken away by compaction."""
     from hippocampus.facts import upkeep

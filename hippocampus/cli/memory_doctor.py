@@ -15,8 +15,9 @@ from typing import Annotated, Any
 
 import typer
 
-from hippocampus.cli.memory_printing import DEFAULT_PATH, Database, Json, Shown
+from hippocampus.cli.memory_printing import DEFAULT_PATH, Database, Json
 from hippocampus.cli.memory_store import complete, embed, existing, opened, rerank
+from hippocampus.cli.options import Shown
 from hippocampus.errors import HippocampusError
 from hippocampus.storage.facts import memories
 from hippocampus.storage.full_text import SQLITE_VERSION, has_tokenizer
@@ -55,7 +56,7 @@ def report(
         **({"probe": _probe()} if probe else {}),
     }
     is_ok = all(part["ok"] for part in found.values())
-    Shown({**found, "ok": is_ok}).show(as_json=True)
+    Shown({**found, "ok": is_ok}).show()
     if not is_ok:
         raise typer.Exit(1)
 

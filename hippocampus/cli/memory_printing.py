@@ -6,19 +6,18 @@ A verb takes the open facts and its own options, and returns a `Shown`; `verb` d
 from __future__ import annotations
 
 import inspect
-import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
 
 from hippocampus.cli.memory_retrieve import default_path
 from hippocampus.cli.memory_store import OWN_AGENT, existing
-from hippocampus.formats.visible import visible
+from hippocampus.cli.options import Shown
 from hippocampus.storage.facts.errors import FactError
 
 if TYPE_CHECKING:
@@ -62,26 +61,6 @@ Importance = Annotated[float | None, Option(min=0, max=1, help="0 to 1.")]
 SHOWN_CHARACTERS = 100
 
 
-class Shown(NamedTuple):
-    """What a verb prints: a JSON value or its lines, a sentence without any; with problems, status 1."""
-
-    value: Any
-    lines: Iterable[str] | None = None  # without them, the value is printed as JSON anyway
-    otherwise: str = ""
-    problems: Sequence[str] = ()
-
-    def show(self, *, as_json: bool) -> None:
-        """Print it, and end with status 1 where there are problems."""
-        if as_json or self.lines is None:
-            say(json.dumps(self.value, ensure_ascii=False, indent=2))
-        elif text := "\n".join(self.lines) or self.otherwise:
-            say(text)
-        for problem in self.problems:
-            typer.echo(f"hippocampus: {problem}", err=True)
-        if self.problems:
-            raise typer.Exit(1)
-
-
 def verb(
     *groups: typer.Typer, name: str = "", opens: Callable[[Path, str], Facts] = existing
 ) -> Callable[[Callable[..., Shown]], Callable[..., Shown]]:
@@ -104,11 +83,6 @@ def verb(
         return function
 
     return added
-
-
-def say(text: str) -> None:
-    """Print in UTF-8, with the control characters of stored texts visible."""
-    typer.echo(visible(text).encode("utf-8", "replace"))
 
 
 def row(memory: Memory) -> dict[str, Any]:

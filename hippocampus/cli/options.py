@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn, TypeVar
 
 import typer
 from typer import Argument, Option
@@ -42,6 +43,31 @@ def fail(message: str) -> NoReturn:
     """Print a sentence on stderr, and end with exit status 2."""
     typer.echo(visible(f"hippocampus: {message}"), err=True)
     raise typer.Exit(2)
+
+
+def say(text: str) -> None:
+    """Print in UTF-8, with the control characters of stored texts visible."""
+    typer.echo(visible(text).encode("utf-8", "replace"))
+
+
+class Shown(NamedTuple):
+    """What a command prints: a JSON value or its lines, a sentence without any; with problems, status 1."""
+
+    value: Any
+    lines: Iterable[str] | None = None  # without them, the value is printed as JSON anyway
+    otherwise: str = ""
+    problems: Sequence[str] = ()
+
+    def show(self, *, as_json: bool = False) -> None:
+        """Print it, and end with status 1 where there are problems."""
+        if as_json or self.lines is None:
+            say(json.dumps(self.value, ensure_ascii=False, indent=2))
+        elif text := "\n".join(self.lines) or self.otherwise:
+            say(text)
+        for problem in self.problems:
+            typer.echo(f"hippocampus: {problem}", err=True)
+        if self.problems:
+            raise typer.Exit(1)
 
 
 def expect_state(state_dir: Path) -> StateDir:

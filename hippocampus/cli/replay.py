@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from hippocampus.prices import Prices
     from hippocampus.replay.billed import Compared
 
+BILLED_ALONE = "--billed replays nothing; leave out --compare and --report, or --billed"
 MISSING = "no such file or directory"
 MAX_TEXT_CHARACTERS = 48
 """The start of an entry's text that a row has."""
@@ -82,7 +83,16 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
     from hippocampus.replay.corpus import Corpus
     from hippocampus.replay.readers import iter_files
 
-    _expect_fitting(billed and (compare or report), resume and not out, texts and not report)
+    for is_wrong, sentence in (
+        (billed and (compare or report), BILLED_ALONE),
+        (resume and not out, "--resume goes on with the run in a folder: name it by --out"),
+        (
+            texts and not report,
+            "--texts writes into a folder next to the page: name it by --report",
+        ),
+    ):
+        if is_wrong:
+            fail(sentence)
     by_model = model == "recorded"
     table = price_tables.prices_for(prices, None if by_model else model)
     if billed:
@@ -112,15 +122,6 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
         for _ in track(done, count):
             pass
         _print_outcome(run.outcome(corpus, options), report, as_json=as_json, strict=strict)
-
-
-def _expect_fitting(is_billed_too: object, is_resumed: object, has_texts: object) -> None:
-    if is_billed_too:
-        fail("--billed replays nothing; leave out --compare and --report, or --billed")
-    if is_resumed:
-        fail("--resume goes on with the run in a folder: name it by --out")
-    if has_texts:
-        fail("--texts writes into a folder next to the page: name that by --report")
 
 
 def _print_outcome(

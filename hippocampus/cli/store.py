@@ -178,8 +178,7 @@ def export(
 
 @app.command()
 def backup(
-    state_dir: StateFolder,
-    file: Annotated[Path, Argument(help="A file that does not exist yet.")],
+    state_dir: StateFolder, file: Annotated[Path, Argument(help="A file that does not exist yet.")]
 ) -> None:
     """Write a copy of the database, while sessions run; payloads and facts are not in it."""
     if file.exists():
