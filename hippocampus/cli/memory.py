@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from hippocampus.facts.store import Facts
 
 CONTEXT_TOKENS = memory_retrieve.TOKENS
-STORE = "hippocampus.store"
 SHOWN_SKIPPED = 20
 FORMS = {
     "hippocampus": "an export of hippocampus",
@@ -46,15 +45,8 @@ class Verbs(TyperGroup):
         return self._verbs(ctx).get(name)
 
     def _verbs(self, ctx: Any) -> dict[str, Any]:
-        store = ctx.meta.get(STORE)
+        store = ctx.params.get("store")
         return memory_compat.verbs_of(store) if store else dict(self.commands)
-
-
-def _named(ctx: typer.Context, store: str | None) -> str | None:
-    """Note the store before the verbs are listed or looked up."""
-    if store:
-        ctx.meta[STORE] = store
-    return store
 
 
 app = typer.Typer(cls=Verbs, no_args_is_help=True, add_completion=False)
@@ -64,9 +56,7 @@ app = typer.Typer(cls=Verbs, no_args_is_help=True, add_completion=False)
 def main(
     store: Annotated[
         Literal["hippo", "crib", "scriptling"] | None,
-        Option(
-            "--as", is_eager=True, callback=_named, help="The verbs of this store, on our database."
-        ),
+        Option("--as", is_eager=True, help="The verbs of this store, on our database."),
     ] = None,
 ) -> None:
     """Remember, recall, inspect and move long-term memory."""

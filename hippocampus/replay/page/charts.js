@@ -16,18 +16,13 @@ function lineChart(title, unit, format, rows, frame) {
   const y = scale(0, highest, bottom, top);
   const drawn = svg("svg", { viewBox: `0 0 ${frame.width} ${bottom + 24}`, role: "img", "aria-label":
     `${title}, ${unit}, for ${rows.map(({ name }) => name).join(", ")}; the figures stand in the tables.` });
-  drawn.append(...chartTitle(title, unit, frame), ...grid(y, highest, format, frame), ...callAxis(bottom, frame));
+  const [high, low] = frame.narrow ? [14, 28] : [24, 40];
+  drawn.append(label(0, high, title, "start", "title"), label(0, low, unit, "start", "unit"), ...grid(y, highest, format, frame), ...callAxis(bottom, frame));
   for (const { line, values } of [...rows].reverse()) {
     drawn.append(svg("path", { d: path(values, frame.x, y), class: `line ${line}` }));
   }
   if (!frame.narrow) drawn.append(...endLabels(rows, y, top, bottom, frame));
   return withCursor(drawn, top, bottom, frame);
-}
-
-function chartTitle(title, unit, frame) {
-  return frame.narrow
-    ? [label(0, 14, title, "start", "title"), label(0, 28, unit, "start", "unit")]
-    : [label(0, 24, title, "start", "title"), label(0, 40, unit, "start", "unit")];
 }
 
 function grid(y, highest, format, frame) {

@@ -34,11 +34,11 @@ function short(value) {
 
 // Without a price in dollars a cost is given in tokens at the base price.
 function money({ data }, tokens) {
-  return data.dollarsPerToken ? dollars(tokens * data.dollarsPerToken) : number(tokens);
+  const value = tokens * data.dollarsPerToken;
+  return data.dollarsPerToken ? fixed(value, value && value < 0.1 ? 4 : value < 1 ? 3 : 2) : number(tokens);
 }
 
-function dollars(value) {
-  const digits = value && value < 0.1 ? 4 : value < 1 ? 3 : 2;
+function fixed(value, digits) {
   return `$${value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
 }
 

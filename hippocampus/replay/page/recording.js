@@ -9,17 +9,15 @@ function openRecording(details) {
   const data = JSON.parse(details.querySelector("script").textContent);
   const series = (rows) => rows && rows.map((row) => (typeof row === "number" ? rows[row] : row));
   const view = { data, tokens: series(data.tokens), costs: series(data.costs), body: html("div", { class: "opened" }) };
-  view.sums = view.costs && view.costs.map(sumsOf);
+  view.sums = view.costs && view.costs.map((row) => {
+    let sum = 0;
+    return row.map((cost) => (sum += cost));
+  });
   view.calls = view.tokens ? view.tokens[0].length : 0;
   view.call = Math.max(0, view.calls - 1);
   details.append(view.body);
   opened.set(details, view);
   build(view);
-}
-
-function sumsOf(values) {
-  let sum = 0;
-  return values.map((value) => (sum += value));
 }
 
 function build(view) {
@@ -95,20 +93,18 @@ function redraw(view) {
   const rows = (values) => page.strategies.flatMap((each, at) => (shown.has(at) ? [{ ...each, values: values[at] }] : []));
   const price = view.data.dollarsPerToken;
   const costs = (costSoFar ? view.sums : view.costs).map((row) => row.map((cost) => cost * (price || 1)));
+  // As many decimals as the step between two ticks needs.
+  const dollarTick = (value, step) => fixed(value, step >= 1 ? 0 : -Math.floor(Math.log10(step) + 1e-9));
   const [unit, format] = price ? ["dollars", dollarTick] : ["tokens at the base price", short];
   view.charts = [
     lineChart("Context size", "tokens at each call", short, rows(view.tokens), across),
     lineChart(costSoFar ? "Cost so far" : "Cost per call", `${unit}, recalls included`, format, rows(costs), across)];
   view.drawings.replaceChildren(...view.charts);
   if (view.data.entries.length) drawEntries(view, across);
-  view.charts.forEach((chart) => follow(chart, view));
+  for (const chart of view.charts) {
+    for (const kind of ["pointermove", "pointerdown"]) chart.addEventListener(kind, (event) => choose(view, chart.callAt(event)));
+  }
   choose(view, view.call);
-}
-
-// As many decimals as the step between two ticks needs.
-function dollarTick(value, step) {
-  const digits = step >= 1 ? 0 : -Math.floor(Math.log10(step) + 1e-9);
-  return `$${value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
 }
 
 function drawEntries(view, across) {
@@ -119,11 +115,6 @@ function drawEntries(view, across) {
   if (entries.length > MOST_ROWS) {
     view.drawings.append(html("p", { class: "soft" }, `Drawn are ${MOST_ROWS} of ${number(entries.length)} entries; the table has all.`));
   }
-}
-
-function follow(chart, view) {
-  chart.addEventListener("pointermove", (event) => choose(view, chart.callAt(event)));
-  chart.addEventListener("pointerdown", (event) => choose(view, chart.callAt(event)));
 }
 
 function choose(view, call) {

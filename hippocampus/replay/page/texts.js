@@ -2,14 +2,15 @@
 
 const chosen = { call: page.calls - 1, tool: "", file: "", show: "all" };
 
-function select(name, first, values) {
-  const made = html("select", { "aria-label": name }, html("option", { value: "" }, first), ...values.map((each) => html("option", { value: each }, each)));
+function select(name, title, options) {
+  const made = html("select", { "aria-label": title }, ...options.map(([value, word]) => html("option", { value }, word)));
   made.addEventListener("change", () => { chosen[name] = made.value; draw(); });
   return made;
 }
 
-function distinct(field) {
-  return [...new Set(page.messages.flatMap((each) => each[field]))].sort();
+function distinct(field, first) {
+  const values = new Set(page.messages.flatMap((each) => each[field]));
+  return [["", first], ...[...values].sort().map((each) => [each, each])];
 }
 
 function shownAt(message, call) {
@@ -65,7 +66,7 @@ const withHidden = page.hidden.flatMap((values, call) => (values.length ? [call]
 const next = html("button", { type: "button" }, `next of ${withHidden.length} calls with a hidden use`);
 next.disabled = !withHidden.length;
 next.addEventListener("click", () => goTo(withHidden.find((call) => call > chosen.call) ?? withHidden[0]));
-const show = html("select", { "aria-label": "messages" }, ...[["all", "all messages"], ["changed", "changed in the view"], ["hidden", "with a hidden use"]].map(([value, word]) => html("option", { value }, word)));
-show.addEventListener("change", () => { chosen.show = show.value; draw(); });
-document.getElementById("filters").append(html("label", {}, "call ", slider), show, select("tool", "every tool", distinct("tools")), select("file", "every file", distinct("files")), next);
+const show = select("show", "messages", [["all", "all messages"], ["changed", "changed in the view"], ["hidden", "with a hidden use"]]);
+const [tool, file] = [select("tool", "tool", distinct("tools", "every tool")), select("file", "file", distinct("files", "every file"))];
+document.getElementById("filters").append(html("label", {}, "call ", slider), show, tool, file, next);
 goTo(withHidden[0] ?? chosen.call);

@@ -31,9 +31,12 @@ function timeline(entries, frame) {
 }
 
 function lifeline(entry, y, frame) {
-  const { arrived, shortened } = entry;
+  const { arrived, shortened, strength } = entry;
   const row = svg("g", { class: "life" });
-  row.append(svg("path", { d: strengthArea(entry, y, frame), class: "strength" }),
+  const x = (call) => frame.x(call).toFixed(1);
+  const points = strength.map(([call, value]) => `L${x(call)} ${(y - value * STRENGTH_PIXELS).toFixed(1)}`);
+  const area = `M${x(strength[0][0])} ${y}${points.join("")}L${x(strength.at(-1)[0])} ${y}z`;
+  row.append(svg("path", { d: area, class: "strength" }),
     svg("path", { d: `M${frame.x(arrived)} ${y}H${frame.right}`, class: "thin" }),
     svg("path", { d: `M${frame.x(arrived)} ${y}H${frame.x(shortened)}`, class: "thick" }));
   const size = `${number(entry.tokens)} → ${number(entry.tokens - entry.saves)}`;
@@ -42,12 +45,6 @@ function lifeline(entry, y, frame) {
   if (!frame.narrow) row.append(label(frame.right + 12, y + 4, `${size} tokens`, "start", "unit"));
   for (const kind of ["accessed", "used", "recalled", "arrived", "shortened"]) row.append(...marks(kind, entry, y, frame));
   return row;
-}
-
-function strengthArea({ strength }, y, frame) {
-  const x = (call) => frame.x(call).toFixed(1);
-  const points = strength.map(([call, value]) => `L${x(call)} ${(y - value * STRENGTH_PIXELS).toFixed(1)}`);
-  return `M${x(strength[0][0])} ${y}${points.join("")}L${x(strength.at(-1)[0])} ${y}z`;
 }
 
 function marks(kind, entry, y, frame) {

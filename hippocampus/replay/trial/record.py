@@ -41,9 +41,8 @@ def tasks_in(folder: Path) -> list[Task]:
     """
     found = []
     for home in sorted(path.parent for path in folder.glob("*/prompt.md")):
-        task = Task(
-            home.name, (home / "prompt.md").read_text("utf-8"), home / "workspace", home / "verify"
-        )
+        prompt = (home / "prompt.md").read_text("utf-8")
+        task = Task(home.name, prompt, home / "workspace", home / "verify")
         if not task.workspace.is_dir() or not os.access(task.verify, os.X_OK):
             raise StoreError(f"{home} needs a folder `workspace` and a program `verify`")
         found.append(task)
