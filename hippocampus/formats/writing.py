@@ -5,15 +5,20 @@ Pure. Each adapter writes its own items; nothing is stored or decided here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.formats.reader import FORMATS, Adapter, adapter_of
 
-ALTERNATING = {"bedrock": "content", "gemini": "parts"}
-"""The formats in which no message of the model may follow another, and where these have blocks."""
-MODEL_ROLES = ("assistant", "model")
+ALTERNATING = {"anthropic": "content", "bedrock": "content", "gemini": "parts"}
+"""The formats in which no message of the model may follow another, and where these have blocks.
+
+Anthropic joins two itself, and then refuses an answer whose thinking does not come first.
+"""
+REASONING = ("thinking", "redacted_thinking")
+"""Anthropic: the types of blocks that have to open an answer."""
+MODEL_ROLES = {"assistant", "model"}
 
 
 def tool_definition(
@@ -57,23 +62,31 @@ def appended(items: Sequence[Item], added: Sequence[Item]) -> list[Item]:
     return adapter_of(added)[0].appended(items, added)
 
 
-def alternating(items: Sequence[Item], adapter: Adapter) -> list[Item]:
-    """Return a list in which messages of the model in a row are one, where its format wants that.
+def alternating(items: Sequence[Item], adapter: Adapter, added: Container[int]) -> list[Item]:
+    """Return a list in which an added message of the model is one with a neighbour of the model.
 
-    Reasoning still opens the joined message.
+    `added` are the places of ours. Reasoning still opens the joined message.
     """
     blocks_at = ALTERNATING.get(adapter.NAME)
     if blocks_at is None:
         return list(items)
     joined: list[Item] = []
-    for item in items:
+    for at, item in enumerate(items):
         last = joined[-1] if joined else {}
-        if item.get("role") not in MODEL_ROLES or last.get("role") not in MODEL_ROLES:
+        is_ours = at in added or at - 1 in added
+        if not is_ours or not {item.get("role"), last.get("role")} <= MODEL_ROLES:
             joined.append(item)
             continue
-        blocks = item.get(blocks_at) or []
-        is_answer = ["reasoningContent" not in each and not each.get("thought") for each in blocks]
-        start = [*is_answer, True].index(True)
-        blocks = [*blocks[:start], *(last.get(blocks_at) or []), *blocks[start:]]
+        blocks = _blocks(item.get(blocks_at))
+        start = [*(not _is_reasoning(block) for block in blocks), True].index(True)
+        blocks = [*blocks[:start], *_blocks(last.get(blocks_at)), *blocks[start:]]
         joined[-1] = {**item, blocks_at: blocks}
     return joined
+
+
+def _blocks(content: Any) -> list[Any]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content or []
+
+
+def _is_reasoning(block: Any) -> bool:
+    return block.get("type") in REASONING or "reasoningContent" in block or block.get("thought")

@@ -396,7 +396,8 @@ class SessionRun:
 
     def view(self, items: list[Item]) -> list[Item]:
         """Return the view of the list of the last turn, with the cache marks of this session."""
-        return self.marker.written(self.state.view.write(items, self._handed))
+        view = self.state.view
+        return view.joined(self.marker.written(view.write(items, self._handed)))
 
     def save(self, record: Record) -> None:
         """Write an entry down as it stands after an access, or as the host wants it."""

@@ -137,7 +137,7 @@ class View:
         return max((fold.end for fold in self.folds), default=0)
 
     def write(self, items: Sequence[Item], handed: dict[int, Item]) -> list[Item]:
-        """Return the items to send: the caller's own, and copies of the edited ones.
+        """Return an item for each message: the caller's own, and copies of the edited ones.
 
         `handed` keeps the copies from one call to the next; one that its receiver has altered, or
         whose edit is another by now, is made anew.
@@ -154,7 +154,17 @@ class View:
         end_of, starts = self.history.end_of, self.history.reading.starts
         for start, end in sorted(self.folds, reverse=True):  # so that no span moves another
             del view[starts[start] + 1 : end_of(end - 1)]
-        return writing.alternating(view, self.history.reading.adapter) if self.folds else view
+        return view
+
+    def joined(self, items: list[Item]) -> list[Item]:
+        """Return the items to send: a digest is one with an answer next to it, where roles alternate."""
+        digests, dropped = set[int](), 0
+        starts = self.history.reading.starts
+        for start, end in sorted(self.folds):
+            digests.add(starts[start] - dropped)
+            dropped += self.history.end_of(end - 1) - starts[start] - 1
+        adapter = self.history.reading.adapter
+        return writing.alternating(items, adapter, digests) if digests else items
 
 
 def _links(message: Message) -> list[tuple[bool, str]]:

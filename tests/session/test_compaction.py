@@ -72,9 +72,21 @@ def as_gemini(number: int) -> list[dict[str, Any]]:
     ]
 
 
+def as_anthropic(number: int) -> list[dict[str, Any]]:
+    use = {"type": "tool_use", "id": f"c{number}", "name": "look", "input": {"room": number}}
+    thought = {"type": "thinking", "thinking": "Next.", "signature": "s"}
+    text = f"door_{number} " * 60
+    found = {"type": "tool_result", "tool_use_id": f"c{number}", "content": text}
+    return [
+        {"role": "assistant", "content": [thought, use]},
+        {"role": "user", "content": [{**found, "cache_control": {"type": "ephemeral"}}]},
+    ]
+
+
 @pytest.mark.parametrize(
     ("start", "step"),
     [
+        ({"role": "user", "content": "Count the rooms."}, as_anthropic),
         ({"role": "user", "content": [{"text": "Count the rooms."}]}, as_bedrock),
         ({"role": "user", "parts": [{"text": "Count the rooms."}]}, as_gemini),
         ({"parts": [{"text": "Count the rooms."}]}, as_gemini),  # a user's, as Gemini reads it
@@ -83,18 +95,25 @@ def as_gemini(number: int) -> list[dict[str, Any]]:
 def test_roles_alternate_where_a_digest_stands_before_an_answer(
     tmp_path: Path, start: dict[str, Any], step: Any
 ) -> None:
-    """Bedrock and Gemini refuse two messages of the model in a row; reasoning opens its message."""
+    """Bedrock and Gemini refuse two messages of the model in a row, Anthropic joins them itself.
+
+    Reasoning opens its message.
+    """
     items = [start]
     memory = Hippocampus(tmp_path, policy=TIGHT, prices=TABLES["none"])
     digests = 0
     with memory.session("s") as session, no_fallback():
         for number in range(20):
+            for blocks in (each["content"] for each in items if step is as_anthropic):
+                if isinstance(blocks, list):
+                    blocks[-1].pop("cache_control", None)
             items += step(number)
             view = session(items)
             roles = [each.get("role", "user") for each in view]
             assert all(one != other for one, other in itertools.pairwise(roles))
             answers = [each["content"] for each in view[1::2] if "content" in each]
-            assert all("reasoningContent" in blocks[0] for blocks in answers if len(blocks) > 1)
+            kinds = {"reasoningContent", "thinking"}
+            assert all(kinds & blocks[0].keys() for blocks in answers if len(blocks) > 1)
             digests += "digest" in json.dumps(view)
             assert unpaired(read(view)) == []
     assert digests
