@@ -14,6 +14,7 @@ from hippocampus.formats import json_text
 from hippocampus.formats.calls import file_of
 from hippocampus.formats.conversation import Message, Part
 from hippocampus.formats.reads import file_read, files_written
+from hippocampus.indexing.failures import message_of
 from hippocampus.indexing.frame import as_content, as_words
 from hippocampus.models import tokens
 from hippocampus.session.constants import CONSTANTS
@@ -193,7 +194,7 @@ def _outcome(part: Part, call: Part | None) -> list[str]:
     argued = call.text if call else ""
     tool = call.tool if call else part.tool
     if part.is_error:
-        return [f"! {_cut(part.text, ERROR_CHARACTERS)}"]
+        return [f"! {_failure(part.text)}"]
     if call and (file_read(tool, argued) or files_written(tool, argued)):
         return []
     if len(part.text) <= OUTCOME_CHARACTERS:
@@ -201,6 +202,15 @@ def _outcome(part: Part, call: Part | None) -> list[str]:
     room = max(MIN_TOKENS // 3, len(part.text) // (4 * OUTCOME_SHARE))
     lines = excerpt(part.text, room, tool=tool, arguments=argued)
     return ["\n".join(f"  {line}" for line in lines)]
+
+
+def _failure(text: str) -> str:
+    """Return the message of a failure: of a long one its first and last line, and those between that fit."""
+    lines = message_of(text) if len(text) > ERROR_CHARACTERS else [text]
+    lines = [_cut(line, ERROR_CHARACTERS // min(2, len(lines))) for line in lines]
+    while len(lines) > 2 and sum(map(len, lines)) > ERROR_CHARACTERS:
+        del lines[-2]
+    return " … ".join(lines)
 
 
 def _argued(arguments: str, root: str) -> str:

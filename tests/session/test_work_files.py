@@ -198,6 +198,20 @@ def test_what_the_assistant_said_goes_before_the_newer_calls_of_a_digest() -> No
     assert "open inwards" in digest.lines_of(messages, {}, [], 0, Room(200))
 
 
+@pytest.mark.parametrize(
+    ("before", "message"),
+    [
+        ("test_a PASSED\n", "FAILED test_shop.py::test_total - AssertionError: assert 4 == 5"),
+        ("    return total(order)\n", "shop.errors.OrderError: order A-17 has no lines"),
+    ],
+)
+def test_a_digest_says_what_failed_at_the_end_of_a_long_output(before: str, message: str) -> None:
+    """An agent that does not see why a call failed makes it again."""
+    text = f"Exit code 1\n{before * 300}{message}"
+    told = digest.lines_of(read(talk(("Bash", {"command": "pytest"}, text))), {}, [], 0, Room(200))
+    assert f"! Exit code 1 … {message}" in told
+
+
 def test_a_result_that_refers_to_an_earlier_read_replaces_no_text() -> None:
     again = ("Read", {"file_path": "/srv/house/rooms.py"}, "File unchanged since last read.")
     assert SOURCE.rstrip("\n") in text_of(known(READ, again))
