@@ -66,6 +66,21 @@ def test_a_pointer_at_a_young_read_or_at_none_stays(
     assert last_result(items, tmp_path, policy.load("default")) == POINTERS[0]
 
 
+def test_a_pointer_at_a_young_pointer_stays_after_a_restart(tmp_path: Path) -> None:
+    """The pointer before it has the text, whether or not it was there when the session opened."""
+    again = [*steps(POINTERS[0], between=12), *steps(POINTERS[1], between=2)[3:]]
+    items: list[Item] = json.loads(json.dumps(again))
+    for number, item in enumerate(items[1:]):
+        [block] = item["content"]
+        block["id" if "id" in block else "tool_use_id"] = f"c{number // 2}"
+    chosen = policy.load("default")
+    assert last_result(items, tmp_path, chosen) == POINTERS[1]
+    memory = Hippocampus(tmp_path, policy=chosen)
+    with memory.session("s") as session, no_fallback():
+        assert session(items)[-1] == items[-1]
+    memory.close()
+
+
 def test_a_policy_that_shortens_nothing_leaves_it(tmp_path: Path) -> None:
     chosen = policy.load("default").model_copy(update={"compression": "none"})
     assert last_result(steps(POINTERS[0], between=12), tmp_path, chosen) == POINTERS[0]
