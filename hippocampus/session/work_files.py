@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from hippocampus.formats import json_text
 from hippocampus.formats.calls import file_key, is_one_file, texts_in, writes_whole
 from hippocampus.formats.conversation import Message, Part
-from hippocampus.formats.reads import PATCHED, file_read, files_written, reads_whole
+from hippocampus.formats.reads import PATCHED, file_read, files_written, points_back, reads_whole
 from hippocampus.indexing.extraction import ExtractionContext
 from hippocampus.indexing.output import output_of
 from hippocampus.indexing.select import choose
@@ -205,6 +205,8 @@ def _see(call: Part, result: str, turn: int, files: dict[str, list[WorkFile]]) -
             own = WorkFile(path)
             known.append(own)
         own.path, own.turn = max(own.path, path, key=len), turn
+        if read and points_back(result):
+            continue
         if read:
             output = output_of(result, call.text)
             whole, lines = reads_whole(call.text), output.body.rstrip("\n").split("\n")

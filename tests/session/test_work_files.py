@@ -183,6 +183,14 @@ def test_the_lines_that_hold_a_line_are_those_above_it_with_less_indent(
         assert head == next(found, -1)
 
 
+def test_a_host_s_word_that_a_file_is_unchanged_is_no_line_of_it() -> None:
+    said = "File unchanged since last read. The content from the earlier result is still current."
+    read_again = ("Read", {"file_path": "rooms.py"}, said)
+    [file] = known(("Read", {"file_path": "rooms.py"}, SOURCE), read_again).newest()
+    assert file.text == SOURCE.rstrip("\n")
+    assert file.turn == 2
+
+
 def test_a_long_command_stands_in_the_step() -> None:
     command = (
         "make lint && make test && make docs && make package && make check && make all | tail -n 20"
