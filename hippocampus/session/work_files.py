@@ -35,6 +35,8 @@ BODY_LINES = 24
 """A definition of so few lines may be shown with its body."""
 MIN_CHARACTERS = 8
 """A shorter line, such as a bracket, is no sign that it was written before."""
+PLACED_LINES = 8
+"""The fewest known lines that show where a text without numbers belongs in its file."""
 CONTEXT_LINES = 3
 """The lines that are shown around each line that the agent wrote."""
 MIN_TOKENS, OUTLINE_SHARE = 120, 6
@@ -121,6 +123,7 @@ class WorkFile:
             return
         seen = piece.text
         self.loose = [part for part in self.loose if part.text not in seen]
+        first = piece.first = first or self._place_of(seen)
         if not first:
             self.loose.append(piece)
             return
@@ -139,6 +142,14 @@ class WorkFile:
                 self.pieces[-1].lines += part.lines
             else:
                 self.pieces.append(part)
+
+    def _place_of(self, text: str) -> int:
+        """Return the number of the first line of a text that holds a piece of the file; 0 for none."""
+        for piece in self.pieces:
+            at = text.find(piece.text)
+            if at >= 0 and len(piece.lines) >= PLACED_LINES:
+                return max(0, piece.first - text.count("\n", 0, at))
+        return 0
 
     def write(self, text: str, turn: int) -> None:
         """Take in a new text of the whole file."""

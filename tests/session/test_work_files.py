@@ -191,6 +191,16 @@ def test_a_host_s_word_that_a_file_is_unchanged_is_no_line_of_it() -> None:
     assert file.turn == 2
 
 
+def test_a_text_without_numbers_stands_where_its_lines_are_known() -> None:
+    """A file that a command prints is in the digest once, and not again after itself."""
+    path, lines = {"file_path": "rooms.py"}, SOURCE.rstrip("\n").split("\n")
+    printed = ("Bash", {"command": "sed -n 1,400p rooms.py"}, SOURCE)
+    part = ("Read", {**path, "offset": 20, "limit": 30}, cat(20, lines[19:49]))
+    [file] = known(part, printed).newest()
+    assert file.text == "\n".join(lines)
+    assert [piece.first for piece in file.pieces] == [1]
+
+
 def test_a_long_command_stands_in_the_step() -> None:
     command = (
         "make lint && make test && make docs && make package && make check && make all | tail -n 20"
