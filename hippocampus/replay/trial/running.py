@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 from hippocampus import recall
-from hippocampus.errors import HippocampusError
 from hippocampus.formats import anthropic, json_text
 from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.formats.usage import Usage, usage_of
@@ -47,8 +46,8 @@ MAX_OUTPUT_CHARACTERS = 30_000
 """Of a longer output the middle is left out, under both conditions, as coding agents do."""
 
 
-class BudgetError(HippocampusError):
-    """The next call would pass the budget."""
+class BudgetError(Exception):
+    """The next call would pass the budget; it ends the run, and no host sees it."""
 
 
 def run_trial(
