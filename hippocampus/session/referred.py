@@ -18,6 +18,9 @@ def referred(history: History, start: int, read_turns: int) -> Iterator[Rendered
 
     A younger one is in the view as it came, or as the last pointer at it brought it.
     """
+    new = (part for message in history.raw[start:] for part in message.parts)
+    if not any(part.kind == "result" and points_back(part.text) for part in new):
+        return
     calls: dict[str, tuple[str, str]] = {}
     texts: dict[tuple[str, str], tuple[int, str]] = {}
     for number, message in enumerate(history.raw):
