@@ -55,11 +55,13 @@ def is_image_block(block: object) -> bool:
 
 def without_image_blocks(blocks: list[Any]) -> list[Any]:
     """Return blocks without the images; where there was no text, an empty one in place of the first."""
-    images = [block for block in blocks if is_image_block(block)]
-    kind = "input_text" if any(block["type"] == "input_image" for block in images) else "text"
-    mark = {key: block[key] for block in images for key in ("cache_control",) if key in block}
-    empty = [] if any(map(is_text_block, blocks)) else [{"type": kind, "text": "", **mark}]
-    return [*empty, *(block for block in blocks if not is_image_block(block))]
+    left = [block for block in blocks if not is_image_block(block)]
+    if any(map(is_text_block, left)):
+        return left
+    kinds = {block["type"]: block for block in blocks if is_image_block(block)}
+    empty = {"type": "input_text" if "input_image" in kinds else "text", "text": ""}
+    marks = [block["cache_control"] for block in kinds.values() if "cache_control" in block]
+    return [{**empty, **({"cache_control": marks[-1]} if marks else {})}, *left]
 
 
 def text_of(content: object) -> str:

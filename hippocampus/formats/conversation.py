@@ -118,8 +118,8 @@ def with_texts(
     """Return the message with the text of some parts replaced; `texts` is by part number.
 
     All other fields of the provider's items stay the same. A result made of blocks keeps its images,
-    but for those `without_images`, and the text replaces its first text block. Where the provider holds an object, the text is that
-    object's JSON, or else stands in it as `output`.
+    but for those `without_images`, and the text replaces its first text block. Where the provider
+    holds an object, the text is that object's JSON, or else stands in it as `output`.
     """
     raw = list(message.raw)
     parts = list(message.parts)

@@ -359,10 +359,9 @@ def text_in(record: Record, payload: bytes) -> str:
     return without_envelope(text)
 
 
-def images_of(form: str, payload: bytes) -> tuple[Item, ...]:
+def images_in(payload: bytes) -> tuple[Item, ...]:
     """Return the image blocks of a payload that a message held as blocks."""
-    blocks = json.loads(payload) if form == "blocks" else []
-    return tuple(filter(is_image_block, blocks))
+    return tuple(filter(is_image_block, json.loads(payload)))
 
 
 def handle(

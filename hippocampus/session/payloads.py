@@ -728,5 +728,8 @@ class _PayloadsDraft:
 
     def _free_id(self, origin: EntryOrigin, content: str) -> str:
         known = (self._numbers, self._ids, self._noted_ids)
-        is_taken = lambda named: any(named in ids for ids in known)  # noqa: E731
+
+        def is_taken(named: str) -> bool:
+            return any(named in ids for ids in known)
+
         return entry_id(self._rules.mark, self._rules.session, origin, content, is_taken)

@@ -456,7 +456,8 @@ class Session:
             return ()
         try:
             record = self._record_of(call.entry_id or "")
-            return retrieval.images_of(record.form, self._retrieval.original(record))
+            has_blocks = record.form == "blocks"
+            return retrieval.images_in(self._retrieval.original(record)) if has_blocks else ()
         except (RecallError, StoreError):
             return ()
 

@@ -27,10 +27,10 @@ NEW = re.compile(r"(?i)^(?:new|replace|after)")
 """Argument names of the two texts of an edit."""
 HUNK = re.compile(r"(?m)^@@.*$")
 INSIDE = re.compile(
-    r"\s*[})\]]?\s*(?:if|elif|else|for|foreach|while|until|unless|switch|match|case|when|try|catch|except|rescue"
-    r"|finally|with|using|do|select|default|loop|return|yield|raise|throw|await|go|defer)\b|.*,\s*$"
+    r"[})\]]?\s*(?:if|elif|else|for|foreach|while|until|unless|switch|match|case|when|try|catch|except|rescue"
+    r"|finally|with|using|do|select|default|loop|return|yield|raise|throw|await|go|defer)\b|.*,$"
 )
-"""A line that opens a block and defines nothing."""
+"""A line, without blanks around it, that opens a block and defines nothing."""
 BODY_LINES = 24
 """A definition of so few lines may be shown with its body."""
 MIN_CHARACTERS = 8
@@ -365,7 +365,7 @@ def _outline(parts: Sequence[Piece]) -> list[tuple[int, int, int]]:
             end = place + 1
             while end < min(len(filled), place + BODY_LINES) and depths[end] > depth:
                 end += 1
-            opens = end > place + 1 and not INSIDE.match(text)
+            opens = end > place + 1 and not INSIDE.match(text.strip())
             if opens or text.startswith("#"):
                 heads.append((depth, number, at))
             if opens and end < place + BODY_LINES:

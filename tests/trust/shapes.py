@@ -11,11 +11,13 @@ import sys
 from collections.abc import Callable, Iterator
 from time import process_time
 
+from hippocampus.formats.failed import says_it_failed
 from hippocampus.indexing import ExtractionContext, index, kind_of, price_of
 from hippocampus.indexing.arguments import shorten
 from hippocampus.indexing.extraction import forget_readings
 from hippocampus.policy.redaction import redacted
 from hippocampus.prices import TABLES
+from hippocampus.session.work_files import WorkFile, described
 
 PIECES = {
     "jwt head": "eyJhbGciOiJIUzI1NiJ9.", "jwt": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.c2ln",
@@ -108,10 +110,19 @@ def shorten_it(text: str) -> None:
     shorten(json.dumps({"file_path": "a.txt", "content": text}), "[abcdefgh · 9 tokens]")
 
 
+def digest_it(text: str) -> None:
+    """Describe a text as a file that was changed after it was read."""
+    says_it_failed(text)
+    file = WorkFile("a.py", changed=2)
+    file.read(1, text.split("\n"), 1, whole=True)
+    described(file, 2_000, 5)
+
+
 STEPS: dict[str, Callable[[str], object]] = {
     "index": index_it,
     "redact": redact_it,
     "shorten": shorten_it,
+    "digest": digest_it,
 }
 
 
