@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import logging
 import threading
@@ -259,6 +258,8 @@ class Hippocampus:
         request: Mapping[str, Any] | None = None,
     ) -> list[Any]:
         """Return what `view` returns; the work is done in a thread."""
+        import asyncio
+
         return await asyncio.to_thread(
             self.view, session_id, messages, idle_seconds=idle_seconds, request=request
         )
@@ -275,6 +276,8 @@ class Hippocampus:
 
     async def aanswer(self, session_id: str, arguments: str | Mapping[str, Any]) -> str:
         """Return what `answer` returns; the work is done in a thread."""
+        import asyncio
+
         return await asyncio.to_thread(self.answer, session_id, arguments)
 
     def attach(

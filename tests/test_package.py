@@ -35,7 +35,7 @@ assert not opened, opened
 SMALL_SESSION = """
 import sys
 from hippocampus import Hippocampus
-memory = Hippocampus("state", model="claude-sonnet-5-5")
+memory = Hippocampus("state")
 call = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
 items = [
     {"role": "user", "content": "Read it."},
@@ -44,6 +44,9 @@ items = [
 ]
 with memory.session("s") as session:
     session(items)
+    from hippocampus.models import tokens
+    assert not tokens._vocabulary.cache_info().currsize, "tiktoken's tables"
+    assert not {"asyncio", "ssl"} & set(sys.modules), "for another process, or another machine"
 memory.close()
 print([name for name in ("numpy", "httpx", "onnxruntime", "psycopg") if name in sys.modules])
 """

@@ -5,7 +5,6 @@ Law 3 stands here, in `Session.__call__`: whatever fails inside, the loop gets i
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import json
 import logging
@@ -175,6 +174,8 @@ class Session:
         request: Mapping[str, Any] | None = None,
     ) -> list[Any]:
         """Return what a call of the session returns; the work is done in a thread."""
+        import asyncio
+
         return await asyncio.to_thread(self, items, idle_seconds=idle_seconds, request=request)
 
     async def achanges(
@@ -185,6 +186,8 @@ class Session:
         request: Mapping[str, Any] | None = None,
     ) -> tuple[Change, ...]:
         """Return what `changes` returns; the work is done in a thread."""
+        import asyncio
+
         return await asyncio.to_thread(
             self.changes, items, idle_seconds=idle_seconds, request=request
         )
@@ -379,6 +382,8 @@ class Session:
 
     async def aanswer(self, arguments: str | Mapping[str, Any]) -> str:
         """Return what `answer` returns; the work is done in a thread."""
+        import asyncio
+
         return await asyncio.to_thread(self.answer, arguments)
 
     def _taken(self, call: calls.RecallCall, bound: int) -> str:

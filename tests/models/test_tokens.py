@@ -44,6 +44,26 @@ def test_any_text_weighs_what_tiktoken_says_of_it_whole(whole: object, text: str
     assert tokens.count(text) == len(whole.encode(text, disallowed_special=()))
 
 
+SIMPLE_CHARACTERS = [chr(n) for n in range(0x3000) if tokens.SIMPLE.fullmatch(chr(n))]
+
+
+@pytest.mark.parametrize("encoding", tokens.PATTERNS)
+@given(st.text(st.sampled_from(SIMPLE_CHARACTERS) | st.characters(codec="ascii")))
+def test_the_first_texts_weigh_without_tables_what_tiktoken_says(encoding: str, text: str) -> None:
+    pieces = tokens._splitter(encoding).findall(text)
+    counted = sum(tokens._count_piece(piece, encoding) for piece in pieces)
+    assert counted == len(tokens._vocabulary(encoding).encode_ordinary(text))
+
+
+@pytest.mark.parametrize("encoding", tokens.PATTERNS)
+def test_each_simple_character_is_split_as_tiktoken_splits_it(encoding: str) -> None:
+    whole, split = tokens._vocabulary(encoding), tokens._splitter(encoding).findall
+    for each in SIMPLE_CHARACTERS:
+        text = f"a{each}b 1{each}2 {each} .{each}\n{each}a'{each}S"
+        counted = sum(tokens._count_piece(piece, encoding) for piece in split(text))
+        assert counted == len(whole.encode_ordinary(text)), ascii(each)
+
+
 def test_real_source_weighs_what_tiktoken_says(whole: object) -> None:
     for path in sorted(Path(os.__file__).parent.glob("c*.py"))[:12]:
         source = path.read_text("utf-8")

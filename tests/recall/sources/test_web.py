@@ -15,7 +15,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from hippocampus.policy import Refetch
-from hippocampus.recall.sources import FetchRequest, Unavailable, _is_public, _Pinned, read_url
+from hippocampus.recall.sources import FetchRequest, Unavailable
+from hippocampus.recall.web import _is_public, _Pinned, read_url
 
 KINDS = {
     "/png": "image/png",
