@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from hippocampus import secrets
 from hippocampus.formats import json_text
 from hippocampus.policy.matching import expression
-from hippocampus.policy.shorthand import OneOrMany
+from hippocampus.policy.shorthand import OneOrMany, described
 from hippocampus.policy.words import RedactionKind
 from hippocampus.secrets.encodings import layers, searchable
 
@@ -55,9 +55,7 @@ def _checked(pattern: str) -> str:
 class Redaction(BaseModel):
     """What to redact: named kinds, and matches of patterns."""
 
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True
-    )
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, json_schema_extra=described)
 
     kinds: Annotated[tuple[RedactionKind, ...], OneOrMany()] = ()
     """Named kinds: `card`, `email`, `iban`, `phone` (with country code), `secret`."""

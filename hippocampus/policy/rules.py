@@ -10,7 +10,7 @@ from hippocampus.entries.entry import Compression
 from hippocampus.errors import nearest
 from hippocampus.policy import matching
 from hippocampus.policy.redaction import Redaction
-from hippocampus.policy.shorthand import OneOrMany, Short
+from hippocampus.policy.shorthand import OneOrMany, Short, described
 from hippocampus.policy.words import Encoding, EntryType, Kind, Level, Priority, Supersession
 
 LEVELS: tuple[str, ...] = Level.__args__  # type: ignore[attr-defined]
@@ -60,7 +60,7 @@ class Declared(BaseModel):
         extra="forbid",
         frozen=True,
         strict=True,
-        use_attribute_docstrings=True,
+        json_schema_extra=described,
         validate_by_name=False,
         validate_by_alias=True,
     )
@@ -127,9 +127,7 @@ OWN_SOURCES = ("file", "http", "tool")
 class Refetch(BaseModel):
     """How content is fetched again: the name of a source, and its options."""
 
-    model_config = ConfigDict(
-        extra="allow", frozen=True, strict=True, use_attribute_docstrings=True
-    )
+    model_config = ConfigDict(extra="allow", frozen=True, strict=True, json_schema_extra=described)
 
     type: Text
     """The source: `file`, `http`, `tool`, or one that the host or a package registers."""

@@ -1,12 +1,29 @@
-"""Short forms of values in policy files, read into the full form and described in the schema."""
+"""Short forms of values in policy files, and what the schema of these files has about each field."""
 
 from __future__ import annotations
 
+import ast
+import inspect
+import itertools
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, core_schema
+
+
+def described(schema: dict[str, Any], model: type[BaseModel]) -> None:
+    """Describe the fields of a model by the docstrings after them.
+
+    Only where a schema is made: pydantic's `use_attribute_docstrings` reads the sources at each import.
+    """
+    [written] = ast.parse(inspect.getsource(model)).body
+    fields = schema["properties"]
+    for before, after in itertools.pairwise(written.body):  # type: ignore[attr-defined]
+        match before, after:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(ast.Constant(str(text))):
+                field = fields[name if name in fields else model.model_fields[name].alias]
+                field["description"] = inspect.cleandoc(text)
 
 
 @dataclass(frozen=True, slots=True)
