@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 from contextlib import nullcontext
@@ -15,19 +14,15 @@ from typer import Argument, Option
 from hippocampus import policy as policies
 from hippocampus import prices as price_tables
 from hippocampus.cli.options import AsJson, PolicyName, console, fail, track
-from hippocampus.errors import RecordingError
 from hippocampus.policy.words import PriceTable
 from hippocampus.prices import DEFAULT_MODEL
 from hippocampus.storage.files import temporary_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from hippocampus.policy import Resolution, Subject
-    from hippocampus.prices import Prices
-    from hippocampus.replay.billed import Compared
 
-BILLED_ALONE = "--billed replays nothing; leave out --compare and --report, or --billed"
 MISSING = "no such file or directory"
 MAX_TEXT_CHARACTERS = 48
 """The start of an entry's text that a row has."""
@@ -64,14 +59,10 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
     as_json: AsJson = False,
     report: Annotated[Path | None, Option(help="Write one HTML page to this file.")] = None,
     texts: Annotated[bool, Option("--texts", help="With --report, pages of both lists.")] = False,
-    billed: Annotated[bool, Option("--billed", help="Only compare with recorded bills.")] = False,
-    outcomes: Annotated[
-        bool,
-        Option("--outcomes", help="By folder, how much of decisive steps' quotes was in view."),
-    ] = False,
     strict: Annotated[bool, Option("--strict", help="Status 1 if a line is not read.")] = False,
-    out: Annotated[Path | None, Option(help="A folder of rows; a stopped run goes on.")] = None,
-    resume: Annotated[bool, Option("--resume", help="Go on with the run in --out.")] = False,
+    out: Annotated[
+        Path | None, Option(help="A folder of rows; what an earlier run has put there is used.")
+    ] = None,
     engine: Annotated[
         Literal["processes", "ray"],
         Option(help="Local processes, or Ray at RAY_ADDRESS, which must see the same files."),
@@ -83,31 +74,18 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
     from hippocampus.replay.corpus import Corpus
     from hippocampus.replay.readers import iter_files
 
-    for is_wrong, sentence in (
-        (billed and (compare or report), BILLED_ALONE),
-        (resume and not out, "--resume goes on with the run in a folder: name it by --out"),
-        (
-            texts and not report,
-            "--texts writes into a folder next to the page: name it by --report",
-        ),
-    ):
-        if is_wrong:
-            fail(sentence)
+    if texts and not report:
+        fail("--texts writes into a folder next to the page: name it by --report")
     by_model = model == "recorded"
-    table = price_tables.prices_for(prices, None if by_model else model)
-    if billed:
-        _print_bills(paths, table, as_json=as_json)
-        return
     if report is not None:
         _expect_writable(report, paths)
     if out and {path.resolve() for path in paths} & {out.resolve(), *out.resolve().parents}:
         fail(f"the rows cannot be written to {out}, which is in a folder of recordings")
     options = run.Options(
         policies.load(policy),
-        table,
+        price_tables.prices_for(prices, None if by_model else model),
         compare=compare,
         views=report is not None,
-        outcomes=outcomes,
         marks=marks,
         by_model=by_model,
         texts=report.with_name(f"{report.stem}-texts") if report and texts else None,
@@ -118,7 +96,7 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
         gone = [path for path in paths if path not in existing]
         corpus.left_out.extend({"path": str(path), "reason": MISSING} for path in gone)
         count = sum(1 for _ in iter_files(existing or paths))
-        done = corpus.replay(iter_files(existing), engine=engine, jobs=jobs, resume=resume)
+        done = corpus.replay(iter_files(existing), engine=engine, jobs=jobs)
         for _ in track(done, count):
             pass
         _print_outcome(run.outcome(corpus, options), report, as_json=as_json, strict=strict)
@@ -128,7 +106,7 @@ def _print_outcome(
     found: dict[str, Any], report: Path | None, *, as_json: bool, strict: bool
 ) -> None:
     """Print the figures, write the page, print what was left out, and set the exit status."""
-    from hippocampus.replay import outcomes, run, table
+    from hippocampus.replay import run, table
     from hippocampus.replay.page import write_page
     from hippocampus.replay.workers import KILLED
 
@@ -136,8 +114,6 @@ def _print_outcome(
         for piece in run.json_pieces(found):
             typer.echo(piece, nl=False)
         typer.echo()
-    elif found["outcomes"]:
-        outcomes.print_outcomes(found["outcomes"], found["ours"], console())
     elif found["total"]:
         table.print_outcome(found, console())
     if report is not None:
@@ -155,20 +131,6 @@ def _print_outcome(
     if (strict and (skipped or broken)) or is_killed:
         typer.echo(f"hippocampus: {len(skipped)} files and {broken} lines not read", err=True)
         raise typer.Exit(1)
-
-
-def _print_bills(paths: Sequence[Path], otherwise: Prices, *, as_json: bool) -> None:
-    """Print the predicted next to the recorded bills; `otherwise` prices models without a price."""
-    from hippocampus.replay.billed import compared, figures, table
-    from hippocampus.replay.readers import find_files, read_file
-
-    bills: list[Compared] = []
-    for path in find_files([path for path in paths if path.exists()] or paths):
-        with contextlib.suppress(RecordingError):
-            bills += filter(None, [compared(recording, otherwise) for recording in read_file(path)])
-    if not bills:
-        fail("no recording there has 20 calls with the provider's own counts")
-    typer.echo(json.dumps(list(map(figures, bills))) if as_json else table(bills))
 
 
 def _expect_writable(out: Path, paths: Iterable[Path]) -> None:

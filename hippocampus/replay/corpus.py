@@ -41,27 +41,17 @@ class Corpus:
     """A row for each file without a part."""
 
     def replay(
-        self,
-        files: Iterable[Path],
-        *,
-        engine: Engine = "processes",
-        jobs: int | None = None,
-        resume: bool = False,
+        self, files: Iterable[Path], *, engine: Engine = "processes", jobs: int | None = None
     ) -> Iterator[Path]:
         """Write the part of each file, or take it over from an earlier run, and yield the file.
 
         A file that killed two processes gets no part, and a row in `left_out`.
 
         Raises:
-            StoreError: the folder has parts and `resume` is not set, or cannot be written.
+            StoreError: the folder cannot be written.
             HippocampusError: the engine is not installed.
 
         """
-        if not resume and next(self.folder.glob("*.jsonl"), None):
-            raise StoreError(
-                f"{self.folder} has the parts of another run: go on with it by --resume, or name "
-                "another folder"
-            )
         work = functools.partial(write_part, folder=self.folder, options=self.options)
         done = over_files(files, work, jobs=jobs, engine=engine, lost=_no_part)
         for file, part in done:
@@ -114,7 +104,7 @@ def _name(file: Path, options: Options) -> str:
         [(found.st_size, found.st_mtime_ns) for found in stats],
         options.policy.model_dump_json(),
         asdict(options.prices),
-        (options.compare, options.views, options.outcomes, options.marks, options.by_model),
+        (options.compare, options.views, options.marks, options.by_model),
         str(options.texts),
         hippocampus.__version__,
     )

@@ -23,7 +23,7 @@ from hippocampus.prices.prompt_cache import (
     Prompt,
     PromptCache,
 )
-from hippocampus.replay.decisive import DecisiveSteps, decisive_steps
+from hippocampus.replay.decisive import decisive_steps
 from hippocampus.replay.recording import Recording
 from hippocampus.replay.uses import lines_of, searchable, unnumbered, uses, values_of
 
@@ -58,8 +58,6 @@ class MeasuredCall:
     """The lines that the agent wrote and that the view did not show."""
     unread: tuple[int, ...] = ()
     """Tokens of each result that the agent asked to read and that the view did not show in full."""
-    hidden_ahead: tuple[str, ...] = ()
-    """The values and lines that a later decisive step quotes and that the view did not show."""
 
     @property
     def slice_tokens(self) -> int:
@@ -129,8 +127,8 @@ class Script:
     """The lines that each assistant message took from tool results."""
     asked: tuple[tuple[Part, ...], ...]
     """By call, the results new at it that the agent asked to read."""
-    decisive: DecisiveSteps
-    """The calls that wrote the submitted patch."""
+    decisive: tuple[int, ...]
+    """The calls that wrote the submitted patch, from 0."""
     searchable: Callable[[str], str]
     """`uses.searchable`, each distinct text of the recording once for all strategies."""
 
@@ -166,7 +164,9 @@ def prepare(recording: Recording) -> Script:
             tuple(part for number in range(start, end) for part in asked.get(number, ()))
             for start, end in arrivals
         ),
-        decisive=decisive_steps(recording.submission, messages, used, used_lines, texts),
+        decisive=decisive_steps(
+            recording.submission, dict(enumerate(messages[at] for at in answers)), texts
+        ),
         searchable=texts,
     )
 
@@ -262,7 +262,6 @@ def measure(
                 len(lines),
                 hidden(lines, reversed(searched)),
                 tuple(unread),
-                hidden(script.decisive.ahead(number), reversed(searched)),
             )
         )
     return Measured(

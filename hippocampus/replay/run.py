@@ -22,7 +22,6 @@ from hippocampus.prices import TABLES, Prices, prices_for
 from hippocampus.prices.prompt_cache import MarkPlacement
 from hippocampus.replay.managed import measure_ours
 from hippocampus.replay.measure import CacheModel, measure, prepare
-from hippocampus.replay.outcomes import DecisiveSums, decisive_sums, outcomes
 from hippocampus.replay.page import texts_page
 from hippocampus.replay.readers import read_bytes, read_file
 from hippocampus.replay.recording import Recording
@@ -48,8 +47,6 @@ class Options:
     """Whether the other strategies and the floor run too."""
     views: bool = False
     """Whether the sizes of every call are kept, for a page."""
-    outcomes: bool = False
-    """Whether the figures of decisive steps are computed, by folder."""
     marks: MarkPlacement = "ours"
     """The cache marks that every strategy's requests carry."""
     texts: Path | None = None
@@ -121,7 +118,9 @@ def replay_recording(recording: Recording, options: Options) -> Row:
         "format": recording.format,
         "model": recording.model,
         "dollars_per_million": prices.dollars_per_million,
-        **_figures(Summary(raw_of(script, everything), sums, Counter([prices.name]), unpriced)),
+        **_figures(
+            Summary(raw_of(script, everything, prices), sums, Counter([prices.name]), unpriced)
+        ),
         "broken": list(recording.broken),
         "problems": problems,
     }
@@ -134,11 +133,6 @@ def replay_recording(recording: Recording, options: Options) -> Row:
         row["entries"] = [asdict(timeline) for timeline in timelines]
     if texts and options.texts:
         row["texts"] = _write_texts(options.texts, recording, texts.data(recording, ours))
-    if options.outcomes:
-        row["decisive"] = {
-            name: asdict(decisive_sums(script, each, everything, prices))
-            for name, each in measured.items()
-        }
     return row
 
 
@@ -188,9 +182,7 @@ class Recordings:
     count: int
 
     def __iter__(self) -> Iterator[Row]:
-        for row in self.rows:
-            if "reason" not in row:
-                yield {name: value for name, value in row.items() if name != "decisive"}
+        yield from (row for row in self.rows if "reason" not in row)
 
     def __len__(self) -> int:
         return self.count
@@ -203,11 +195,6 @@ def outcome(rows: Iterable[Row], options: Options) -> dict[str, Any]:
     Documented in SPEC.md; a field once there stays.
     """
     sources, total = summarise(rows)
-    by_folder: dict[str, list[Mapping[str, DecisiveSums]]] = {}
-    for row in rows if options.outcomes else ():
-        if "reason" not in row:
-            decisive = {name: DecisiveSums(**sums) for name, sums in row["decisive"].items()}
-            by_folder.setdefault(row["source"], []).append(decisive)
     return {
         "version": 1,
         "policy": options.policy.name,
@@ -219,7 +206,6 @@ def outcome(rows: Iterable[Row], options: Options) -> dict[str, Any]:
         "sources": {name: _figures(each) for name, each in sources.items()},
         "total": _figures(total) if sources else None,
         "recordings": Recordings(rows, total.raw.recordings),
-        "outcomes": outcomes(by_folder) if by_folder else None,
         "skipped": sorted((row for row in rows if "reason" in row), key=lambda row: row["path"]),
     }
 

@@ -12,8 +12,10 @@ from typing import Any, Self
 
 from hippocampus.models import tokens
 from hippocampus.prices import Prices
+from hippocampus.replay.billed import bill_of
 from hippocampus.replay.measure import Measured, Script
 from hippocampus.replay.uses import values_of
+from hippocampus.session.billing import CALIBRATION_CALLS
 
 
 class SummedFields:
@@ -73,6 +75,10 @@ class Totals(SummedFields):
     result_tokens: int = 0
     shown_tokens: int = 0
     invalid_views: int = 0
+    steps: int = 0
+    """Decisive steps: the calls that were the last to write a line of the submitted patch."""
+    steps_hidden: int = 0
+    """Those of whose values or lines the view did not show one."""
 
     @property
     def visible_percent(self) -> float:
@@ -165,6 +171,8 @@ def totals(script: Script, measured: Measured, prices: Prices) -> Totals:
         result_tokens=measured.result_tokens,
         shown_tokens=measured.shown_tokens,
         invalid_views=measured.invalid_views,
+        steps=len(script.decisive),
+        steps_hidden=sum(measured.calls[step].slice_tokens > 0 for step in script.decisive),
     )
 
 
@@ -195,6 +203,14 @@ class RawTotals(SummedFields):
     broken_lines: int = 0
     unanswered: int = 0
     orphans: int = 0
+    billed_calls: int = 0
+    """Calls whose bill is compared with its prediction."""
+    predicted_cost: float = 0.0
+    """In base input tokens, as the next two."""
+    billed_cost: float = 0.0
+    missed_cost: float = 0.0
+    """The part of the bill above the prediction in calls that missed the cache against it."""
+    missed_calls: int = 0
 
     def figures(self) -> dict[str, Any]:
         """Return the sums and the shares that reports show."""
@@ -208,9 +224,9 @@ class RawTotals(SummedFields):
         }
 
 
-def raw_of(script: Script, everything: Measured) -> RawTotals:
+def raw_of(script: Script, everything: Measured, prices: Prices) -> RawTotals:
     """Return the sums of one recording."""
-    recording = script.recording
+    recording, bill = script.recording, bill_of(script, prices)
     sent = script.messages[: script.answers[-1]] if script.answers else []
     raw = RawTotals(
         recordings=1,
@@ -218,6 +234,11 @@ def raw_of(script: Script, everything: Measured) -> RawTotals:
         broken_lines=len(recording.broken),
         unanswered=recording.unanswered,
         orphans=recording.orphans,
+        billed_calls=max(0, bill.calls - CALIBRATION_CALLS),
+        predicted_cost=round(bill.predicted, 1),
+        billed_cost=round(bill.billed, 1),
+        missed_cost=round(bill.missed, 1),
+        missed_calls=bill.missed_calls,
     )
     later = set(script.uses[-1]) if script.uses else set()
     answers = dict(zip(script.answers, script.uses, strict=True))

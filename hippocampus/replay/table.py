@@ -5,6 +5,7 @@ Takes the object of `outcome` and prints; nothing is computed that is not in it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -35,6 +36,8 @@ NARROW_COLUMNS = {
     "lines_percent",
     "read_percent",
 }
+Z = 1.959964
+"""The quantile of the normal distribution for 95 percent."""
 WIDE = 118
 """Terminals under this width show the columns that decide, and no others."""
 
@@ -167,7 +170,37 @@ def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> list[str]:
             f"{raw['reported_tokens']:,} tokens where we count {raw['estimated_tokens']:,} "
             f"(x {raw['reported_ratio']:.2f}): a recording lacks the system prompt, tools and other parts."
         )
+    if raw["billed_cost"]:
+        off, off_without = (
+            100 * (raw["predicted_cost"] / (raw["billed_cost"] - missed) - 1)
+            for missed in (0, raw["missed_cost"])
+        )
+        found.append(
+            f"For {raw['billed_calls']:,} calls with a recorded bill the prediction is off by {off:+.1f} %, "
+            f"and by {off_without:+.1f} % without the excess of {raw['missed_calls']:,} calls that "
+            "missed the provider's cache."
+        )
+    if ours["steps"]:
+        low, high = (100 * end for end in interval(ours["steps_hidden"], ours["steps"]))
+        found.append(
+            f"Decisive steps, the last calls that wrote a line of the submitted patch: "
+            f"{ours['steps_hidden']:,} of {ours['steps']:,} used something that was hidden, "
+            f"{100 * ours['steps_hidden'] / ours['steps']:.1f} % [{low:.1f}, {high:.1f}]. This is a "
+            "proxy: it does not show whether an agent with such views solves the task."
+        )
     return found
+
+
+def interval(part: int, whole: int) -> tuple[float, float]:
+    """Return the ends of the 95 percent interval of a share (Wilson 1927).
+
+    >>> [round(end, 3) for end in interval(1, 35)]
+    [0.005, 0.145]
+    """
+    share, spread = part / whole, Z**2 / whole
+    middle = share + spread / 2
+    half = math.sqrt(spread * (share * (1 - share) + spread / 4))
+    return max(0.0, (middle - half) / (1 + spread)), min(1.0, (middle + half) / (1 + spread))
 
 
 def _prices(summary: dict[str, Any], outcome: dict[str, Any]) -> str:

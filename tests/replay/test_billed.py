@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from conversations import EAGER
+
 from hippocampus.formats.usage import Usage
 from hippocampus.prices import TABLES
-from hippocampus.replay.billed import compared, figures, table
+from hippocampus.replay.billed import bill_of
 from hippocampus.replay.measure import measure, prepare
 from hippocampus.replay.readers import read_file
 from hippocampus.replay.recording import Recording
+from hippocampus.replay.run import Options, outcome, replay_recording
 from hippocampus.replay.strategies import EVERYTHING
+from hippocampus.replay.table import sentences
+from hippocampus.session.billing import Bill
 
 PRICES = TABLES["anthropic-5m"]
 
@@ -33,25 +38,33 @@ def recording(count: int, *, missed: int = -1) -> Recording:
     return Recording("f.jsonl", "f.jsonl", "pi", items, usage=usage)
 
 
+def bill(count: int, *, missed: int = -1) -> Bill:
+    return bill_of(prepare(recording(count, missed=missed)), PRICES)
+
+
 def test_a_bill_is_predicted_from_the_messages() -> None:
-    found = compared(recording(40), PRICES)
-    assert found is not None
-    assert abs(found.error_percent) < 2
-    assert (found.calls, found.missed_calls) == (30, 0)
-    assert "| f.jsonl |" in table([found])
-    assert json.loads(json.dumps(figures(found)))["error_percent"] == round(found.error_percent, 1)
+    found = bill(40)
+    assert abs(found.deviation) < 0.02
+    assert (found.calls, found.missed_calls) == (40, 0)
 
 
 def test_a_prefix_that_the_provider_dropped_is_counted_as_a_miss() -> None:
-    found = compared(recording(40, missed=30), PRICES)
-    assert found is not None
+    found = bill(40, missed=30)
     assert found.missed_calls == 1
-    assert found.error_percent < -10
-    assert abs(found.error_without_misses_percent) < 2
+    assert found.deviation > 0.1
+    assert abs(found.predicted / (found.billed - found.missed) - 1) < 0.02
 
 
 def test_few_billed_calls_are_not_compared() -> None:
-    assert compared(recording(15), PRICES) is None
+    assert bill(15).calls == 0
+
+
+def test_a_replay_prints_how_far_the_prediction_is_off() -> None:
+    options = Options(EAGER, PRICES)
+    found = outcome([replay_recording(recording(40, missed=30), options)], options)
+    raw = found["total"]["raw"]
+    assert (raw["billed_calls"], raw["missed_calls"]) == (30, 1)
+    assert "For 30 calls with a recorded bill" in "".join(sentences(found["total"], found))
 
 
 def test_recorded_times_are_read(tmp_path: Path) -> None:

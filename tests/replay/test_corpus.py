@@ -14,14 +14,14 @@ import pytest
 from commands import run
 from conversations import EAGER, reading
 
-from hippocampus.errors import RecordingError, StoreError
+from hippocampus.errors import RecordingError
 from hippocampus.prices import prices_for
 from hippocampus.replay import workers
 from hippocampus.replay.corpus import Corpus
 from hippocampus.replay.run import Options, Row, json_pieces, outcome
 from hippocampus.replay.workers import KILLED, Engine, available_cores, over_files
 
-OPTIONS = Options(EAGER, prices_for("anthropic-5m", None), views=True, outcomes=True)
+OPTIONS = Options(EAGER, prices_for("anthropic-5m", None), views=True)
 
 
 def record(folder: Path, count: int = 6) -> list[Path]:
@@ -38,7 +38,7 @@ def replayed(
 ) -> Corpus:
     folder.mkdir(exist_ok=True)
     corpus = Corpus(folder, OPTIONS)
-    done = list(corpus.replay(files, jobs=jobs, engine=engine, resume=True))
+    done = list(corpus.replay(files, jobs=jobs, engine=engine))
     assert sorted(done) == sorted(files)
     return corpus
 
@@ -103,7 +103,7 @@ from replay.test_corpus import OPTIONS, Corpus
 workers.SMALL_BYTES = 0
 if __name__ == "__main__":
     files = sorted(Path(sys.argv[1]).iterdir())
-    for _ in Corpus(Path(sys.argv[2]), OPTIONS).replay(files, jobs=2, resume=True):
+    for _ in Corpus(Path(sys.argv[2]), OPTIONS).replay(files, jobs=2):
         pass
 """
 
@@ -120,7 +120,8 @@ def test_a_killed_run_goes_on_to_the_bytes_of_an_undisturbed_one(
     out.mkdir()
     script = tmp_path / "run.py"
     script.write_text(RUN)
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
+    folders = (str(Path(__file__).parent.parent), os.environ.get("PYTHONPATH", ""))
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
     command = [sys.executable, str(script), str(tmp_path / "source"), str(out)]
     with subprocess.Popen(command, env=environment, start_new_session=True) as process:
         while process.poll() is None and len(list(out.glob("*.jsonl"))) < at_part:
@@ -145,13 +146,6 @@ def test_a_changed_file_gets_another_part(tmp_path: Path) -> None:
 
 def rows(folder: Path, files: list[Path]) -> list[Row]:
     return [row for row in replayed(folder, files) if "reason" not in row]
-
-
-def test_parts_of_another_run_are_not_taken_over_unasked(tmp_path: Path) -> None:
-    files = record(tmp_path / "source", 1)
-    replayed(tmp_path / "out", files)
-    with pytest.raises(StoreError, match="--resume"):
-        list(Corpus(tmp_path / "out", OPTIONS).replay(files))
 
 
 @pytest.mark.parametrize(
@@ -179,12 +173,7 @@ def test_the_command_prints_from_a_folder_what_it_prints_without(tmp_path: Path)
     arguments = ("replay", "source", "gone", "--json", "--compare")
     plain = run(*arguments, cwd=tmp_path).stdout
     assert run(*arguments, "--out", "out", cwd=tmp_path).stdout == plain
-    assert run(*arguments, "--out", "out", "--resume", cwd=tmp_path).stdout == plain
-    for options, sentence in (
-        (("--out", "out"), "--resume"),
-        (("--resume",), "--out"),
-        (("--out", "source/out"), "folder of recordings"),
-    ):
-        done = run("replay", "source", *options, cwd=tmp_path)
-        assert done.returncode == 2
-        assert sentence in done.stderr
+    assert run(*arguments, "--out", "out", cwd=tmp_path).stdout == plain
+    done = run("replay", "source", "--out", "source/out", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "folder of recordings" in done.stderr

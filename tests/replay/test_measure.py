@@ -373,7 +373,7 @@ def test_halves_without_each_other_are_named() -> None:
 
 def test_raw_figures_say_where_the_tokens_are() -> None:
     script = prepare(recording([{"role": "system", "content": "Be brief."}, *ITEMS]))
-    raw = raw_of(script, measure(script, list))
+    raw = raw_of(script, measure(script, list), PRICES)
     assert raw.system_tokens == tokens.count("Be brief.")
     assert raw.user_tokens == tokens.count("Find it.")
     assert (raw.results, raw.results_never_used) == (2, 1)
@@ -390,7 +390,7 @@ def test_summaries_are_ratios_of_sums() -> None:
     half = totals(script, measure(script, lambda items: items[:1]), PRICES)
     summary = Summary()
     for _ in range(2):
-        raw = raw_of(script, measure(script, list))
+        raw = raw_of(script, measure(script, list), PRICES)
         summary.add(Summary(raw, {"all": everything, "half": half}))
     figures = summary.figures("all")["strategies"]
     assert figures["all"]["calls"] == 6

@@ -84,7 +84,7 @@ def test_recalls_are_counted_and_no_source_is_asked(tmp_path: Path) -> None:
 
 
 def test_the_content_of_a_file_gives_the_rows_of_the_file(tmp_path: Path) -> None:
-    options = Options(EAGER, PRICES, views=True, outcomes=True)
+    options = Options(EAGER, PRICES, views=True)
     [path] = record(tmp_path)
     assert replay_bytes(str(path), path.read_bytes(), options) == replay_file(path, options)
 

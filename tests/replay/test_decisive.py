@@ -11,8 +11,8 @@ from commands import run
 
 from hippocampus.prices import TABLES
 from hippocampus.replay.measure import Script, measure, prepare
-from hippocampus.replay.outcomes import DecisiveSums, decisive_sums, outcomes
 from hippocampus.replay.recording import Recording
+from hippocampus.replay.summary import totals
 
 OLD = "return the answer of the oracle"
 NEW = "return the reply of the oracle"
@@ -63,55 +63,28 @@ def hide(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def test_the_last_call_that_writes_a_line_of_the_patch_is_decisive() -> None:
-    assert dict(script().decisive.quotes) == {2: frozenset({OLD})}
+    assert script().decisive == (2,)
 
 
 @pytest.mark.parametrize(
     "patch", ["", PATCH.replace(NEW, "pass"), PATCH.replace("+++ b/src/oracle", "+++ b/b")]
 )
 def test_without_a_line_that_a_call_wrote_to_its_file_no_step_is_decisive(patch: str) -> None:
-    assert dict(script(patch).decisive.quotes) == {}
+    assert script(patch).decisive == ()
 
 
-def test_what_a_step_quotes_is_looked_for_from_its_arrival_on() -> None:
-    steps = script().decisive
-    assert [steps.ahead(call) for call in range(4)] == [set(), {OLD}, set(), set()]
-
-
-def test_hidden_quotes_count_at_the_step_and_in_the_calls_before_it() -> None:
+def test_hidden_quotes_count_at_the_step() -> None:
     prepared, prices = script(), TABLES["anthropic-5m"]
-    everything, hidden = measure(prepared, list), measure(prepared, hide)
-    shown = decisive_sums(prepared, everything, everything, prices)
-    assert (shown.steps, shown.steps_hidden, shown.lines, shown.lines_shown) == (1, 0, 1, 1)
-    assert (shown.calls_before, shown.calls_hidden) == (1, 0)
-    gone = decisive_sums(prepared, hidden, everything, prices)
-    assert (gone.steps_hidden, gone.lines_shown, gone.calls_hidden) == (1, 0, 1)
-    assert gone.raw_cost == shown.cost == everything.cost(prices)
+    shown = totals(prepared, measure(prepared, list), prices)
+    assert (shown.steps, shown.steps_hidden) == (1, 0)
+    gone = totals(prepared, measure(prepared, hide), prices)
+    assert (gone.steps, gone.steps_hidden) == (1, 1)
 
 
-def sums(steps: int, steps_hidden: int) -> dict[str, DecisiveSums]:
-    return {"ours": DecisiveSums(steps, steps_hidden, 0, 0, 0, 0, 0, 0, 8.0, 10.0)}
-
-
-def test_figures_are_ratios_of_sums_with_intervals_over_recordings() -> None:
-    found = outcomes({"solved": [sums(1, 0), sums(3, 2)], "unsolved": [sums(2, 2), sums(2, 2)]})
-    solved, unsolved = (
-        found["folders"][name]["strategies"]["ours"]["percent"] for name in ("solved", "unsolved")
-    )
-    assert solved["steps_hidden"] == pytest.approx([50.0, 0.0, 66.67])
-    assert unsolved["steps_hidden"] == [100.0, 100.0, 100.0]
-    assert (solved["lines"], solved["cost"]) == (None, [80.0, 80.0, 80.0])
-    assert found["difference"]["ours"]["steps_hidden"] == pytest.approx([50.0, 33.33, 100.0])
-    assert outcomes({"solved": [sums(1, 0)]})["difference"] is None
-
-
-def test_the_command_prints_folders_and_says_that_it_is_a_proxy(tmp_path: Path) -> None:
+def test_the_command_prints_hidden_steps_by_folder_and_names_them_a_proxy(tmp_path: Path) -> None:
     for folder in ("solved", "unsolved"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "one.traj.json").write_text(json.dumps(trajectory()))
-    printed = " ".join(run("replay", tmp_path, "--outcomes", cwd=tmp_path).stdout.split())
-    assert "solved: 1 of 1 recordings have a decisive step." in printed
-    assert "unsolved minus solved: 0.0 [0.0, 0.0] points: no difference was found." in printed
+    printed = " ".join(run("replay", tmp_path, cwd=tmp_path).stdout.split())
+    assert printed.count("0 of 1 used something that was hidden, 0.0 % [0.0, 79.3]") == 2
     assert "This is a proxy" in printed
-    figures = json.loads(run("replay", tmp_path, "--outcomes", "--json", cwd=tmp_path).stdout)
-    assert figures["outcomes"]["folders"]["solved"]["strategies"]["hippocampus"]["lines"] == 1
