@@ -70,6 +70,18 @@ class Shown(NamedTuple):
             raise typer.Exit(1)
 
 
+def print_table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table, its first column to the left and the others to the right."""
+    from rich.markup import escape
+    from rich.table import Column, Table
+
+    columns = (Column(title, justify="right") for title in titles[1:])
+    table = Table(titles[0], *columns, box=None, pad_edge=False)
+    for row in rows:
+        table.add_row(*map(escape, map(visible, row)))
+    console().print(table)
+
+
 def expect_state(state_dir: Path) -> StateDir:
     """Return a folder as a state directory; refuse any other before a file is written in it."""
     state = StateDir(state_dir)

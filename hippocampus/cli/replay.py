@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from contextlib import nullcontext
 from pathlib import Path
@@ -13,7 +12,7 @@ from typer import Argument, Option
 
 from hippocampus import policy as policies
 from hippocampus import prices as price_tables
-from hippocampus.cli.options import AsJson, PolicyName, console, fail, track
+from hippocampus.cli.options import AsJson, PolicyName, Shown, console, fail, print_table, track
 from hippocampus.policy.words import PriceTable
 from hippocampus.prices import DEFAULT_MODEL
 from hippocampus.storage.files import temporary_folder
@@ -21,7 +20,7 @@ from hippocampus.storage.files import temporary_folder
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from hippocampus.policy import Resolution, Subject
+    from hippocampus.policy import Resolution
 
 MISSING = "no such file or directory"
 MAX_TEXT_CHARACTERS = 48
@@ -159,9 +158,6 @@ def explain(
     as_json: AsJson = False,
 ) -> None:
     """Print what the rules set for each entry, or the view at a turn with the reason of each difference."""
-    from rich.table import Table
-    from rich.text import Text
-
     from hippocampus.replay import explanation
     from hippocampus.replay.readers import read_file
 
@@ -179,42 +175,31 @@ def explain(
     ]
     if not rows:
         fail(f"{file} holds no conversation")
-    if as_json:
-        typer.echo(json.dumps([_treated_row(*row) for row in rows], ensure_ascii=False))
-        return
-    table = Table(title=f"policy {found.name}", show_lines=False)
-    table.add_column("#", justify="right")
-    table.add_column("entry", ratio=1, overflow="fold")
-    table.add_column("tokens", justify="right")
-    table.add_column("what the rules set", ratio=1, overflow="fold")
-    for _, message, subject, resolution in rows:
+    values, lines = [], list[str]()
+    for name, message, subject, resolution in rows:
         said, rules = _values(resolution), resolution.because
-        lines = [f"{name}: {value} ({rules[name]})" for name, value in said.items()]
-        for name, rule in resolution.withheld.items():
-            lines.append(f"{name} withheld: content cannot raise itself ({rule})")
         words = " ".join(subject.text[: 4 * MAX_TEXT_CHARACTERS].split())
         if len(words) > MAX_TEXT_CHARACTERS:
             words = f"{words[:MAX_TEXT_CHARACTERS]}…"
-        entry = Text(f"{subject.type} {subject.source_type}: {words}")
-        sentences = Text("\n".join(lines) or "no rule matches")
-        table.add_row(str(message), entry, f"{subject.tokens:,}", sentences)
-    console().print(table)
-
-
-def _treated_row(
-    conversation: str, message: int, subject: Subject, resolution: Resolution
-) -> dict[str, object]:
-    return {
-        "conversation": conversation,
-        "message": message,
-        "type": subject.type,
-        "source.type": subject.source_type,
-        "tool": subject.tool,
-        "tokens": subject.tokens,
-        "said": _values(resolution),
-        "because": dict(resolution.because),
-        "withheld": dict(resolution.withheld),
-    }
+        about = f"{subject.type} {subject.source_type}, {subject.tokens:,} tokens"
+        lines.append(f"{message}  {about}: {words}")
+        lines += [f"    {field}: {value} ({rules[field]})" for field, value in said.items()]
+        for field, rule in resolution.withheld.items():
+            lines.append(f"    {field} withheld: content cannot raise itself ({rule})")
+        values.append(
+            {
+                "conversation": name,
+                "message": message,
+                "type": subject.type,
+                "source.type": subject.source_type,
+                "tool": subject.tool,
+                "tokens": subject.tokens,
+                "said": said,
+                "because": dict(rules),
+                "withheld": dict(resolution.withheld),
+            }
+        )
+    Shown(values, lines).show(as_json=as_json)
 
 
 def _values(resolution: Resolution) -> dict[str, object]:
@@ -233,7 +218,6 @@ def tune(
 ) -> None:
     """Fit decay and thresholds to recordings, and write a policy if it holds on those left out."""
     import yaml
-    from rich.table import Table
 
     from hippocampus.replay import tune as tuning
     from hippocampus.replay.readers import find_files
@@ -243,9 +227,8 @@ def tune(
     prices = price_tables.model_prices(DEFAULT_MODEL)
     found = tuning.tune(find_files(paths), policies.load(policy), prices)
     terminal = console()
-    scores = Table("Brier score", *found.scores)
-    scores.add_row("owners left out", *(f"{score:.4f}" for score in found.scores.values()))
-    terminal.print(scores)
+    scores = [f"{score:.4f}" for score in found.scores.values()]
+    print_table(("Brier score", *found.scores), [("owners left out", *scores)])
     terminal.print(f"At strength 1 the chance of a use in ten calls is {found.law.chance:.2f}.")
     rows = {f"policy {policy}": found.before, "tuned": found.after}
     figures = {name: sums.figures(found.everything) for name, sums in rows.items()}

@@ -13,18 +13,24 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from hippocampus.cli.options import Apply, StateFolder, TenantName, console, expect_state, fail
+from hippocampus.cli.options import (
+    Apply,
+    StateFolder,
+    TenantName,
+    expect_state,
+    fail,
+    print_table,
+)  # fmt: skip
 from hippocampus.errors import StoreError
 from hippocampus.formats.visible import visible
 from hippocampus.storage import archive, database, ledger, proxy
 from hippocampus.storage import entry_exchange as exchange
 from hippocampus.storage import gc as collection
-from hippocampus.storage import verify as verification
 from hippocampus.storage.content_store import opened_store
 from hippocampus.storage.state import is_address, state_of
 from hippocampus.storage.state_dir import StateDir
 
-app = typer.Typer(help="List, read and verify stored contents.", no_args_is_help=True)
+app = typer.Typer(help="List, read and copy stored contents.", no_args_is_help=True)
 
 
 def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
@@ -88,20 +94,16 @@ def _days_of(rule: str) -> tuple[str, float]:
 @app.command("ls")
 def list_contents(state_dir: StateFolder) -> None:
     """List the stored contents, the last active first."""
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table("content", "bytes", "active", "pinned", "entries", box=None)
-    held = _holdings(expect_state(state_dir))
+    rows, held = [], _holdings(expect_state(state_dir))
     for holding in sorted(held, key=lambda holding: -holding.active_at):
         pinned = "yes" if any(ref.pinned for ref in holding.references) else ""
         entries = ", ".join(f"{ref.session}/{ref.entry_id}" for ref in holding.references)
         active = "now"
         if holding.active_at < math.inf:
             active = f"{datetime.fromtimestamp(holding.active_at, UTC):%Y-%m-%d %H:%M}"
-        cells = holding.key[:12], f"{holding.packed_bytes:,}", active, pinned
-        table.add_row(*cells, escape(visible(entries or "orphan")))
-    console().print(table)
+        size = f"{holding.packed_bytes:,}"
+        rows.append((holding.key[:12], size, active, pinned, entries or "orphan"))
+    print_table(("content", "bytes", "active", "pinned", "entries"), rows)
 
 
 @app.command()
@@ -214,34 +216,6 @@ def copy(
         fail(str(failure))
     if not is_whole:
         raise typer.Exit(1)
-
-
-@app.command()
-def verify(state_dir: StateFolder) -> None:
-    """Read every file and list damaged, lost and orphaned objects; exit status 1 on damage or loss."""
-    report = verification.verify(expect_state(state_dir))
-    for line in (*report.problems, *report.notes):
-        typer.echo(visible(line))
-    if report.problems:
-        raise typer.Exit(1)
-    typer.echo("every content, session and archive and the fact store: present and undamaged")
-
-
-@app.command()
-def stats(state_dir: StateFolder) -> None:
-    """Print the number and the size of contents, and how many are shared, pinned or orphans."""
-    held = _holdings(expect_state(state_dir))
-    sessions = [{ref.session for ref in holding.references} for holding in held]
-    figures = {
-        "contents": len(held),
-        "bytes, compressed": sum(holding.packed_bytes for holding in held),
-        "sessions": len(set().union(*sessions)),
-        "shared by sessions": sum(len(names) > 1 for names in sessions),
-        "pinned": sum(any(ref.pinned for ref in holding.references) for holding in held),
-        "orphans": sum(not names for names in sessions),
-    }
-    for name, number in figures.items():
-        typer.echo(f"{name:<20}{number:>14,}")
 
 
 def _holdings(state: StateDir) -> list[collection.Holding]:

@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 
 from hippocampus import policy as policies
 from hippocampus import prices
-from hippocampus.cli.options import console, track
+from hippocampus.cli.options import print_table, track
 from hippocampus.errors import StoreError
 from hippocampus.storage import files
 
@@ -72,6 +72,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
 
     The same command again goes on where the last run stopped.
     """
+    from hippocampus.replay import journal
     from hippocampus.replay.study.asking import FILES
     from hippocampus.replay.study.folder import RECORD, StudyFolder, StudySettings
     from hippocampus.replay.study.wires import wire_of
@@ -91,17 +92,12 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter an option
         for name in ctx.params.keys() - {"out", "yes"}:
             if (source := ctx.get_parameter_source(name)) and source.name == "COMMANDLINE":
                 raise StoreError(f"{out} goes on as it was begun; leave --{name} out")
-    try:
-        with files.held(out / ".running"):
-            _run(StudyFolder(out, given if paths else None), yes=yes)
-    except OSError as failure:
-        raise StoreError(f"{out}: {failure.strerror or failure}") from failure
+    with journal.held(out):
+        _run(StudyFolder(out, given if paths else None), yes=yes)
 
 
 def _run(folder: StudyFolder, *, yes: bool) -> None:
     """Prepare, read, judge, print the table, and write the page."""
-    from rich.table import Column, Table
-
     from hippocampus.replay.study.asking import estimate, judge_steps, take_steps
     from hippocampus.replay.study.cases import prepare
     from hippocampus.replay.study.report import StudyReport
@@ -122,12 +118,8 @@ def _run(folder: StudyFolder, *, yes: bool) -> None:
     report, page = StudyReport(folder), folder.path / "report.html"
     files.replace_file(page, report.page().encode("utf-8", "replace"))
     titles, *lines = zip(*report.rows(), strict=True)  # a terminal has no room for ten columns
-    columns = (Column(title, justify="right") for title in titles[1:])
-    table = Table(titles[0], *columns, box=None, pad_edge=False)
-    for line in lines:
-        table.add_row(*line)
     if report.figures:
-        console().print(table)
+        print_table(titles, lines)
     for sentence in (*report.sentences, f"Page: {page}"):
         typer.echo(sentence)
     if report.missing:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,9 +9,7 @@ import typer
 from typer import Argument, Option
 
 from hippocampus import policy as policies
-from hippocampus.cli.options import AsJson, PolicyName, console
-from hippocampus.errors import StoreError
-from hippocampus.storage import files
+from hippocampus.cli.options import AsJson, PolicyName, Shown, print_table
 
 if TYPE_CHECKING:
     from hippocampus.replay.trial.record import TrialSettings
@@ -43,8 +40,7 @@ def trial(  # noqa: PLR0913, PLR0917 - one parameter an option
     It runs the commands of a model on this machine: use a container or a machine of its own. The same
     command again goes on where the last run stopped, and pays for nothing twice.
     """
-    from rich.table import Table
-
+    from hippocampus.replay import journal
     from hippocampus.replay.study.wires import wire_of
     from hippocampus.replay.trial.record import TrialRecord, TrialSettings, tasks_in
     from hippocampus.replay.trial.report import report
@@ -54,26 +50,21 @@ def trial(  # noqa: PLR0913, PLR0917 - one parameter an option
     wire = wire_of(model)
     found = tasks_in(tasks)
     settings = TrialSettings(str(tasks.absolute()), model, policy, calls, seconds, seed)
-    try:
-        with files.held(out / ".running"):
-            record = TrialRecord(out, settings)
-            typer.echo(_plan(settings, len(found), wire.model, budget), err=True)
-            if not yes:
-                typer.confirm("Start?", abort=True, err=True)
-            for problem in filter(None, run_trial(record, found, wire, budget)):
-                typer.echo(problem, err=True)
-    except OSError as failure:
-        raise StoreError(f"{out}: {failure.strerror or failure}") from failure
+    with journal.held(out):
+        record = TrialRecord(out, settings)
+        typer.echo(_plan(settings, len(found), wire.model, budget), err=True)
+        if not yes:
+            typer.confirm("Start?", abort=True, err=True)
+        for problem in filter(None, run_trial(record, found, wire, budget)):
+            typer.echo(problem, err=True)
     figures = report(record, found)
     if as_json:
-        typer.echo(json.dumps(figures))
+        Shown(figures).show()
         return
-    table = Table("", "raw", "view", box=None, pad_edge=False)
-    for name in FIGURES:
-        raw, view = (figures["conditions"][condition][name] for condition in ("raw", "view"))
-        table.add_row(name.replace("_", " "), f"{raw:,}", f"{view:,}")
+    raw, view = figures["conditions"]["raw"], figures["conditions"]["view"]
     typer.echo(f"{figures['pairs']} of {figures['of']} pairs have ended.")
-    console().print(table)
+    rows = ((name.replace("_", " "), f"{raw[name]:,}", f"{view[name]:,}") for name in FIGURES)
+    print_table(("", "raw", "view"), rows)
     if figures["cost_percent"]:
         cost, low, high = figures["cost_percent"]
         typer.echo(f"Cost of the view: {cost} % [{low}, {high}] of the whole list's.")

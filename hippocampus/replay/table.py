@@ -5,7 +5,6 @@ Takes the object of `outcome` and prints; nothing is computed that is not in it.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from hippocampus.recall.sources import PROTOCOL_PERCENT
+from hippocampus.replay.intervals import wilson
 
 COLUMNS = (
     ("tokens\n/call", "tokens_per_call", "{:,}"),
@@ -36,8 +36,6 @@ NARROW_COLUMNS = {
     "lines_percent",
     "read_percent",
 }
-Z = 1.959964
-"""The quantile of the normal distribution for 95 percent."""
 WIDE = 118
 """Terminals under this width show the columns that decide, and no others."""
 
@@ -181,7 +179,7 @@ def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> list[str]:
             "missed the provider's cache."
         )
     if ours["steps"]:
-        low, high = (100 * end for end in interval(ours["steps_hidden"], ours["steps"]))
+        low, high = (100 * end for end in wilson(ours["steps_hidden"], ours["steps"]))
         found.append(
             f"Decisive steps, the last calls that wrote a line of the submitted patch: "
             f"{ours['steps_hidden']:,} of {ours['steps']:,} used something that was hidden, "
@@ -189,18 +187,6 @@ def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> list[str]:
             "proxy: it does not show whether an agent with such views solves the task."
         )
     return found
-
-
-def interval(part: int, whole: int) -> tuple[float, float]:
-    """Return the ends of the 95 percent interval of a share (Wilson 1927).
-
-    >>> [round(end, 3) for end in interval(1, 35)]
-    [0.005, 0.145]
-    """
-    share, spread = part / whole, Z**2 / whole
-    middle = share + spread / 2
-    half = math.sqrt(spread * (share * (1 - share) + spread / 4))
-    return max(0.0, (middle - half) / (1 + spread)), min(1.0, (middle + half) / (1 + spread))
 
 
 def _prices(summary: dict[str, Any], outcome: dict[str, Any]) -> str:

@@ -98,7 +98,7 @@ def test_explain_shows_both_lists_and_why(source: Path) -> None:
         (["replay", "source", "--report", "no/x.html"], ["no folder no"]),
         (["replay", "source", "--report", "source"], ["source", "a folder"]),
         (["replay", "source", "--report", "source/one.json"], ["one of the recordings"]),
-        (["replay", "source", "--billed", "--report", "x.html"], ["--billed replays nothing"]),
+        (["replay", "source", "--texts"], ["name it by --report"]),
         (["tune", "source", "--out", "source/one.json"], ["one of the recordings"]),
         (["replay", "gone", "away"], ["gone"]),
         (["replay", "source", "--prices", "zzz"], ["there are anthropic-5m, anthropic-1h, openai"]),

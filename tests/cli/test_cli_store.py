@@ -59,7 +59,7 @@ def test_gc_says_first_and_removes_when_told(state: Path, kept: str) -> None:
         "0 contents, 0 bytes would be removed"
         in hippocampus("gc", state, "--max-age-days", 30).output
     )
-    assert hippocampus("store", "verify", state).exit_code == 0
+    assert hippocampus("doctor", state).exit_code == 0
 
 
 def test_gc_names_the_archive_that_goes(state: Path, kept: str) -> None:
@@ -108,25 +108,7 @@ def test_show_writes_a_content_byte_for_byte(state: Path, kept: str) -> None:
     assert "store ls" in missing.output
 
 
-def test_verify_ends_with_1_on_damage(state: Path, kept: str) -> None:
-    store = DiskStore(state / "contents")
-    store.delete(kept)
-    store.close()
-    found = hippocampus("store", "verify", state)
-    assert found.exit_code == 1
-    assert "abcd2345" in found.output
-
-
-def test_stats_count(state: Path, kept: str) -> None:
-    lines = dict(
-        line.rsplit(None, 1) for line in hippocampus("store", "stats", state).output.splitlines()
-    )
-    assert (lines["contents"], lines["sessions"], lines["orphans"]) == ("1", "1", "0")
-
-
-@pytest.mark.parametrize(
-    "command", [("gc",), ("store", "ls"), ("store", "verify"), ("store", "stats")]
-)
+@pytest.mark.parametrize("command", [("gc",), ("store", "ls"), ("doctor",)])
 def test_a_folder_that_is_no_state_directory_stays_as_it_is(
     tmp_path: Path, command: tuple[str, ...]
 ) -> None:
@@ -142,22 +124,7 @@ def test_a_folder_that_is_no_state_directory_stays_as_it_is(
 )
 def test_wrong_options_are_told(state: Path, kept: str, options: tuple[str, str]) -> None:
     assert hippocampus("gc", state, *options).exit_code == 2
-    assert hippocampus("store", "verify", state).exit_code == 0
-
-
-def test_verify_ends_with_0_on_an_orphan_and_with_1_on_a_damaged_database(
-    state: Path, kept: str
-) -> None:
-    store = DiskStore(state / "contents")
-    orphan = store.put(b"no session refers to it")
-    store.close()
-    found = hippocampus("store", "verify", state)
-    assert found.exit_code == 0
-    assert f"content {orphan[:12]} is an orphan" in found.output
-    (state / "state.sqlite3").write_bytes(b"junk" * 500)
-    found = hippocampus("store", "verify", state)
-    assert found.exit_code == 1
-    assert "undamaged" not in found.output
+    assert hippocampus("doctor", state).exit_code == 0
 
 
 def test_every_command_uses_the_store_that_the_environment_names(
@@ -172,7 +139,7 @@ def test_every_command_uses_the_store_that_the_environment_names(
         content = session.text(entry.id)
     assert not (state / "contents").exists()
     assert hippocampus("store", "show", state, entry.id).output.rstrip("\n") == content.rstrip("\n")
-    assert hippocampus("store", "verify", state).exit_code == 0
+    assert hippocampus("doctor", state).exit_code == 0
     assert entry.id in hippocampus("store", "ls", state).output
     assert "2 contents, " in hippocampus("gc", state, "--max-age-days", 0, "--apply").output
     assert hippocampus("store", "show", state, entry.id).exit_code == 2

@@ -99,7 +99,7 @@ def test_a_memory_is_not_opened_without_the_key_of_its_payloads(tmp_path, monkey
     with pytest.raises(SealedError, match="not opened without its key"):
         Hippocampus(tmp_path, policy=EAGER)
     assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    ended = CliRunner().invoke(app, ["store", "verify", str(tmp_path)])
+    ended = CliRunner().invoke(app, ["doctor", str(tmp_path)])
     assert ended.exit_code != 0
     monkeypatch.setenv(VARIABLE, own)
     Hippocampus(tmp_path, policy=EAGER).close()

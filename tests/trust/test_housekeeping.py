@@ -67,7 +67,7 @@ def test_no_command_prints_control_characters(tmp_path):
     commands = [
         ["store", "ls", str(tmp_path)],
         ["gc", str(tmp_path), "--max-age-days", "0"],
-        ["store", "verify", str(tmp_path)],
+        ["doctor", str(tmp_path)],
         ["consolidate", str(tmp_path)],
         ["memory", "list", "--db", db],
         ["memory", "recall", "red tea", "--db", db],

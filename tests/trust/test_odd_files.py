@@ -87,6 +87,6 @@ def test_a_store_that_is_none_is_refused_with_a_sentence(
     monkeypatch.setenv(STORE, named)
     with pytest.raises(StoreError, match=STORE), opened_store(StateDir(tmp_path)):
         pass
-    ended = CliRunner().invoke(app, ["store", "verify", str(tmp_path)])
+    ended = CliRunner().invoke(app, ["doctor", str(tmp_path)])
     assert ended.exit_code != 0
     assert not isinstance(ended.exception, AttributeError)

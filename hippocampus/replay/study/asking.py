@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import re
 import shlex
 from collections import defaultdict
@@ -286,10 +285,7 @@ def _reply(folder: StudyFolder, name: str, wire: Wire, body: Item, turn: int) ->
         return wire.read(known[turn]["answer"])
     answer = post(wire.endpoint, wire.path, body)
     reply = wire.read(answer)
-    exchange = json.dumps({"request": body, "answer": answer})
-    key = os.environ.get(wire.endpoint.key_variable, "").strip()
-    # An answer may quote the key.
-    folder.add(name=name, exchange=json.loads(exchange.replace(key, "…") if key else exchange))
+    folder.add(name=name, exchange=wire.without_key({"request": body, "answer": answer}))
     return reply
 
 

@@ -1,23 +1,19 @@
 """The folder of a study: one file of JSON lines with its settings, moments, cases and answers.
 
-Each line is appended once it is known, so that an interrupted run goes on where it stopped. No key is
-written.
+No key is written.
 """
 
 from __future__ import annotations
 
-import json
-import os
 from collections import defaultdict
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
 from hippocampus.errors import PolicyError, StoreError
-from hippocampus.formats import json_text
 from hippocampus.formats.conversation import Item
-from hippocampus.storage import files
+from hippocampus.replay import journal
 
 RAW, OFFLOAD = "raw", "offload"
 RECORD = "study.jsonl"
@@ -137,12 +133,7 @@ class StudyFolder:
         """By id of the moment; the first has the whole list."""
         self.answers: defaultdict[str, Answers] = defaultdict(Answers)
         """By name of the reading or the judgement."""
-        try:
-            lines = files.read_file(path / RECORD).splitlines()
-        except OSError as failure:
-            raise StoreError(f"{path / RECORD} cannot be read: {failure}") from failure
-        # A run that was killed may leave the beginning of a line.
-        records = [json_text.read(line.decode("utf-8", "replace"), {}) for line in lines]
+        records = journal.read(path / RECORD)
         found = [StudySettings(**record["settings"]) for record in records if "settings" in record]
         settings = found[-1] if found else given
         if settings is None:
@@ -155,11 +146,7 @@ class StudyFolder:
 
     def add(self, **record: Any) -> None:
         """Append a line: `settings`, `moments`, `cases` of one moment, or a field of answers by `name`."""
-        line = json.dumps(record, default=asdict)
-        files.private_folder(self.path)
-        with os.fdopen(files.opened_for_append(self.path / RECORD), "ab") as file:
-            file.write(f"\n{line}\n".encode())
-        self._take(json.loads(line))
+        self._take(journal.append(self.path / RECORD, record))
 
     def _take(self, record: dict[str, Any]) -> None:
         match record:

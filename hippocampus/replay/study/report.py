@@ -12,15 +12,13 @@ from statistics import mean
 from string import Template
 from typing import Any
 
-import numpy as np
-
 from hippocampus import prices as price_tables
 from hippocampus.formats.reader import read
+from hippocampus.replay.intervals import bootstrap
 from hippocampus.replay.page.markup import text
 from hippocampus.replay.study.asking import labels_of, step_of
 from hippocampus.replay.study.folder import RAW, Moment, StudyFolder
 
-DRAWS = 10_000
 COLUMNS = (
     ("moments", "moments", ".0f", "those with every step and both verdicts"),
     ("quality", "quality", ".2f", "0 to 4, the mean of all readings and of the judge's two passes"),
@@ -98,17 +96,13 @@ class StudyReport:
         own, raw = (
             [self._numbers(moment, name) for moment in moments] for name in (condition, RAW)
         )
-        over = {field: np.array([numbers[field] for numbers in own], float) for field in own[0]}
-        whole = {field: np.array([numbers[field] for numbers in raw], float) for field in own[0]}
-        over["behind"] = whole["quality"] - over["quality"]
-        over["as_good"] = 100.0 * (over["behind"] <= 0)
-        draws = np.random.default_rng(0).integers(0, len(moments), (DRAWS, len(moments)))
+        for numbers, whole in zip(own, raw, strict=True):
+            numbers["behind"] = whole["quality"] - numbers["quality"]
+            numbers["as_good"] = 100.0 * (numbers["behind"] <= 0)
         figures: dict[str, Figure] = {"moments": (len(moments),)}
-        for field, values in over.items():
-            under = whole[field] / 100 if field in RATIOS else np.ones(len(moments))
-            ratios = values[draws].sum(1) / under[draws].sum(1)
-            ends = map(float, np.percentile(ratios, (2.5, 97.5)))
-            figures[field] = (float(values.sum() / under.sum()), *ends)
+        for field in own[0]:
+            under = [whole[field] / 100 if field in RATIOS else 1.0 for whole in raw]
+            figures[field] = bootstrap([numbers[field] for numbers in own], under)
         return figures
 
     def _numbers(self, moment: Moment, condition: str) -> dict[str, float]:

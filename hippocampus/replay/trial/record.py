@@ -5,7 +5,6 @@ Nothing is asked and no command runs here.
 
 from __future__ import annotations
 
-import json
 import os
 from collections import defaultdict
 from collections.abc import Iterator
@@ -15,8 +14,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from hippocampus.errors import StoreError
-from hippocampus.formats import json_text
-from hippocampus.storage import files
+from hippocampus.replay import journal
 
 RAW, VIEW = "raw", "view"
 RECORD = "trial.jsonl"
@@ -101,9 +99,7 @@ class TrialRecord:
         """
         self.path, self.settings = path, given
         self.attempts: defaultdict[str, Attempt] = defaultdict(Attempt)
-        lines = files.read_file(path / RECORD).splitlines()
-        # A run that was killed may leave the beginning of a line.
-        records = [json_text.read(line.decode("utf-8", "replace"), {}) for line in lines]
+        records = journal.read(path / RECORD)
         found = [record["settings"] for record in records if "settings" in record]
         if found and found[0] != asdict(given):
             raise StoreError(f"{path} holds a trial with other settings; name another folder")
@@ -114,11 +110,7 @@ class TrialRecord:
 
     def add(self, **record: Any) -> None:
         """Append a line: the settings, or an answer, results or the end of the attempt `name`."""
-        line = json.dumps(record, ensure_ascii=False)
-        files.private_folder(self.path)
-        with os.fdopen(files.opened_for_append(self.path / RECORD), "ab") as file:
-            file.write(f"\n{line}\n".encode("utf-8", "replace"))
-        self._take(json.loads(line))
+        self._take(journal.append(self.path / RECORD, record))
 
     def _take(self, record: dict[str, Any]) -> None:
         match record:

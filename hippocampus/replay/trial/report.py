@@ -8,14 +8,12 @@ from __future__ import annotations
 from math import ceil, comb, sqrt
 from typing import Any
 
-import numpy as np
-
 from hippocampus.formats.usage import Usage
+from hippocampus.replay.intervals import bootstrap
 from hippocampus.replay.trial import record as records
 from hippocampus.replay.trial.record import RAW, VIEW, Attempt, Task, dollars_of
 from hippocampus.replay.trial.running import usage_in
 
-DRAWS = 10_000
 DISCORDANT = 0.2
 """The share of pairs that differ in solved, from which the number of pairs is computed."""
 NORMAL = (1.959964, 0.841621)
@@ -55,7 +53,8 @@ def report(record: records.TrialRecord, tasks: list[Task]) -> dict[str, Any]:
     ended = [pair for pair in found if all(attempt.ended for attempt in pair.values())]
     solved = [tuple(_is_solved(pair[each]) for each in (RAW, VIEW)) for pair in ended]
     only_raw, only_view = solved.count((True, False)), solved.count((False, True))
-    costs = np.array([[dollars_of(pair[each]) for each in (RAW, VIEW)] for pair in ended], float)
+    raw, view = ([dollars_of(pair[each]) for pair in ended] for each in (RAW, VIEW))
+    cost = [round(100 * each, 1) for each in bootstrap(view, raw)] if sum(raw) else None
     return {
         "pairs": len(ended),
         "of": len(tasks),
@@ -64,7 +63,7 @@ def report(record: records.TrialRecord, tasks: list[Task]) -> dict[str, Any]:
         "solved_by_raw_alone": only_raw,
         "solved_by_view_alone": only_view,
         "mcnemar_p": mcnemar(only_raw, only_view),
-        "cost_percent": _ratio(costs) if costs.size and costs[:, 0].sum() else None,
+        "cost_percent": cost,
         "dollars": round(record.dollars, 4),
     }
 
@@ -90,12 +89,3 @@ def _figures(attempts: list[Attempt]) -> dict[str, Any]:
         "refused": sum(end.reason.startswith("refused") for end in ends),
         "out_of_calls": sum(end.reason == "calls" for end in ends),
     }
-
-
-def _ratio(costs: np.ndarray[Any, Any]) -> list[float]:
-    """Return the view's cost in percent of the whole list's, with a bootstrap interval over tasks."""
-    draws = np.random.default_rng(0).integers(0, len(costs), (DRAWS, len(costs)))
-    sums = costs[draws].sum(1)
-    ratios = 100 * sums[:, 1] / np.where(sums[:, 0] > 0, sums[:, 0], np.nan)
-    whole = 100 * costs[:, 1].sum() / costs[:, 0].sum()
-    return [round(float(each), 1) for each in (whole, *np.nanpercentile(ratios, (2.5, 97.5)))]

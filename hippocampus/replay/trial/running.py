@@ -6,7 +6,6 @@ Every answer is recorded before it is used, so that a run that ends early goes o
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import shutil
@@ -131,9 +130,7 @@ def _ask(
     if session:
         with contextlib.suppress(ValueError):
             session.billed(answer)
-    key = os.environ.get(wire.endpoint.key_variable, "").strip()
-    text = json.dumps(answer)  # an answer may quote the key
-    answer = json.loads(text.replace(key, "…") if key else text)
+    answer = wire.without_key(answer)
     record.add(name=name, answer=answer, dollars=price_of(answer, wire.model), seconds=seconds)
 
 
