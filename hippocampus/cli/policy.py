@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +11,7 @@ import typer
 from typer import Argument, Option
 
 from hippocampus import policy as policies
-from hippocampus.cli.options import AsJson, console, fail, track
+from hippocampus.cli.options import AsJson, Shown, console, fail, track
 from hippocampus.errors import PolicyError
 from hippocampus.prices import DEFAULT_MODEL, model_prices
 
@@ -72,28 +71,26 @@ def diff(
     paths: Annotated[list[Path], Argument(help="Files and folders of recorded sessions.")],
     as_json: AsJson = False,
 ) -> None:
-    """Print how many views of recordings differ between two policies, and what that costs."""
-    from hippocampus.replay.measure import CacheModel
+    """Print how many views of recordings differ in size between two policies, and what that costs."""
     from hippocampus.replay.policy_diff import diff_file, summed
     from hippocampus.replay.readers import find_files
     from hippocampus.replay.table import shares_table
     from hippocampus.replay.workers import over_files
 
-    model = CacheModel(model_prices(DEFAULT_MODEL), "ours")
     old, new = policies.load(before), policies.load(after)
-    work = functools.partial(diff_file, before=old, after=new, model=model)
-    files = find_files(paths)
+    prices, files = model_prices(DEFAULT_MODEL), find_files(paths)
+    work = functools.partial(diff_file, before=old, after=new, prices=prices)
     done = track(over_files(files, work), len(files))
-    found = sorted((each for one in done for each in one), key=lambda each: each.name)
+    found = sorted((row for rows in done for row in rows), key=lambda row: row["name"])
     if not found:
         fail("no recorded session found there")
     total = summed(found)
     if as_json:
-        typer.echo(json.dumps({"total": total, "recordings": list(map(asdict, found))}))
+        Shown({"total": total, "recordings": found}).show()
         return
     out = console()
     out.print(shares_table("policy", {before: total["before"], after: total["after"]}))
     out.print(
-        f"{total['changed_views']:,} of {total['views']:,} views differ, in "
+        f"{total['changed_views']:,} of {total['views']:,} views have another size, in "
         f"{total['changed_recordings']} of {total['recordings']} recordings."
     )

@@ -9,10 +9,9 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -40,12 +39,6 @@ MAX_MOMENTS = 40
 FOLDS = 3
 MIN_OBSERVATIONS = 200
 """A rate with fewer observations stays as it is."""
-MIN_PARTS = 2
-"""A tool's own rate has to predict better in this number of parts that were left out."""
-PLAIN_NAME = re.compile(r"[\w.:/-]+")
-"""Names of tools that a rule matches as they are."""
-BETWEEN = "\0"
-"""Stands between tool and kind."""
 RATES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2, 0.3, 0.5, 0.8, 1.2, 2.0, 3.0)
 EXPONENTS = (0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0)
 MENTIONS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
@@ -61,8 +54,6 @@ class Observations(NamedTuple):
     owner: Column
     name: Column
     """The key of its rate in `decay_rates`."""
-    tool: Column
-    """The tool and the kind of content, which a rule can match; empty where none can."""
     age: Column
     rest: Column
     """Turns since it arrived, and since its last access, times the factors of its rate."""
@@ -99,15 +90,11 @@ class Law:
     exponent: float
     mention: float
     chance: float = 1.0
-    tools: Mapping[str, float] = field(default_factory=dict)
-    """The rates that rules set, by tool and kind."""
 
     def probabilities(self, seen: Observations) -> Column:
         """Return the probability of a use by row: the chance times `entries.decay.strength`."""
         names, inverse = np.unique(seen.name, return_inverse=True)
         rate = np.array([self.rates[name] for name in names.tolist()])[inverse]
-        for tool, own in self.tools.items():
-            rate[seen.tool == tool] = own
         made = (1 + rate * seen.age) ** -self.exponent
         named = self.mention * (1 + rate * seen.rest) ** -self.exponent
         strength = np.where(seen.accessed, np.maximum(made, named), made)
@@ -145,39 +132,6 @@ def fit(seen: Observations, start: Law) -> Law:
     return best
 
 
-def tools_of(seen: Observations, law: Law) -> dict[str, float]:
-    """Return the rates of the least squared error of tools, where these are not those of the kind."""
-    found: dict[str, float] = {}
-    tools, counts = np.unique(seen.tool, return_counts=True)
-    for tool in filter(None, tools[counts >= MIN_OBSERVATIONS].tolist()):
-        rows = seen.where(seen.tool == tool)
-        usual = law.rates[rows.name[0]]
-        laws = {rate: replace(law, tools={tool: rate}) for rate in (usual, *RATES)}
-        errors = {rate: brier(each.probabilities(rows), rows) for rate, each in laws.items()}
-        best = min(errors, key=lambda rate: errors[rate])
-        if best != usual:
-            found[tool] = best
-    return found
-
-
-def holding_tools(seen: Observations, folds: Iterable[set[str]], laws: Iterable[Law]) -> set[str]:
-    """Return the tools whose own rate predicts better where left out: in sum, and in two parts."""
-    gains: dict[str, list[float]] = {}
-    for fold, law in zip(folds, laws, strict=True):
-        train, test = seen.split(fold)
-        for tool, rate in tools_of(train, law).items():
-            rows = test.where(test.tool == tool)
-            own = replace(law, tools={tool: rate})
-            if len(rows.used):
-                gain = brier(law.probabilities(rows), rows) - brier(own.probabilities(rows), rows)
-                gains.setdefault(tool, []).append(gain * float(rows.weight.sum()))
-    return {
-        tool
-        for tool, each in gains.items()
-        if sum(each) > 0 and sum(gain > 0 for gain in each) >= MIN_PARTS
-    }
-
-
 class Observed(NamedTuple):
     """One file: its owner, and the rows of its recordings."""
 
@@ -185,8 +139,6 @@ class Observed(NamedTuple):
     owner: str
     """The owner in a file's name `owner+rest`, else the file itself."""
     rows: list[tuple[Any, ...]]
-    ruled: set[str]
-    """The tools of which a rule sets the rate of some content."""
 
 
 def observe_file(path: Path, policy: Policy, prices: Prices) -> Observed:
@@ -196,20 +148,17 @@ def observe_file(path: Path, policy: Policy, prices: Prices) -> Observed:
     scripts: list[Script] = []
     with contextlib.suppress(RecordingError):
         scripts += map(prepare, read_file(path))
-    ruled: set[str] = set()
     rows = [
         (owner, *row)
         for script in scripts
         if script.answers
-        for row in _rows(script, policy, prices, ruled)
+        for row in _rows(script, policy, prices)
     ]
-    return Observed(path, owner, rows, ruled)
+    return Observed(path, owner, rows)
 
 
-def _rows(
-    script: Script, policy: Policy, prices: Prices, ruled: set[str]
-) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of one recording, without the owner, and add to the tools with a ruled rate."""
+def _rows(script: Script, policy: Policy, prices: Prices) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of one recording, without the owner; content whose rate a rule sets has none."""
     with fresh_session(policy, prices) as session:
         histories = EntryHistories(session)
         for end in script.call_ends:
@@ -220,13 +169,8 @@ def _rows(
         entry, kind = payload.record.entry, payload.record.kind
         known = histories.accesses(payload.id)
         modifiers, made = entry.modifiers, entry.lifecycle.created
-        named = payload.record.tool.lower()
-        tool = f"{named}{BETWEEN}{kind}" if PLAIN_NAME.fullmatch(named) else ""
         factor = PRIORITY_FACTOR[modifiers.priority] * ENCODING_FACTOR[modifiers.encoding]
-        if payload.resolution.decay_rate is not None:
-            ruled.add(tool)
-            continue
-        if not factor:
+        if payload.resolution.decay_rate is not None or not factor:
             continue
         name = kind if kind in policy.decay_rates else entry.type
         step = max(1, (calls - HORIZON_CALLS - made) // MAX_MOMENTS)
@@ -234,7 +178,7 @@ def _rows(
             last = max((access for access in known if access <= turn), default=made)
             is_used = any(turn <= call < turn + HORIZON_CALLS for call in used)
             ages = factor * (turn - made), factor * (turn - last)
-            yield name, tool, *ages, last > made, float(is_used), float(step)
+            yield name, *ages, last > made, float(is_used), float(step)
 
 
 def _uses(script: Script, payloads: Sequence[Payload]) -> list[set[int]]:
@@ -318,12 +262,6 @@ def tune(files: Sequence[Path], policy: Policy, prices: Prices) -> Tuned:
     law = fit(seen, start)
     if min(scores, key=lambda name: scores[name]) != SCORED[-1]:
         law, *laws = (start.calibrated(rows) for rows in (seen, *trains))
-    ruled = {tool for file in observed for tool in file.ruled}
-    holding = holding_tools(seen, folds, laws) - ruled
-    law, *laws = (
-        replace(each, tools={k: v for k, v in tools_of(rows, each).items() if k in holding})
-        for each, rows in zip((law, *laws), (seen, *trains), strict=True)
-    )
     everything, before, after, chosen = Totals(), Totals(), Totals(), []
     for fold, own in zip(folds, laws, strict=True):
         changed = (fields_of(policy, own, scale) for scale in SCALES)
@@ -355,17 +293,7 @@ def fields_of(policy: Policy, law: Law, scale: float) -> dict[str, Any]:
     """Return the fields of a policy with the numbers of a law, and with its thresholds scaled."""
     fields = {name: round(min(1.0, scale * getattr(policy, name)), 3) for name in THRESHOLDS}
     numbers = {"exponent": law.exponent, "mention_strength": law.mention}
-    rules = [
-        {
-            "name": f"tuned: {kind} of {tool}",
-            "match": {"tool": tool, "kind": kind},
-            "action": {"decay_rate": rate},
-        }
-        for name, rate in sorted(law.tools.items())
-        for tool, kind in [name.split(BETWEEN)]
-    ]
-    more = {"lifecycle_policies": rules} if rules else {}
-    return {**fields, **numbers, "decay_rates": dict(law.rates), **more}
+    return {**fields, **numbers, "decay_rates": dict(law.rates)}
 
 
 def applied(policy: Policy, fields: Mapping[str, Any]) -> Policy:

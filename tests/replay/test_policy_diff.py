@@ -10,10 +10,10 @@ from typer.testing import CliRunner
 
 from hippocampus.cli.commands import app
 from hippocampus.policy import Policy
-from hippocampus.replay.measure import CacheModel
+from hippocampus.prices import DEFAULT_MODEL, model_prices
 from hippocampus.replay.policy_diff import diff_file, summed
 
-MODEL = CacheModel(marks="ours")
+PRICES = model_prices(DEFAULT_MODEL)
 
 
 def recording(folder: Path) -> Path:
@@ -23,15 +23,15 @@ def recording(folder: Path) -> Path:
 
 
 def test_a_policy_changes_no_view_of_its_own(tmp_path: Path) -> None:
-    [diff] = diff_file(recording(tmp_path), EAGER, EAGER, MODEL)
-    assert diff.changed_views == 0
-    assert diff.before == diff.after
+    [diff] = diff_file(recording(tmp_path), EAGER, EAGER, PRICES)
+    assert diff["changed_views"] == 0
+    assert diff["before"] == diff["after"]
 
 
 def test_views_that_differ_are_counted_and_priced(tmp_path: Path) -> None:
     whole = Policy(compression="none")
-    [diff] = diff_file(recording(tmp_path), whole, EAGER, MODEL)
-    assert diff.changed_views == diff.before.calls - 1 == 3
+    [diff] = diff_file(recording(tmp_path), whole, EAGER, PRICES)
+    assert diff["changed_views"] == diff["before"]["calls"] - 1 == 3
     total = summed([diff])
     assert total["before"]["cost_percent"] >= 100 > total["after"]["cost_percent"]
 
@@ -40,4 +40,4 @@ def test_the_command_prints_json_and_a_table(tmp_path: Path) -> None:
     arguments = ["policy", "diff", "default", "browser", str(recording(tmp_path))]
     found = json.loads(CliRunner().invoke(app, [*arguments, "--json"]).stdout)
     assert found["total"]["views"] == found["recordings"][0]["before"]["calls"] == 4
-    assert "of 4 views differ" in CliRunner().invoke(app, arguments).stdout
+    assert "of 4 views have another size" in CliRunner().invoke(app, arguments).stdout

@@ -14,7 +14,7 @@ from hippocampus.cli.commands import app
 from hippocampus.entries import decay
 from hippocampus.entries.entry import Decay, Entry, Lifecycle, Source
 from hippocampus.errors import RecordingError
-from hippocampus.policy import Policy, Subject, load
+from hippocampus.policy import Policy, load
 from hippocampus.prices import TABLES
 from hippocampus.replay import tune
 from hippocampus.replay.readers import find_files, read_file
@@ -65,7 +65,7 @@ def observations(
     age = draw.integers(0, 100, count).astype(float)
     rest = np.floor(age * draw.random(count))
     ones = np.ones(count)
-    seen = tune.Observations(names, names, names, age, rest, draw.random(count) < 0.5, ones, ones)
+    seen = tune.Observations(names, names, age, rest, draw.random(count) < 0.5, ones, ones)
     law = tune.Law(rates, exponent, mention, chance)
     return seen._replace(used=(draw.random(count) < law.probabilities(seen)).astype(float))
 
@@ -92,16 +92,7 @@ def test_the_law_is_that_of_entries() -> None:
             decay=held,
             lifecycle=Lifecycle(created=0),
         )
-        columns = (
-            "o",
-            "code",
-            "read\0code",
-            float(turn),
-            float(turn - access),
-            access > 0,
-            0.0,
-            1.0,
-        )
+        columns = ("o", "code", float(turn), float(turn - access), access > 0, 0.0, 1.0)
         row = tune.Observations(*(np.array([each]) for each in columns))
         [found] = tune.Law({"code": 0.3}, 0.8, 0.4).probabilities(row).tolist()
         assert found == pytest.approx(decay.strength(entry, turn, 0.8))
@@ -119,39 +110,6 @@ def test_the_rates_of_recordings_are_found(tmp_path: Path) -> None:
     assert found.rates["code"] < 0.3 < found.rates["json"]
     scores, _ = tune.scored(seen, tune.folds_of(observed), start)
     assert min(scores, key=lambda name: scores[name]) == tune.SCORED[-1]
-
-
-def tools_seen(rates: dict[str, float], seed: int) -> tune.Observations:
-    """Draw rows of code from two tools with other rates, of six owners."""
-    draw = np.random.default_rng(seed)
-    count = 30_000
-    tools = np.array(sorted(rates))[draw.integers(0, len(rates), count)]
-    owners = np.array([f"o{n}" for n in range(6)])[draw.integers(0, 6, count)]
-    age, ones = draw.integers(0, 100, count).astype(float), np.ones(count)
-    never = np.zeros(count, bool)
-    seen = tune.Observations(owners, np.full(count, "code"), tools, age, age, never, ones, ones)
-    law = tune.Law({"code": 0.3}, 1.0, 0.3, 0.6, rates)
-    return seen._replace(used=(draw.random(count) < law.probabilities(seen)).astype(float))
-
-
-def test_a_tool_gets_a_rate_of_its_own_only_where_that_holds_on_others() -> None:
-    folds = [{"o0", "o1"}, {"o2", "o3"}, {"o4", "o5"}]
-    law = tune.Law({"code": 0.3}, 1.0, 0.3, 0.6)
-    seen = tools_seen({"grep\0code": 2.0, "read\0code": 0.3}, 1)
-    assert tune.holding_tools(seen, folds, [law] * 3) == {"grep\0code"}
-    found = tune.tools_of(seen, law)
-    assert found["grep\0code"] == pytest.approx(2.0, rel=0.5)
-    one = seen._replace(tool=np.where(seen.owner == "o0", seen.tool, "read\0code"))
-    assert "grep\0code" not in tune.holding_tools(one, folds, [law] * 3)
-
-
-def test_a_tools_rate_is_a_rule_behind_those_of_the_policy() -> None:
-    law = tune.Law(POLICY.decay_rates, 1.0, 0.3, 0.5, {"grep\0hits": 2.0})
-    policy = tune.applied(POLICY, tune.fields_of(POLICY, law, 1.0))
-    assert len(policy.lifecycle_policies) == len(POLICY.lifecycle_policies) + 1
-    for tool, kind, rate in (("Grep", "hits", 2.0), ("Grep", "code", None), ("read", "hits", None)):
-        subject = Subject(type="tool_result", tool=tool, kind=kind)
-        assert policy.resolve(subject).decay_rate == rate
 
 
 def test_the_archive_of_a_state_directory_is_observed(tmp_path: Path) -> None:
