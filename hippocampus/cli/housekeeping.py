@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer import Argument, Option
 
 from hippocampus import policy as policies
 from hippocampus.cli.memory_doctor import Probe, report
-from hippocampus.cli.memory_printing import Agent, Scopes, gone
+from hippocampus.cli.memory_printing import Agent, gone
 from hippocampus.cli.memory_store import OWN_AGENT, for_reading
 from hippocampus.cli.options import (
     Apply,
@@ -149,10 +149,7 @@ def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
         str, Argument(help="A memory's id, or a description with all of its words.")
     ] = "",
     everything_from: Annotated[str, Option(help="The session to remove everything of.")] = "",
-    threshold: Annotated[float, Option(min=0, max=1, help="How near it has to be.")] = 0.7,
-    max_deleted: Annotated[int, Option(min=1, help="The most memories deleted.")] = 10,
     agent: Agent = OWN_AGENT,
-    scope: Scopes = None,
     apply: Apply = False,
     as_json: AsJson = False,
 ) -> None:
@@ -167,9 +164,8 @@ def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
         _forget_session(expect_state(path), everything_from, apply=apply)
         return
     database = path if path.suffix in DATABASES else StateDir(path).database
-    bounds: dict[str, Any] = {"threshold": threshold, "max_deleted": max_deleted, "scopes": scope}
     with for_reading(database, agent) as facts:
-        findings = facts.forget(what, **bounds, dry_run=True, agent=agent)
+        findings = facts.forget(what, dry_run=True, agent=agent)
         found = [finding.memory for finding in findings]
         ids = [memory.id for memory in found]
         returned = returning(facts.tables.database, ids)

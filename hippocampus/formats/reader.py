@@ -152,7 +152,10 @@ def read_on(before: Reading, items: Sequence[Item], same: int = 0) -> Reading:
     """
     same += common_prefix(before.items[same:], items[same:])
     with _as_messages_error():
-        adapter, decisive = _recognised(before, items, same)
+        if before.decisive is None or before.decisive >= same:
+            adapter, decisive = adapter_of(items)
+        else:
+            adapter, decisive = _checked(before.adapter, items, same), before.decisive
         kept, start = _unchanged(before, items, same) if adapter is before.adapter else (0, 0)
         fresh = adapter.read([snapshot(item) for item in items[start:]])
     again = common_prefix(before.messages[kept:], fresh)
@@ -165,13 +168,6 @@ def read_on(before: Reading, items: Sequence[Item], same: int = 0) -> Reading:
         [*before.starts[:kept], *itertools.islice(ends, len(fresh))],
         kept + again,
     )
-
-
-def _recognised(before: Reading, items: Sequence[Item], same: int) -> tuple[Adapter, int | None]:
-    """Return the adapter; the first `same` items are not checked again once it is certain."""
-    if before.decisive is None or before.decisive >= same:
-        return adapter_of(items)
-    return _checked(before.adapter, items, same), before.decisive
 
 
 def _unchanged(before: Reading, items: Sequence[Item], same: int) -> tuple[int, int]:

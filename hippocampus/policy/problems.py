@@ -32,16 +32,6 @@ EXPECTED = {
 """By the type of pydantic's error, the expected value."""
 QUOTABLE = ("string_type", "invalid_key")
 BOUNDS = {"greater_than_equal": ("at least", "ge"), "less_than_equal": ("at most", "le")}
-REMOVED = {
-    "fade_after_turns": "write `fade_below`, a strength",
-    "sleep_after_turns": "write `sleep_below`, a strength",
-    "tell_after_turns": "write `digest_below`, a strength",
-    "sleep_over_tokens": "leave it out: no recording missed it",
-    "horizon_calls": "leave it out: no recording missed it",
-    "reactivate_tokens": "leave it out: a model takes a stored content back with `recall`",
-    "smallest_gain_tokens": "leave it out: no recording missed it",
-}
-"""Fields that are no longer read, and what to do instead."""
 RULES = "lifecycle_policies"
 QUOTED = re.compile(r"'([^']*)'")
 MAX_FOUND_CHARACTERS = 60
@@ -105,8 +95,6 @@ def _sentence(error: Any, path: YamlPath) -> str:
 
 
 def _unknown(name: str, fields: tuple[str, ...]) -> str:
-    if name in REMOVED:
-        return f"field {name!r} is no longer read; {REMOVED[name]}"
     near = nearest(name, fields)
     homes = [where for where, model in OWNERS if name in names_of(model)]
     clauses = [f"unknown field {name!r}"]

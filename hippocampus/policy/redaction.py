@@ -47,7 +47,13 @@ class Stretch(NamedTuple):
     replacement: str
 
 
-def _checked(pattern: str) -> str:
+def valid_pattern(pattern: str) -> str:
+    """Return a pattern.
+
+    Raises:
+        ValueError: it is not an RE2 expression.
+
+    """
     expression(pattern)
     return pattern
 
@@ -60,7 +66,7 @@ class Redaction(BaseModel):
     kinds: Annotated[tuple[RedactionKind, ...], OneOrMany()] = ()
     """Named kinds: `card`, `email`, `iban`, `phone` (with country code), `secret`."""
     patterns: Annotated[
-        tuple[Annotated[str, Field(min_length=1), AfterValidator(_checked)], ...], OneOrMany()
+        tuple[Annotated[str, Field(min_length=1), AfterValidator(valid_pattern)], ...], OneOrMany()
     ] = ()
     """RE2 expressions; if one has groups, only the groups are redacted."""
     original: bool = False

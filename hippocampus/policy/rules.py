@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from hippocampus.entries.entry import Compression
 from hippocampus.errors import nearest
 from hippocampus.policy import matching
-from hippocampus.policy.redaction import Redaction
+from hippocampus.policy.redaction import Redaction, valid_pattern
 from hippocampus.policy.shorthand import OneOrMany, Short, described
 from hippocampus.policy.words import Encoding, EntryType, Kind, Level, Priority, Supersession
 
@@ -18,11 +18,6 @@ LEVELS: tuple[str, ...] = Level.__args__  # type: ignore[attr-defined]
 
 def _glob(text: str) -> str:
     matching.globs((text,))
-    return text
-
-
-def _pattern(text: str) -> str:
-    matching.expression(text)
     return text
 
 
@@ -45,7 +40,7 @@ def _compression(value: Any) -> Any:
 Text = Annotated[str, Field(min_length=1)]
 Globs = Annotated[tuple[Annotated[Text, AfterValidator(_glob)], ...], OneOrMany()]
 Words = Annotated[tuple[Annotated[Text, AfterValidator(_word)], ...], OneOrMany()]
-Patterns = Annotated[tuple[Annotated[Text, AfterValidator(_pattern)], ...], OneOrMany()]
+Patterns = Annotated[tuple[Annotated[Text, AfterValidator(valid_pattern)], ...], OneOrMany()]
 Compressions = Annotated[Compression, BeforeValidator(_compression)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Rate = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
@@ -158,16 +153,14 @@ class Refetch(BaseModel):
 
     @model_validator(mode="after")
     def _known_fields(self) -> Self:
-        unknown = list(self.model_extra or ()) if self.type in OWN_SOURCES else []
-        if unknown:
-            raise ValueError("; ".join(map(self._unknown, unknown)))
+        fields, problems = tuple(type(self).model_fields), []
+        for name in (self.model_extra or ()) if self.type in OWN_SOURCES else ():
+            near = ", ".join(nearest(name, fields))
+            hint = f"did you mean {near}?" if near else f"known: {', '.join(fields)}"
+            problems.append(f"unknown field {name!r} of source {self.type!r}; {hint}")
+        if problems:
+            raise ValueError("; ".join(problems))
         return self
-
-    def _unknown(self, name: str) -> str:
-        fields = tuple(type(self).model_fields)
-        near = ", ".join(nearest(name, fields))
-        hint = f"did you mean {near}?" if near else f"known: {', '.join(fields)}"
-        return f"unknown field {name!r} of source {self.type!r}; {hint}"
 
 
 class RuleAction(Declared):

@@ -34,7 +34,11 @@ class OneOrMany:
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
         """Read a single item as a list of it."""
-        return core_schema.no_info_before_validator_function(self._listed, handler(source))
+
+        def listed(value: Any) -> tuple[Any, ...]:
+            return tuple(value) if isinstance(value, list | tuple) else (value,)
+
+        return core_schema.no_info_before_validator_function(listed, handler(source))
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
@@ -42,10 +46,6 @@ class OneOrMany:
         """Describe both forms."""
         many = handler(schema)
         return {"anyOf": [many["items"], many]}
-
-    @staticmethod
-    def _listed(value: Any) -> tuple[Any, ...]:
-        return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
 @dataclass(frozen=True, slots=True)

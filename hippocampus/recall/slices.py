@@ -456,18 +456,14 @@ def _section(text: str, path: str) -> list[NumberedLine]:
     at = next(itertools.chain(equal, close), None)
     if at is None or not wanted:
         return []
+    start = found[at].start
     later = (heading.start for heading in found[at + 1 :] if heading.level <= found[at].level)
-    return _lines_of(text, found[at].start, next(later, len(text)))
+    lines = text[start : next(later, len(text))].rstrip().split("\n")
+    return list(numbered(lines, text.count("\n", 0, start) + 1))
 
 
 def _indent_of(line: str) -> int:
     return len(line) - len(line.lstrip())
-
-
-def _lines_of(text: str, start: int, end: int) -> list[NumberedLine]:
-    """Return the lines of a part of a text, numbered as in the whole."""
-    first = text.count("\n", 0, start) + 1
-    return list(numbered(text[start:end].rstrip().split("\n"), first))
 
 
 FINDERS: tuple[Callable[[str, str], list[NumberedLine]], ...] = (

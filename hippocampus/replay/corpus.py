@@ -53,7 +53,9 @@ class Corpus:
 
         """
         work = functools.partial(write_part, folder=self.folder, options=self.options)
-        done = over_files(files, work, jobs=jobs, engine=engine, lost=_no_part)
+        done = over_files(
+            files, work, jobs=jobs, engine=engine, lost=lambda file: (file, FilePart(Place(), ""))
+        )
         for file, part in done:
             if part.name:
                 self.parts.append(part)
@@ -89,10 +91,6 @@ def write_part(file: Path, folder: Path, options: Options) -> tuple[Path, FilePa
     except OSError as failure:
         raise StoreError(f"{part} cannot be written: {failure.strerror}") from failure
     return file, FilePart(place(first) if first else Place(), part.name)
-
-
-def _no_part(file: Path) -> tuple[Path, FilePart]:
-    return file, FilePart(Place(), "")
 
 
 def _name(file: Path, options: Options) -> str:

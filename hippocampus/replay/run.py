@@ -132,16 +132,12 @@ def replay_recording(recording: Recording, options: Options) -> Row:
         }
         row["entries"] = [asdict(timeline) for timeline in timelines]
     if texts and options.texts:
-        row["texts"] = _write_texts(options.texts, recording, texts.data(recording, ours))
+        named = hashlib.sha256(f"{recording.path}\0{recording.name}".encode("utf-8", "replace"))
+        page = options.texts / f"{named.hexdigest()[:16]}.html"
+        content = texts_page(texts.data(recording, ours)).encode("utf-8", "replace")
+        storage.replace_file(page, content)
+        row["texts"] = f"{page.parent.name}/{page.name}"
     return row
-
-
-def _write_texts(folder: Path, recording: Recording, data: dict[str, Any]) -> str:
-    """Write the page of a recording's texts, and return its address from next to the folder."""
-    named = hashlib.sha256(f"{recording.path}\0{recording.name}".encode("utf-8", "replace"))
-    page = folder / f"{named.hexdigest()[:16]}.html"
-    storage.replace_file(page, texts_page(data).encode("utf-8", "replace"))
-    return f"{folder.name}/{page.name}"
 
 
 def _figures(summary: Summary) -> dict[str, Any]:

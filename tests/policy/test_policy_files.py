@@ -400,10 +400,3 @@ def test_an_extending_policy_completes_the_consolidation_block(tmp_path: Path) -
     own = write(tmp_path, "own", "extends: whole.yaml\nconsolidation: {archive: true}")
     block = load(own).consolidation
     assert (block.context_load_tokens, block.archive) == (900, True)
-
-
-def test_a_field_that_is_no_longer_read_names_what_to_do_instead(tmp_path: Path) -> None:
-    (found,) = problems(tmp_path, "fade_after_turns: 6")
-    assert "'fade_after_turns' is no longer read; write `fade_below`, a strength" in found
-    (found,) = problems(tmp_path, "reactivate_tokens: 0")
-    assert "a model takes a stored content back with `recall`" in found

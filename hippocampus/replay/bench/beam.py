@@ -24,14 +24,13 @@ def read(folders: Sequence[Path]) -> list[BenchConversation]:
         RecordingError: a folder has no chat, or a file is not BEAM's JSON.
 
     """
-    return [chat for folder in folders for chat in _of_folder(folder)]
-
-
-def _of_folder(folder: Path) -> list[BenchConversation]:
-    files = sorted([*folder.glob("*.json"), *folder.glob("*/chat.json")])
-    if not files:
-        raise RecordingError(str(folder), "no chat of BEAM is in this folder")
-    return [_chat(path, folder.name) for path in files]
+    found = []
+    for folder in folders:
+        files = sorted([*folder.glob("*.json"), *folder.glob("*/chat.json")])
+        if not files:
+            raise RecordingError(str(folder), "no chat of BEAM is in this folder")
+        found += [_chat(path, folder.name) for path in files]
+    return found
 
 
 def _chat(path: Path, length: str) -> BenchConversation:

@@ -29,9 +29,9 @@ NOT_SENT = {"ghost_snapshot", "other", "compaction", "compaction_summary", "comp
 def recognises(records: list[JsonRecord]) -> bool:
     """Return whether a line is in the program's envelope, or starts a rollout without envelopes."""
     first = records[0]
-    return any(map(_in_envelope, records)) or (
-        {"id", "timestamp", "instructions"} <= first.keys() and "role" not in first
-    )
+    return any(
+        kind_of(each) in ENVELOPES and isinstance(each.get("payload"), dict) for each in records
+    ) or ({"id", "timestamp", "instructions"} <= first.keys() and "role" not in first)
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:
@@ -81,10 +81,6 @@ def _last_context(records: list[JsonRecord]) -> list[JsonRecord]:
     compacted = [at for at, each in enumerate(records) if kind_of(each) == "compacted"]
     since = records[compacted[-1] if compacted else 1 :]
     return [*records[:1], *(each for each in since if kind_of(each) != "event_msg")]
-
-
-def _in_envelope(record: JsonRecord) -> bool:
-    return kind_of(record) in ENVELOPES and isinstance(record.get("payload"), dict)
 
 
 def _contexts(records: list[JsonRecord]) -> Iterator[list[RawMessage]]:

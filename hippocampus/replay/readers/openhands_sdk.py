@@ -85,7 +85,9 @@ def _condensed(context: list[JsonRecord], event: JsonRecord) -> list[JsonRecord]
 
 def _messages(events: Iterable[JsonRecord], usages: dict[str, JsonRecord]) -> Iterator[RawMessage]:
     """Yield chat messages; the calls of one response are one, and its usage is taken from `usages`."""
-    for (kind, response), group in itertools.groupby(events, _response_of):
+    for (kind, response), group in itertools.groupby(
+        events, lambda each: (each.text("kind"), each.text("llm_response_id"))
+    ):
         usage = usages.pop(response, JsonRecord())
         model = usage.text("model").rpartition("/")[2]
         if kind == ACTION:
@@ -104,10 +106,6 @@ def _messages(events: Iterable[JsonRecord], usages: dict[str, JsonRecord]) -> It
                 yield RawMessage(item, _counts(usage), model)
             elif kind != SYSTEM:
                 yield RawMessage.result(event.text("tool_call_id"), _result(event))
-
-
-def _response_of(event: JsonRecord) -> tuple[str, str]:
-    return event.text("kind"), event.text("llm_response_id")
 
 
 def _result(event: JsonRecord) -> str:
