@@ -95,10 +95,6 @@ def measure_ours(
     with fresh_session(policy, prices, model.marks) as session:
         contents, histories = _Contents(session), EntryHistories(session, texts)
         measured = measure(script, histories.view, contents.recover, model)
-        recalls = session.status()["recalls"]
-        measured = replace(
-            measured, recalled_full=recalls["full"], recalled_partial=recalls["partial"]
-        )
         if session.failures:
             problem = f"{session.failures} calls failed inside and sent the messages as they were"
             measured = replace(measured, problems=(*measured.problems, problem))

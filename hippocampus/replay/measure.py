@@ -97,10 +97,6 @@ class Measured:
     """Hidden values that one recall brings back; counted only where there is a recall tool."""
     invalid_views: int = 0
     problems: tuple[str, ...] = ()
-    recalled_full: int = 0
-    """Recalls of hidden values that had the whole content."""
-    recalled_partial: int = 0
-    """Recalls of hidden values that had only its summary; the others failed."""
 
     def cost(self, prices: Prices) -> float:
         """Return the cost of the whole recording in base input tokens."""

@@ -61,12 +61,7 @@ class Totals(SummedFields):
     recalls: int = 0
     """Calls with hidden values or lines; each is charged one."""
     recoverable: int = 0
-    recalled_full: int = 0
-    """Recalls of hidden values that had the whole content (protocol, section 12.2)."""
-    recalled_partial: int = 0
-    """Recalls that had only its summary."""
-    recalled_failed: int = 0
-    """Recalls that had nothing."""
+    """Hidden values that one recall brings back (protocol, section 12.2)."""
     peak_tokens: int = 0
     overflows: int = 0
     """Recordings whose peak passes the window."""
@@ -105,10 +100,6 @@ class Totals(SummedFields):
 
     def figures(self, everything: Totals) -> dict[str, Any]:
         """Return the sums, and the shares that reports show, relative to sending everything."""
-        outcomes = {
-            name: getattr(self, f"recalled_{name}") for name in ("full", "partial", "failed")
-        }
-        recalled = sum(outcomes.values())
         return {
             **asdict(self),
             "tokens_per_call": round(self.view_tokens / self.calls) if self.calls else 0,
@@ -120,10 +111,6 @@ class Totals(SummedFields):
             "lines_percent": self.lines_percent,
             "read_percent": self.read_percent,
             "recoverable_percent": percent(self.recoverable, self.hidden),
-            **{
-                f"recalled_{name}_percent": percent(count, recalled) if recalled else 0.0
-                for name, count in outcomes.items()
-            },
             "result_tokens_shown_percent": percent(self.shown_tokens, self.result_tokens),
         }
 
@@ -136,8 +123,6 @@ def percent(part: float, whole: float) -> float:
 def totals(script: Script, measured: Measured, prices: Prices) -> Totals:
     """Return one recording's sums under one strategy."""
     asked = script.asked_tokens
-    hidden = sum(len(call.hidden) for call in measured.calls)
-    full, partial = measured.recalled_full, measured.recalled_partial
     sizes = [call.tokens for call in measured.calls]
     peak = max(sizes, default=0)
     window = prices.window_tokens
@@ -155,16 +140,13 @@ def totals(script: Script, measured: Measured, prices: Prices) -> Totals:
         cost_if_read=measured.cost_if_read(prices),
         dollars=prices.dollars(measured.cost(prices)),
         uses=sum(call.uses for call in measured.calls),
-        hidden=hidden,
+        hidden=sum(len(call.hidden) for call in measured.calls),
         line_uses=sum(call.line_uses for call in measured.calls),
         hidden_lines=sum(len(call.hidden_lines) for call in measured.calls),
         asked_tokens=asked,
         read_tokens=asked - sum(sum(call.unread) for call in measured.calls),
         recalls=sum(call.slice_tokens > 0 for call in measured.calls),
         recoverable=measured.recoverable,
-        recalled_full=full,
-        recalled_partial=partial,
-        recalled_failed=max(0, hidden - full - partial) if full or partial else 0,
         peak_tokens=peak,
         overflows=int(bool(window) and peak > window),
         compactions=compactions,

@@ -135,14 +135,9 @@ def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> list[str]:
     else:
         found.append(f"All {values} and {lines} that the agent used stood in its view.")
     if ours["hidden"]:
-        full, partial, failed = (
-            f"{ours[f'recalled_{name}_percent']:.1f} %" for name in PROTOCOL_PERCENT
-        )
-        reported = ", ".join(f"{share} %" for share in PROTOCOL_PERCENT.values())
         found.append(
-            f"One recall brings back {ours['recoverable_percent']:.1f} % of the hidden values: "
-            f"{full} from the full content, {partial} from its summary alone, {failed} not at all "
-            f"(the protocol that this follows reports {reported})."
+            f"One recall brings back {ours['recoverable_percent']:.1f} % of the hidden values (the "
+            f"protocol that this follows reports {PROTOCOL_PERCENT['full']} %)."
         )
     if ours["read_tokens"] != ours["asked_tokens"]:
         found.append(
