@@ -27,10 +27,12 @@ MIN_TOKENS, MAX_TOKENS, SHARE = 60, 150, 0.05
 """The excerpt of one long text weighs this share of it, between the two bounds. At 60 tokens for every
 text, readers took back each file that they went on to edit, and Claude Code sessions saw 94.1 percent
 of the values; now 95.8, for 0.2 points less there and up to 0.5 more elsewhere."""
-EDITED = 1.6
-"""The share more that a text may weigh which replaces another, whose excerpt is one line."""
+NEW_TOKENS = 200
+"""The tokens of a text that replaces another: the next edit is often of these lines."""
 REPLACED = re.compile(r"(?i)^(?:old|search|find|target_?content|before)")
 """Keys of a text that the call takes out of a file: what it puts in is next to it."""
+SLEEPING_TOKENS = 40
+"""The tokens of each text where the entry is dormant."""
 CHANGED = 2.0
 """What a line gains that the replaced text lacks."""
 CHARACTERS_PER_TOKEN = 4
@@ -123,7 +125,7 @@ class _Shortener:
         """
         weight = max(1, len(text) // CHARACTERS_PER_TOKEN)
         most = min(self._most, max(MIN_TOKENS, int(SHARE * weight)))
-        most = int(most * EDITED) if before else most
+        most = NEW_TOKENS if before and self._most > SLEEPING_TOKENS else most
         value = json_text.read(text, None)
         if isinstance(value, dict | list):
             leaves = dict.fromkeys(cut(str(leaf), SHORT_CHARACTERS) for leaf in _leaves(value))

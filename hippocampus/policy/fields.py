@@ -91,9 +91,6 @@ class Policy(Declared):
     `bulk_over_tokens`."""
     arguments_over_tokens: Count = 300
     """Larger tool-call arguments are shortened once the result has arrived; 0 shortens all."""
-    newest_arguments_tokens: Count = 600
-    """The arguments of the newest calls stand in full up to this size until the next step; 0 shortens
-    them with their results."""
     line_numbers: Count = 10
     """Of the line numbers that a tool printed, the view has each n-th, and of lines that the call itself
     wrote it has their range; 0 and 1 keep all."""

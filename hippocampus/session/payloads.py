@@ -563,8 +563,6 @@ class _PayloadsDraft:
             record = replace(record, shown=part.text)
         asked = large and part.kind == "result" and asks_to_read(tool, argued)
         fresh = policy.fresh_turns_of(record.kind, record.tokens, resolution, asked=asked)
-        if part.kind == "call" and record.tokens <= policy.newest_arguments_tokens:
-            fresh = max(1, fresh)
         due_turn = self._history.turns[number] + (fresh if large else 0)
         hidden = number in self._hidden
         shown = record.tokens if hidden else self._weight_of(record, part, argued)

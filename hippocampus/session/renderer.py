@@ -25,7 +25,6 @@ SLEEPING_SHARE, SLEEPING_MORE_TOKENS = 15, 300
 that agents use go from 95.4 to 92.5 percent on Claude Code, for no saving."""
 FADED_PART = 3
 """The part of its content that the entry of something small and faded weighs at most."""
-SLEEPING_ARGUMENT_TOKENS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +79,7 @@ class EntryRenderer:
         record = replace(payload.record, stage=Stage.DORMANT)
         part = self.part_of(payload)
         if part.kind == "call":
-            known, most = self._known_elsewhere(payload), SLEEPING_ARGUMENT_TOKENS
+            known, most = self._known_elsewhere(payload), call_arguments.SLEEPING_TOKENS
             text = payload.resolution.redacted_json(part.text)
             shown = call_arguments.shorten(text, _short_frame(record), most, known)
             return replace(record, shown=storable(shown))

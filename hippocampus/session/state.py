@@ -129,7 +129,8 @@ class ReadList:
     kept: int
     """How many leading messages are those of the list before."""
     noted: list[tuple[Record, bytes]]
-    """Words of the user to keep, with their bytes."""
+    """What has a record though it stands in full, with its bytes: words of the user to keep, texts that
+    pointers point at."""
     accessed: list[Record]
     """The entries that new messages name, with the access."""
 
@@ -155,8 +156,9 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
     stored = min(state.stored_keys, known)
     view = replace(view.extended(history, kept), sent=sent).opened_with(opening)
     edits = rules.policy.compression != "none"
-    texts = list(referred(history, kept, rules.policy.read_turns)) if edits else []
-    history = history.with_redacted(texts, [each[:2] for each in texts]) if texts else history
+    texts = list(referred(history, kept, sent, state.records, rules)) if edits else []
+    pointers = [each[:2] for each in texts]
+    history = history.with_redacted(texts, pointers) if texts else history
     if rules.redacts:
         calls = {call_id: site.part for call_id, site in payloads.calls.items()}
         history, redactions, gone = redacted(history, calls, kept, rules)
@@ -169,6 +171,7 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
     arrival = arrived(
         history, payloads, state.records, state.ids, rules, kept, start, frozenset(hidden)
     )
+    noted = [*arrival.noted, *_pointed_at(pointers, arrival.payloads, state.records, history)]
     shown = [each for each in texts if each.message not in hidden]
     view = view.with_texts(shown)
     thin = _thinned(view, kept, hidden, arrival.payloads, rules)
@@ -186,9 +189,23 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
             stored_keys=stored,
         ),
         kept,
-        arrival.noted,
+        noted,
         arrival.accessed,
     )
+
+
+def _pointed_at(
+    pointers: Iterable[tuple[int, int]],
+    payloads: Payloads,
+    records: Container[EntryOrigin],
+    history: History,
+) -> Iterator[tuple[Record, bytes]]:
+    """Yield a record for each new text in place of a pointer, so that it stands there after a restart."""
+    for site in pointers:
+        origin = payloads.origins.get(site)
+        if origin is not None and origin not in records:
+            payload = next(each for each in payloads.items if each.record.origin == origin)
+            yield replace(payload.record, shown=""), payloads.original(payload, history)
 
 
 def _thinned(

@@ -36,8 +36,7 @@ NUMBERS: dict[str, tuple[object, ...]] = {
     "index_over_tokens": (500, 2_000),
     "bulk_over_tokens": (300, 1_000),
     "records_over_tokens": (200, 700),
-    "arguments_over_tokens": (75, 300),
-    "newest_arguments_tokens": (0, 150, 600),
+    "arguments_over_tokens": (150, 600),
     "smallest_gain_share": (0.25, 0.7),
     "fresh_turns": tuple(
         {**DEFAULT.fresh_turns, kind: turns}

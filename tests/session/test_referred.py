@@ -10,6 +10,7 @@ import pytest
 from conversations import no_fallback
 
 from hippocampus import Hippocampus, Policy, policy
+from hippocampus.prices import TABLES
 
 Item = dict[str, Any]
 MAIL = "ada.lovelace@orders.example"
@@ -36,13 +37,13 @@ def steps(pointer: str, between: int, path: str = "shop/orders.py") -> list[Item
 
 def last_result(items: list[Item], folder: Path, chosen: Policy, *, anew: bool = False) -> str:
     """Return the text of the last result of the view, the session opened anew before the last call."""
-    memory = Hippocampus(folder, policy=chosen)
+    memory = Hippocampus(folder, policy=chosen, prices=TABLES["none"])
     session = memory.session("s")
     with no_fallback():
         for end in range(1, len(items) + 1, 2):
             if anew and end == len(items):
                 memory.close()
-                memory = Hippocampus(folder, policy=chosen)
+                memory = Hippocampus(folder, policy=chosen, prices=TABLES["none"])
                 session = memory.session("s")
             view = session(items[:end])
     memory.close()
@@ -59,14 +60,20 @@ def test_an_old_read_stands_where_the_host_points_at_it(pointer: str, tmp_path: 
 
 
 @pytest.mark.parametrize(("between", "path"), [(3, "shop/orders.py"), (12, "shop/other.py")])
-def test_a_pointer_at_a_young_read_or_at_none_stays(
+def test_a_pointer_at_a_read_that_stands_in_full_or_at_none_stays(
     between: int, path: str, tmp_path: Path
 ) -> None:
     items = steps(POINTERS[0], between, path)
     assert last_result(items, tmp_path, policy.load("default")) == POINTERS[0]
 
 
-def test_a_pointer_at_a_young_pointer_stays_after_a_restart(tmp_path: Path) -> None:
+def test_a_long_wait_alone_adds_no_text(tmp_path: Path) -> None:
+    """Law 3: where no edit of the past pays, the first reading stands, and the view is the list."""
+    chosen = policy.load("default").model_copy(update={"fade_below": 0.01, "digest_below": 0.01})
+    assert last_result(steps(POINTERS[0], between=12), tmp_path, chosen) == POINTERS[0]
+
+
+def test_a_pointer_at_a_pointer_with_the_text_stays_after_a_restart(tmp_path: Path) -> None:
     """The pointer before it has the text, whether or not it was there when the session opened."""
     again = [*steps(POINTERS[0], between=12), *steps(POINTERS[1], between=2)[3:]]
     items: list[Item] = json.loads(json.dumps(again))

@@ -127,18 +127,3 @@ def test_critical_content_does_not_fade_and_a_huge_snapshot_shrinks_all_the_same
     assert len(str(view[2])) < len(str(items[2])) / 10
     assert view[4] == items[4]
     memory.close()
-
-
-@pytest.mark.parametrize(("bound", "stand"), [(600, True), (50, False)])
-def test_the_arguments_of_the_newest_step_stand_in_full_until_the_next(
-    tmp_path: Path, bound: int, stand: bool
-) -> None:
-    policy = Policy(arguments_over_tokens=100, newest_arguments_tokens=bound)
-    written = "The doors are locked at nine, and the keys are with the porter. " * 20
-    items = [{"role": "user", "content": "Look."}, call(1, text=written), result(1, "written")]
-    memory = Hippocampus(tmp_path, policy=policy, prices=TABLES["none"])
-    with memory.session("s") as session, no_fallback():
-        assert (session(items)[1] == items[1]) is stand
-        items += [call(2, place="door"), result(2, "closed")]
-        assert session(items)[1] != items[1]
-    memory.close()
