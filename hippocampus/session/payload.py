@@ -63,6 +63,14 @@ class Payload:
         return self.record.stage is Stage.FULL
 
     @property
+    def without_images(self) -> bool:
+        """Return whether the images of a result have left with its text.
+
+        The text of a large one becomes an entry before the model has seen its images.
+        """
+        return not self.large or self.record.stage is Stage.DORMANT
+
+    @property
     def is_pinned(self) -> bool:
         """Return whether it stays as it stands, by a rule or by the host's word."""
         modifiers = self.record.entry.modifiers

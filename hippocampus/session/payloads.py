@@ -344,7 +344,7 @@ def arrived(  # noqa: PLR0913, PLR0917 - a list, its state, and the rules
     """
     draft = _PayloadsDraft(history, payloads, records, ids, rules, hidden)
     draft.rendered += [
-        Rendered(each.message, each.part, each.record.shown, without_images=not each.large)
+        Rendered(each.message, each.part, each.record.shown, each.without_images)
         for each in (draft.items if read_again < start else ())
         if read_again <= each.message < start and not each.stands_full
     ]
@@ -516,7 +516,6 @@ class _PayloadsDraft:
         resolution = rules.resolve(subject)
         kind = rules.kind_of
         large = rules.policy.indexes(subject.tokens, lambda: kind(part.text), resolution)
-        # Images leave with a small text: a large one is an entry before the model has seen them.
         images = 0 if large else self._history.image_tokens(site.message, site.at)
         weight = subject.tokens + images
         held = self._hold(site, tool, argued, weight, resolution, large=large)
@@ -568,7 +567,7 @@ class _PayloadsDraft:
         shown = record.tokens if hidden else self._weight_of(record, part, argued)
         payload = Payload(record, number, at, shown, due_turn, large, resolution, collapsed=hidden)
         if not (full or hidden):
-            self.rendered.append(Rendered(number, at, record.shown, without_images=not large))
+            self.rendered.append(Rendered(number, at, record.shown, payload.without_images))
         return self._add(payload, part)
 
     def _weight_of(self, record: Record, part: Part, argued: str) -> int:

@@ -114,7 +114,7 @@ class EntryRenderer:
     def _pictures(self, payload: Payload) -> list[str]:
         """Return the line for the images of a result, which leave the view with its text."""
         weight = self.history.image_tokens(payload.message, payload.part)
-        weight = 0 if payload.large else weight
+        weight = 0 if payload.large and payload.stands_full else weight
         return [f'images of {weight} tokens: recall("{payload.id}")'] if weight else []
 
     def part_of(self, payload: Payload) -> Part:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from hippocampus.entries import decay
 from hippocampus.entries.decision import Decision
-from hippocampus.entries.entry import Record
+from hippocampus.entries.entry import Record, Stage
 from hippocampus.indexing.worth import SLICE_TOKENS
 from hippocampus.session import compaction, planner
 from hippocampus.session.costs import Costs, call_of
@@ -186,20 +186,22 @@ def _weighed(
 def _candidate(payloads: Payloads, number: int, view: View, rules: Rules) -> Candidate:
     payload, policy, turn = payloads.items[number], rules.policy, view.history.turn
     entry = payload.record.entry
-    saves = payload.weight - payload.shorter_weight
+    sleeps = payload.shorter is not None and payload.shorter.stage is Stage.DORMANT
+    images = view.history.image_tokens(payload.message, payload.part)
+    weight = payload.weight + (images if payload.large and sleeps else 0)
+    saves = weight - payload.shorter_weight
     due_turn = max(due_from(payload, policy), view.history.turns[payload.message])
     risk = 0.0
     if payload.is_fresh or not (payload.large and payload.stands_full):
         strength = decay.strength(entry, turn, policy.exponent, policy.initial_strength)
         uses = CHANCE_OF_USE * strength * min(RISKY_TURNS, calls_to_come(turn)) / 10
-        images = view.history.image_tokens(payload.message, payload.part)
         shown = payload.record.tokens - (0 if payload.large else images)  # no step quotes an image
-        hidden = saves / max(1, payload.weight) * shown / max(1, payload.record.tokens)
+        hidden = saves / max(1, weight) * shown / max(1, payload.record.tokens)
         risk = uses * hidden * rules.prices.recall_cost(view.shown_total, SLICE_TOKENS)
     return Candidate(
         payload.id,
         payload.message,
-        payload.weight,
+        weight,
         payload.shorter_weight,
         due_turn,
         risk,
@@ -218,8 +220,7 @@ def _with_edits(
         [decision.entry_id for decision in decisions], history, rules
     )
     texts = [
-        Rendered(each.message, each.part, each.record.shown, without_images=not each.large)
-        for each in moved
+        Rendered(each.message, each.part, each.record.shown, each.without_images) for each in moved
     ]
     twins = [
         payloads.items[each.twin]

@@ -104,6 +104,24 @@ def test_an_image_with_a_long_text_stays(tmp_path: Path) -> None:
     assert size(view) < size(items) / 2
 
 
+def test_images_with_a_long_text_leave_once_its_entry_is_dormant(tmp_path: Path) -> None:
+    items = anthropic(30, "\n".join(f"{n},{n * 7},open" for n in range(300)))
+    chosen = policy.load("default").model_copy(update={"digest_below": 0.01})
+    memory = Hippocampus(tmp_path, policy=chosen, model="claude-sonnet-4-5")
+    with memory.session("s") as session, no_fallback():
+        for end in range(1, len(items) + 1, 2):
+            view = session(items[:end])
+        gone = [at for at in range(2, len(items), 2) if "'image'" not in str(view[at])]
+        assert all("images of 1048 tokens" in str(view[at]) for at in gone)
+        assert 2 in gone
+        assert len(items) - 1 not in gone
+        [answer] = session.handle([*view, recalled(view, session.records()[0].entry.id)])
+        assert image_of(answer) == image_of(items[2])
+    with memory.session("s") as again, no_fallback():
+        assert again(items) == view
+    memory.close()
+
+
 def test_the_user_s_own_images_stay(tmp_path: Path) -> None:
     items = anthropic(30, "")
     source = {"type": "base64", "media_type": "image/png", "data": png(99)}
