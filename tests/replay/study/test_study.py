@@ -138,7 +138,7 @@ def test_several_readings_of_a_case_are_averaged(run: Run) -> None:
     assert [each["quality"] for each in figures.values()] == 3 * [(3, 3, 3)]
 
 
-@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("wire", FIRST_WIRE)
 def test_nothing_is_asked_twice_and_no_key_is_kept(wire: str, run: Run) -> None:
     def echo(asked: Asked, answer: Answer) -> Answer:
         key = asked.headers.get("Authorization", asked.headers.get("X-api-key"))
@@ -210,7 +210,7 @@ def test_a_line_that_was_cut_off_is_asked_again_alone(run: Run) -> None:
     assert "2 of 2 moments judged" in printed
 
 
-@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("wire", FIRST_WIRE)
 def test_a_late_answer_is_asked_again_within_bounds(
     wire: str, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -229,7 +229,7 @@ def test_a_late_answer_is_asked_again_within_bounds(
     assert "2 of 2 moments judged" in printed
 
 
-@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("wire", FIRST_WIRE)
 @pytest.mark.parametrize(
     "wrong",
     [Answer({"error": {"message": "bad key"}}, 401), Answer(b"<html>"), Answer({"fine": True})],
@@ -278,7 +278,7 @@ def test_a_model_that_refuses_is_counted_as_missing_and_not_asked_again(
     ]
 
 
-@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("wire", FIRST_WIRE)
 def test_a_verdict_that_cannot_be_read_is_asked_again_once(wire: str, run: Run) -> None:
     judged = 0
 
@@ -297,7 +297,7 @@ def test_a_verdict_that_cannot_be_read_is_asked_again_once(wire: str, run: Run) 
     assert refused.startswith("no verdicts in two answers: A lacks a quality from 0 to 4")
 
 
-@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("wire", FIRST_WIRE)
 @pytest.mark.parametrize("arguments", ["{", {"entry_id": "aaaaaaaa"}, {"lines": "x"}])
 def test_a_recall_that_cannot_be_served_is_answered_with_the_reason(
     wire: str, arguments: Any, run: Run
