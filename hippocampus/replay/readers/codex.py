@@ -50,9 +50,14 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
 def with_beginning(document: JsonDocument) -> JsonDocument:
     """Return a document with the lines of other files that its session goes on from."""
     seen = {own := Path(document.path).resolve()}
-    while base := _base_of(document.records):
+    folder = next((each for each in own.parents if each.name in FOLDERS), own.parent)
+    while document.records:
+        base = document.records[0].record("payload").record("history_base")
+        if not base:  # it begins in this file
+            break
         thread = base.text("thread_id")
-        path = _file_of(thread, own)
+        named = folder.rglob(f"*{glob.escape(thread)}.jsonl") if thread else iter(())
+        path = next(named, None)
         if path is None or path in seen:
             lost = (
                 f"{document.path}:1: goes on from the session {thread}, of which there is no file"
@@ -63,17 +68,6 @@ def with_beginning(document: JsonDocument) -> JsonDocument:
         before = [each for each in load(str(path)).records if each.count("ordinal") < end]
         document = replace(document, records=[*_last_context(before), *document.records])
     return document
-
-
-def _base_of(records: list[JsonRecord]) -> JsonRecord:
-    """Return where the session of a file goes on from; empty: it begins in the file."""
-    return records[0].record("payload").record("history_base") if records else JsonRecord()
-
-
-def _file_of(thread: str, own: Path) -> Path | None:
-    """Return the file of a thread, in the folder of all sessions that holds the file `own`."""
-    folder = next((each for each in own.parents if each.name in FOLDERS), own.parent)
-    return next(folder.rglob(f"*{glob.escape(thread)}.jsonl"), None) if thread else None
 
 
 def _last_context(records: list[JsonRecord]) -> list[JsonRecord]:

@@ -10,7 +10,7 @@ import itertools
 import json
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -74,17 +74,12 @@ def of_bytes(path: str, data: bytes) -> JsonDocument:
     try:
         if data.startswith(packing.ZIP):
             members = [_of_text(*each) for each in packing.unzipped(data, ".json")]
-            return _together(path, members)
+            broken = [f"{path}: {sentence}" for member in members for sentence in member.broken]
+            return _document(path, [record for each in members for record in each.records], broken)
         is_packed = data.startswith((packing.GZIP, packing.ZSTD))
         return _of_text(path, packing.unpacked(data) if is_packed else data)
     except packing.DamagedError as damage:
         raise RecordingError(path, f"cannot be unpacked: {damage}") from damage
-
-
-def _together(path: str, members: Sequence[JsonDocument]) -> JsonDocument:
-    """Return the documents of a zip file as one."""
-    broken = [f"{path}: {sentence}" for member in members for sentence in member.broken]
-    return _document(path, [record for member in members for record in member.records], broken)
 
 
 def _of_text(path: str, data: bytes) -> JsonDocument:

@@ -79,15 +79,12 @@ def _blocks(content: object) -> list[Item]:
     """Return content as blocks, with search results and documents as text."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
-    return [_block(block) for block in as_records(content)]
-
-
-def _block(block: JsonRecord) -> Item:
-    if kind_of(block) == "document":
-        text = block.record("source").text("data")
-    elif kind_of(block) == "search_result":
-        text = text_of(block.get("content"))
-    else:
-        return block
-    about = (block.get("title"), block.get("source"), text)
-    return {"type": "text", "text": "\n".join(filter(None, map(as_text, about)))}
+    blocks: list[Item] = []
+    for block in as_records(content):
+        if kind_of(block) not in {"document", "search_result"}:
+            blocks.append(block)
+            continue
+        text = block.record("source").text("data") or text_of(block.get("content"))
+        about = (block.get("title"), block.get("source"), text)
+        blocks.append({"type": "text", "text": "\n".join(filter(None, map(as_text, about)))})
+    return blocks

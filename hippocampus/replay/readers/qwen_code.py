@@ -57,17 +57,14 @@ def _messages(content: JsonRecord, record: JsonRecord) -> Iterator[RawMessage]:
     if role_of(content) == "model":
         named = (part.record("functionCall") for part in parts if "functionCall" in part)
         calls = [chat_call(each.text("id"), each.text("name"), each.get("args")) for each in named]
-        yield RawMessage.answer(text, calls, _usage(record), record.text("model"))
+        counts = record.record("usageMetadata")
+        total, cached = counts.counts(*COUNTS)
+        output = max(0, counts.count("totalTokenCount") - total)
+        usage = Usage.of_total(total, cached, 0, output) if counts else None
+        yield RawMessage.answer(text, calls, usage, record.text("model"))
         return
     for part in parts:
         if response := part.record("functionResponse"):
             yield RawMessage.result(response.text("id"), function_result(part))
     if text:
         yield RawMessage.user(text)
-
-
-def _usage(record: JsonRecord) -> Usage | None:
-    counts = record.record("usageMetadata")
-    total, cached = counts.counts(*COUNTS)
-    output = counts.count("totalTokenCount") - total
-    return Usage.of_total(total, cached, 0, max(0, output)) if counts else None

@@ -29,28 +29,23 @@ def recognises(records: list[JsonRecord]) -> bool:
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:
     """Return a conversation for each trajectory."""
-    return [
-        RawConversation(
-            "chat",
-            [each._replace(model=_model(record)) for each in _messages(history)],
-            submission=record.record("info").text("submission"),
-        )
-        for record in records
-        if (history := _history(record))
-    ]
+    conversations = []
+    for record in records:
+        if history := _history(record):
+            config = record.get("replay_config")
+            parsed = json_text.read(config, None) if isinstance(config, str) else config
+            name = as_record(parsed).record("agent").record("model").text("name")
+            model = "" if name in NO_MODELS else name
+            messages = [each._replace(model=model) for each in _messages(history)]
+            submission = record.record("info").text("submission")
+            conversations.append(RawConversation("chat", messages, submission=submission))
+    return conversations
 
 
 def _history(record: JsonRecord) -> list[JsonRecord]:
     is_known = "trajectory" in record or "environment" in record or "replay_config" in record
     history = record.records("history") if is_known else []
     return [message for message in history if "role" in message]
-
-
-def _model(record: JsonRecord) -> str:
-    config = record.get("replay_config")
-    parsed = json_text.read(config, None) if isinstance(config, str) else config
-    name = as_record(parsed).record("agent").record("model").text("name")
-    return "" if name in NO_MODELS else name
 
 
 def _messages(history: list[JsonRecord]) -> Iterator[RawMessage]:

@@ -149,9 +149,13 @@ def _moments(recording: Recording, window_tokens: int) -> Iterator[Moment]:
         last = answers[call - 1] if call else 0
         old = answers[call - OLD_CALLS] if call >= OLD_CALLS else 0
         place = (recording.path, recording.name, call)
+        # Values that are only in large results of old messages.
+        large = _large_texts(messages[:old], OLD_TOKENS)
+        hidden = {value for value in used[at] if any(value in text for text in large)}
+        others = [text for each in messages[:at] for text in each.texts() if text not in large]
         for kind, is_one in (
             (LARGE, any(_large_texts(messages[last:at], LARGE_TOKENS))),
-            (OLDER, _uses_older(used[at], messages[:old], messages[old:at])),
+            (OLDER, any(all(value not in text for text in others) for value in hidden)),
         ):
             if is_one:
                 yield Moment(_short_id(*map(str, place)), *place, kind, sizes[at])
@@ -160,14 +164,6 @@ def _moments(recording: Recording, window_tokens: int) -> Iterator[Moment]:
 def _large_texts(messages: Sequence[Message], min_tokens: int) -> list[str]:
     parts = (part for message in messages for part in message.parts if part.kind == "result")
     return [part.text for part in parts if tokens.count(part.text) >= min_tokens]
-
-
-def _uses_older(used: frozenset[str], old: Sequence[Message], recent: Sequence[Message]) -> bool:
-    """Return whether a used value is only in large results of old messages."""
-    large = _large_texts(old, OLD_TOKENS)
-    hidden = {value for value in used if any(value in text for text in large)}
-    others = [text for message in (*old, *recent) for text in message.texts() if text not in large]
-    return any(all(value not in text for text in others) for value in hidden)
 
 
 def _short_id(*words: str) -> str:

@@ -80,7 +80,14 @@ def _attempt(record: TrialRecord, task: Task, condition: str, wire: Wire, budget
             session = closing.enter_context(memory.session(task.name))
         for number in range(settings.calls):
             if number == len(known.answers):
-                _check(record, budget)
+                answers = [each for one in record.attempts.values() for each in one.answers]
+                if budget and any(each["dollars"] is None for each in answers):
+                    raise BudgetError(
+                        "the price of a call is not known, so that no budget can be kept"
+                    )
+                if budget and record.dollars >= budget:
+                    spent = f"the budget of ${budget:,.2f} is spent (${record.dollars:,.2f})"
+                    raise BudgetError(f"{spent}; the same command with a larger one goes on")
                 _ask(record, name, wire, messages, session)
             reply = wire.read(known.answers[number]["answer"])
             messages.append(reply.message)
@@ -95,18 +102,6 @@ def _attempt(record: TrialRecord, task: Task, condition: str, wire: Wire, budget
     seconds = sum(each["seconds"] for each in (*known.answers, *known.results))
     solved = _run([str(task.verify.absolute())], work, settings.seconds)[1] == 0
     record.add(name=name, ended=asdict(Ended(solved, reason, recalls, round(seconds, 2))))
-
-
-def _check(record: TrialRecord, budget: float) -> None:
-    """Refuse the next call where the budget is spent, or cannot be kept."""
-    answers = [answer for attempt in record.attempts.values() for answer in attempt.answers]
-    if budget and any(answer["dollars"] is None for answer in answers):
-        raise BudgetError("the price of a call is not known, so that no budget can be kept")
-    if budget and record.dollars >= budget:
-        raise BudgetError(
-            f"the budget of ${budget:,.2f} is spent (${record.dollars:,.2f}); the same command with a "
-            "larger one goes on"
-        )
 
 
 def _ask(
