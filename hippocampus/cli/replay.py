@@ -84,7 +84,6 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
         policies.load(policy),
         price_tables.prices_for(prices, None if by_model else model),
         compare=compare,
-        views=report is not None,
         marks=marks,
         by_model=by_model,
         texts=report.with_name(f"{report.stem}-texts") if report and texts else None,

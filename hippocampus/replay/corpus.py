@@ -102,7 +102,7 @@ def _name(file: Path, options: Options) -> str:
         [(found.st_size, found.st_mtime_ns) for found in stats],
         options.policy.model_dump_json(),
         asdict(options.prices),
-        (options.compare, options.views, options.marks, options.by_model),
+        (options.compare, options.marks, options.by_model),
         str(options.texts),
         hippocampus.__version__,
     )

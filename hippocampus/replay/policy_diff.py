@@ -19,7 +19,7 @@ def diff_file(path: Path, before: Policy, after: Policy, prices: Prices) -> list
     A row has the figures of `everything`, `before` and `after`, and in `changed_views` how many calls
     send a list of another size.
     """
-    replays = (replay_file(path, Options(each, prices, views=True)) for each in (before, after))
+    replays = (replay_file(path, Options(each, prices)) for each in (before, after))
     return [
         {
             "path": one["path"],

@@ -45,8 +45,6 @@ class Options:
     prices: Prices
     compare: bool = False
     """Whether the other strategies and the floor run too."""
-    views: bool = False
-    """Whether the sizes of every call are kept, for a page."""
     marks: MarkPlacement = "ours"
     """The cache marks that every strategy's requests carry."""
     texts: Path | None = None
@@ -123,14 +121,15 @@ def replay_recording(recording: Recording, options: Options) -> Row:
         ),
         "broken": list(recording.broken),
         "problems": problems,
+        "call_tokens": {
+            name: [call.tokens for call in each.calls] for name, each in measured.items()
+        },
+        "call_costs": {
+            name: [round(call.cost(prices), 1) for call in each.calls]
+            for name, each in measured.items()
+        },
+        "entries": [asdict(timeline) for timeline in timelines],
     }
-    if options.views:
-        calls = {name: each.calls for name, each in measured.items()}
-        row["call_tokens"] = {name: [call.tokens for call in each] for name, each in calls.items()}
-        row["call_costs"] = {
-            name: [round(call.cost(prices), 1) for call in each] for name, each in calls.items()
-        }
-        row["entries"] = [asdict(timeline) for timeline in timelines]
     if texts and options.texts:
         named = hashlib.sha256(f"{recording.path}\0{recording.name}".encode("utf-8", "replace"))
         page = options.texts / f"{named.hexdigest()[:16]}.html"

@@ -21,7 +21,7 @@ from hippocampus.replay.corpus import Corpus
 from hippocampus.replay.run import Options, Row, json_pieces, outcome
 from hippocampus.replay.workers import KILLED, Engine, available_cores, over_files
 
-OPTIONS = Options(EAGER, prices_for("anthropic-5m", None), views=True)
+OPTIONS = Options(EAGER, prices_for("anthropic-5m", None))
 
 
 def record(folder: Path, count: int = 6) -> list[Path]:

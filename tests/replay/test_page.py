@@ -57,8 +57,8 @@ def replayed(path: str, options: Options, calls: int = 6, tool: str = "list_orde
     return replay_recording(recording, options)
 
 
-def options(*, compare: bool = True, views: bool = True) -> Options:
-    return Options(policy.load("default"), prices.prices_for(None, None), compare, views)
+def options() -> Options:
+    return Options(policy.load("default"), prices.prices_for(None, None), compare=True)
 
 
 @pytest.fixture(scope="module")
@@ -204,13 +204,6 @@ def test_a_loss_is_marked_as_one(found):
         assert "class=loss" in rows[html.escape(name)]
 
 
-def test_a_page_without_views_has_its_tables():
-    plain = options(compare=False, views=False)
-    text = page(outcome([replayed("desk/one.json", plain)], plain))
-    assert "one.json" in text
-    assert "send everything" in text
-
-
 def test_a_page_of_nothing_says_so(tmp_path):
     write_page(outcome([{"path": "a.txt", "reason": "no JSON"}], options()), tmp_path / "out.html")
     text = (tmp_path / "out.html").read_text(encoding="utf-8")
@@ -253,15 +246,6 @@ def test_a_browser_draws_the_recording_in_the_address(found, tmp_path):
         assert len(re.findall(r'<path[^>]*class="line ours"', drawn)) == 2
         assert drawn.count('class="life"') == len(recording["entries"])
         assert "<img" not in document
-
-
-@pytest.mark.skipif(not CHROMIUM, reason="no chromium on the PATH to open the page in")
-def test_a_browser_opens_a_recording_without_views(tmp_path):
-    plain = options(compare=False, views=False)
-    write_page(outcome([replayed("desk/one.json", plain)], plain), tmp_path / "out.html")
-    document, console = dumped(tmp_path / "out.html", tmp_path, "r0")
-    assert not console
-    assert "there is nothing to draw" in document.split('class="opened"')[1]
 
 
 @pytest.mark.skipif(not CHROMIUM, reason="no chromium on the PATH to open the page in")

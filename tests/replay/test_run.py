@@ -40,9 +40,8 @@ def record(folder: Path, count: int = 1) -> list[Path]:
 
 
 @pytest.mark.parametrize("compare", [False, True])
-@pytest.mark.parametrize("views", [False, True])
-def test_rows_and_their_outcome_are_json(tmp_path: Path, *, compare: bool, views: bool) -> None:
-    options = Options(EAGER, PRICES, compare=compare, views=views)
+def test_rows_and_their_outcome_are_json(tmp_path: Path, *, compare: bool) -> None:
+    options = Options(EAGER, PRICES, compare=compare)
     [row] = replay_file(record(tmp_path / "source")[0], options)
     assert json.loads(json.dumps(row, allow_nan=False)).keys() == row.keys()
     found = outcome([{"path": "x", "reason": "no recording"}, row], options)
@@ -53,7 +52,6 @@ def test_rows_and_their_outcome_are_json(tmp_path: Path, *, compare: bool, views
     assert set(found["total"]["strategies"]) == names
     assert set(found["sources"]) == {"source"}
     [one] = found["recordings"]
-    assert ("entries" in one) is views
     ours, everything = (one["strategies"][name] for name in (OURS, EVERYTHING.name))
     assert ours["cost"] < everything["cost"]
     assert (ours["invalid_views"], ours["recoverable_percent"]) == (0, 100)
@@ -82,7 +80,7 @@ def test_recalls_are_counted_and_no_source_is_asked(tmp_path: Path) -> None:
 
 
 def test_the_content_of_a_file_gives_the_rows_of_the_file(tmp_path: Path) -> None:
-    options = Options(EAGER, PRICES, views=True)
+    options = Options(EAGER, PRICES)
     [path] = record(tmp_path)
     assert replay_bytes(str(path), path.read_bytes(), options) == replay_file(path, options)
 

@@ -7,13 +7,13 @@ let costSoFar = true;
 function openRecording(details) {
   if (opened.has(details)) return;
   const data = JSON.parse(details.querySelector("script").textContent);
-  const series = (rows) => rows && rows.map((row) => (typeof row === "number" ? rows[row] : row));
+  const series = (rows) => rows.map((row) => (typeof row === "number" ? rows[row] : row));
   const view = { data, tokens: series(data.tokens), costs: series(data.costs), body: html("div", { class: "opened" }) };
-  view.sums = view.costs && view.costs.map((row) => {
+  view.sums = view.costs.map((row) => {
     let sum = 0;
     return row.map((cost) => (sum += cost));
   });
-  view.calls = view.tokens ? view.tokens[0].length : 0;
+  view.calls = view.tokens[0].length;
   view.call = Math.max(0, view.calls - 1);
   details.append(view.body);
   opened.set(details, view);
@@ -31,19 +31,18 @@ function build(view) {
     ...data.troubles.map((each) => html("p", { class: "trouble" }, each)),
     strategyTable(view));
   if (data.texts) body.append(html("p", {}, html("a", { href: data.texts }, "The raw list next to the view, call by call")));
-  if (view.calls) body.append(controls(view), view.drawings, callTableLink(view));
-  else body.append(html("p", { class: "soft" }, "The sizes of its calls were not kept, so there is nothing to draw."));
+  body.append(controls(view), view.drawings, callTableLink(view));
   if (data.entries.length) body.append(asTable("The entries as a table", () => entryTable(data.entries)));
   redraw(view);
 }
 
 // The legend: its buttons switch lines on and off in every open recording.
 function strategyTable(view) {
-  const at = view.calls ? ["tokens at call", "cost so far"] : [];
+  const at = ["tokens at call", "cost so far"];
   const rows = page.strategies.map((strategy, number) => {
     const swatch = svg("svg", { viewBox: "0 0 26 8", class: `swatch ${strategy.line}`, "aria-hidden": true }, svg("path", { d: "M1 4h24" }));
     const name = html("span", {}, swatch, strategy.name);
-    const toggle = view.calls ? button(name, shown.has(number), () => toggleLine(number)) : name;
+    const toggle = button(name, shown.has(number), () => toggleLine(number));
     toggle.dataset.line = number;
     const first = html("span", {}, toggle);
     if (strategy.name === view.data.best_other) first.append(html("em", {}, " cheapest of the others"));
@@ -87,7 +86,7 @@ function chooseCost(sums) {
 
 function redraw(view) {
   const width = view.drawings.clientWidth;
-  if (!view.calls || !width) return;
+  if (!width) return;
   view.width = width;
   const across = frame(width, view.calls);
   const rows = (values) => page.strategies.flatMap((each, at) => (shown.has(at) ? [{ ...each, values: values[at] }] : []));

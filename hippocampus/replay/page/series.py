@@ -55,7 +55,7 @@ def bounds_data(summary: dict[str, Any], outcome: dict[str, Any]) -> list[list[f
 def recording_data(recording: dict[str, Any], outcome: dict[str, Any]) -> dict[str, Any]:
     """Return the data of one recording, drawn when it is opened."""
     names = line_styles(outcome)
-    tokens, costs = recording.get("call_tokens"), recording.get("call_costs")
+    tokens, costs = recording["call_tokens"], recording["call_costs"]
     return {
         **{field: recording[field] for field in ("path", "format", "model", "best_other")},
         "texts": recording.get("texts"),
@@ -63,8 +63,8 @@ def recording_data(recording: dict[str, Any], outcome: dict[str, Any]) -> dict[s
         "words": sentences(recording, outcome),
         "troubles": [*recording["broken"], *recording["problems"]],
         "rows": [cells(recording["strategies"][name]) for name in names],
-        "tokens": tokens and _shared(tokens[name] for name in names),
-        "costs": costs and _shared(map(round, costs[name]) for name in names),
+        "tokens": _shared(tokens[name] for name in names),
+        "costs": _shared(map(round, costs[name]) for name in names),
         # Without uses before an entry arrived, whose values other entries brought.
         "entries": [
             {
@@ -75,7 +75,7 @@ def recording_data(recording: dict[str, Any], outcome: dict[str, Any]) -> dict[s
                 },
                 "strength": list(map(list, entry["strength"])),
             }
-            for entry in recording.get("entries", ())
+            for entry in recording["entries"]
         ],
     }
 
