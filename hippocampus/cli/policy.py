@@ -74,7 +74,7 @@ def diff(
     """Print how many views of recordings differ in size between two policies, and what that costs."""
     from hippocampus.replay.policy_diff import diff_file, summed
     from hippocampus.replay.readers import find_files
-    from hippocampus.replay.table import shares_table
+    from hippocampus.replay.table import figures_table
     from hippocampus.replay.workers import over_files
 
     old, new = policies.load(before), policies.load(after)
@@ -89,7 +89,7 @@ def diff(
         Shown({"total": total, "recordings": found}).show()
         return
     out = console()
-    out.print(shares_table("policy", {before: total["before"], after: total["after"]}))
+    out.print(figures_table("policy", {before: total["before"], after: total["after"]}))
     out.print(
         f"{total['changed_views']:,} of {total['views']:,} views have another size, in "
         f"{total['changed_recordings']} of {total['recordings']} recordings."

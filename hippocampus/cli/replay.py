@@ -220,7 +220,7 @@ def tune(
 
     from hippocampus.replay import tune as tuning
     from hippocampus.replay.readers import find_files
-    from hippocampus.replay.table import shares_table
+    from hippocampus.replay.table import figures_table
 
     _expect_writable(out, paths)
     prices = price_tables.model_prices(DEFAULT_MODEL)
@@ -231,7 +231,7 @@ def tune(
     terminal.print(f"At strength 1 the chance of a use in ten calls is {found.law.chance:.2f}.")
     rows = {f"policy {policy}": found.before, "tuned": found.after}
     figures = {name: sums.figures(found.everything) for name, sums in rows.items()}
-    terminal.print(shares_table("owners left out", figures))
+    terminal.print(figures_table("owners left out", figures))
     if not found.changes:
         terminal.print(f"Policy {policy} is as good on the owners left out: nothing is written.")
         return

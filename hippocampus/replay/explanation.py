@@ -54,12 +54,6 @@ def print_explanation(
             sentence = str(explained(entry, turn, policy.exponent, policy.initial_strength))
             reasons[entry.id] = "\n".join(filter(None, [reasons.get(entry.id), sentence]))
         pairs = session.view_pairs()
-    console.print(_table(turn, view, pairs, reasons))
-
-
-def _table(
-    turn: int, view: list[Message], pairs: list[tuple[Message, Message]], reasons: dict[str, str]
-) -> Table:
     before, after = (
         sum(map(tokens.count_message, each)) for each in ([raw for raw, _ in pairs], view)
     )
@@ -75,7 +69,7 @@ def _table(
         is_same = raw.raw == rendered.raw
         left = _text(raw, SAME_CHARACTERS if is_same else SHOWN_CHARACTERS)
         table.add_row(str(number), left, "(the same)" if is_same else other, why)
-    return table
+    console.print(table)
 
 
 def _text(message: Message, most: int = SHOWN_CHARACTERS) -> str:

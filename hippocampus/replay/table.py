@@ -6,6 +6,7 @@ Takes the object of `outcome` and prints; nothing is computed that is not in it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from rich import box
@@ -76,32 +77,35 @@ def shares_of_raw(raw: dict[str, Any]) -> str:
 
 
 def _table(summary: dict[str, Any], outcome: dict[str, Any], *, narrow: bool) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("strategy")  # in a narrow terminal the name is folded, and no figure is cut
-    columns = [each for each in COLUMNS if not narrow or each[1] in NARROW_COLUMNS]
-    for title, _, _ in columns:
-        table.add_column(title, justify="right", no_wrap=True)
     place = {outcome["ours"]: 0, outcome["floor"]: 2}  # ours first, the floor last
     ordered = sorted(summary["strategies"].items(), key=lambda item: place.get(item[0], 1))
-    for name, figures in ordered:
-        mark = " *" if name == summary["best_other"] else ""
-        shown = (form.format(figures[field]) for _, field, form in columns)
-        style = "bold" if name == outcome["ours"] else "dim" if name == outcome["floor"] else None
-        table.add_row(name + mark, *shown, style=style)
-    if summary["best_other"] and outcome["floor"]:
+    best = summary["best_other"]
+    styles = {outcome["ours"]: "bold", outcome["floor"]: "dim"}
+    table = figures_table("strategy", dict(ordered), narrow=narrow, styles=styles, starred=best)
+    if best and outcome["floor"]:
         table.caption = "* the cheapest of the others"
         table.caption_justify = "left"
     return table
 
 
-def shares_table(title: str, rows: Mapping[str, dict[str, Any]]) -> Table:
-    """Return a table of the figures that decide, one row a policy."""
-    table = Table(title)
-    columns = [each for each in COLUMNS if each[1] in NARROW_COLUMNS]
+def figures_table(
+    title: str,
+    rows: Mapping[str, dict[str, Any]],
+    *,
+    narrow: bool = True,
+    styles: Mapping[str, str] = MappingProxyType({}),
+    starred: str | None = None,
+) -> Table:
+    """Return a table of figures by name, all of them or with `narrow` those that decide."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column(title)  # in a narrow terminal the name is folded, and no figure is cut
+    columns = [each for each in COLUMNS if not narrow or each[1] in NARROW_COLUMNS]
     for head, _, _ in columns:
         table.add_column(head, justify="right", no_wrap=True)
     for name, figures in rows.items():
-        table.add_row(name, *(form.format(figures[field]) for _, field, form in columns))
+        shown = (form.format(figures[field]) for _, field, form in columns)
+        mark = " *" if name == starred else ""
+        table.add_row(f"{name}{mark}", *shown, style=styles.get(name))
     return table
 
 

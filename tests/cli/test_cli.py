@@ -14,7 +14,7 @@ from conversations import reading
 from rich.console import Console
 
 from hippocampus.cli.options import PIPED_WIDTH
-from hippocampus.replay.table import shares_table
+from hippocampus.replay.table import figures_table
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_a_table_fits_the_width_and_cuts_no_figure(width: int) -> None:
     outcome = {"tokens_percent": 100.0, "cost_percent": 100.0, "dollars": 1234.5}
     outcome |= dict.fromkeys(("visible_percent", "lines_percent", "read_percent"), 100.0)
     out = Console(width=width, file=io.StringIO())
-    out.print(shares_table("policy", {"a name that is longer than the column": outcome}))
+    out.print(figures_table("policy", {"a name that is longer than the column": outcome}))
     text = out.file.getvalue()
     assert max(map(len, text.splitlines())) <= width
     assert (text.count("100.0"), text.count("1,234.50")) == (5, 1)
