@@ -20,7 +20,7 @@ from hippocampus.cli.options import (
     expect_state,
     fail,
     print_table,
-)  # fmt: skip
+)
 from hippocampus.errors import StoreError
 from hippocampus.formats.visible import visible
 from hippocampus.storage import archive, database, ledger, proxy

@@ -131,9 +131,15 @@ class ConversationAdapter(Generic[M]):
             at = owners[change.message]
             place = change.message - starts[at] + change.part
             edits.setdefault(at, []).append((change.kind, place, change.text))
-        edited = {
-            at: self._edited(read.edited.get(at), messages[at], own) for at, own in edits.items()
-        }
+        edited: dict[int, Edited] = {}
+        for at, own in edits.items():
+            known = read.edited.get(at)
+            if known is None or known[0] != own:
+                copy = functools.reduce(
+                    lambda made, each: self._edit(made, *each), own, messages[at]
+                )
+                known = own, copy
+            edited[at] = known
         self._converted[session] = replace(read, edited=edited)
         view = list(messages)
         for at, each in edited.items():
@@ -150,13 +156,6 @@ class ConversationAdapter(Generic[M]):
                 put.append(self._cut(view[end], change.end - starts[end], None))
             view[at : end + 1] = put
         return view
-
-    def _edited(
-        self, known: Edited | None, message: M, edits: list[tuple[str, int, str]]
-    ) -> Edited:
-        if known is not None and known[0] == edits:
-            return known
-        return edits, functools.reduce(lambda copy, each: self._edit(copy, *each), edits, message)
 
     def _cut(self, message: M, start: int, end: int | None) -> M:
         cut = copy.copy(message)
