@@ -10,9 +10,12 @@ from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from hippocampus.models import tokens
+
 P = ParamSpec("P")
 T = TypeVar("T")
 SMALL_CHARACTERS = 16_000
+MAX_BY_HASH = 1 << 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,5 +107,24 @@ def kept(read: Callable[Concatenate[str, P], T]) -> Callable[Concatenate[str, P]
     def once(text: str, /, *args: P.args, **kwargs: P.kwargs) -> T:
         reading: Callable[..., T] = small if len(text) <= SMALL_CHARACTERS else large
         return reading(text, *args, **kwargs)
+
+    return once
+
+
+def kept_by_hash(read: Callable[Concatenate[str, P], T]) -> Callable[Concatenate[str, P], T]:
+    """Return a reading of texts that keeps what it returned, without the texts: few lines of each.
+
+    A digest repeats the steps of the one before it.
+    """
+    found: dict[tuple[object, ...], T] = {}
+    _FORGET.append(found.clear)
+
+    def once(text: str, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        key = (tokens.digest(text), *args, *kwargs.items())
+        if key not in found:
+            if len(found) >= MAX_BY_HASH:
+                found.clear()
+            found[key] = read(text, *args, **kwargs)
+        return found[key]
 
     return once

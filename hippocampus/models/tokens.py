@@ -69,7 +69,7 @@ def count(text: str, encoding: str = DEFAULT_ENCODING) -> int:
     return _count_short(text, encoding) if text else 0
 
 
-@functools.lru_cache(maxsize=4_096)
+@functools.lru_cache(maxsize=1 << 14)
 def _count_short(text: str, encoding: str) -> int:
     return _counted(text, encoding)
 

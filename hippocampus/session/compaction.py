@@ -27,11 +27,11 @@ from hippocampus.formats.conversation import Item, write
 from hippocampus.indexing import frame
 from hippocampus.session import digest
 from hippocampus.session.digest import Room, Span
-from hippocampus.session.history import History, is_said_by_user
+from hippocampus.session.history import is_said_by_user
 from hippocampus.session.payloads import Payloads
 from hippocampus.session.rules import Rules
 from hippocampus.session.view import View
-from hippocampus.session.work_files import WorkFile, WorkFiles
+from hippocampus.session.work_files import WorkFile
 
 KIND = "digest"
 MIN_SPAN_TOKENS = 200
@@ -184,7 +184,8 @@ def digests_of(  # noqa: PLR0913, PLR0917 - a view, its state, and what to repla
     taken = set(ids)
     found: list[Digest] = []
     history = view.history
-    files = _files(history, max((span.end for span in planned.spans), default=0))
+    rules.files.read_to(max((span.end for span in planned.spans), default=0), history)
+    files = rules.files.newest()
     for span, room in zip(planned.spans, planned.rooms, strict=True):
         original = original_of(view, span)
         origin = DigestOrigin(span.start, span.end, content_key(original))
@@ -198,13 +199,6 @@ def digests_of(  # noqa: PLR0913, PLR0917 - a view, its state, and what to repla
         parts = tuple(each.content for _, each in inside)
         found.append(Digest(span, record, original, parts))
     return found
-
-
-def _files(history: History, end: int) -> list[WorkFile]:
-    """Return the files that a list works on up to one of its messages, the newest first."""
-    files = WorkFiles()
-    files.read_on(history.quotable_range(0, end), history.turns[:end])
-    return files.newest()
 
 
 def _record(  # noqa: PLR0913, PLR0917 - a span, its names and ids, and a budget

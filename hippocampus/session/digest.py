@@ -14,6 +14,7 @@ from hippocampus.formats import json_text
 from hippocampus.formats.calls import file_of
 from hippocampus.formats.conversation import Message, Part
 from hippocampus.formats.reads import file_read, files_written
+from hippocampus.indexing.extraction import kept_by_hash
 from hippocampus.indexing.failures import message_of
 from hippocampus.indexing.frame import as_content, as_words
 from hippocampus.models import tokens
@@ -135,6 +136,14 @@ def lines_of(
     return "\n".join([*under, *kept])
 
 
+def read_ahead(messages: Sequence[Message]) -> None:
+    """Read what a digest shows of some messages, so that the digest that comes need not."""
+    calls: dict[str, Part] = {}
+    for message in messages:
+        for line in _lines(message, {}, calls, ""):
+            tokens.count(line)
+
+
 def root_of(files: Sequence[WorkFile]) -> str:
     """Return the folder of all files with an absolute path, where naming it once shortens them."""
     folders = [file.path.rpartition("/")[0] for file in files if file.path.startswith("/")]
@@ -213,6 +222,7 @@ def _failure(text: str) -> str:
     return " … ".join(lines)
 
 
+@kept_by_hash
 def _argued(arguments: str, root: str) -> str:
     """Return what a call was about: short arguments, of a long one its file."""
     path, has_text = file_of(arguments)

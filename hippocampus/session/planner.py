@@ -20,6 +20,9 @@ from hippocampus.session.plan import Candidate, calls_to_come
 from hippocampus.session.view import View
 
 REASON = "old turns became digests: carrying them has cost as much as the edit"
+READ_AHEAD_TURNS = 25
+"""Digests read results after so many turns, each turn those of one: before they are weak, and what came
+since the last digest is not read in one turn."""
 MIN_SAVED_TOKENS = 2_000
 """Digests of few turns each have less than one of many, even where no provider caches anything."""
 
@@ -41,7 +44,10 @@ def foldable(view: View, payloads: Payloads, prices: Prices, policy: Policy) -> 
         return None
     import numpy as np
 
-    turn, raw = view.history.turn, view.history.raw
+    turn, turns, raw = view.history.turn, view.history.turns, view.history.raw
+    ahead = turn - READ_AHEAD_TURNS
+    first, last = bisect.bisect_left(turns, ahead), bisect.bisect_right(turns, ahead)
+    digest.read_ahead(view.history.quotable_range(first, last))
     start = digest.opening_end(raw)
     weights = np.array(view.shown_tokens[: view.sent], np.int64)
     cold_from = payloads.cold_from(view.history.turns[: view.sent], policy)

@@ -11,6 +11,7 @@ from hippocampus.policy import Policy, Resolution, Subject
 from hippocampus.prices import Prices
 from hippocampus.recall import TOOL_NAME
 from hippocampus.session.summaries import TurnSummaries
+from hippocampus.session.work_files import WorkFiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,8 @@ class Rules:
     """The name of the recall tool, under which its answers are recognised."""
     kinds: dict[bytes, str] = field(default_factory=dict)
     """By the digest of a text its kind: a cache, filled as texts are asked about."""
-
+    files: WorkFiles = field(default_factory=WorkFiles)
+    """The files of the list up to the end of its last digest: a cache too."""
     resolutions: dict[tuple[str, bool], Resolution] = field(default_factory=dict)
     """By tool and failure what the policy's rules set for results, where nothing else decides it."""
 

@@ -14,13 +14,14 @@ from hippocampus.formats import json_text
 from hippocampus.formats.calls import file_key, is_one_file, texts_in, writes_whole
 from hippocampus.formats.conversation import Message, Part
 from hippocampus.formats.reads import PATCHED, file_read, files_written, points_back, reads_whole
-from hippocampus.indexing.extraction import ExtractionContext
+from hippocampus.indexing.extraction import ExtractionContext, kept_by_hash
 from hippocampus.indexing.output import output_of
 from hippocampus.indexing.select import choose
 from hippocampus.indexing.sniff import extraction_of
 from hippocampus.indexing.worth import Price
 from hippocampus.models import tokens
 from hippocampus.session.constants import CONSTANTS
+from hippocampus.session.history import History
 
 OLD = re.compile(r"(?i)^(?:old|search|find|before)")
 NEW = re.compile(r"(?i)^(?:new|replace|after)")
@@ -185,10 +186,18 @@ def _replaced(piece: Piece, at: int, edit: Edit, turn: int) -> int:
 class WorkFiles:
     """The files that a list reads and changes, up to one of its messages."""
 
-    end: int = 0
-    """How many messages were read."""
+    keys: list[str] = field(default_factory=list)
+    """The hashes of the words of the messages that were read."""
     _calls: dict[str, Part] = field(default_factory=dict)
     _files: dict[str, list[WorkFile]] = field(default_factory=dict)
+
+    def read_to(self, end: int, history: History) -> None:
+        """Read a list up to a message: on from what was read of it, or anew where it is another list."""
+        start = len(self.keys)
+        if start > end or self.keys != history.keys[:start]:
+            self.keys, self._calls, self._files, start = [], {}, {}, 0
+        self.read_on(history.quotable_range(start, end), history.turns[start:end])
+        self.keys += history.keys[start:end]
 
     def read_on(self, messages: Sequence[Message], turns: Sequence[int]) -> None:
         """Read the messages that follow those that were read; each has its turn."""
@@ -198,7 +207,6 @@ class WorkFiles:
                     self._calls[part.call_id] = part
                 elif part.kind == "result" and part.call_id in self._calls and not part.is_error:
                     _see(self._calls[part.call_id], part.text, turn, self._files)
-        self.end += len(messages)
 
     def newest(self) -> list[WorkFile]:
         """Return the files, the one that was read or changed last first."""
@@ -388,7 +396,8 @@ def _shown(parts: Sequence[Piece], picked: Sequence[Sequence[int]]) -> list[str]
     return rows
 
 
-def excerpt(text: str, room: int, **context: Any) -> list[str]:
+@kept_by_hash
+def excerpt(text: str, /, room: int, **context: Any) -> list[str]:
     """Return the lines that say most of a text, of at most `room` tokens."""
     given = ExtractionContext(content_tokens=len(text) // 4, **context)
     extraction = extraction_of(text, given)

@@ -253,8 +253,15 @@ class DiskStore:
         """
         with _as_store_error(self._folder):
             packed = self._cache.get(key)
-        if packed is None:
-            return None
+        return None if packed is None else self._content(key, packed)
+
+    def _content(self, key: str, packed: bytes) -> bytes:
+        """Return the payload of a key from its stored bytes.
+
+        Raises:
+            StoreError: they are damaged.
+
+        """
         try:
             parts, sealed = _without_parts(packed)
             texts = packing.dictionary(self._all(parts))
@@ -276,14 +283,12 @@ class DiskStore:
         found: dict[str, bytes] = {}
         size = 0
         for key in dict.fromkeys(keys):
-            stored = self._stored(key)
-            if stored is not None and not stored.parts:
-                with contextlib.suppress(StoreError):
-                    text = self._part(key)
-                    size += len(text)
-                    if size > MAX_PARTS_BYTES:
-                        break
-                    found[key] = text
+            with contextlib.suppress(StoreError, packing.DamagedError):
+                text = self._part(key)
+                size += len(text)
+                if size > MAX_PARTS_BYTES:
+                    break
+                found[key] = text
         if not found:
             return b"", b""
         head = WITH_PARTS + len(found).to_bytes(4) + b"".join(map(bytes.fromhex, found))
@@ -301,10 +306,9 @@ class DiskStore:
     def _part(self, key: str) -> bytes:
         """Return a payload that another one repeats, and that repeats none."""
         packed = self._cache.get(key) or b""
-        content = b"" if packed.startswith(WITH_PARTS) else self.get(key)
-        if not content:
+        if not packed or packed.startswith(WITH_PARTS):
             raise packing.DamagedError(f"content {key[:12]}, which it repeats, is gone")
-        return content
+        return self._content(key, packed)
 
     def delete(self, key: str, put_before: float = float("inf")) -> bool:
         """Remove a payload and return whether it was there; one put after `put_before` stays.

@@ -13,6 +13,7 @@ from hippocampus.formats.reader import read
 from hippocampus.models import tokens
 from hippocampus.session import digest
 from hippocampus.session.digest import Room
+from hippocampus.session.history import History
 from hippocampus.session.work_files import Line, WorkFiles, _heads, described
 
 SOURCE = "".join(f"def room_{n}(guests):\n    return guests + {n}\n\n" for n in range(60))
@@ -42,6 +43,24 @@ def known(*steps: tuple[str, dict[str, Any], str]) -> WorkFiles:
         turns.append(turn)
     found.read_on(messages, turns)
     return found
+
+
+def test_a_list_is_read_on_and_another_one_anew() -> None:
+    edit = (
+        "Edit",
+        {"file_path": "/srv/house/rooms.py", "old_string": OLD, "new_string": NEW},
+        "ok",
+    )
+    longer, other = (
+        History("o200k_base").extended(talk(READ, *steps)) for steps in ([edit, edit], [edit, READ])
+    )
+    files = WorkFiles()
+    for history in (longer, other, longer):
+        for end in (3, 5, len(history.raw), 3, len(history.raw)):
+            files.read_to(end, history)
+            anew = WorkFiles()
+            anew.read_on(history.raw[:end], history.turns[:end])
+            assert files.newest() == anew.newest()
 
 
 def text_of(files: WorkFiles) -> str:
