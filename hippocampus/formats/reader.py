@@ -9,6 +9,7 @@ from __future__ import annotations
 import bisect
 import contextlib
 import itertools
+import operator
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
@@ -72,6 +73,8 @@ class Adapter(FormatReader, FormatWriter, Protocol):
 
 FORMATS: tuple[Adapter, ...] = (openai_responses, openai_chat, anthropic, bedrock, gemini)
 ANY_FORMAT: Adapter = openai_chat
+COMPARED = 500
+"""How many items of a long list that has the same objects as before are compared by value, twice."""
 
 
 def adapter_of(items: Sequence[Item]) -> tuple[Adapter, int | None]:
@@ -189,6 +192,22 @@ def common_prefix(old: Sequence[object], new: Sequence[object]) -> int:
         if before is not after and before != after:
             return index
     return min(len(old), len(new))
+
+
+def same_start(old: Sequence[Item], new: Sequence[Any], seen: Sequence[Any], first: int) -> int:
+    """Return how many leading items of a list are known to be equal to those that were read.
+
+    `seen` are the objects that were read. Of the same objects again in a long list, the newest are
+    compared by value and as many from `first` on: an edit in place is noticed where its turn comes.
+    """
+    known = min(len(old), len(new), len(seen))
+    if known <= COMPARED or not all(map(operator.is_, seen, new)):
+        return common_prefix(old, new)
+    first %= known
+    for part in (slice(known - COMPARED, known), slice(first, min(first + COMPARED, known))):
+        if old[part] != new[part]:
+            return common_prefix(old, new)
+    return known
 
 
 def snapshot(value: Any) -> Any:

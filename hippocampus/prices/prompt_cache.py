@@ -35,18 +35,18 @@ MarkPlacement = Literal["tail", "ours", "ideal"]
 class Prompt:
     """The blocks of a request, in columns; a block is the smallest piece that can carry a mark."""
 
-    words: Sequence[int] = ()
+    words: list[int] = field(default_factory=list)
     """A hash of each block."""
-    prefixes: Sequence[int] = ()
+    prefixes: list[int] = field(default_factory=list)
     """A hash of all up to the end of each block."""
-    sums: Sequence[int] = ()
+    sums: list[int] = field(default_factory=list)
     """The tokens of all up to the end of each block."""
-    positions: Sequence[int] = ()
+    positions: list[int] = field(default_factory=list)
     """The number of the position of each block: a run of tool blocks is one."""
-    kinds: Sequence[str] = ()
-    places: Sequence[tuple[int, int]] = ()
+    kinds: list[str] = field(default_factory=list)
+    places: list[tuple[int, int]] = field(default_factory=list)
     """The message of each block, and the first of its parts there."""
-    starts: Sequence[int] = ()
+    starts: list[int] = field(default_factory=list)
     """The number of the first block of each message."""
 
     @property
@@ -72,13 +72,9 @@ class Prompt:
     ) -> Prompt:
         """Return the blocks of a list of which the first `kept` messages are those of this one."""
         end = self.starts[kept] if kept < len(self.starts) else len(self.words)
-        starts = [*self.starts[:kept]]
-        words, prefixes, sums = [*self.words[:end]], [*self.prefixes[:end]], [*self.sums[:end]]
-        positions, kinds, places = (
-            [*self.positions[:end]],
-            [*self.kinds[:end]],
-            [*self.places[:end]],
-        )
+        starts, words, prefixes = self.starts[:kept], self.words[:end], self.prefixes[:end]
+        sums, positions = self.sums[:end], self.positions[:end]
+        kinds, places = self.kinds[:end], self.places[:end]
         for number, message in enumerate(messages[kept:], kept):
             starts.append(len(words))
             overhead = tokens.MESSAGE_TOKENS
@@ -98,7 +94,7 @@ class Prompt:
 
     def until(self, messages: int) -> Prompt:
         """Return the blocks of the first messages."""
-        return self.extended((), messages)
+        return self if messages >= len(self.starts) else self.extended((), messages)
 
     def common(self, other: Prompt) -> int:
         """Return how many leading blocks are the same."""

@@ -62,6 +62,8 @@ class History:
         """
         reading = read_on(self.reading, items, same)
         kept = reading.kept
+        if kept == len(self.raw) == len(reading.messages):
+            return replace(self, reading=reading)
         fresh = reading.messages[kept:]
         keys = [key_of(message) for message in fresh]
         weights = list(map(self._weight_of, fresh, keys))

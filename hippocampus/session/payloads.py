@@ -112,7 +112,7 @@ class Payloads:
     def due(self, turn: int, view_tokens: int, rules: Rules) -> list[int]:
         """Return the numbers of the payloads that may leave the view now, in the order of the list."""
         fading = view_tokens >= rules.policy.fade_view_tokens
-        awake = [number for number, due in enumerate(self.due_turns) if due <= turn]
+        awake = [number for number in self.numbers.values() if self.due_turns[number] <= turn]
         due = [n for n in awake if fading or (self.items[n].stands_full and self.items[n].large)]
         return sorted(due, key=lambda n: (self.items[n].message, self.items[n].part))
 
@@ -131,15 +131,14 @@ class Payloads:
         np.maximum.at(cold, messages[inside], own[inside])
         return cold
 
-    def hot_tokens(self, spans: Iterable[Span], turn: int) -> int:
+    def hot_tokens(self, spans: Sequence[Span], turn: int) -> int:
         """Return the tokens of the texts of files in some messages that a digest will show whole."""
-        inside = {number for span in spans for number in range(*span)}
         return sum(
             each.record.tokens
             for each in self.standing()
             if each.file
             and each.record.kind != ARGUMENTS
-            and each.message in inside
+            and any(span.start <= each.message < span.end for span in spans)
             and not each.note
             and turn - each.record.entry.decay.last_access <= CONSTANTS.whole_turns
         )

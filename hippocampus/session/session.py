@@ -33,6 +33,7 @@ from hippocampus.entries.origin import StateOrigin
 from hippocampus.errors import RecallError, StoreError
 from hippocampus.formats import plain, reader
 from hippocampus.formats.conversation import Item, Message, ToolResult
+from hippocampus.formats.reader import Reading
 from hippocampus.formats.usage import cache_miss_of, usage_of
 from hippocampus.models import tokens
 from hippocampus.recall import calls, retrieval
@@ -82,12 +83,16 @@ class Session:
         self._is_closed = False
         self._last: list[Item] = []
         """The list of the last call that did not fail."""
+        self._reading: Reading | None = None
+        """As it was read, where a view was sent for it."""
         self._left: list[Any] = []
         """Where the last call failed: its list, and what to take in if that cannot be read."""
         self.raw_reason = ""
         """Why the last call sent its messages as they are; empty where it sent a view."""
         self._handed_out = time.perf_counter()
         """When the last call ended."""
+        self._calls = 0
+        """How many calls there were that did not fail."""
         self._raw_calls = 0
         """How many calls sent their list as it is."""
         self._idle_seconds = 0.0
@@ -132,11 +137,12 @@ class Session:
         The list is not changed. It may be in any of the formats of `tools`, and the view has the
         same; an SDK's objects in it are read by their `model_dump`, and stand in the view wherever
         nothing of them is shortened. `idle_seconds` since the last call decide whether the
-        provider's cache has gone cold, so that an edit of the past costs nothing. `request` are the
-        other parameters of the provider's call: where these or the list show that the provider
-        holds or edits the conversation itself, the list is sent as it is. Never raises because of
-        its own failures: then it returns the messages as they are, but for what the policy redacts,
-        and logs why.
+        provider's cache has gone cold, so that an edit of the past costs nothing. A message of a
+        long list that its owner edits in place is noticed within a call per 500 messages, a new
+        object in its place at once. `request` are the other parameters of the provider's call:
+        where these or the list show that the provider holds or edits the conversation itself, the
+        list is sent as it is. Never raises because of its own failures: then it returns the
+        messages as they are, but for what the policy redacts, and logs why.
         """
         with self._lock:
             return self._sent(items, idle_seconds, request or {})[0]
@@ -203,12 +209,16 @@ class Session:
         def taken() -> tuple[list[Any], bool]:
             nonlocal given
             given = plain.listed(items)
-            same = reader.common_prefix(self._run.state.history.reading.items, given)
+            reading, first = self._run.state.history.reading, self._calls * reader.COMPARED
+            seen = self._last if reading is self._reading else ()
+            same = reader.same_start(reading.items, given, seen, first)
             own = plain.plain(given, same)
             is_taken = self._run.take(
                 own, same, request, idle_seconds, is_after_failure=bool(self._left)
             )
+            self._calls += 1
             self._raw_calls += not is_taken
+            self._reading = self._run.state.history.reading if is_taken else None
             self.raw_reason = self._run.passing
             view = self._run.view(own) if is_taken else redacted_list(own, self._run.rules)
             self._last, self._left, self._idle_seconds = own, [], idle_seconds

@@ -34,6 +34,8 @@ class State:
     """Every entry of the session by its origin, oldest first."""
     ids: frozenset[str] = frozenset()
     """The ids of these."""
+    digests: Mapping[EntryOrigin, Record] = field(default_factory=dict)
+    """The digests among these."""
     last_keys: Sequence[str] | None = None
     """The keys of the last request, where that was not this list's view: after a start, a failure."""
     candidates: Mapping[str, NextText] = field(default_factory=dict)
@@ -57,28 +59,30 @@ class State:
 
         """
         last, sent = ledger.last_call(), ledger.sent(rules.encoding)
-        known = {record.origin: record for record in ledger.records()}
         weights = {key: each for key, each in zip(sent.keys, sent.tokens, strict=True) if each}
         history = History(rules.encoding, weights=weights)
-        return cls(
+        state = cls(
             history,
             view=View(history, sent=last.messages if last else 0),
-            records=known,
-            ids=frozenset(record.entry.id for record in known.values()),
             last_keys=sent.keys,
             candidates={each.entry_id: each for each in ledger.candidates()},
             stored_keys=len(sent.keys),
             costs=Costs.after(last),
         )
+        return state.with_committed(ledger.records())
 
     def with_committed(self, records: Sequence[Record]) -> State:
         """Return the state with entries that are written down."""
         if not records:
             return self
-        known = dict(self.records)
-        known.update({record.origin: record for record in records})
-        ids = self.ids.union(record.entry.id for record in records)
-        return replace(self, records=known, ids=ids)
+        known = {record.origin: record for record in records}
+        digests = {at: each for at, each in known.items() if each.kind == compaction.KIND}
+        return replace(
+            self,
+            records={**self.records, **known},
+            ids=self.ids.union(record.entry.id for record in records),
+            digests={**self.digests, **digests},
+        )
 
     def with_record(self, record: Record, rules: Rules) -> State:
         """Return the state with an entry as it stands after an access, or as the host wants it."""
@@ -254,9 +258,9 @@ def _digests(state: State, view: View, kept: int) -> list[tuple[Span, str]]:
 
     Of one inside another the longer one stands, whichever of the two was made on this branch.
     """
-    known = [each for each in state.records.values() if each.kind == compaction.KIND]
     end = len(view.history.raw)
-    spans = ((compaction.span_of(record), record) for record in reversed(known))
+    known = reversed(list(state.digests.values()))
+    spans = ((compaction.span_of(record), record) for record in known)
     fitting = [(span, record) for span, record in spans if span and kept < span.end <= end]
     chosen: list[tuple[Span, str]] = []
     for span, record in sorted(fitting, key=lambda pair: pair[0].start - pair[0].end):

@@ -60,11 +60,13 @@ class View:
                 folds=tuple(fold for fold in self.folds if fold.end <= kept),
                 opened=None if self.opened and self.opened[0] >= kept else self.opened,
             )
+        shown_tokens = array("q", self.shown_tokens[:kept])
+        shown_tokens.extend(history.tokens[kept:])
         return replace(
             base,
             history=history,
             shown=[*self.shown[:kept], *history.raw[kept:]],
-            shown_tokens=array("q", [*self.shown_tokens[:kept], *history.tokens[kept:]]),
+            shown_tokens=shown_tokens,
             shown_total=self.shown_total
             - sum(self.shown_tokens[kept:])
             + sum(history.tokens[kept:]),
@@ -73,6 +75,9 @@ class View:
 
     def with_texts(self, texts: Iterable[Rendered]) -> View:
         """Return the view with texts in place of parts of messages."""
+        texts = list(texts)
+        if not texts:
+            return self
         draft = _ViewDraft(self)
         for number, part, text, bare in texts:
             front = self.opening if (number, part) == self.opened else ""
@@ -91,8 +96,10 @@ class View:
         draft.stand(number, with_texts(self.shown[number], {part: text + said}))
         return draft.view()
 
-    def with_digests(self, digests: Iterable[tuple[Span, str]]) -> View:
+    def with_digests(self, digests: Sequence[tuple[Span, str]]) -> View:
         """Return the view with one message of the assistant in place of each span of messages."""
+        if not digests:
+            return self
         draft = _ViewDraft(self)
         folds = list(self.folds)
         for span, text in digests:
@@ -178,7 +185,6 @@ class _ViewDraft:
 
     def __init__(self, view: View) -> None:
         self._view = view
-        self._is_changed = False
         self.shown = list(view.shown)
         self._tokens = array("q", view.shown_tokens)
         self._total = view.shown_total
@@ -193,7 +199,6 @@ class _ViewDraft:
     def stand(self, number: int, edited: Message) -> None:
         """The same, where it stood there in the last request too."""
         history = self._view.history
-        self._is_changed = True
         self.shown[number] = edited
         weight = tokens.count_message(edited, history.encoding)
         self._total += weight - self._tokens[number]
@@ -212,8 +217,6 @@ class _ViewDraft:
 
     def view(self) -> View:
         """Return the edited view."""
-        if not self._is_changed:
-            return self._view
         return replace(
             self._view,
             shown=self.shown,

@@ -13,8 +13,18 @@ from hypothesis import strategies as st
 from hippocampus.errors import MessagesError
 from hippocampus.formats.conversation import with_texts
 from hippocampus.formats.plain import plain
+from hippocampus.formats.reader import (
+    COMPARED,
+    Adapter,
+    Reading,
+    adapter_of,
+    read,
+    read_on,
+    same_start,
+    snapshot,
+    write,
+)
 from hippocampus.formats.reader import FORMATS as ADAPTERS
-from hippocampus.formats.reader import Adapter, Reading, adapter_of, read, read_on, write
 from hippocampus.replay.measure import unpaired
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
@@ -82,6 +92,21 @@ def test_reading_on_notices_what_its_caller_edits_in_place(rounds: Rounds) -> No
     adapter = adapter_of(items)[0]
     items[-1].update(adapter.words("user", "edited in place"))
     assert read_on(reading, items).messages == read(items)
+
+
+def test_an_edit_in_place_of_an_old_message_of_a_long_list_is_noticed_when_its_turn_comes() -> None:
+    """In a list of other objects, and among the newest messages, it is noticed at once."""
+    items = [{"role": "user", "content": str(number)} for number in range(6 * COMPARED)]
+    old = snapshot(items)
+    starts = range(0, 60 * COMPARED, COMPARED)
+    assert {same_start(old, items, items, first) for first in starts} == {len(items)}
+    items[COMPARED + 9]["content"] = "edited in place"
+    noticed = [first for first in starts if same_start(old, items, items, first) != len(items)]
+    assert noticed == [COMPARED + n * len(items) for n in range(10)]
+    assert same_start(old, items, items, COMPARED) == COMPARED + 9
+    assert same_start(old, [dict(item) for item in items], items, 0) == COMPARED + 9
+    items[-9]["content"] = "edited in place"
+    assert {same_start(old, items, items, first) for first in starts} == {COMPARED + 9}
 
 
 @given(any_rounds(), st.text(min_size=1))
