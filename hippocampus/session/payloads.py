@@ -73,21 +73,21 @@ class PartSite(NamedTuple):
 class Payloads:
     """The payloads of a list, numbered as they came."""
 
-    items: Sequence[Payload] = ()
-    numbers: Mapping[str, int] = field(default_factory=dict)
+    items: list[Payload] = field(default_factory=list)
+    numbers: dict[str, int] = field(default_factory=dict)
     """By the entry's id, the number of a payload that no digest replaces."""
-    origins: Mapping[tuple[int, int], PartOrigin] = field(default_factory=dict)
+    origins: dict[tuple[int, int], PartOrigin] = field(default_factory=dict)
     """By message and part, the origin of the payload that stands there."""
-    ranks: Mapping[PartOrigin, int] = field(default_factory=dict)
+    ranks: dict[PartOrigin, int] = field(default_factory=dict)
     """How many parts have the same content under the same call id."""
-    calls: Mapping[str, PartSite] = field(default_factory=dict)
-    redactions: Mapping[tuple[int, int], Redaction] = field(default_factory=dict)
-    latest: Mapping[bytes, int] = field(default_factory=dict)
+    calls: dict[str, PartSite] = field(default_factory=dict)
+    redactions: dict[tuple[int, int], Redaction] = field(default_factory=dict)
+    latest: dict[bytes, int] = field(default_factory=dict)
     """By what results have in common that supersede each other, the newest one."""
-    files: Mapping[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
+    files: dict[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
     """By the last part of its path, the payloads that hold text of a file, each with its whole path."""
     index: IdentifierIndex = field(default_factory=IdentifierIndex)
-    undescribed: Sequence[int] = ()
+    undescribed: list[int] = field(default_factory=list)
     """The results whose words the index does not have yet."""
     named: Sums[int] = field(default_factory=Sums)
     """How many texts of the view have an identifier; large results in full do not count."""
@@ -97,8 +97,26 @@ class Payloads:
     """For each payload the turn from which a digest may replace it."""
     messages: array[int] = field(default_factory=lambda: array("q"))
     """For each payload the number of its message."""
-    firsts: Mapping[str, int] = field(default_factory=dict)
+    firsts: dict[str, int] = field(default_factory=dict)
     """By content, the result that repeats name: the first, or one of the last turns."""
+
+    def copied(self) -> Payloads:
+        """Return the payloads with tables of their own, into which new messages are taken."""
+        return replace(
+            self,
+            items=self.items[:],
+            numbers=self.numbers.copy(),
+            origins=self.origins.copy(),
+            ranks=self.ranks.copy(),
+            calls=self.calls.copy(),
+            latest=self.latest.copy(),
+            files=self.files.copy(),
+            undescribed=self.undescribed[:],
+            due_turns=self.due_turns[:],
+            cold_turns=self.cold_turns[:],
+            messages=self.messages[:],
+            firsts=self.firsts.copy(),
+        )
 
     def at(self, entry_id: str) -> Payload | None:
         """Return the payload of an entry, where it stands in the view."""
@@ -341,19 +359,19 @@ def arrived(  # noqa: PLR0913, PLR0917 - a list, its state, and the rules
 
     Messages from `read_again` on have the words that they had, and may carry other marks.
     """
-    draft = _PayloadsDraft(history, payloads, records, ids, rules, hidden)
-    draft.rendered += [
+    reader = _MessageReader(history, payloads, records, ids, rules, hidden)
+    reader.rendered += [
         Rendered(each.message, each.part, each.record.shown, each.without_images)
-        for each in (draft.items if read_again < start else ())
+        for each in (payloads.items if read_again < start else ())
         if read_again <= each.message < start and not each.stands_full
     ]
     for number in range(start, len(history.raw)):
-        draft.take(number)
-    return draft.arrival()
+        reader.take(number)
+    return reader.arrival()
 
 
-class _PayloadsDraft:
-    """Payloads while new messages are taken in: copies of their tables, for the time of one call."""
+class _MessageReader:
+    """Takes new messages into copies of the tables of payloads."""
 
     def __init__(  # noqa: PLR0913, PLR0917 - the arguments of `arrived`
         self,
@@ -364,68 +382,43 @@ class _PayloadsDraft:
         rules: Rules,
         hidden: Container[int],
     ) -> None:
+        self.payloads = payloads.copied()
         self.rendered: list[Rendered] = []
-        self.items = list(payloads.items)
         self._history = history
-        self._before = payloads
         self._records = records
         self._ids = ids
         self._rules = rules
         self._hidden = hidden
-        self._numbers = dict(payloads.numbers)
-        self._origins = dict(payloads.origins)
-        self._ranks = dict(payloads.ranks)
-        self._calls = dict(payloads.calls)
-        self._latest = dict(payloads.latest)
-        self._firsts = dict(payloads.firsts)
-        self._files = dict(payloads.files)
         self._names: dict[str, tuple[int, ...]] = {}
         self._words: dict[str, tuple[int, ...]] = {}
         self._index = payloads.index.growing(self._names, self._words)
         self._described = payloads.index.described
-        self._undescribed = list(payloads.undescribed)
         self._touched: set[int] = set()
         self._noted: list[tuple[Record, bytes]] = []
         self._accessed: set[int] = set()
-        self._noted_ids: set[str] = set()
 
     def arrival(self) -> Arrival:
         """Return what was taken in."""
-        before = self._before
-        first_new = len(before.items)
-        new = self.items[first_new:]
-        due_turns = before.due_turns + array("d", [inf] * len(new))
-        cold_turns = before.cold_turns + array("d", [inf] * len(new))
-        messages = before.messages + array("q", [each.message for each in new])
-        for number in {*self._touched, *range(first_new, len(self.items))}:
-            due_turns[number] = due_from(self.items[number], self._rules.policy)
-            cold_turns[number] = cold_from(self.items[number], self._rules.policy)
-        numbers = self._numbers
+        own, policy = self.payloads, self._rules.policy
+        first_new = len(own.messages)
+        new = own.items[first_new:]
+        own.messages.extend(each.message for each in new)
+        for turns in (own.due_turns, own.cold_turns):
+            turns.extend([inf] * len(new))
+        for number in {*self._touched, *range(first_new, len(own.items))}:
+            own.due_turns[number] = due_from(own.items[number], policy)
+            own.cold_turns[number] = cold_from(own.items[number], policy)
+        numbers = own.numbers
         if self._hidden:
-            numbers = {each: at for each, at in numbers.items() if not self.items[at].collapsed}
-        payloads = Payloads(
-            self.items,
-            numbers,
-            self._origins,
-            self._ranks,
-            self._calls,
-            before.redactions,
-            self._latest,
-            self._files,
-            before.index.plus(self._names, self._words, self._described),
-            self._undescribed,
-            before.named,
-            due_turns,
-            cold_turns,
-            messages,
-            self._firsts,
-        )
-        entries = (self.items[number].record for number in sorted(self._accessed))
+            numbers = {each: at for each, at in numbers.items() if not own.items[at].collapsed}
+        index = own.index.plus(self._names, self._words, self._described)
+        entries = (own.items[number].record for number in sorted(self._accessed))
         accessed = [
             each
             for each in entries
             if each.stage is not Stage.FULL and self._records.get(each.origin) != each
         ]
+        payloads = replace(own, numbers=numbers, index=index)
         return Arrival(payloads, self.rendered, self._noted, accessed)
 
     # One message
@@ -438,7 +431,7 @@ class _PayloadsDraft:
         for at, part in enumerate(message.parts):
             if part.kind == "call":
                 quoted = self._history.quotable(number).parts[at]
-                self._calls[part.call_id] = PartSite(number, at, quoted)
+                self.payloads.calls[part.call_id] = PartSite(number, at, quoted)
             elif part.kind == "result":
                 self._take_result(PartSite(number, at, part))
             elif part.kind == "text" and message.role == "user":
@@ -448,7 +441,8 @@ class _PayloadsDraft:
         """Reset the strength of the payloads that a message points at, and associate these."""
         said = [part.text for part in message.parts if part.kind != "result"]
         cited = sorted(
-            self._index.cited_by(said), key=lambda n: (self.items[n].message, self.items[n].part)
+            self._index.cited_by(said),
+            key=lambda n: (self.payloads.items[n].message, self.payloads.items[n].part),
         )
         if message.role == "user" and said:
             self._describe()
@@ -456,23 +450,25 @@ class _PayloadsDraft:
             if meant is not None and meant not in cited:
                 cited.append(meant)
         self._accessed.update(cited)
-        ids = [self.items[each].id for each in cited]
+        ids = [self.payloads.items[each].id for each in cited]
         policy = self._rules.policy
         for each in cited:
-            payload = self.items[each].accessed(turn, policy.mention_strength, policy.exponent)
+            payload = self.payloads.items[each].accessed(
+                turn, policy.mention_strength, policy.exponent
+            )
             self._put(each, payload.associated(ids) if len(ids) > 1 else payload)
 
     def _describe(self) -> None:
         """Note the words of the results that have come since a user asked last."""
-        for number in self._undescribed:
-            payload = self.items[number]
+        for number in self.payloads.undescribed:
+            payload = self.payloads.items[number]
             part = self._history.raw[payload.message].parts[payload.part]
             describe(self._words, number, payload.record, part.text)
-        self._described += len(self._undescribed)
-        self._undescribed.clear()
+        self._described += len(self.payloads.undescribed)
+        self.payloads.undescribed.clear()
 
     def _put(self, number: int, payload: Payload) -> None:
-        self.items[number] = payload
+        self.payloads.items[number] = payload
         self._touched.add(number)
 
     def _take_words(self, number: int, at: int, part: Part) -> None:
@@ -497,11 +493,10 @@ class _PayloadsDraft:
         quoted = replace(entry, summary=storable(text[:200]))
         record = Record(quoted, origin, key, "text", "message", "user", "", weight, Stage.FULL, "")
         self._noted.append((record, original))
-        self._noted_ids.add(record.entry.id)
 
     def _take_result(self, site: PartSite) -> None:
         rules, part = self._rules, site.part
-        called = self._calls.get(part.call_id)
+        called = self.payloads.calls.get(part.call_id)
         call = called.part if called else None
         tool = part.tool or (call.tool if call else "")
         argued = call.text if call else ""
@@ -527,7 +522,7 @@ class _PayloadsDraft:
         if kept is False or resolution.shrink_arguments or not rules.is_small(argued):
             weight = rules.count_tokens(argued)
             large = rules.policy.shortens_arguments(weight, resolution)
-            redaction = self._before.redactions.get((called.message, called.at))
+            redaction = self.payloads.redactions.get((called.message, called.at))
             own = Resolution(redact=redaction, index=kept)
             wrote = self._hold(called, called.part.tool, "", weight, own, large=large)
         if not part.is_error:
@@ -548,7 +543,7 @@ class _PayloadsDraft:
         policy = self._rules.policy
         bound = resolution.pin or resolution.index is False or resolution.compression == "none"
         followed = large or bound or weight > policy.fade_over_tokens
-        if not followed or (number, at) in self._origins:
+        if not followed or (number, at) in self.payloads.origins:
             return None
         if is_entry(part, self._record_of, weight):
             return None
@@ -588,12 +583,12 @@ class _PayloadsDraft:
 
     def _add(self, payload: Payload, part: Part) -> int:
         """Number a payload, and note the names that it has."""
-        own = len(self.items)
-        self.items.append(payload)
-        self._numbers[payload.id] = own
+        own = len(self.payloads.items)
+        self.payloads.items.append(payload)
+        self.payloads.numbers[payload.id] = own
         add_holder(self._names, own, identifiers(part.text) | {payload.id})
         if part.kind == "result":
-            self._undescribed.append(own)
+            self.payloads.undescribed.append(own)
         if self._rules.summaries and part.kind == "result" and payload.stands_full:
             name, text = str(payload.record.origin), payload.resolution.redacted(part.text)
             self._rules.summaries.ask(name, text)
@@ -604,27 +599,27 @@ class _PayloadsDraft:
 
         A result with the bytes of an earlier one, of whatever call, is noted as its repeat.
         """
-        own = self.items[held]
+        own = self.payloads.items[held]
         turn, content = own.record.entry.source.turn, own.record.content
         key = superseding_key(own, tool, argued)
-        number = self._latest.get(key)
-        self._latest[key] = held
-        before = None if number is None else self.items[number]
+        number = self.payloads.latest.get(key)
+        self.payloads.latest[key] = held
+        before = None if number is None else self.payloads.items[number]
         is_later = before is not None and before.message < own.message
         if number is not None and before is not None and is_later:
             if before.record.content != content:
                 self._put(number, before.superseded(f"superseded at turn {turn}"))
             own = own.associated([before.id])
-        twin = self._firsts.setdefault(content, held)
-        if self.items[twin].is_superseded:
-            self._firsts[content] = twin = held
+        twin = self.payloads.firsts.setdefault(content, held)
+        if self.payloads.items[twin].is_superseded:
+            self.payloads.firsts[content] = twin = held
         if twin != held:
-            first = self.items[twin]
+            first = self.payloads.items[twin]
             note = f"the same text as at turn {first.record.entry.source.turn}, see {first.id}"
             own = replace(own, note=note, twin=twin)
             if not is_near_repeat(own, first):
-                self._firsts[content] = held
-        self.items[held] = own
+                self.payloads.firsts[content] = held
+        self.payloads.items[held] = own
 
     def _follow_files(
         self, tool: str, argued: str, result: int | None, call: int | None, turn: int
@@ -638,14 +633,16 @@ class _PayloadsDraft:
         read = "" if written else file_read(tool, argued)
         own = call if written else result
         is_whole = writes_whole(argued) if written else reads_whole(argued)
-        whole = self.items[own].record if own is not None and is_whole else None
+        whole = self.payloads.items[own].record if own is not None and is_whole else None
         event = "stale: written" if written else "superseded"
         for path in written or filter(None, [read]):
             name = file_key(path)
-            known = self._files.get(name, ())
+            known = self.payloads.files.get(name, ())
             gone: set[int] = set()
             for number in [number for other, number in known if is_one_file(path, other)]:
-                payload = self.items[number].accessed(turn, 1.0, self._rules.policy.exponent)
+                payload = self.payloads.items[number].accessed(
+                    turn, 1.0, self._rules.policy.exponent
+                )
                 if whole is not None and _replaces(whole, payload.record, written=bool(written)):
                     payload = payload.superseded(f"{event} at turn {turn}, see {whole.entry.id}")
                     gone.add(number)
@@ -654,8 +651,8 @@ class _PayloadsDraft:
                 self._put(number, payload)
             if own is not None:
                 known = (*(each for each in known if each[1] not in gone), (path, own))
-                self._put(own, replace(self.items[own], file=path))
-            self._files[name] = known
+                self._put(own, replace(self.payloads.items[own], file=path))
+            self.payloads.files[name] = known
 
     # Its record
 
@@ -667,11 +664,11 @@ class _PayloadsDraft:
         """
         text_key = content_key(part.text.encode("utf-8", "surrogatepass"))
         origin = PartOrigin(part.kind, storable(part.call_id), text_key, 0)
-        rank = self._ranks.get(origin, 0)
-        self._ranks[origin] = rank + 1
+        rank = self.payloads.ranks.get(origin, 0)
+        self.payloads.ranks[origin] = rank + 1
         if rank:
             origin = replace(origin, rank=rank)
-        self._origins[number, at] = origin
+        self.payloads.origins[number, at] = origin
         return origin
 
     def _new_record(  # noqa: PLR0913, PLR0917 - a part, and its state
@@ -723,7 +720,8 @@ class _PayloadsDraft:
         return new_entry(named, entry_type, found, policy, resolution, kind)
 
     def _free_id(self, origin: EntryOrigin, content: str) -> str:
-        known = (self._numbers, self._ids, self._noted_ids)
+        noted = {record.entry.id for record, _ in self._noted}
+        known = (self.payloads.numbers, self._ids, noted)
 
         def is_taken(named: str) -> bool:
             return any(named in ids for ids in known)
