@@ -159,13 +159,12 @@ def _listing(path: Path) -> Iterator[Path]:
 
 
 def _tables(path: Path) -> migrations.TableColumns:
-    """Return the columns of the tables that a file lists; none where not one row can be read by it."""
-    with (
-        contextlib.closing(sqlite3.connect(path)) as db,
-        contextlib.suppress(sqlite3.DatabaseError),
-    ):
-        db.execute("SELECT name FROM migration").fetchone()
-        return migrations.columns_of(db)
+    """Return the columns of the tables that a file lists; none where neither of two can be read by it."""
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        for table in ("migration", "session"):
+            with contextlib.suppress(sqlite3.DatabaseError):
+                db.execute(f"SELECT 1 FROM {table}").fetchone()
+                return migrations.columns_of(db)
     return {}
 
 
