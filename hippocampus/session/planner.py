@@ -21,8 +21,8 @@ from hippocampus.session.view import View
 
 REASON = "old turns became digests: carrying them has cost as much as the edit"
 READ_AHEAD_TURNS = 25
-"""Digests read results after so many turns, each turn those of one: before they are weak, and what came
-since the last digest is not read in one turn."""
+"""Each turn reads for digests the results of one turn, this long ago: none of them is weak enough yet, and
+few are left to read in the turn that makes a digest."""
 MIN_SAVED_TOKENS = 2_000
 """Digests of few turns each have less than one of many, even where no provider caches anything."""
 
