@@ -144,6 +144,15 @@ def due_from(payload: Payload, policy: Policy) -> float:
     return max(payload.due_turn, weak) if full and payload.large else weak
 
 
+def has_faded(payload: Payload, turn: int, policy: Policy) -> bool:
+    """Return whether a result that saves too little as a usual entry is weak enough for a short one."""
+    record = payload.record
+    if not (payload.shorter and payload.large and payload.stands_full) or record.kind == ARGUMENTS:
+        return False
+    is_worth = policy.is_worth_shortening(payload.weight, payload.shorter_weight, record.kind)
+    return not is_worth and weak_from(record.entry, policy, policy.fade_below) <= turn
+
+
 def cold_from(payload: Payload, policy: Policy) -> float:
     """Return the turn from which a digest may replace a payload; infinite is never."""
     if payload.collapsed:

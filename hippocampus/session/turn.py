@@ -17,7 +17,7 @@ from hippocampus.indexing.worth import SLICE_TOKENS
 from hippocampus.session import compaction, planner
 from hippocampus.session.costs import Costs, call_of
 from hippocampus.session.history import History
-from hippocampus.session.payload import due_from
+from hippocampus.session.payload import due_from, has_faded
 from hippocampus.session.payloads import Payloads
 from hippocampus.session.plan import Candidate, PlanInput, calls_to_come, plan
 from hippocampus.session.renderer import EntryRenderer
@@ -172,9 +172,10 @@ def _weighed(
     written = {}
     for each in chosen:
         payload = payloads.items[each]
-        if payload.shorter is None:
+        faded = has_faded(payload, view.history.turn, rules.policy)
+        if payload.shorter is None or faded:
             twin = None if payload.twin is None else payloads.items[payload.twin]
-            shorter = writer.next_record(payload, twin)
+            shorter = writer.next_record(replace(payload, large=payload.large and not faded), twin)
             weight = rules.count_tokens(shorter.shown)
             written[each] = replace(payload, shorter=shorter, shorter_weight=weight)
     payloads = payloads.with_written(written)
