@@ -26,15 +26,14 @@ from hippocampus.entries.entry import (
     storable,
 )
 from hippocampus.entries.origin import MemoryOrigin
-from hippocampus.facts.rendering import one_line
+from hippocampus.facts.rendering import entry_line, number_line, one_line
 from hippocampus.indexing import frame
 from hippocampus.models import tokens
 from hippocampus.session.ports import ContextLoadRequest
-from hippocampus.storage.facts.models import HEARSAY
 from hippocampus.storage.ledger import SessionExcerpt
 
 if TYPE_CHECKING:
-    from hippocampus.facts import Facts, Recalled
+    from hippocampus.facts import Facts
 
 LOG = logging.getLogger("hippocampus")
 HEADER = (
@@ -49,15 +48,13 @@ TITLES = {
     "blocks": "## Notes",
     "stored": '## Stored earlier: recall("<id>")',
 }
-MAX_RELEVANT = 20
-RELEVANT_SHARE = 0.35
-"""Memories that score under this share of the best do not fit the message."""
+TITLE_TOKENS = 20
+"""What the title of a part and the line with its number weigh at most."""
 LINE_CHARACTERS = 240
 BLOCK_CHARACTERS = 2_000
 EARLIER_SESSIONS = 20
 MAX_STORED, MAX_STATES = 40, 3
 QUERY_CHARACTERS = 2_000
-TRUSTED = ("!tool", "!assistant")
 _WORD = re.compile(r"\w{3,}")
 
 
@@ -91,24 +88,36 @@ def opening(request: ContextLoadRequest, resources: ContextLoadResources) -> Con
     """
     from hippocampus.facts.timestamps import stamp
 
-    encoding = resources.encoding
+    encoding, budget = resources.encoding, resources.policy.consolidation.context_load_tokens
     first = f'<memory context_time="{stamp(request.context_time)}">\n{HEADER}'
     frame_tokens = tokens.count(f"{first}\n{FOOTER}\n\n", encoding)
-    left = resources.policy.consolidation.context_load_tokens - frame_tokens
+    left = budget - frame_tokens
+    resources.read_edits(request.agent)
+    facts = resources.facts()
+    excerpts = list(resources.state.earlier(request.session, request.agent, EARLIER_SESSIONS))
+    states = _states(excerpts, facts, request)
+    parts = {
+        "state": [LoadLine(f"- {_unframed(state[:LINE_CHARACTERS])}", None) for state in states],
+        "blocks": [*_blocks(facts, request)] if facts else [],
+        "stored": _stored_entries(excerpts, request, resources),
+    }
+    needed = "\n".join(line.text for lines in parts.values() for line in lines)
+    share = max(SHARES["known"] * left, left - tokens.count(needed, encoding))
+    known = [*_known(facts, request, resources, states, share, frame_tokens)] if facts else []
     chosen: list[LoadLine] = []
-    budget_tokens = 0.0
-    for name, lines in _parts(request, resources).items():
-        budget_tokens += SHARES[name] * left
+    unspent = share - SHARES["known"] * left
+    for name, lines in {"known": known, **parts}.items():
+        unspent += SHARES[name] * left
         spent, fitting = tokens.count(f"{TITLES[name]}\n", encoding), []
         for line in lines:
             weight = tokens.count(f"{line.text}\n", encoding)
-            if spent + weight <= budget_tokens:
+            if spent + weight <= unspent:
                 spent += weight
                 fitting.append(line)
         if fitting:
-            budget_tokens -= spent
-            left_out = len(fitting) < len(lines)
-            number = f" ({len(fitting)} of {len(lines)})" if left_out else ""
+            unspent -= spent
+            is_cut = name != "known" and len(fitting) < len(lines)
+            number = f" ({len(fitting)} of {len(lines)})" if is_cut else ""
             chosen += [LoadLine(f"{TITLES[name]}{number}", None), *fitting]
     if not chosen:
         return NOTHING
@@ -120,43 +129,35 @@ def opening(request: ContextLoadRequest, resources: ContextLoadResources) -> Con
     return ContextLoad(text, tokens.count(text, encoding), records)
 
 
-def _parts(
-    request: ContextLoadRequest, resources: ContextLoadResources
-) -> dict[str, list[LoadLine]]:
-    resources.read_edits(request.agent)
-    facts = resources.facts()
-    excerpts = list(resources.state.earlier(request.session, request.agent, EARLIER_SESSIONS))
-    states = _states(excerpts, facts, request)
-    blocks = []
-    for block in facts.blocks.list(agent=request.agent or None) if facts else []:
-        value = " ".join(without_secrets(block.value).split())[:BLOCK_CHARACTERS]
-        blocks.append(LoadLine(f"- {_unframed(block.key)}: {_unframed(value)}", None))
-    return {
-        "known": list(_known(facts, request, resources, states)) if facts else [],
-        "state": [LoadLine(f"- {_unframed(state[:LINE_CHARACTERS])}", None) for state in states],
-        "blocks": blocks,
-        "stored": _stored_entries(excerpts, request, resources),
-    }
-
-
-# Facts and preferences ------------------------------------------------------------------------
-
-
-def _known(
+def _known(  # noqa: PLR0913, PLR0917 - one parameter an input
     facts: Facts,
     request: ContextLoadRequest,
     resources: ContextLoadResources,
     states: Sequence[str],
+    left: float,
+    frame_tokens: int,
 ) -> Iterator[LoadLine]:
-    """Yield what fits the first message, then the preferences, each as an entry of type `memory`."""
-    for result in _recalled(facts, request):
-        content = storable(result.memory.content)
-        words = " ".join(without_secrets(content).split())
-        if words in states:  # these have a part of their own
+    """Yield what `Facts.context_load` has too and fits, each as an entry of type `memory`."""
+    from hippocampus.facts import query
+    from hippocampus.storage.facts.search import RecallQuery
+
+    now, encoding, shown = facts.tables.clock(), resources.encoding, 0
+    agent, prompt = request.agent or facts.agent, request.message[:QUERY_CHARACTERS]
+    asked = RecallQuery(agent, now, now, now, roles=query.NOT_LOADED, hearsay=False)
+    budget, most = int(left) + frame_tokens, facts.policy.limit
+    found, preferences = query.load(facts.tables, asked, most, budget, prompt)
+    left -= TITLE_TOKENS
+    for memory in (result.memory for result in found):
+        content = storable(memory.content)
+        line = _unframed(without_secrets(entry_line(memory)))
+        text = f"{line[:LINE_CHARACTERS]}…" if len(line) > LINE_CHARACTERS else line
+        weight = tokens.count(f"{text}\n", encoding)
+        if weight > left or memory.content in states:  # states have a part of their own
             continue
-        cut = f"{words[:LINE_CHARACTERS]}…" if len(words) > LINE_CHARACTERS else words
+        left -= weight
+        shown += memory.type == "preference"
         original = content.encode("utf-8", "surrogatepass")
-        key, origin = content_key(original), MemoryOrigin(result.memory.id)
+        key, origin = content_key(original), MemoryOrigin(memory.id)
         entry = Entry(
             id=entry_id(request.mark, request.session, origin, key),
             type="memory",
@@ -165,23 +166,17 @@ def _known(
             strength=resources.policy.initial_strength,
             decay=Decay(rate=resources.policy.decay_rate_of("memory")),
         )
-        weight = tokens.count(content, resources.encoding)
-        record = Record(entry, origin, key, "text", "memory", "", "", weight, Stage.FULL, "")
-        text = f"- [{result.date} {result.memory.type}] {_unframed(cut)}"
+        size = tokens.count(content, encoding)
+        record = Record(entry, origin, key, "text", "memory", "", "", size, Stage.FULL, "")
         yield LoadLine(text, record, original)
+    if 0 < shown < preferences:
+        yield LoadLine(number_line(shown, preferences), None)
 
 
-def _recalled(facts: Facts, request: ContextLoadRequest) -> list[Recalled]:
-    agent = request.agent or None
-    asked = request.message[:QUERY_CHARACTERS]
-    fitting = facts.recall(asked, limit=MAX_RELEVANT, agent=agent, roles=TRUSTED) if asked else []
-    best = max((result.score.total for result in fitting), default=0.0)
-    fitting = [result for result in fitting if result.score.total >= RELEVANT_SHARE * best]
-    wanted = facts.recall("", types=("preference",), limit=-1, agent=agent, roles=TRUSTED)
-    claims = [result for result in [*fitting, *wanted] if result.memory.kind == "fact"]
-    words = [result for result in fitting if result.memory.kind != "fact"]
-    found = {each.memory.id: each for each in [*claims, *words] if HEARSAY not in each.memory.tags}
-    return list(found.values())
+def _blocks(facts: Facts, request: ContextLoadRequest) -> Iterator[LoadLine]:
+    for block in facts.blocks.list(agent=request.agent or None):
+        value = " ".join(without_secrets(block.value).split())[:BLOCK_CHARACTERS]
+        yield LoadLine(f"- {_unframed(block.key)}: {_unframed(value)}", None)
 
 
 # Earlier sessions ------------------------------------------------------------------------------------

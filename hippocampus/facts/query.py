@@ -43,9 +43,16 @@ RELEVANT_WORDS, RELEVANT_COSINE, RELEVANT_SHARE = 0.35, 0.38, 0.35
 """What a prompt calls for: these words or this cosine, and this share of the best score."""
 RETRIEVE_SECONDS = 0.15
 """How long a prompt waits for an embedding."""
+NOT_LOADED = ("!tool", "!assistant")
+"""Whose words no conversation starts with."""
 CONTEXT_TOKENS = 2_000
 """What memory may add where a conversation starts, unless a caller or a policy names another budget."""
-CHARACTERS_A_TOKEN = 4
+FRAME_TOKENS = 80
+"""Of it, what goes to the lines around the memories; half of a small one."""
+FITTING = 20
+"""How many memories at most are there because they fit a prompt."""
+CHARACTERS_A_TOKEN, LINE_TOKENS = 4, 12
+"""About how much a line weighs, besides its date and type."""
 SCRIPTLING_DAYS = 30.0
 """When scriptling's recency is 0."""
 FORMULAS: Mapping[str, Mapping[str, float]] = MappingProxyType(
@@ -285,37 +292,45 @@ def _few(found: Collection[int], rows: Collection[int]) -> bool:
 
 
 def load(
-    tables: FactTables, query: RecallQuery, limit: int, budget: int
+    tables: FactTables, query: RecallQuery, limit: int, token_budget: int, prompt: str = ""
 ) -> tuple[list[Recalled], int]:
-    """Return the preferences and the strongest others that fit a budget, and the number of preferences.
+    """Return what a conversation starts with, within a budget, and the number of all preferences.
 
-    Preferences get half of the budget before the others, and what these leave.
+    It is what fits a prompt, the preferences, and the `limit` strongest others. Preferences get half
+    of the budget before the others, and what these leave.
     """
+    budget = token_budget - min(FRAME_TOKENS, token_budget // 2)
+    fitting = recall(tables, prompt, query, limit=FITTING) if prompt.strip() else []
+    best = max((each.score.total for each in fitting), default=0.0)
+    fitting = [each for each in fitting if each.score.total >= RELEVANT_SHARE * best]
     strongest = recall(tables, "", query, limit=-1)
     preferences = [each for each in strongest if each.memory.type == "preference"]
     others = [each for each in strongest if each.memory.type != "preference"]
-    first = within_budget(preferences, budget // 2)
-    chosen = [*first, *(others if limit < 0 else others[:limit])]
-    known = {each.memory.id for each in chosen}
-    rest = [each for each in preferences if each.memory.id not in known]
-    return within_budget([*chosen, *rest], budget), len(preferences)
+    first = [each for each in [*fitting, *preferences] if each.memory.type == "preference"]
+    chosen = [
+        *within_budget(first, budget // 2),
+        *fitting,
+        *(others if limit < 0 else others[:limit]),
+        *preferences,
+    ]
+    return within_budget(chosen, budget), len(preferences)
 
 
 def within_budget(found: Sequence[Recalled], budget: int) -> list[Recalled]:
-    """Return what fits a budget of tokens when taken best first."""
-    taken = []
+    """Return what fits a budget of tokens when taken best first, each memory once."""
+    taken: dict[str, Recalled] = {}
     for each in found:
-        if (size := _tokens(each)) <= budget:
-            taken.append(each)
+        if each.memory.id not in taken and (size := _tokens(each)) <= budget:
+            taken[each.memory.id] = each
             budget -= size
-    return taken
+    return list(taken.values())
 
 
 def _tokens(result: Recalled) -> int:
     """Return about how many tokens a line of memory weighs: characters by four, wide ones each."""
     text = result.memory.content
     wide = 0 if text.isascii() else sum(sign > "\u2fff" for sign in text)
-    return 8 + wide + (len(text) - wide) // CHARACTERS_A_TOKEN
+    return LINE_TOKENS + wide + (len(text) - wide) // CHARACTERS_A_TOKEN
 
 
 def _reranked(tables: FactTables, text: str, found: list[Recalled]) -> list[Recalled]:

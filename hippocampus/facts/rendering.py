@@ -26,8 +26,13 @@ def rendered(results: Sequence[Recalled], context_time: float, preferences: int 
     lines += ["## Known facts", *dict.fromkeys(facts)] if facts else []
     lines += ["## Memory entries", *dict.fromkeys(entries)] if entries else []
     shown = sum(each.memory.type == "preference" for each in results)
-    lines += [f"({shown} of {preferences} preferences)"] if shown < preferences else []
+    lines += [number_line(shown, preferences)] if shown < preferences else []
     return "\n".join([*lines, "</memory>"])
+
+
+def number_line(shown: int, preferences: int) -> str:
+    """Return the line that says how many of all preferences a text has."""
+    return f"({shown} of {preferences} preferences)"
 
 
 def whole_triples(result: Recalled) -> tuple[Triple, ...]:

@@ -19,7 +19,7 @@ from hippocampus.facts.rendering import rendered
 from hippocampus.facts.tables import FactTables
 from hippocampus.facts.timestamps import Moment, MonotonicClock, optional_seconds, seconds
 from hippocampus.facts.words import TEXT_RULES, content_words
-from hippocampus.storage.facts import memories
+from hippocampus.storage.facts import memories, triples
 from hippocampus.storage.facts.blocks import Blocks
 from hippocampus.storage.facts.database import Database
 from hippocampus.storage.facts.errors import FactError
@@ -29,7 +29,6 @@ from hippocampus.storage.facts.search import RecallQuery
 if TYPE_CHECKING:
     from hippocampus.facts.write import ItemFields
 
-FRAME_TOKENS = 40
 LISTED = frozenset({"scopes", "types", "tags", "kinds", "roles"})
 
 
@@ -198,14 +197,14 @@ class Facts:
         """Return preferences and the strongest others as a `<memory>` text, within a budget.
 
         Preferences get half of the budget before the others, and what these leave. Where not all of
-        them fit, the text has their number.
+        them fit, the text has their number. Every door to it, a session's start too, has this selection.
         """
         asked = self._asked(
-            agent=agent, as_of=as_of, scopes=scopes, roles=("!tool", "!assistant"), hearsay=False
+            agent=agent, as_of=as_of, scopes=scopes, roles=query.NOT_LOADED, hearsay=False
         )
         at = asked.now if context_time is None else seconds(context_time)
         most = self.policy.limit if limit is None else limit
-        found, preferences = query.load(self.tables, asked, most, token_budget - FRAME_TOKENS)
+        found, preferences = query.load(self.tables, asked, most, token_budget)
         return rendered(found, at, preferences)
 
     def retrieve(  # noqa: PLR0913 - each is one filter
@@ -229,7 +228,7 @@ class Facts:
                 prompt,
                 asked,
                 limit=self.policy.limit if limit is None else limit,
-                budget=max(0, token_budget - FRAME_TOKENS),
+                budget=max(0, token_budget - query.FRAME_TOKENS),
                 ranking=self.policy.preset,
                 seconds=query.RETRIEVE_SECONDS,
             )
@@ -272,9 +271,9 @@ class Facts:
 
     def check(self) -> list[str]:
         """Return a sentence for each thing that is wrong with the file; empty when all is well."""
-        from hippocampus.facts import upkeep
-
-        return upkeep.check(self.tables)
+        db, tables = self._database, self.tables
+        problems = db.check() + memories.check(db) + triples.check(db)
+        return problems + (tables.vectors.check() if tables.has_vectors else [])
 
     def close(self) -> None:
         """Close the file."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from typing import Any
 
 import factual
@@ -12,8 +13,10 @@ from consolidation.said import Make, assistant, broken_facts, call, loading, use
 
 from hippocampus import Hippocampus
 from hippocampus.errors import RecallError
+from hippocampus.facts import tools
+from hippocampus.facts.query import CONTEXT_TOKENS
 from hippocampus.formats import reader
-from hippocampus.models import tokens
+from hippocampus.models.tokens import count
 
 ROWS = "\n".join(f"order_{number:04d} {number}.50 EUR lamps" for number in range(400))
 STARTED = 1_770_595_200.0
@@ -150,7 +153,7 @@ def test_no_opening_passes_its_budget(budget: int, make: Make) -> None:
     with memory.session("new") as session:
         (first,) = session([user("What do lamps cost in euros?")])
     front = first["content"].removesuffix("What do lamps cost in euros?")
-    assert tokens.count(front, "o200k_base") <= budget
+    assert count(front, "o200k_base") <= budget
 
 
 def test_without_a_budget_or_without_memories_the_first_message_is_the_callers_own(
@@ -250,3 +253,23 @@ def test_every_preference_that_fits_the_budget_is_loaded(make: Make) -> None:
     for number in range(50):
         memory.facts.remember(f"I prefer color number {number}.")
     assert str(memory.session("new")([user("Hello there.")])).count("I prefer color") == 50
+
+
+def test_every_door_to_the_memory_loads_the_same_preferences_and_names_their_number(
+    make: Make,
+) -> None:
+    memory = make(policy=loading(CONTEXT_TOKENS))
+    for number in range(200):
+        memory.facts.remember(f"I prefer color number {number} for the lamps of hall {number}.")
+    (first,) = memory.session("new")([user("Hello there.")])
+    doors = [
+        first["content"],
+        memory.facts.context_load(),
+        tools.call(memory.facts, "memory_recall", {}),
+        memory.attach("other", "openai").instructions,
+    ]
+    counts = {
+        (text.count("I prefer color"), re.findall(r"\((\d+) of 200", text)[0]) for text in doors
+    }
+    ((shown, named),) = counts
+    assert 20 < shown == int(named) < 200

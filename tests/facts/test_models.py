@@ -261,9 +261,9 @@ def test_rerank_chooses_over_a_budget_and_failing_changes_nothing(opened):
     texts = [f"tea {'x ' * n}" for n in range(1, 8)]
     facts = opened(rerank=longest)
     factual.store_many(facts, texts)
-    assert contents(facts.recall("tea", token_budget=12))[0] == texts[-1]
-    plain = contents(opened().recall("tea", token_budget=12))
-    assert contents(opened(rerank=broken).recall("tea", token_budget=12)) == plain
+    assert contents(facts.recall("tea", token_budget=16))[0] == texts[-1]
+    plain = contents(opened().recall("tea", token_budget=16))
+    assert contents(opened(rerank=broken).recall("tea", token_budget=16)) == plain
 
 
 def test_vectors_of_another_shape_are_refused(opened):
