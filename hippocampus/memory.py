@@ -349,9 +349,9 @@ class Hippocampus:
     def _read_edits(self, agent: str, *, adopt: bool = False) -> Synced:
         from hippocampus.consolidation.memory_file import read_edits
 
-        policy = self._resources.policy
-        named = agent or self._agent
-        return read_edits(self._state, lambda: self.facts, named, policy, adopt=adopt)
+        facts = self.facts if adopt else self._known_facts()
+        named, policy = agent or self._agent, self._resources.policy
+        return read_edits(self._state, facts, named, policy, adopt=adopt)
 
     @property
     def _state(self) -> StateDir:

@@ -134,7 +134,7 @@ def _plan(scope: _Scope, policy: Policy, idle_since: float, now: float) -> _Plan
     state, store, facts, file = scope
     past = sessions(state)
     current = facts.memories(agent=EVERY_AGENT)
-    members = lined(state)
+    members = lined(state, facts)
     keep = frozenset(  # what the user said and the memory file has does not fade
         each.id for each in current if each.id in members and each.origin.role == "user"
     )
@@ -153,7 +153,7 @@ def _plan(scope: _Scope, policy: Policy, idle_since: float, now: float) -> _Plan
         compaction,
         tuple(removals(held, prunable(past, policy, idle_since, known))),
         tuple(gc.plan(held, gc.GcRules(), now)),
-        file.edits(),
+        file.edits(facts),
         len(past),
     )
 

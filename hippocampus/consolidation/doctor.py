@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import json
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
@@ -17,9 +16,8 @@ from typing import NamedTuple
 
 from hippocampus import policy as policies
 from hippocampus.errors import HippocampusError, PolicyError, StoreError
-from hippocampus.storage import database, files, salvage
+from hippocampus.storage import database, salvage
 from hippocampus.storage.content_store import ContentStore
-from hippocampus.storage.salvage import set_aside
 from hippocampus.storage.sqlite import remove_database
 from hippocampus.storage.state_dir import StateDir
 from hippocampus.storage.verify import verify
@@ -45,7 +43,7 @@ def examine(
     report = verify(state, store)
     found = [_of_file(state, text, is_loss=True) for text in report.problems]
     found += [_of_file(state, text, is_loss=False) for text in report.notes]
-    found += [*_facts(state), *_memory_files(state), *_policy(policy), *_modes(state)]
+    found += [*_facts(state), *_half_written(state), *_policy(policy), *_modes(state)]
     return sorted(found, key=lambda each: not each.is_loss)
 
 
@@ -98,16 +96,7 @@ def _facts(state: StateDir) -> Iterator[Finding]:
             yield from (Finding(f"facts in {state.root}: {each}", is_loss=True) for each in wrong)
 
 
-def _memory_files(state: StateDir) -> Iterator[Finding]:
-    for agent in state.agents():
-        known = state.known_lines(agent)
-        try:
-            if known.exists():
-                json.loads(files.read_file(known))
-        except (OSError, ValueError) as wrong:
-            text = f"the record of the lines of {state.memory_file(agent).name}, {known}: {wrong}"
-            remedy = "set it aside: the next session reads the file anew"
-            yield Finding(text, remedy=remedy, mend=functools.partial(set_aside, known))
+def _half_written(state: StateDir) -> Iterator[Finding]:
     for half in (*state.root.glob(".*.tmp"), *state.memory.glob(".*.tmp")):
         yield Finding(
             f"{half} is left of a write that was killed", remedy="remove it", mend=half.unlink

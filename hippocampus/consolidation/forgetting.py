@@ -15,7 +15,7 @@ from hippocampus.facts import upkeep
 from hippocampus.facts.store import Facts
 from hippocampus.storage import database, gc, ledger, search_index
 from hippocampus.storage.content_store import ContentStore, DiskStore
-from hippocampus.storage.facts import memories
+from hippocampus.storage.facts import memories, triples
 from hippocampus.storage.sqlite import rewrite, wipe
 from hippocampus.storage.state_dir import StateDir
 
@@ -74,14 +74,17 @@ def forget(state: StateDir, session: str, store: ContentStore, facts: Facts) -> 
     found = traces(state, session, store, facts)
     try:
         with database.as_store_error(state):
-            _without_lines(state, facts, found.facts)
+            for agent in state.agents():
+                MemoryFile(state, agent).sync(facts, without=found.facts)
             daily_log.remove(state, session)
             for key in found.payloads:
                 store.delete(key)
             search_index.forget(state.index, [session])
             db = facts.tables.database
             with db.transaction():
-                upkeep.erase(facts.tables, session)
+                upkeep.delete_rows(facts.tables, memories.of_session(db, session))
+                triples.drop_unused_names(db)
+                memories.rewrite_index(db)
                 ledger.forget(db.connection, session)
             wipe(db.connection)
             if isinstance(store, DiskStore):
@@ -89,12 +92,3 @@ def forget(state: StateDir, session: str, store: ContentStore, facts: Facts) -> 
     except StoreError as failure:
         raise StoreError(f"session {session!r} is not forgotten yet: {failure}") from failure
     return found
-
-
-def _without_lines(state: StateDir, facts: Facts, ids: tuple[str, ...]) -> None:
-    """Remove the lines of facts from every memory file, and the copies that an earlier form left."""
-    for agent in state.agents():
-        file = MemoryFile(state, agent)
-        file.sync(facts, without=ids)
-        for path in file.paths:
-            path.with_name(f"{path.name}.before").unlink(missing_ok=True)

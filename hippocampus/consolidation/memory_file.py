@@ -10,10 +10,8 @@ from __future__ import annotations
 import errno
 import json
 import logging
-import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import NamedTuple
 
 from hippocampus.consolidation import daily_log
@@ -44,8 +42,8 @@ from hippocampus.storage.facts.models import Item, Memory, Origin
 from hippocampus.storage.state_dir import DEFAULT_AGENT, StateDir
 
 LOG = logging.getLogger("hippocampus")
-STORE_KEY = "memory_file"
-"""Under it a fact store has the identity that the record of the file names."""
+RECORD = "memory_file "
+"""Under it and the name of an agent a fact store has the record of the file."""
 MAX_TRIES = 5
 """How often another program may save the file while it is being rewritten."""
 BY_HAND = "struck out in the memory file"
@@ -72,8 +70,6 @@ class FileRecord(NamedTuple):
     """By mark."""
     foreign: tuple[str, ...] = ()
     """The texts of lines that no session of this memory has seen a person write."""
-    store: str = ""
-    """The identity of the fact store; a record of another one is void."""
 
 
 class Edits(NamedTuple):
@@ -111,19 +107,9 @@ class MemoryFile:
         self._is_kept = is_kept
         self._agent = agent
         self.path = state.memory_file(agent)
-        self._known_path = state.known_lines(agent)
         self._lock = state.memory_lock
 
-    @property
-    def paths(self) -> tuple[Path, Path]:
-        """Return the paths of the file and of the record of its lines."""
-        return self.path, self._known_path
-
-    def members(self) -> list[str]:
-        """Return the ids of the facts that have a line."""
-        return [each.fact_id for each in known_in(self._known_path).values()]
-
-    def edits(self, *, adopt: bool = False) -> Edits:
+    def edits(self, facts: Facts, *, adopt: bool = False) -> Edits:
         """Return what a person did to the file since it was written; nothing is changed by asking.
 
         `adopt` takes the lines that were there before this memory as the person's own.
@@ -136,7 +122,7 @@ class MemoryFile:
             return Edits()
         try:
             text = self._text()
-            record = record_in(self._known_path) or _unknown(text)
+            record = record_of(facts, self._agent) or _unknown(text)
             return edits_in(text, record.lines, () if adopt else record.foreign)
         except OSError as failure:
             raise StoreError(f"memory file {self.path}: {failure}") from failure
@@ -196,15 +182,15 @@ class MemoryFile:
                 foreign=tuple(row.text for row in there if not row.mark and row.text in foreign),
             )
             if written == text:
-                self._keep(settled)
+                self._keep(facts, settled)
                 return Synced(added=added, retired=retired)
             # A crash from here on leaves lines of which it is not known whether they were written.
             both = (known | settled.lines).items()
             pending = {mark: each._replace(pending=True) for mark, each in both}
-            self._keep(settled._replace(lines=pending))
+            self._keep(facts, settled._replace(lines=pending))
             if text == self._text():
                 files.replace_file(self.path, written.encode("utf-8", "surrogateescape"))
-                self._keep(settled)
+                self._keep(facts, settled)
                 return Synced(written=True, added=added, retired=retired)
         return Synced(added=added, retired=retired)
 
@@ -213,30 +199,22 @@ class MemoryFile:
         return content.decode("utf-8", "surrogateescape")
 
     def _record(self, facts: Facts, text: str) -> FileRecord:
-        """Return the record of the file, if it is of this fact store."""
-        identity = facts.tables.database.meta(STORE_KEY)
-        record = record_in(self._known_path)
-        if record and record.store != identity:
-            record = None
-        if identity is None:
-            identity = secrets.token_hex(8)
-            facts.tables.database.set_meta(STORE_KEY, identity)
-        if record is None:
-            record = _unknown(text)
-            if record.foreign:
-                LOG.warning(
-                    "memory file %s: %d lines were there before this memory, and are no facts; "
-                    "`hippocampus consolidate %s --adopt-lines` takes them as yours",
-                    self.path,
-                    len(record.foreign),
-                    self.path.parent,
-                )
-        return record._replace(store=identity)
+        if record := record_of(facts, self._agent):
+            return record
+        record = _unknown(text)
+        if record.foreign:
+            LOG.warning(
+                "memory file %s: %d lines were there before this memory, and are no facts; "
+                "`hippocampus consolidate %s --adopt-lines` takes them as yours",
+                self.path,
+                len(record.foreign),
+                self.path.parent,
+            )
+        return record
 
-    def _keep(self, record: FileRecord) -> None:
-        content = json.dumps({"version": 1} | record._asdict(), separators=(",", ":")).encode()
-        if files.read_file(self._known_path) != content:
-            files.replace_file(self._known_path, content)
+    def _keep(self, facts: Facts, record: FileRecord) -> None:
+        if record != record_of(facts, self._agent):
+            facts.tables.database.set_meta(f"{RECORD}{self._agent}", json.dumps(record))
 
 
 def _unknown(text: str) -> FileRecord:
@@ -306,13 +284,10 @@ def _fits(line: MemoryLine, row: Row, after: Mapping[str, Known]) -> bool:
     return line.mark not in after and (not from_tools or row.section == FROM_TOOLS)
 
 
-def members(state: StateDir) -> set[str]:
+def members(state: StateDir, facts: Facts) -> set[str]:
     """Return the ids of the facts that have a line in any agent's memory file."""
-    return {
-        each.fact_id
-        for agent in state.agents()
-        for each in known_in(state.known_lines(agent)).values()
-    }
+    records = filter(None, (record_of(facts, agent) for agent in state.agents()))
+    return {each.fact_id for record in records for each in record.lines.values()}
 
 
 # A person's edits ----------------------------------------------------------------------------------
@@ -362,26 +337,17 @@ def as_read(there: Sequence[Row], after: Mapping[str, Known]) -> dict[str, Known
     }
 
 
-def record_in(path: Path) -> FileRecord | None:
-    """Return the record of a file; None of one that was never written."""
-    try:
-        found = json.loads(files.read_file(path))
-    except ValueError:
+def record_of(facts: Facts, agent: str) -> FileRecord | None:
+    """Return the record of an agent's file; None of one that was never written."""
+    stored = facts.tables.database.meta(f"{RECORD}{agent}")
+    if stored is None:
         return None
-    lines = found.get("lines") if isinstance(found, dict) else None
-    if not isinstance(lines, dict):
-        return None
+    lines, foreign = json.loads(stored)
     known = {
         mark: Known(fact_id, content, tuple(texts), tool, pending)
         for mark, (fact_id, content, texts, tool, pending) in lines.items()
     }
-    return FileRecord(known, tuple(found.get("foreign", ())), found.get("store", ""))
-
-
-def known_in(path: Path) -> dict[str, Known]:
-    """Return the records of a file's lines, by mark; of one that was never written, none."""
-    record = record_in(path)
-    return record.lines if record else {}
+    return FileRecord(known, tuple(foreign))
 
 
 def by_ids(facts: Facts, ids: Iterable[str]) -> dict[str, Memory]:
@@ -461,7 +427,7 @@ def publish(  # noqa: PLR0913 - one parameter an input
 
 def read_edits(
     state: StateDir,
-    facts: Callable[[], Facts],
+    facts: Facts | None,
     agent: str,
     policy: Policy,
     *,
@@ -469,11 +435,12 @@ def read_edits(
 ) -> Synced:
     """Apply a person's edits of an agent's memory file to the facts; repeating it changes nothing.
 
-    `adopt` takes lines that were there before this memory as the person's own. A file that cannot be read is logged: no session fails for it.
+    Without facts no line was written, so that there is none to edit. `adopt` takes lines that were there before this memory as the person's own. A file that cannot be read is logged: no session fails for it.
     """
     file = MemoryFile(state, agent or DEFAULT_AGENT, is_kept=policy.consolidation.memory_file)
     try:
-        return file.sync(facts(), adopt=adopt) if any(file.edits(adopt=adopt)) else Synced()
+        is_edited = facts is not None and any(file.edits(facts, adopt=adopt))
+        return file.sync(facts, adopt=adopt) if facts and is_edited else Synced()
     except HippocampusError as failure:
         LOG.warning("memory file %s: edits not read: %s", file.path, failure)
         return Synced()

@@ -200,25 +200,19 @@ def withdraw(
 def meant(tables: FactTables, text: str, query: RecallQuery, threshold: float) -> list[Recalled]:
     """Return the memory of an id, or those that a description certainly means, closest first.
 
-    Those are the ones that have all of its words, or a cosine as high as that; of several that
-    share but some of its words, none is certain.
+    Those are the ones that have all of its words, or a cosine as high as that.
     """
     named = memories.by_id(tables.database, [text.strip()])
-    if named or not text.strip():
-        return [
-            Recalled(memory, Score(1.0), day(memory.valid_from)) for _, memory in named.values()
-        ]
-    found = find(tables, text, query, seconds=WRITING_SECONDS)
-    kept = memories.by_row(tables.database, found.rows)
-    wanted = content_words(text)
-    close: dict[int, float] = {}
-    for row, memory in kept.items():
-        share, cosine = coverage(wanted, memory.content), found.cosines.get(row, 0.0)
-        if (share == 1.0 and len(wanted) > 1) or cosine >= max(threshold, SURE_COSINE):
-            close[row] = max(share, cosine)
-    if not close:
-        single = [row for row, memory in kept.items() if coverage(wanted, memory.content) == 1.0]
-        close = dict.fromkeys(single, 1.0) if len(single) == 1 else {}
+    kept = dict(named.values())
+    close = dict.fromkeys(kept, 1.0)
+    if not named and text.strip():
+        found, wanted = find(tables, text, query, seconds=WRITING_SECONDS), content_words(text)
+        kept = memories.by_row(tables.database, found.rows)
+        whole = [row for row, each in kept.items() if coverage(wanted, each.content) == 1.0]
+        near = {row: cosine for row, cosine in found.cosines.items() if cosine >= SURE_COSINE}
+        # One word means a memory only where no other has it.
+        is_certain = len(wanted) > 1 or (len(whole) == 1 and not near)
+        close = near | (dict.fromkeys(whole, 1.0) if is_certain else {})
     return [
         Recalled(kept[row], Score(close[row]), day(kept[row].valid_from))
         for row in sorted(close, key=lambda row: -close[row])
@@ -267,11 +261,8 @@ def _twins(tables: FactTables, kept: Mapping[int, Memory]) -> dict[int, int]:
     first: dict[tuple[object, ...], int] = {}
     losers: dict[int, int] = {}
     for row, memory in kept.items():
-        same = (
-            *_place(memory),
-            memory.kind,
-            memories.hashed(tables.database, memory.content, "fact"),
-        )
+        wording = memories.hashed(tables.database, memory.content, "fact")
+        same = (*_place(memory), memory.kind, wording)
         if first.setdefault(same, row) != row:
             losers[row] = first[same]
     if tables.complete is not None and tables.policy.duplicate_minhash:
@@ -345,31 +336,6 @@ def reembed(tables: FactTables) -> Iterator[tuple[int, int]]:
             tables.vectors.changed()
         yield total - memories.total(db, unembedded=True), total
     db.set_meta(REMADE, "")
-
-
-# Erasing
-
-
-def erase(tables: FactTables, session: str) -> None:
-    """Delete the memories of a session with their words in the index, as a part of the open transaction.
-
-    What these had superseded is current again.
-
-    Raises:
-        StoreError: the file cannot be written.
-
-    """
-    db = tables.database
-    delete_rows(tables, memories.of_session(db, session))
-    triples.drop_unused_names(db)
-    memories.rewrite_index(db)
-
-
-def check(tables: FactTables) -> list[str]:
-    """Return a sentence for each thing that is wrong with the file; empty when all is well."""
-    db = tables.database
-    problems = db.check() + memories.check(db) + triples.check(db)
-    return problems + (tables.vectors.check() if tables.has_vectors else [])
 
 
 # Using

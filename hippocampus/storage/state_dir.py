@@ -48,7 +48,7 @@ class StateDir:
 
     @property
     def memory(self) -> Path:
-        """Return the folder of the daily logs and of the known lines of memory files."""
+        """Return the folder of the daily logs."""
         return self.root / "memory"
 
     @property
@@ -56,14 +56,10 @@ class StateDir:
         """Return the lock of memory files and daily logs."""
         return self.memory / ".lock"
 
-    def known_lines(self, agent: str = DEFAULT_AGENT) -> Path:
-        """Return the record of the lines that were written to the memory file of an agent."""
-        return self.memory / f"lines{_of_agent(agent)}.json"
-
     def agents(self) -> list[str]:
-        """Return the agents whose memory files are known, the default one first."""
-        names = [path.stem for path in sorted(self.memory.glob("lines-*.json"))]
-        return [DEFAULT_AGENT, *(unquote(name.removeprefix("lines-")) for name in names)]
+        """Return the agents that have a memory file, and the default one, which is the first."""
+        names = [path.stem for path in sorted(self.root.glob("MEMORY-*.md"))]
+        return [DEFAULT_AGENT, *(unquote(name.removeprefix("MEMORY-")) for name in names)]
 
     def daily_log(self, day: str) -> Path:
         """Return the log of a day, such as `2026-02-09`."""

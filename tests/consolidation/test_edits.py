@@ -56,13 +56,10 @@ def test_edits_reach_the_next_session(memory: Hippocampus) -> None:
 
 
 def test_a_file_that_nobody_changed_is_not_written_by_an_opening(memory: Hippocampus) -> None:
-    known = memory._state.root / "memory" / "lines.json"
-    before = [(each.read_bytes(), each.stat().st_mtime_ns) for each in (file_of(memory), known)]
+    before = file_of(memory).read_bytes(), file_of(memory).stat().st_mtime_ns
     with memory.session("two") as session:
         assert "Berlin" in str(session(ASKED))
-        assert before == [
-            (each.read_bytes(), each.stat().st_mtime_ns) for each in (file_of(memory), known)
-        ]
+        assert before == (file_of(memory).read_bytes(), file_of(memory).stat().st_mtime_ns)
 
 
 def test_the_command_reads_edits_where_no_session_is_left(memory: Hippocampus) -> None:
@@ -91,12 +88,6 @@ def test_a_file_that_cannot_be_read_stops_no_session(
     file_of(memory).mkdir()
     assert "I prefer tabs." in opening(memory, "two")
     assert "edits not read" in caplog.text
-
-
-@pytest.mark.parametrize("broken", ["", "[]", "{}", '{"lines": []}', "{"])
-def test_a_broken_note_of_the_lines_stops_no_session(broken: str, memory: Hippocampus) -> None:
-    (memory._state.root / "memory" / "lines.json").write_text(broken)
-    assert "I prefer tabs." in opening(memory, "two")
 
 
 def test_the_edits_of_every_agent_are_read(make: Make) -> None:
@@ -179,13 +170,14 @@ def test_what_a_message_said_is_history_until_purge(memory: Hippocampus) -> None
 
 def test_edits_that_are_read_twice_take_nothing_more(memory: Hippocampus) -> None:
     """As after a crash between the fact store and the file."""
-    known = memory._state.root / "memory" / "lines.json"
-    before = known.read_bytes()
+    database, key = memory.facts.tables.database, "memory_file default"
+    before = database.meta(key)
+    assert before
     edit(memory, "tabs")
     edited = file_of(memory).read_bytes()
     memory.read_edits()
     after = messages_in(memory)
-    known.write_bytes(before)
+    database.set_meta(key, before)
     file_of(memory).write_bytes(edited)
     memory.read_edits()
     assert messages_in(memory) == after

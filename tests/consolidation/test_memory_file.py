@@ -159,7 +159,7 @@ def test_a_line_struck_out_takes_its_fact_away(tmp_path: Path, facts: Facts) -> 
     file.sync(facts, ids)
     kept = [line for line in file.path.read_text().split("\n") if "Tuesdays" not in line]
     file.path.write_text("\n".join(kept))
-    assert file.edits().struck == (ids[1],)
+    assert file.edits(facts).struck == (ids[1],)
     assert file.sync(facts, ids).retired == (ids[1],)
     assert "We deploy on Tuesdays." not in current(facts)
     assert file.path.read_text() == "\n".join(kept)
@@ -221,7 +221,7 @@ def test_a_file_that_is_gone_is_written_anew(tmp_path: Path, facts: Facts) -> No
 WRITER = """
 import sys
 from pathlib import Path
-from hippocampus.consolidation.memory_file import MemoryFile, members
+from hippocampus.consolidation.memory_file import MemoryFile
 from hippocampus.facts.store import Facts
 from hippocampus.storage.state_dir import StateDir
 folder, first = Path(sys.argv[1]), int(sys.argv[2])
@@ -400,4 +400,4 @@ def test_each_agent_has_a_file_of_its_own(tmp_path: Path, facts: Facts) -> None:
     assert memory
     assert memory.agent == "helper/1"
     assert not MemoryFile(StateDir(tmp_path)).sync(facts).written
-    assert members(StateDir(tmp_path)) == {mine, outcome.memory.id, added}
+    assert members(StateDir(tmp_path), facts) == {mine, outcome.memory.id, added}

@@ -24,7 +24,6 @@ def test_each_file_of_a_session_is_one_that_the_layout_names(tmp_path: Path) -> 
         state.database,
         state.index,
         state.memory_file(),
-        state.known_lines(),
         state.daily_log(time.strftime("%Y-%m-%d", time.gmtime())),
         state.memory_lock,
     }
@@ -37,9 +36,8 @@ def test_each_file_of_a_session_is_one_that_the_layout_names(tmp_path: Path) -> 
 
 def test_agents_of_any_name_come_back(tmp_path: Path) -> None:
     state, names = StateDir(tmp_path), ["a b", "../x", "ü/%2F"]
-    state.memory.mkdir()
     for name in names:
-        state.known_lines(name).touch()
+        state.memory_file(name).touch()
     assert state.agents()[0] == "default"
     assert sorted(state.agents()[1:]) == sorted(names)
 

@@ -32,7 +32,6 @@ DAMAGES = {
     "state": lambda state: state.database.write_bytes(JUNK),
     "search index": lambda state: state.index.write_bytes(JUNK),
     "empty state": lambda state: state.database.write_bytes(b""),
-    "memory lines": lambda state: state.known_lines().write_bytes(b"{"),
     "half a file": lambda state: (state.root / ".MEMORY.md.tmp").write_bytes(b"half"),
     "stray file": lambda state: (state.contents / "stray.val").write_bytes(b"x"),
     "mode": lambda state: state.database.chmod(0o644),

@@ -64,17 +64,21 @@ def test_a_line_that_a_killed_write_removed_is_not_struck_out_by_a_person(
         assert "tea" in state.memory_file().read_text()
         [(row, _)] = memories.by_id(facts.tables.database, [gone.id]).values()
         memories.remove(facts.tables.database, [(row, "faded", None)], time.time())
-        whole, count = files.replace_file, iter(range(9))
+        count = iter(range(9))
 
-        def cut_off(path, content):
-            if next(count) == writes:
-                raise CutOffError
-            whole(path, content)
+        def cutting_off(write):
+            def cut_off(*arguments):
+                if next(count) == writes:
+                    raise CutOffError
+                write(*arguments)
 
-        monkeypatch.setattr(files, "replace_file", cut_off)
-        with contextlib.suppress(CutOffError):
+            return cut_off
+
+        with monkeypatch.context() as patched, contextlib.suppress(CutOffError):
+            patched.setattr(files, "replace_file", cutting_off(files.replace_file))
+            database = facts.tables.database
+            patched.setattr(database, "set_meta", cutting_off(database.set_meta))
             MemoryFile(state).sync(facts)
-        monkeypatch.setattr(files, "replace_file", whole)
         factual.restore(facts, [gone.id])
         MemoryFile(state).sync(facts, [gone.id])
         assert gone.id in {each.id for each in facts.memories()}
