@@ -158,11 +158,12 @@ def _store(  # noqa: PLR0913, PLR0917 - one parameter an input
     texts = [write.verbatim(tables, each) for each in _facts(messages, session)]
     wanted = [*zip(messages, texts, strict=True), *zip(claims, requests, strict=True)]
     for batch in _batches(wanted):
-        ready = write.prepared(tables, [request for _, request in batch], agent, known)
+        ready, named = write.prepared(tables, [request for _, request in batch], agent, known)
         with db.transaction():
             if consolidated.keys(db.connection, session.name) != read:
                 break
-            done = list(zip([item for item, _ in batch], write.written(tables, ready), strict=True))
+            outcomes = write.written(tables, agent, ready, named)
+            done = list(zip([item for item, _ in batch], outcomes, strict=True))
             updates = {item.text for item, kept in done if not _is_message(item) and kept.memory}
             facts.delete(
                 kept.memory.id
@@ -171,7 +172,7 @@ def _store(  # noqa: PLR0913, PLR0917 - one parameter an input
             )
             marks = {item.key: _shown(item, kept, session) for item, kept in done}
             consolidated.add(db.connection, session.name, marks.items())
-        read, known = {*read, *marks}, ready.known
+        read, known = {*read, *marks}, named
     else:
         with db.transaction():
             if consolidated.keys(db.connection, session.name) == read:

@@ -130,7 +130,6 @@ class FactPolicy:
     boost: float = 0.02
     reinforce: Literal["confirmed", "returned"] = "confirmed"
     duplicate_cosine: float = 0.0
-    new_cosine: float = 0.0
     duplicate_minhash: float = 0.0
     new_minhash: float = 0.0
     candidates: int = 5
@@ -155,7 +154,6 @@ POLICIES: Mapping[str, FactPolicy] = MappingProxyType(
             hide_below=0.05,
             reinforce="returned",
             duplicate_cosine=0.93,
-            new_cosine=0.78,
             preset="hippo",
         ),
         "scriptling": FactPolicy(

@@ -57,8 +57,6 @@ def endings(
     new: Statement, memory: Memory, candidates: Sequence[tuple[int, Memory]]
 ) -> list[Ending]:
     """Return what a statement ends, of candidates that come newest first; a tool ends only its own words."""
-    if not new.may_end or new.hearsay:
-        return []
     trusted = memory.origin.role in TRUSTED_ROLES
     known = (
         (row, sentence, old_statement)

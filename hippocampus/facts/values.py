@@ -15,7 +15,7 @@ from hippocampus.facts.languages import (
     phrases,
     word_set,
 )
-from hippocampus.facts.topics import persons, same_stem, topic
+from hippocampus.facts.topics import persons, same_stem
 from hippocampus.facts.words import UNSPACED, spoken
 
 _WORD = rf"(?:(?![{UNSPACED}])[^\W_]|[\u0300-\u036f\u064b-\u0655\u0900-\u0903\u093a-\u094f'’-])+"
@@ -71,26 +71,21 @@ def replaced_value(old: str, new: str) -> str:
 
 
 def value_behind(sentence: str, thing: str, value: str) -> str:
-    """Return the number or date that a sentence has for a thing, or its name, where a value is one too.
+    """Return the number or date that a sentence has for a thing, where a value is one too.
 
     >>> value_behind("The port of the proxy is 80", "the port", "81"), value_behind("The port is 80", "the port", "Rome")
     ('80', '')
     """
     code = _shared_language(sentence, thing)
     known, new = _read(sentence, code), _read(value, code)
-    if new.numbers:
-        last = _read(thing, code).tokens[-1].lower()
-        elided = [each.lower().rpartition("'")[2] for each in known.tokens]
-        place = next((at for at, each in enumerate(elided) if same_stem(each, last)), None)
-        near = [at for at in known.numbers if place is not None and 0 < at - place <= FARTHEST]
-        theirs, ours = [known.tokens[at] for at in near], [new.tokens[at] for at in new.numbers]
-        if not near or [each.lower() for each in theirs] == [each.lower() for each in ours]:
-            return ""
-        return known.gap.join(known.tokens[near[0] : near[-1] + 1])
-    named, about = _named(known), topic(thing)
-    is_same = named is not None and topic(named.subject) == about and not known.numbers
-    is_other = named is not None and _is_name(new, value) and named.name.lower() != value.lower()
-    return named.name if named and is_same and is_other else ""
+    last = _read(thing, code).tokens[-1].lower()
+    elided = [each.lower().rpartition("'")[2] for each in known.tokens]
+    place = next((at for at, each in enumerate(elided) if same_stem(each, last)), None)
+    near = [at for at in known.numbers if place is not None and 0 < at - place <= FARTHEST]
+    theirs, ours = [known.tokens[at] for at in near], [new.tokens[at] for at in new.numbers]
+    if not near or not ours or [*map(str.lower, theirs)] == [*map(str.lower, ours)]:
+        return ""
+    return known.gap.join(known.tokens[near[0] : near[-1] + 1])
 
 
 def _shared_language(one: str, other: str) -> str:

@@ -93,19 +93,8 @@ class MemoryRequest:
     decision: judge.Judgement | None = None
     name: str = ""
     """How a model's decisions name it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """Texts that only have to be written."""
-
-    agent: str
-    refusals: Sequence[str]
-    """Why each text is not kept; empty where it is."""
-    requests: Sequence[MemoryRequest]
-    """Those that are not refused."""
-    known: dict[str, KnownStatement]
-    """The memories that decisions of a model name, and those that were written since."""
+    refusal: str = ""
+    """Why it is not kept; empty where it is."""
 
 
 def remember(
@@ -246,7 +235,7 @@ def keep(
     outcomes: list[Outcome] = []
     waiting = iter(wanted)
     while chunk := list(itertools.islice(waiting, CHUNK)):
-        outcomes += written(tables, prepared(tables, chunk, agent, known))
+        outcomes += written(tables, agent, *prepared(tables, chunk, agent, known))
     return outcomes
 
 
@@ -255,8 +244,8 @@ def prepared(
     chunk: Sequence[MemoryRequest],
     agent: str,
     known: Mapping[str, KnownStatement] | None = None,
-) -> Prepared:
-    """Return texts with all that models say of them; no transaction waits for a model.
+) -> tuple[list[MemoryRequest], dict[str, KnownStatement]]:
+    """Return texts with all that models say of them, and what decisions name; no transaction waits for a model.
 
     Raises:
         FactError: an intensity or a date is none.
@@ -267,30 +256,32 @@ def prepared(
             raise FactError(f"intensity {one.item.intensity} is not between 0 and 1")
         for at in (one.item.at, one.item.valid_from, one.item.valid_until):
             optional_seconds(at)
-    refusals = [tables.refusal(one.item.content) for one in chunk]
-    good = [one for one, refusal in zip(chunk, refusals, strict=True) if not refusal]
-    vectors = tables.embedded([_spoken(one.item) for one in good])
-    if vectors is not None:
-        good = [replace(one, vector=vector) for one, vector in zip(good, vectors, strict=True)]
+    requests = [replace(one, refusal=tables.refusal(one.item.content)) for one in chunk]
+    good = [at for at, one in enumerate(requests) if not one.refusal]
+    vectors = tables.embedded([_spoken(requests[at].item) for at in good])
+    for at, vector in zip(good, () if vectors is None else vectors, strict=False):
+        requests[at] = replace(requests[at], vector=vector)
     if tables.complete is not None and known is None:
-        places = [at for at, one in enumerate(good) if one.kind == "fact" and not one.replaces]
-        facts = [good[at] for at in places]
+        places = [at for at in good if requests[at].kind == "fact" and not requests[at].replaces]
+        facts = [requests[at] for at in places]
         facts, known = judged(tables, facts, agent, tables.complete, judge.SECONDS)
         for at, one in zip(places, facts, strict=True):
-            good[at] = one
-    return Prepared(agent, refusals, good, dict(known or {}))
+            requests[at] = one
+    return requests, dict(known or {})
 
 
-def written(tables: FactTables, ready: Prepared) -> list[Outcome]:
+def written(
+    tables: FactTables,
+    agent: str,
+    requests: Iterable[MemoryRequest],
+    known: dict[str, KnownStatement],
+) -> list[Outcome]:
     """Write prepared texts in one transaction, or as a part of the open one; each sees those before it."""
-    writer = _Transaction(tables, ready.agent, ready.known)
+    writer = _Transaction(tables, agent, known)
     with tables.database.transaction():
-        kept = iter([writer.keep(one) for one in ready.requests])
+        kept = [writer.keep(one) for one in requests]
         tables.put_vectors(writer.vectors)
-    return [
-        Outcome(Action.REFUSED, refusal, None) if refusal else next(kept)
-        for refusal in ready.refusals
-    ]
+    return kept
 
 
 def _spoken(item: Item) -> str:
@@ -312,13 +303,15 @@ class _Transaction:
         self.vectors: dict[int, Matrix] = {}
 
     def keep(self, wanted: MemoryRequest) -> Outcome:
-        """Keep a text."""
+        """Keep a text; what a model decides of later ones may name it."""
         outcome = self._kept(wanted)
-        memory_id = outcome.memory.id if outcome.memory else ""
-        self._known[wanted.name] = memory_id, outcome.memory.content if outcome.memory else ""
+        if outcome.memory:
+            self._known[wanted.name] = outcome.memory.id, outcome.memory.content
         return outcome
 
     def _kept(self, wanted: MemoryRequest) -> Outcome:
+        if wanted.refusal:
+            return Outcome(Action.REFUSED, wanted.refusal, None)
         item, now = wanted.item, self._tables.clock()
         at = now if item.at is None else item.at
         same = memories.same(self._db, item.content, wanted.kind, self._agent, item.scope)
@@ -346,7 +339,7 @@ class _Transaction:
     def _in_band(self, wanted: MemoryRequest) -> int | None:
         """Return the current row that is the same by the bands of a foreign store, where the policy has them."""
         tables, policy, item = self._tables, self._tables.policy, wanted.item
-        if wanted.kind != "fact" or not (policy.duplicate_cosine or policy.duplicate_minhash):
+        if wanted.kind != "fact":
             return None
         likely: dict[int, float] = {}
         if wanted.vector is not None and policy.duplicate_cosine:
@@ -355,20 +348,18 @@ class _Transaction:
             likely |= {row: float(wanted.vector @ other) for row, other in self.vectors.items()}
             likely = {row: each for row, each in likely.items() if each > policy.duplicate_cosine}
         if policy.duplicate_minhash:
-            alike = similarities(
-                item.content, close_to(tables, item.content, self._agent, item.scope)
-            )
+            near = close_to(tables, item.content, self._agent, item.scope)
+            alike = similarities(item.content, near)
             likely |= {row: one for row, one in alike.items() if one >= policy.duplicate_minhash}
-        kept = memories.by_row(self._db, likely)
         place = (self._agent, item.scope, wanted.type, "fact")
-        for row in sorted(kept, key=lambda row: -likely[row]):
-            old = kept[row]
-            is_there = (old.agent, old.scope, old.type, old.kind) == place and memories.is_current(
-                old
-            )
-            if is_there and not differ(old.content, item.content):
-                return row
-        return None
+        same = [
+            row
+            for row, old in (memories.by_row(self._db, likely) if likely else {}).items()
+            if (old.agent, old.scope, old.type, old.kind) == place
+            and memories.is_current(old)
+            and not differ(old.content, item.content)
+        ]
+        return max(same, key=likely.__getitem__, default=None)
 
     def _strengthened(self, row: int, wanted: MemoryRequest, at: float, reason: str) -> Outcome:
         old = memories.by_row(self._db, [row])[row]

@@ -34,12 +34,10 @@ class FactFields(Declared):
     """What counts as an access: a memory confirmed as useful, or each one that a recall returned."""
     duplicate_cosine: Share | None = None
     """Over this cosine two facts are duplicates, if no number, date, name, negation or unit differs."""
-    new_cosine: Share | None = None
-    """Under this cosine two facts are unrelated."""
     duplicate_minhash: Share | None = None
     """`duplicate_cosine` for MinHash similarity."""
     new_minhash: Share | None = None
-    """`new_cosine` for MinHash similarity."""
+    """Under this similarity two facts are unrelated: `compact` asks a model about none."""
     ranking: Literal["ours", "hippo", "scriptling"] | None = None
     """The weights that rank the results of a recall."""
     importance: Share | None = None
