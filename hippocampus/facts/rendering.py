@@ -31,7 +31,7 @@ def rendered(results: Sequence[Recalled], context_time: float, preferences: int 
 
 
 def number_line(shown: int, preferences: int) -> str:
-    """Return the line that says how many of all preferences a text has."""
+    """Return the line with the number of preferences in a text, and of all."""
     return f"({shown} of {preferences} preferences)"
 
 
