@@ -8,6 +8,7 @@ from __future__ import annotations
 import hmac
 import json
 import logging
+import re
 import secrets
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -39,11 +40,8 @@ MADE_ANEW = {b"host", b"content-length", b"expect"}
 REFUSALS = {400, 413, 422}
 """The statuses with which a provider refuses a request for its content."""
 METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
-CREDENTIALS = (
-    "authorization", "x-api-key", "api-key", "x-goog-api-key", "ocp-apim-subscription-key",
-    "subscription-key", "key",
-)  # fmt: skip
-"""The headers, or fields of the address, in which a caller shows who it is to its provider."""
+CREDENTIAL = re.compile(r"(?:auth|authorization|(?<!idempotency-)key|secret|token)$", re.IGNORECASE)
+"""How the name of a header, or of a field of the address, ends in which a caller shows who it is."""
 PAGE = Path(__file__).with_name("page.html")
 
 
@@ -64,7 +62,7 @@ class Proxy:
         tenant_header: str = "",
     ) -> None:
         self._tenant_header = tenant_header
-        self._credentials = (*CREDENTIALS, *filter(None, [caller_header]))
+        self._caller_header = caller_header.lower()
         self._page_key = secrets.token_urlsafe(16)
         self._upstream = httpx.URL(upstream.rstrip("/"))
         self._service = service
@@ -128,9 +126,11 @@ class Proxy:
         started = perf_counter()
         exchange: Exchange | str
         try:
-            fields = request.query_params
+            fields = [*request.headers.items(), *request.query_params.multi_items()]
             credentials = [
-                request.headers.get(name) or fields.get(name, "") for name in self._credentials
+                f"{name}: {value}"
+                for name, value in sorted(fields)
+                if value and (CREDENTIAL.search(name) or name == self._caller_header)
             ]
             tenant = request.headers.get(self._tenant_header, "")
             if self._tenant_header and not tenant:

@@ -129,11 +129,17 @@ def test_no_recall_of_one_caller_is_written_into_the_request_of_another(
     assert all(SECRET not in json.dumps(each.items) for each in upstream.sent[-2:])
 
 
-def test_keys_in_the_address_tell_callers_apart(state: Path) -> None:
+@pytest.mark.parametrize("place", ["headers", "params"])
+@pytest.mark.parametrize(
+    "name", ["key", "api_key", "access_token", "x-litellm-api-key", "Helicone-Auth", "X-Auth-Token"]
+)
+def test_a_key_tells_callers_apart_wherever_it_is(place: str, name: str, state: Path) -> None:
     with proxied(state, lambda items: "The same words.") as (_, url):
-        for key in ("a", "b", "a"):
+        for number, key in enumerate(["a", "b", "a"]):
+            each = {"params": {}, "headers": {"idempotency-key": f"{number}"}}
+            each[place][name] = key
             sent = body("/chat/completions", chat_list(ROWS)[:1])
-            httpx.post(f"{url}/v1/chat/completions?key={key}", content=sent).raise_for_status()
+            httpx.post(f"{url}/v1/chat/completions", content=sent, **each).raise_for_status()
         assert len(conversations(url)) == 2
 
 
