@@ -58,21 +58,16 @@ _STOP = re.compile(r"[.!?…:;)。！？：；।؟]$")
 
 # How a line begins or ends that comes from somewhere else.
 _LISTED = re.compile(r"(?:[-*•+‣–·]|\d{1,3}[.)]|[a-z][.)]|\[[ x]\])\s")
-_SHAPES = tuple(
-    map(
-        re.compile,
-        (
-            r"\[[^\]]{1,60}\]",  # [10:02] dave: …, [Tool: x]
-            r"\W{0,3}\d{1,4}[-/:]\d{1,2}(?:[-/:]\d{1,4})?\b\S*",  # a log or a chat
-            r"(?:#|//|/\*|\*/|\*\s|--|<!--|</|;|%|\"\"\")",  # a comment
-            r"(?:[-+]\S|@@|diff --|index [0-9a-f]{7})",
-            r"[\w.-]{1,40}\s?(?:=|:=|=>|->)",
-            r"[A-Z][A-Z-]{2,30}(?:;[^:]{1,60})?:\S",  # a contact or a calendar
-            r"[{}\[\]]|\"[^\"]{1,60}\"\s*[:,]",
-            r"[^,;\t]{0,200}(?:[,;\t][^\s,;\t][^,;\t]{0,200}){2}",
-        ),
-    )
+_BRACKETED = re.compile(r"\[[^\]]{1,60}\]")
+_PROSE = re.compile(
+    r"[\"'“‘«„「『¿¡]?(?:\d+\s|(?![^\W\d_][.)])[^\W\d_][^\s:()\[{<>|/=\\]*:?(?:\s|$)"
+    r"|[^\W\d_]+[^\x00-\x7f])"
 )
+"""How a line of prose begins: with a word or a number, and not with a sign, a path, a time or code."""
+_ASSIGNED = re.compile(r"[\w.-]{1,40}\s?(?:=|:=|=>|->|\|)")
+_ROW = re.compile(r"[^,;\t]{0,200}(?:[,;\t][^\s,;\t][^,;\t]{0,200}){2}")
+_TITLE = re.compile(r"[A-ZÀ-ÞА-ЯЁ\d]\S*(?:\s\S+){0,3}(?<![.!?…:;,)])")
+"""A line that stands over another one as its title."""
 _SPOKEN = re.compile(r"[^\s:：][^:：]{0,30}(?::(?:\s|\*|$)|：)")
 _CLOCK = r"\d{1,2}:\d\d(?::\d\d)?(?:\s?[ap]\.?m\.?)?"
 _DATED = rf"[\[(]?(?:\d[\d/.-]{{3,9}},?[T ]\s?)?{_CLOCK}[\])]?"
@@ -214,7 +209,9 @@ class _Reader:
         following = self.lines[self._at + 1 : self._at + 2]
         is_head = expression(_HEADER).match(head) and following and _FIELD.match(following[0])
         return bool(
-            is_head or any(expression(each).match(head) for each in (_FORWARDED, _WROTE, _REQUEST))
+            is_head
+            or head.startswith(("diff --", "@@ "))
+            or any(expression(each).match(head) for each in (_FORWARDED, _WROTE, _REQUEST))
         )
 
     def _is_foreign(self, plain: str) -> bool:
@@ -226,9 +223,9 @@ class _Reader:
             return True
         is_asked = bool(self._own) and self._own[-1].endswith(_ASKS)
         is_spoken = _SPOKEN.match(plain) and (self._is_chat or is_asked or _ROLE.match(plain))
-        if _TIMED.fullmatch(plain) or (plain.endswith("]") and _SHAPES[0].fullmatch(plain)):
+        if _TIMED.fullmatch(plain) or _BRACKETED.fullmatch(plain):
             self._is_over = _never
-        elif is_spoken or any(shape.match(plain) for shape in (*_SHAPES, _CHAT)):
+        elif is_spoken or not _PROSE.match(plain) or _ASSIGNED.match(plain) or _ROW.match(plain):
             self._goes_on = True
         return self._goes_on or self._is_over is not None
 
@@ -245,7 +242,9 @@ class _Reader:
             there = [each for each in own if each]
             size = sum(map(len, there))
             open_ended = sum(not _STOP.search(each) for each in there)
-            is_page = len(there) >= MIN_PAGE_LINES and 2 * open_ended >= len(there)
+            is_page = any(map(_TITLE.fullmatch, there[:-1])) or (
+                len(there) >= MIN_PAGE_LINES and 2 * open_ended >= len(there)
+            )
             if is_page or self._unlike > size or size > MAX_WRITTEN:
                 return Written((), {}, "\n".join(self.lines).strip())
         return Written(own, self._lists, "\n".join(self._pasted).strip())

@@ -66,6 +66,18 @@ MORE_WRAPPERS = (
     "**Dave:** {c}\n**Ann:** ok",
     "INSERT INTO notes VALUES ('{c}');",
     "For example, a user may say: {c}",
+    "\\begin{{quote}}\n{c}\n\\end{{quote}}",
+    "$ cat note.txt\n{c}\n$ ls",
+    "notes.md:12:{c}",
+    "3f2a9bc1 (Dave 2026-01-01 3) {c}",
+    "<|im_start|>user\n{c}<|im_end|>",
+    "app-7d9 | {c}",
+    "→ {c}",
+    "DAVE\n(smiling)\n{c}\n\nANN\nOh.",
+    "About Dave\n\n{c}\nRead more",
+    "Page 3 of 12\n{c}\nPage 4 of 12",
+    "Dave Miller, CEO\n{c}",
+    "Support Ticket 991\n\n{c}\n\nStatus Open",
 )
 CLAIMS = (
     CLAIM,
@@ -110,6 +122,8 @@ def test_no_claim_in_a_paste_is_a_word_of_its_author(wrapper: str) -> None:
         "Heads up: {c}",
         "Good news: {c}",
         "Fix it?\n```\nx = 1\n```\n{c}",
+        "ok\n{c}\nso fix it",
+        "Node.js is fine, and C++ too.\n{c}",
     ],
 )
 def test_what_the_user_writes_next_to_a_paste_is_a_claim(frame: str, make: Make) -> None:
