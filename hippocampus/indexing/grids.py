@@ -192,9 +192,11 @@ def _read_separated(lines: Sequence[str], separator: str, width: int) -> Grid | 
 def _header(row: Iterable[str]) -> list[str]:
     """Return the names of the columns, each of them once."""
     names: list[str] = []
+    known: set[str] = set()  # a row may have 100,000 cells
     for at, cell in enumerate(row, 1):
         name = cell.strip() or f"column {at}"
-        names.append(f"{name} {at}" if name in names else name)
+        names.append(f"{name} {at}" if name in known else name)
+        known.add(names[-1])
     return names
 
 

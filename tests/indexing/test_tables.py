@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import sqlite3
+from time import process_time
 from typing import Any
 
 import pytest
@@ -178,3 +179,10 @@ def test_any_csv_is_counted_right(values: list[tuple[str, str, str]]) -> None:
 def test_prose_with_commas_is_no_table() -> None:
     text = "First, we came, and saw.\nThen, we left, and slept.\nAt last, we woke, and ate.\n" * 4
     assert grids.recognises(text) < 0.5
+
+
+def test_a_table_of_many_columns_is_read_in_linear_time() -> None:
+    started = process_time()
+    rows = "\n".join("|" + f"{each}|" * 40_000 for each in ("a", "-", "b", "b"))
+    assert grids.grid_of(rows) is None  # more columns than a table has
+    assert process_time() - started < 2
