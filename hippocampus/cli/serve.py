@@ -110,13 +110,17 @@ def _agents_of(path: Path) -> dict[str, str]:
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: a line is not a token and the name of an agent.
+        ValueError: a line is not a token and the name of an agent, or a token has two agents.
 
     """
-    lines = [line.split(None, 1) for line in path.read_text("utf-8").splitlines() if line.strip()]
+    text = path.read_text("utf-8")
+    lines = [each.split(None, 1) for each in text.splitlines() if each.strip() and each[0] != "#"]
     if not lines or any(len(line) < 2 or line[1].strip() == EVERY_AGENT for line in lines):
         raise ValueError(f"{path}: each line has to be a token and the name of its agent")
-    return {token: name.strip() for token, name in lines}
+    agents = {token: name.strip() for token, name in lines}
+    if len(agents) < len(lines):
+        raise ValueError(f"{path}: a token is there twice; each client needs its own")
+    return agents
 
 
 def proxy(  # noqa: PLR0913, PLR0917 - one parameter an option

@@ -438,16 +438,20 @@ def test_two_tokens_are_two_agents_who_reach_nothing_of_each_other(
         assert taken.status_code in {400, 404}
 
 
-@pytest.mark.parametrize("text", ["", "token", "token *", "token \n"])
-def test_a_file_of_tokens_that_names_no_agent_is_refused(
-    state: Path, tmp_path: Path, text: str
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [(text, "a token and the name of its agent") for text in ("# names", "token", "token *", "\n")]
+    + [("token ann\ntoken bob", "a token is there twice")],
+)
+def test_a_file_of_tokens_that_names_no_agent_or_two_is_refused(
+    state: Path, tmp_path: Path, text: str, reason: str
 ) -> None:
     path = tmp_path / "tokens"
     path.write_text(text, "utf-8")
     options = ("--state-dir", state, "--transport", "http", "--tokens", path)
     ended = run("mcp", *options, cwd=tmp_path)
     assert ended.returncode == 2
-    assert "a token and the name of its agent" in ended.stderr
+    assert reason in ended.stderr
 
 
 def test_another_address_than_loopback_is_refused_without_a_token(state: Path) -> None:
