@@ -25,7 +25,7 @@ import zstandard
 from hippocampus.entries.entry import content_key
 from hippocampus.errors import StoreError
 from hippocampus.storage import encryption, files, packing
-from hippocampus.storage.sqlite import BUSY_SECONDS, pause_by_chance, reading, transaction
+from hippocampus.storage.sqlite import BUSY_SECONDS, FAILURES, pause_by_chance, reading, transaction
 from hippocampus.storage.state_dir import StateDir
 
 STORE = "HIPPOCAMPUS_STORE"
@@ -422,5 +422,5 @@ def damage(store: ContentStore, key: str) -> str:
 def _as_store_error(folder: Path) -> Iterator[None]:
     try:
         yield
-    except (OSError, sqlite3.Error, diskcache.Timeout, zstandard.ZstdError) as failure:
+    except (*FAILURES, diskcache.Timeout, zstandard.ZstdError) as failure:
         raise StoreError(f"content store {folder}: {failure}") from failure

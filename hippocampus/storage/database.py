@@ -134,7 +134,7 @@ def as_store_error(state: StateDir) -> Iterator[None]:
     """Raise `StoreError` where SQLite or the disk fails."""
     try:
         yield
-    except (OSError, sqlite3.Error) as failure:
+    except sqlite.FAILURES as failure:
         if isinstance(failure, sqlite3.ProgrammingError) and "closed" in str(failure):
             raise StoreError(
                 "the session is closed; memory.session(id) opens it again"

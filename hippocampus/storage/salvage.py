@@ -126,7 +126,7 @@ def _copied(path: Path, made: Path | str) -> list[str]:
             found += [f"session {name!r} has lost {n} entries" for name, n in new.execute(LOST)]
             if made != sqlite.IN_MEMORY:
                 new.execute("PRAGMA journal_mode = DELETE")
-    except (OSError, sqlite3.Error) as failure:
+    except sqlite.FAILURES as failure:
         raise StoreError(f"{SCHEMA.kind} {path}: {failure}") from failure
     return found
 

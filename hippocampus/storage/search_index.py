@@ -17,7 +17,14 @@ from typing import NamedTuple
 from hippocampus.entries.text import storable
 from hippocampus.errors import StoreError
 from hippocampus.storage.migrations import LaterVersionError, Migration, Schema, migrated
-from hippocampus.storage.sqlite import IN_MEMORY, reading, remove_database, transaction, wipe
+from hippocampus.storage.sqlite import (
+    FAILURES,
+    IN_MEMORY,
+    reading,
+    remove_database,
+    transaction,
+    wipe,
+)
 
 BUSY_SECONDS = 0.25
 """How long a search waits for another process that writes."""
@@ -158,7 +165,7 @@ class Passages:
                     (self._number,) = self._db.execute(query, (self._session,)).fetchone()
                     self._db.execute(WORDS.format(table=self._table))
             yield self._db
-        except (OSError, sqlite3.Error) as failure:
+        except FAILURES as failure:
             self.close()  # the index may have been removed: the next search makes it again
             raise StoreError(f"search index {self._path}: {failure}") from failure
 
@@ -210,7 +217,7 @@ def names(path: Path) -> set[str]:
     try:
         with reading(path) as db:
             return {name for (name,) in db.execute("SELECT name FROM session")}
-    except sqlite3.Error:
+    except FAILURES:
         return set()
 
 
@@ -235,7 +242,7 @@ def forget(path: Path, sessions: Iterable[str]) -> None:
                         db.execute("DELETE FROM content WHERE session = ?", (number,))
                         db.execute("DELETE FROM session WHERE number = ?", (number,))
             wipe(db)
-    except (OSError, sqlite3.Error) as failure:
+    except FAILURES as failure:
         raise StoreError(f"search index {path}: {failure}") from failure
 
 

@@ -13,6 +13,8 @@ from urllib.parse import quote
 
 from hippocampus.storage import files
 
+FAILURES = (OSError, sqlite3.Error, UnicodeDecodeError)
+"""What a damaged file raises; the last where the message of SQLite has damaged bytes in it."""
 BUSY_SECONDS = 10.0
 """How long a statement waits for a lock of another process."""
 PAUSE_SECONDS = 0.01

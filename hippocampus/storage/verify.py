@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sqlite3
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,7 +12,7 @@ from hippocampus.storage.archive import reader
 from hippocampus.storage.content_store import STORE, ContentStore, DiskStore, damage, opened_store
 from hippocampus.storage.ledger import stored_sessions
 from hippocampus.storage.schema import SCHEMA
-from hippocampus.storage.sqlite import reading
+from hippocampus.storage.sqlite import FAILURES, reading
 from hippocampus.storage.state_dir import StateDir
 
 
@@ -104,7 +103,7 @@ def _databases(path: Path, kind: str) -> list[str]:
             return [f"{kind} {path} is empty: its content is lost"]
         with reading(path) as db:
             found = [text for (text,) in db.execute("PRAGMA integrity_check")]
-    except (OSError, sqlite3.Error) as failure:
+    except FAILURES as failure:
         return [f"{kind} {path}: {failure}"]
     wrong = [text for text in found if text != "ok"]
     more = f"; and {len(wrong) - 1} more" if wrong[1:] else ""

@@ -89,3 +89,24 @@ def test_a_store_that_is_none_is_refused_with_a_sentence(
     ended = CliRunner().invoke(app, ["doctor", str(tmp_path)])
     assert ended.exit_code != 0
     assert not isinstance(ended.exception, AttributeError)
+
+
+@pytest.mark.parametrize(
+    ("name", "table"), [("state.sqlite3", b"session"), ("contents/cache.db", b"Settings")]
+)
+def test_a_schema_with_damaged_bytes_stops_no_agent(
+    made: Path, tmp_path: Path, name: str, table: bytes
+) -> None:
+    state = tmp_path / "state"
+    shutil.copytree(made, state)
+    sound = (state / name).read_bytes()
+    damaged = sound.replace(b"table" + table, b"table\xad" + table[1:])  # its name
+    damaged = damaged.replace(b"CREATE TABLE " + table, b"\xadREATE TABLE " + table)
+    assert damaged != sound
+    (state / name).write_bytes(damaged)
+    for more in ("-wal", "-shm"):
+        (state / f"{name}{more}").unlink(missing_ok=True)
+    messages = reading(2)
+    with contextlib.closing(Hippocampus(state)) as memory:
+        assert memory.session("s")(messages) == messages
+    assert [each for each in examine(StateDir(state)) if each.is_loss]

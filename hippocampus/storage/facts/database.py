@@ -16,7 +16,7 @@ from hippocampus.errors import StoreError
 from hippocampus.storage.database import opened_at
 from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.facts.models import TextRules
-from hippocampus.storage.sqlite import transaction
+from hippocampus.storage.sqlite import FAILURES, transaction
 
 CACHE_KIB = 65_536
 MAPPED_BYTES = 1 << 28
@@ -112,7 +112,7 @@ class Database:
                 yield
             except (UnicodeEncodeError, OverflowError) as failure:
                 raise FactError(f"a value that no file can hold: {failure}") from failure
-            except (OSError, sqlite3.Error) as failure:
+            except FAILURES as failure:
                 raise StoreError(f"fact store {self.path}{_reason(failure)}") from failure
 
     def check(self) -> list[str]:
@@ -127,7 +127,7 @@ class Database:
             self.connection.close()
 
 
-def _reason(failure: OSError | sqlite3.Error) -> str:
+def _reason(failure: Exception) -> str:
     """Return the text of an error, with the remedy where the file itself is damaged."""
     if type(failure) is sqlite3.DatabaseError:  # its subclasses are of other causes
         return f" is damaged or none: {failure}; name another, or move it away to begin a new one"
