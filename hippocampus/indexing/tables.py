@@ -198,7 +198,8 @@ def lines_of(table: Table, first: int = 0) -> list[EntryLine]:
         if column.distinct == 1 and column.present >= MIN_IDLE
         if column.shape not in ("text", "flag")
     ]
-    news = [column for column in columns if column not in constant and column not in idle]
+    same = {column.name for column in (*constant, *idle)}
+    news = [column for column in columns if column.name not in same]
     varying = _ranked(cells, news)
     names = short_names([column.name for column in columns])
     core = _core(varying or columns, cells)
