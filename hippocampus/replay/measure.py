@@ -89,10 +89,6 @@ class Measured:
     """One strategy over one recording."""
 
     calls: tuple[MeasuredCall, ...]
-    result_tokens: int = 0
-    """Tokens of all tool results."""
-    shown_tokens: int = 0
-    """Tokens of the results that stood in full in the view in which they arrived."""
     recoverable: int = 0
     """Hidden values that one recall brings back; counted only where there is a recall tool."""
     invalid_views: int = 0
@@ -132,11 +128,6 @@ class Script:
     def asked_tokens(self) -> int:
         """Return the tokens of all results that the agent asked to read."""
         return sum(tokens.count(part.text) for parts in self.asked for part in parts)
-
-    def arrived(self, call: int) -> list[Message]:
-        """Return the messages that are new at a call."""
-        start = self.answers[call - 1] if call else 0
-        return self.messages[start : self.answers[call]]
 
 
 def prepare(recording: Recording) -> Script:
@@ -215,7 +206,7 @@ def measure(
     cache, prompt, reading = model.cache(), Prompt(), Reading()
     weights, searched = list[int](), list[str]()
     calls, problems = list[MeasuredCall](), list[str]()
-    recovered = invalid = result_tokens = shown_tokens = 0
+    recovered = invalid = 0
     for number, end in enumerate(script.call_ends):
         reading = read_on(reading, view(script.recording.messages[:end]))
         kept, sent = reading.kept, reading.messages
@@ -228,12 +219,6 @@ def measure(
         wrong = unpaired(sent)
         invalid += bool(wrong)
         problems += [f"call {number}: {sentence}" for sentence in wrong]
-        # The results that arrived with this call, and those of them that stand there in full.
-        fresh = {(part.call_id, part.text) for part in _results(sent[kept:])}
-        for part in _results(script.arrived(number)):
-            weight = tokens.count(part.text)
-            result_tokens += weight
-            shown_tokens += weight * ((part.call_id, part.text) in fresh)
         read = sum(weights[:kept])
         if cache is not None:
             prompt = prompt.extended(sent, kept)
@@ -241,7 +226,8 @@ def measure(
         elif step := model.step_tokens:
             read -= read % step
         asked = script.asked[number]
-        shown = [part.text for part in _results(sent)] if asked else []
+        parts = (part for message in sent for part in message.parts if part.kind == "result")
+        shown = [part.text for part in parts] if asked else []
         bare = list(map(unnumbered, shown))
         unread = [
             tokens.count(part.text)
@@ -260,18 +246,7 @@ def measure(
                 tuple(unread),
             )
         )
-    return Measured(
-        tuple(calls),
-        result_tokens,
-        shown_tokens,
-        recovered,
-        invalid,
-        tuple(problems[:MAX_PROBLEMS]),
-    )
-
-
-def _results(messages: Sequence[Message]) -> list[Part]:
-    return [part for message in messages for part in message.parts if part.kind == "result"]
+    return Measured(tuple(calls), recovered, invalid, tuple(problems[:MAX_PROBLEMS]))
 
 
 def hidden(wanted: frozenset[str], texts: Iterable[str]) -> tuple[str, ...]:

@@ -67,8 +67,6 @@ class Totals(SummedFields):
     """Recordings whose peak passes the window."""
     compactions: int = 0
     """How often a host would have to start a fresh context to stay in the window."""
-    result_tokens: int = 0
-    shown_tokens: int = 0
     invalid_views: int = 0
     steps: int = 0
     """Decisive steps: the calls that were the last to write a line of the submitted patch."""
@@ -111,7 +109,6 @@ class Totals(SummedFields):
             "lines_percent": self.lines_percent,
             "read_percent": self.read_percent,
             "recoverable_percent": percent(self.recoverable, self.hidden),
-            "result_tokens_shown_percent": percent(self.shown_tokens, self.result_tokens),
         }
 
 
@@ -150,8 +147,6 @@ def totals(script: Script, measured: Measured, prices: Prices) -> Totals:
         peak_tokens=peak,
         overflows=int(bool(window) and peak > window),
         compactions=compactions,
-        result_tokens=measured.result_tokens,
-        shown_tokens=measured.shown_tokens,
         invalid_views=measured.invalid_views,
         steps=len(script.decisive),
         steps_hidden=sum(measured.calls[step].slice_tokens > 0 for step in script.decisive),
