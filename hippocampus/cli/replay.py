@@ -20,11 +20,8 @@ from hippocampus.storage.files import temporary_folder
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from hippocampus.policy import Resolution
 
 MISSING = "no such file or directory"
-MAX_TEXT_CHARACTERS = 48
-"""The start of an entry's text that a row has."""
 HELP = """Replay recorded sessions and print what each strategy costs and what it hides.
 
 tokens, net cost: in percent of sending everything, cached tokens at their price. A call with a \
@@ -167,47 +164,11 @@ def explain(
         explained = price_tables.model_prices(model)
         explanation.print_explanation(recordings[0], turn, found, explained, console())
         return
-    rows = [
-        (recording.name, *row)
-        for recording in recordings
-        for row in explanation.treated(recording, found)
-    ]
+    rows = [row for each in recordings for row in explanation.treated(each, found)]
     if not rows:
         fail(f"{file} holds no conversation")
-    values, lines = [], list[str]()
-    for name, message, subject, resolution in rows:
-        said, rules = _values(resolution), resolution.because
-        words = " ".join(subject.text[: 4 * MAX_TEXT_CHARACTERS].split())
-        if len(words) > MAX_TEXT_CHARACTERS:
-            words = f"{words[:MAX_TEXT_CHARACTERS]}…"
-        about = f"{subject.type} {subject.source_type}, {subject.tokens:,} tokens"
-        lines.append(f"{message}  {about}: {words}")
-        lines += [f"    {field}: {value} ({rules[field]})" for field, value in said.items()]
-        for field, rule in resolution.withheld.items():
-            lines.append(f"    {field} withheld: content cannot raise itself ({rule})")
-        values.append(
-            {
-                "conversation": name,
-                "message": message,
-                "type": subject.type,
-                "source.type": subject.source_type,
-                "tool": subject.tool,
-                "tokens": subject.tokens,
-                "said": said,
-                "because": dict(rules),
-                "withheld": dict(resolution.withheld),
-            }
-        )
-    Shown(values, lines).show(as_json=as_json)
-
-
-def _values(resolution: Resolution) -> dict[str, object]:
-    """Return what rules set, by the names of the fields; a model without its defaults."""
-    found = {name: getattr(resolution, name) for name in resolution.because}
-    return {
-        name: value.model_dump(exclude_defaults=True) if hasattr(value, "model_dump") else value
-        for name, value in found.items()
-    }
+    lines = [line for row in rows for line in explanation.lines_of(row)]
+    Shown(rows, lines).show(as_json=as_json)
 
 
 def tune(

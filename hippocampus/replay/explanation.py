@@ -6,8 +6,9 @@ Nothing is measured here.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from typing import Any
 
+from pydantic import BaseModel
 from rich.console import Console
 from rich.table import Table
 
@@ -17,7 +18,7 @@ from hippocampus.formats.conversation import Message, Part
 from hippocampus.formats.reader import read
 from hippocampus.formats.visible import visible
 from hippocampus.models import tokens
-from hippocampus.policy import Policy, Resolution, Subject
+from hippocampus.policy import Policy
 from hippocampus.prices import Prices
 from hippocampus.replay.managed import fresh_session
 from hippocampus.replay.measure import prepare
@@ -28,6 +29,8 @@ SHOWN_CHARACTERS = 600
 """Characters of a message that each side shows."""
 SAME_CHARACTERS = 100
 """Characters of a message that is the same on both sides."""
+OPENING_CHARACTERS = 60
+"""Characters of a text next to what the rules set for it."""
 
 
 def print_explanation(
@@ -79,10 +82,11 @@ def _text(message: Message, most: int = SHOWN_CHARACTERS) -> str:
     return f"{message.role}, {tokens.count_message(message):,} tokens\n{shown}{cut}"
 
 
-def treated(recording: Recording, policy: Policy) -> Iterator[tuple[int, Subject, Resolution]]:
-    """Yield the rules' treatment of every tool result and every text of user and assistant.
+def treated(recording: Recording, policy: Policy) -> Iterator[dict[str, Any]]:
+    """Yield the rules' treatment of every tool result and every text of user and assistant, as JSON.
 
-    Each comes with the number of its message in the recorded list, from 0.
+    `message` is the number of its message in the recorded list, from 0; in `said` a model is without
+    its defaults.
     """
     calls: dict[str, Part] = {}
     for number, message in enumerate(read(recording.messages)):
@@ -93,8 +97,31 @@ def treated(recording: Recording, policy: Policy) -> Iterator[tuple[int, Subject
             subject = subject_of(message, part, calls.get(part.call_id), tokens.count)
             if subject is None:
                 continue
-            source = subject.source_type or policy.source_type_of(
-                subject.tool, is_error=subject.is_error
-            )
-            sourced = replace(subject, source_type=source)
-            yield number, sourced, policy.resolve(subject)
+            found, said = policy.resolve(subject), dict[str, Any]()
+            for name in found.because:
+                value = getattr(found, name)
+                is_model = isinstance(value, BaseModel)
+                said[name] = value.model_dump(exclude_defaults=True) if is_model else value
+            yield {
+                "conversation": recording.name,
+                "message": number,
+                "type": subject.type,
+                "source.type": subject.source_type
+                or policy.source_type_of(subject.tool, is_error=subject.is_error),
+                "tool": subject.tool,
+                "tokens": subject.tokens,
+                "opening": " ".join(subject.text[:OPENING_CHARACTERS].split()),
+                "said": said,
+                "because": dict(found.because),
+                "withheld": dict(found.withheld),
+            }
+
+
+def lines_of(row: dict[str, Any]) -> Iterator[str]:
+    """Yield the treatment of one text in lines: which rule set which field, and what was withheld."""
+    about = f"{row['type']} {row['source.type']}, {row['tokens']:,} tokens"
+    yield f"{row['message']}  {about}: {row['opening']}"
+    for name, value in row["said"].items():
+        yield f"    {name}: {value} ({row['because'][name]})"
+    for name, rule in row["withheld"].items():
+        yield f"    {name} withheld: content cannot raise itself ({rule})"

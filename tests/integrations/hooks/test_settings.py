@@ -202,7 +202,6 @@ def test_nothing_is_installed_where_the_server_could_not_run(
 
 
 def test_status_names_an_edit_that_the_host_dropped(tmp_path: Path) -> None:
-    run("install", "claude-code")
     transcript = tmp_path / "s1.jsonl"
     state = tmp_path / ".hippocampus"
     state.mkdir()
