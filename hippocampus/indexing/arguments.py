@@ -31,6 +31,8 @@ NEW_TOKENS = 200
 """The tokens of a text that replaces another: the next edit is often of these lines."""
 REPLACED = re.compile(r"(?i)^(?:old|search|find|target_?content|before)")
 """Keys of a text that the call takes out of a file: what it puts in is next to it."""
+PROSE_TOKENS = 600
+"""The tokens of prose that a call writes into a file: a plan or a report is what the agent works by."""
 SLEEPING_TOKENS = 40
 """The tokens of each text where the entry is dormant."""
 CHANGED = 2.0
@@ -125,17 +127,18 @@ class _Shortener:
         """
         weight = max(1, len(text) // CHARACTERS_PER_TOKEN)
         most = min(self._most, max(MIN_TOKENS, int(SHARE * weight)))
-        most = NEW_TOKENS if before and self._most > SLEEPING_TOKENS else most
+        is_awake = self._most > SLEEPING_TOKENS
+        most = NEW_TOKENS if before and is_awake else most
         value = json_text.read(text, None)
         if isinstance(value, dict | list):
             leaves = dict.fromkeys(cut(str(leaf), SHORT_CHARACTERS) for leaf in _leaves(value))
             return cut(f"JSON: {', '.join(leaves)}", CHARACTERS_PER_TOKEN * most)
         if "\n" not in text.strip():
             return cut(text, CHARACTERS_PER_TOKEN * most)
-        context = ExtractionContext(
-            file=file or self._file, known=self._known, content_tokens=weight
-        )
+        file = file or self._file
+        context = ExtractionContext(file=file, known=self._known, content_tokens=weight)
         extraction = extraction_of(text, context)
+        most = PROSE_TOKENS if extraction.kind == "prose" and file and is_awake else most
         if any(line.number is not None for line in extraction.lines):
             extraction = replace(extraction, lines=tuple(_own_lines(extraction, before)))
         room = max(0, most - tokens.count(extraction.summary))

@@ -291,6 +291,16 @@ def test_of_an_edit_the_changed_lines_stand_and_the_replaced_text_is_one_line() 
     assert "    rate_11 = rates.lookup(11, default=ZERO_RATE)\n" in short["new_string"]
 
 
+def test_a_plan_that_is_written_stands_up_to_600_tokens_and_asleep_in_40() -> None:
+    steps = [f"{n}. Where step {n} has failed, the next one waits for it." for n in range(1, 60)]
+    plan = "# The plan\n\n" + "\n".join(steps)
+    call = json.dumps({"file_path": "plans/doors.md", "content": plan})
+    shown, asleep = arguments.shorten(call, "[k]"), arguments.shorten(call, "[k]", 40)
+    assert 450 < tokens.count(shown) < 750
+    assert steps[0] in shown
+    assert tokens.count(asleep) < 120
+
+
 def test_of_json_in_a_text_the_values_stand_in_their_order() -> None:
     cells = [{"type": "text", "text": {"content": name}} for name in LINES[5].split() * 9]
     rows = [{"type": "row", "cells": cells, "status": f"blocked by {at}"} for at in range(9)]
