@@ -25,9 +25,9 @@ from hippocampus.cli.options import (
 )
 from hippocampus.errors import StoreError
 from hippocampus.formats.visible import visible
-from hippocampus.storage import ledger
 from hippocampus.storage.content_store import opened_store
 from hippocampus.storage.facts.memories import returning
+from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def consolidate(
     from hippocampus.memory import Hippocampus
 
     state = StateDir(state_dir) if adopt_lines else expect_state(state_dir)
-    if session and ledger.agent_of(state, session) is None:
+    if session and DirectoryState(state).agent_of(session) is None:
         fail(f"{state_dir} has no session {session!r}")
     memory = Hippocampus(state_dir, policy=policy)
     try:

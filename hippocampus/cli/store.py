@@ -23,11 +23,11 @@ from hippocampus.cli.options import (
 )
 from hippocampus.errors import StoreError
 from hippocampus.formats.visible import visible
-from hippocampus.storage import archive, database, ledger, proxy
+from hippocampus.storage import archive, database, proxy
 from hippocampus.storage import entry_exchange as exchange
 from hippocampus.storage import gc as collection
 from hippocampus.storage.content_store import opened_store
-from hippocampus.storage.state import is_address, state_of
+from hippocampus.storage.state import DirectoryState, is_address, state_of
 from hippocampus.storage.state_dir import StateDir
 
 app = typer.Typer(help="List, read and copy stored contents.", no_args_is_help=True)
@@ -149,7 +149,7 @@ def entries(
     """
     state = expect_state(state_dir)
     if import_file is None:
-        if session and ledger.agent_of(state, session) is None:
+        if session and DirectoryState(state).agent_of(session) is None:
             fail(f"{state_dir} has no session {session!r}")
         documents = exchange.documents(state, session)
         typer.echo(exchange.written(documents, as_json=as_json), nl=False)

@@ -17,6 +17,7 @@ from hippocampus.storage import database, gc, ledger, search_index
 from hippocampus.storage.content_store import ContentStore, DiskStore
 from hippocampus.storage.facts import memories, triples
 from hippocampus.storage.sqlite import rewrite, wipe
+from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
 
 
@@ -57,7 +58,7 @@ def traces(state: StateDir, session: str, store: ContentStore, facts: Facts) -> 
         tuple(payloads),
         tuple(shared),
         tuple(each.id for each in made.values()),
-        ledger.agent_of(state, session) is not None,
+        DirectoryState(state).agent_of(session) is not None,
     )
 
 

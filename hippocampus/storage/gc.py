@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from hippocampus.errors import StoreError
-from hippocampus.storage import database, proxy, search_index, tombstones
+from hippocampus.storage import database, proxy, search_index
 from hippocampus.storage.archive.reader import stored as conversations
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.ledger import activity, open_sessions
@@ -182,13 +182,14 @@ def collect(
     removed = []
     with database.opened(state) as db:
         for each in removals:
-            tombstones.bury(db, each.key, when, each.rule)
+            row = (each.key, when, each.rule)
+            db.execute("INSERT OR REPLACE INTO tombstone VALUES (?, ?, ?)", row)
             if store.delete(each.key, before):
                 removed.append(each)
                 continue
             with contextlib.suppress(StoreError):  # a damaged one stays as it is
                 if store.get(each.key) is not None:
-                    tombstones.unbury(db, each.key)
+                    db.execute("DELETE FROM tombstone WHERE content = ?", (each.key,))
     return removed
 
 

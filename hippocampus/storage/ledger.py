@@ -21,7 +21,7 @@ from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import Entry, Record, Stage, storable
 from hippocampus.entries.origin import ADOPTED, STATE, parsed
 from hippocampus.errors import StoreError
-from hippocampus.storage import database, packing, proxy, tombstones
+from hippocampus.storage import database, packing, proxy
 from hippocampus.storage.archive import reader
 from hippocampus.storage.archive.journal import Journal, RawList, call_fields, pack
 from hippocampus.storage.content_store import ContentStore, DiskStore, damage
@@ -97,11 +97,21 @@ ROWS = {
     " ORDER BY number",
 }
 """The rows of a session by what they are, in the SQL of every engine."""
+OWNER = f"""
+    SELECT name, {ENTRY} FROM entry JOIN session ON session.number = entry.session
+    WHERE id = ? ORDER BY entry.number LIMIT 1
+"""
+EARLIER = """
+    SELECT number, name FROM session WHERE agent = ? AND name != ?
+    ORDER BY active_at DESC, number DESC LIMIT ?
+"""
 NEWEST_AWAY = f"""
-    {ENTRIES} AND stage != 'full' AND origin NOT LIKE '{ADOPTED}:%'
+    {ENTRIES} AND stage != 'full' AND substr(origin, 1, {len(ADOPTED) + 1}) != '{ADOPTED}:'
     ORDER BY number DESC LIMIT 40
 """
-NEWEST_STATES = f"{ENTRIES} AND origin LIKE '{STATE}:%' ORDER BY number DESC LIMIT 10"
+NEWEST_STATES = f"""
+    {ENTRIES} AND substr(origin, 1, {len(STATE) + 1}) = '{STATE}:' ORDER BY number DESC LIMIT 10
+"""
 SESSIONS = """
     SELECT number, name, active_at, coalesce((SELECT max(turn) FROM call WHERE session = number), 0)
     FROM session ORDER BY number
@@ -247,6 +257,72 @@ class SessionRows(abc.ABC):
         return SentMessages(0, [key for key, _, _ in rows], weights, encoding)
 
 
+class StateRows(abc.ABC):
+    """What is asked of all sessions of a state, in the SQL of every engine."""
+
+    named: Callable[[str], str] = staticmethod(storable)
+    """Writes a name as the engine's texts hold it."""
+
+    @abc.abstractmethod
+    def _read(self, *queries: tuple[str, tuple[Any, ...]]) -> list[list[tuple[Any, ...]]]:
+        """Return the rows of some queries, each with its values."""
+
+    def entry_of(self, entry_id: str) -> tuple[str, Record] | None:
+        """Return the session that has an entry of an id, and the entry.
+
+        Raises:
+            StoreError: the state cannot be read, or the entry is damaged.
+
+        """
+        [rows] = self._read((OWNER, (self.named(entry_id),)))
+        return (rows[0][0], record_of(rows[0][1:])) if rows else None
+
+    def earlier(self, session: str, agent: str, sessions: int) -> list[SessionExcerpt]:
+        """Return the other sessions of an agent, the one that was written last first.
+
+        Raises:
+            StoreError: the state cannot be read, or an entry is damaged.
+
+        """
+        [found] = self._read((EARLIER, (self.named(agent), self.named(session), sessions)))
+        newest = [(query, (n,)) for n, _ in found for query in (NEWEST_AWAY, NEWEST_STATES)]
+        rows = iter(self._read(*newest))
+        return [
+            SessionExcerpt(name, [record_of(row) for row in (*next(rows), *next(rows))])
+            for _, name in found
+        ]
+
+    def tombstone(self, key: str) -> tuple[str, str] | None:
+        """Return when a payload was removed, in UTC, and by which rule.
+
+        Raises:
+            StoreError: the state cannot be read.
+
+        """
+        [rows] = self._read(("SELECT removed, rule FROM tombstone WHERE content = ?", (key,)))
+        return (rows[0][0], rows[0][1]) if rows else None
+
+    def unconsolidated(self) -> list[str]:
+        """Return the names of the sessions that changed since their consolidation.
+
+        Raises:
+            StoreError: the state cannot be read.
+
+        """
+        query = "SELECT name FROM session WHERE changes > consolidated ORDER BY number"
+        return [name for (name,) in self._read((query, ()))[0]]
+
+    def agent_of(self, session: str) -> str | None:
+        """Return the agent of a session; None where there is no such session.
+
+        Raises:
+            StoreError: the state cannot be read.
+
+        """
+        [rows] = self._read(("SELECT agent FROM session WHERE name = ?", (self.named(session),)))
+        return str(rows[0][0]) if rows else None
+
+
 class Ledger(SessionRows):
     """The entries and commitments of one session."""
 
@@ -353,7 +429,9 @@ class Ledger(SessionRows):
 
     def is_lost(self, store: ContentStore, key: str) -> bool:
         """Return whether a payload is damaged or gone, and no garbage collection removed it."""
-        return bool(damage(store, key)) and tombstones.tombstone(self._state, key) is None
+        query = "SELECT 1 FROM tombstone WHERE content = ?"
+        with database.as_store_error(self._state):
+            return bool(damage(store, key)) and not self._db.execute(query, (key,)).fetchone()
 
     def commit(self, turn: TurnRows) -> None:
         """Write all that a turn brought, in one transaction.
@@ -552,79 +630,6 @@ class Ledger(SessionRows):
 
 
 # Over all sessions
-
-
-def owner_of(state: StateDir, entry_id: str) -> str | None:
-    """Return the name of the session that has an entry of that id."""
-    found = entry_of(state, entry_id)
-    return found[0] if found else None
-
-
-def entry_of(state: StateDir, entry_id: str) -> tuple[str, Record] | None:
-    """Return the session that has an entry of that id, and the entry.
-
-    Raises:
-        StoreError: the state cannot be read, or the entry is damaged.
-
-    """
-    with database.reading(state) as db:
-        row = db.execute(
-            f"SELECT name, {ENTRY} FROM entry JOIN session ON session.number = entry.session"
-            " WHERE id = ? ORDER BY entry.number LIMIT 1",
-            (storable(entry_id),),
-        ).fetchone()
-    return (row[0], record_of(row[1:])) if row else None
-
-
-def agent_of(state: StateDir, session: str) -> str | None:
-    """Return the agent of a session; None where there is no such session.
-
-    Raises:
-        StoreError: the state cannot be read.
-
-    """
-    with database.reading(state) as db:
-        query = "SELECT agent FROM session WHERE name = ?"
-        row = db.execute(query, (storable(session),)).fetchone()
-    return str(row[0]) if row else None
-
-
-def earlier(state: StateDir, session: str, agent: str, sessions: int) -> list[SessionExcerpt]:
-    """Return the other sessions of an agent, the one that was written last first.
-
-    Raises:
-        StoreError: the state cannot be read, or an entry is damaged.
-
-    """
-    with database.reading(state) as db:
-        found = db.execute(
-            "SELECT number, name FROM session WHERE agent = ? AND name != ?"
-            " ORDER BY active_at DESC, number DESC LIMIT ?",
-            (storable(agent), storable(session), sessions),
-        ).fetchall()
-        return [
-            SessionExcerpt(
-                name,
-                [
-                    record_of(row)
-                    for query in (NEWEST_AWAY, NEWEST_STATES)
-                    for row in db.execute(query, (number,))
-                ],
-            )
-            for number, name in found
-        ]
-
-
-def unconsolidated(state: StateDir) -> list[str]:
-    """Return the names of the sessions that changed since their consolidation.
-
-    Raises:
-        StoreError: the state cannot be read.
-
-    """
-    query = "SELECT name FROM session WHERE changes > consolidated ORDER BY number"
-    with database.reading(state) as db:
-        return [name for (name,) in db.execute(query)]
 
 
 def activity(state: StateDir) -> dict[str, float]:

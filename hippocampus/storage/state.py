@@ -10,12 +10,12 @@ import contextlib
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import Record
 from hippocampus.errors import StoreError
-from hippocampus.storage import ledger, tombstones
+from hippocampus.storage import database
 from hippocampus.storage.archive import Journal, RawList, exported
 from hippocampus.storage.content_store import ContentStore, DiskStore, opened_store
 from hippocampus.storage.ledger import (
@@ -25,6 +25,7 @@ from hippocampus.storage.ledger import (
     NextText,
     SentMessages,
     SessionExcerpt,
+    StateRows,
     TurnRows,
 )
 from hippocampus.storage.proxy import KEPT_SECONDS, ConversationStore, DirectoryConversations
@@ -126,7 +127,7 @@ class StateStore(Protocol):
         """Close what all sessions share."""
 
 
-class DirectoryState:
+class DirectoryState(StateRows):
     """A state directory: SQLite for rows, diskcache for payloads."""
 
     def __init__(self, layout: StateDir) -> None:
@@ -156,23 +157,12 @@ class DirectoryState:
     ) -> Ledger:
         return Ledger(self.layout, name, journal, busy_seconds)
 
-    def entry_of(self, entry_id: str) -> tuple[str, Record] | None:
-        return ledger.entry_of(self.layout, entry_id)
-
-    def earlier(self, session: str, agent: str, sessions: int) -> list[SessionExcerpt]:
-        return ledger.earlier(self.layout, session, agent, sessions)
-
-    def tombstone(self, key: str) -> tuple[str, str] | None:
-        return tombstones.tombstone(self.layout, key)
-
-    def unconsolidated(self) -> list[str]:
-        return ledger.unconsolidated(self.layout)
+    def _read(self, *queries: tuple[str, tuple[Any, ...]]) -> list[list[tuple[Any, ...]]]:
+        with database.reading(self.layout) as db:
+            return [db.execute(*query).fetchall() for query in queries]
 
     def exported(self, session: str) -> bytes:
         return exported(self.layout, session)
-
-    def agent_of(self, session: str) -> str | None:
-        return ledger.agent_of(self.layout, session)
 
     def conversations(self, now: float, seconds: float = 0.0) -> DirectoryConversations:  # noqa: ARG002 - as on a server
         return DirectoryConversations(self.layout, now - KEPT_SECONDS)

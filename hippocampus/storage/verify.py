@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hippocampus.errors import StoreError
-from hippocampus.storage import gc, tombstones
+from hippocampus.storage import gc
 from hippocampus.storage.archive import reader
 from hippocampus.storage.content_store import STORE, ContentStore, DiskStore, damage, opened_store
 from hippocampus.storage.ledger import stored_sessions
 from hippocampus.storage.schema import SCHEMA
 from hippocampus.storage.sqlite import FAILURES, reading
+from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
 
 
@@ -83,7 +84,7 @@ def _payloads(state: StateDir, store: ContentStore, *, is_readable: bool) -> Rep
     lost = f"is lost; a store of your own is named by {STORE}" if disk else "is lost"
     for key in sorted(set(entries) - set(keys)):
         with contextlib.suppress(StoreError):  # the check of the file itself names it
-            if tombstones.tombstone(state, key) is None:
+            if DirectoryState(state).tombstone(key) is None:
                 problems += [f"{each}: its content {key[:12]} {lost}" for each in entries[key]]
     unused = sorted(set(keys) - set(entries)) if is_readable else []
     return Report(

@@ -31,7 +31,7 @@ from hippocampus.entries.origin import MemoryOrigin
 from hippocampus.errors import StoreError
 from hippocampus.integrations.proxy.apis.answer import Round
 from hippocampus.integrations.proxy.conversations import KnownConversations
-from hippocampus.storage import archive, gc, proxy, search_index, tombstones
+from hippocampus.storage import archive, gc, proxy, search_index
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.gc import DAY_SECONDS, GcRules, Holding, Reference
 from hippocampus.storage.ledger import Ledger, ModelCall, TurnRows, activity
@@ -86,10 +86,10 @@ def test_contents_of_idle_sessions_go_and_leave_a_tombstone(state: Path) -> None
     age(state, 40)
     young = put(state, "young", b"two", "bbbb2222")
     assert run(state, GcRules(max_age_days=30)) == [old]
-    when, rule = tombstones.tombstone(StateDir(state), old) or ("", "")
+    when, rule = DirectoryState(StateDir(state)).tombstone(old) or ("", "")
     assert rule == "sessions idle for over 30 days"
     assert when.endswith("+00:00")
-    assert tombstones.tombstone(StateDir(state), young) is None
+    assert DirectoryState(StateDir(state)).tombstone(young) is None
     assert verify(StateDir(state)) == ([], [])
 
 
@@ -149,7 +149,7 @@ def test_a_content_put_again_since_the_start_stays_and_has_no_tombstone(state: P
     put(state, "young", b"one", "bbbb2222")
     with contextlib.closing(DiskStore(state / "contents")) as store:
         assert gc.collect(StateDir(state), store, removals, started) == []
-    assert tombstones.tombstone(StateDir(state), key) is None
+    assert DirectoryState(StateDir(state)).tombstone(key) is None
     assert verify(StateDir(state)) == ([], [])
 
 
@@ -250,13 +250,13 @@ def test_nothing_is_removed_where_the_state_cannot_be_read(state: Path) -> None:
     with pytest.raises(StoreError, match=r"state\.sqlite3"):
         run(state, GcRules(max_age_days=0))
     with pytest.raises(StoreError, match=r"state\.sqlite3"):
-        tombstones.tombstone(StateDir(state), "k")
+        DirectoryState(StateDir(state)).tombstone("k")
     assert any("state.sqlite3" in each for each in verify(StateDir(state)).problems)
 
 
 def test_where_nothing_is_stored_yet_nothing_refers_and_no_file_is_made(state: Path) -> None:
     assert gc.references(StateDir(state)) == {}
-    assert tombstones.tombstone(StateDir(state), "k") is None
+    assert DirectoryState(StateDir(state)).tombstone("k") is None
     assert not StateDir(state).database.exists()
 
 

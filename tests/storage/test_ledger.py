@@ -20,10 +20,9 @@ from hippocampus.storage.ledger import (
     ModelCall,
     TurnRows,
     activity,
-    agent_of,
     forget,
-    owner_of,
 )
+from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
 
 
@@ -38,18 +37,18 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
 def test_the_owner_of_an_entry_is_found(tmp_path: Path, ledger: Ledger) -> None:
     ledger.commit(TurnRows(ModelCall(1, 1, 1, 1), records=[record("abcd1234")]))
     Ledger(StateDir(tmp_path), "other").close()
-    assert owner_of(StateDir(tmp_path), "abcd1234") == "s"
-    assert owner_of(StateDir(tmp_path), "none") is None
+    assert DirectoryState(StateDir(tmp_path)).entry_of("abcd1234") == ("s", record("abcd1234"))
+    assert DirectoryState(StateDir(tmp_path)).entry_of("none") is None
 
 
 @given(name=st.text() | st.sampled_from(["../../etc", "a/b", "\ud800", "x" * 500, "", "."]))
 def test_a_session_of_any_name_comes_back(tmp_path: Path, name: str) -> None:
     state = StateDir(tmp_path)
     Ledger(state, name).close()
-    assert agent_of(state, name) == ""
+    assert DirectoryState(state).agent_of(name) == ""
     with database.opened(state) as db:
         forget(db, name)
-    assert agent_of(state, name) is None
+    assert DirectoryState(state).agent_of(name) is None
 
 
 def test_a_session_is_open_until_each_who_opened_it_has_closed_it(tmp_path: Path) -> None:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
-from hippocampus.entries.entry import Record
-from hippocampus.entries.origin import ADOPTED, STATE
 from hippocampus.errors import StoreError
 from hippocampus.storage.archive import Journal
 from hippocampus.storage.archive.reader import readable
 from hippocampus.storage.content_store import ContentStore
-from hippocampus.storage.ledger import ENTRY, SessionExcerpt, record_of
+from hippocampus.storage.ledger import StateRows
 from hippocampus.storage.postgres.connections import Connections
 from hippocampus.storage.postgres.contents import PostgresContents
 from hippocampus.storage.postgres.objects import Objects
@@ -19,28 +17,13 @@ from hippocampus.storage.postgres.proxy import PostgresConversations
 from hippocampus.storage.postgres.session import PostgresSession, storable_name
 from hippocampus.storage.proxy import KEPT_SECONDS
 
-OWNER = f"""
-    SELECT name, {ENTRY} FROM entry JOIN session ON session.number = entry.session
-    WHERE id = %s ORDER BY entry.number LIMIT 1
-"""
-EARLIER = """
-    SELECT number, name FROM session WHERE agent = %s AND name != %s
-    ORDER BY active_at DESC, number DESC LIMIT %s
-"""
-NEWEST = f"""
-    (SELECT {ENTRY} FROM entry WHERE session = %s AND stage != 'full'
-        AND substr(origin, 1, 8) != '{ADOPTED}:' ORDER BY number DESC LIMIT 40)
-    UNION ALL
-    (SELECT {ENTRY} FROM entry WHERE session = %s AND substr(origin, 1, 6) = '{STATE}:'
-        ORDER BY number DESC LIMIT 10)
-"""
 
-
-class PostgresState:
+class PostgresState(StateRows):
     """The sessions and payloads of one tenant: `storage.state.StateStore`."""
 
     index = ":memory:"
     """The search index of a session is made anew where it is searched: it is derived data."""
+    named = staticmethod(storable_name)
 
     def __init__(
         self,
@@ -80,43 +63,14 @@ class PostgresState:
             self.connections, self._contents, self.tenant, name, journal, busy_seconds
         )
 
-    def entry_of(self, entry_id: str) -> tuple[str, Record] | None:
-        """Return the session that has an entry of an id, and the entry."""
-        rows = self._rows(OWNER, storable_name(entry_id))
-        return (rows[0][0], record_of(rows[0][1:])) if rows else None
-
-    def earlier(self, session: str, agent: str, sessions: int) -> list[SessionExcerpt]:
-        """Return the other sessions of an agent, the one that was written last first."""
-        found = self._rows(EARLIER, storable_name(agent), storable_name(session), sessions)
-        queries = [(NEWEST, (number, number)) for number, _ in found]
-        rows = self.connections.rows(self.tenant, self.connections.patience_seconds, *queries)
-        return [
-            SessionExcerpt(name, [record_of(row) for row in newest])
-            for (_, name), newest in zip(found, rows, strict=True)
-        ]
-
-    def tombstone(self, key: str) -> tuple[str, str] | None:
-        """Return when a payload was removed, in UTC, and by which rule."""
-        rows = self._rows("SELECT removed, rule FROM tombstone WHERE content = %s", key)
-        return (rows[0][0], rows[0][1]) if rows else None
-
-    def unconsolidated(self) -> list[str]:
-        """Return the names of the sessions that changed since their consolidation."""
-        query = "SELECT name FROM session WHERE changes > consolidated ORDER BY number"
-        return [name for (name,) in self._rows(query)]
-
     def exported(self, session: str) -> bytes:
         """Return the raw conversation of a session as JSON lines."""
         query = (
             "SELECT lines FROM conversation JOIN session ON session.number = conversation.session"
-            " WHERE name = %s ORDER BY conversation.number"
+            " WHERE name = ? ORDER BY conversation.number"
         )
-        return b"".join(readable(lines) for (lines,) in self._rows(query, storable_name(session)))
-
-    def agent_of(self, session: str) -> str | None:
-        """Return the agent of a session; None where there is no such session."""
-        rows = self._rows("SELECT agent FROM session WHERE name = %s", storable_name(session))
-        return rows[0][0] if rows else None
+        [rows] = self._read((query, (storable_name(session),)))
+        return b"".join(readable(lines) for (lines,) in rows)
 
     def conversations(self, now: float, seconds: float) -> PostgresConversations:  # noqa: ARG002 - each request has its time
         """Return the conversations of the tenant's proxies; a call waits for `seconds` at most."""
@@ -126,10 +80,9 @@ class PostgresState:
         """Return the state of a tenant, which shares the connections of this one."""
         return PostgresState(self._address, tenant, self.connections, self._objects)
 
-    def _rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
-        return self.connections.rows(
-            self.tenant, self.connections.patience_seconds, (query, values)
-        )[0]
+    def _read(self, *queries: tuple[str, tuple[Any, ...]]) -> list[list[tuple[Any, ...]]]:
+        numbered = [(sql.replace("?", "%s"), values) for sql, values in queries]
+        return self.connections.rows(self.tenant, self.connections.patience_seconds, *numbered)
 
     def close(self) -> None:
         """Close the connections to the server, where they are its own."""

@@ -15,6 +15,7 @@ import pytest
 from hippocampus import Hippocampus
 from hippocampus.integrations.hooks import answered, log_of, noted, tool_output
 from hippocampus.storage import hook_events, ledger
+from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
 
 RECORDED = [
@@ -321,7 +322,7 @@ def test_a_transcript_is_consolidated_once(state: Path, tmp_path: Path) -> None:
         transcripts.consolidate(StateDir(state), "default", "s1", transcript)
     memory = Hippocampus(state)
     assert len(memory.facts.memories(containing="metric units")) == 1
-    assert ledger.unconsolidated(StateDir(state)) == []
+    assert DirectoryState(StateDir(state)).unconsolidated() == []
     memory.close()
 
 
