@@ -48,8 +48,8 @@ def texts_page(texts: dict[str, Any]) -> str:
 def _filled(template: str, scripts: Iterable[str], data: str, parts: Mapping[str, str]) -> str:
     style = _asset("page.css")
     script = '"use strict";\n' + "\n".join(map(_asset, scripts))
-    return Template(_asset(template)).substitute(
-        parts,
+    return Template(_asset("frame.html")).substitute(
+        title=parts["title"],
         # This style, this script and the empty icon are allowed; everything else is refused.
         content_policy=(
             f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
@@ -57,6 +57,7 @@ def _filled(template: str, scripts: Iterable[str], data: str, parts: Mapping[str
         ),
         style=style,
         script=script,
+        body=Template(_asset(template)).substitute(parts).rstrip("\n"),
         data=data,
     )
 
