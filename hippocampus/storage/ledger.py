@@ -258,7 +258,7 @@ class SessionRows(abc.ABC):
 
 
 class StateRows(abc.ABC):
-    """What is asked of all sessions of a state, in the SQL of every engine."""
+    """The queries over all sessions of a state, in the SQL of every engine."""
 
     named: Callable[[str], str] = staticmethod(storable)
     """Writes a name as the engine's texts hold it."""
