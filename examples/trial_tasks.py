@@ -1,4 +1,4 @@
-"""Writes twenty tasks for `hippocampus trial`: python examples/trial_tasks.py FOLDER.
+"""Writes twenty tasks for `hippocampus trial`: python examples/trial_tasks.py FOLDER [--count N].
 
 Each is long on purpose: its clues have to be read one after the other, and its answer needs what was
 read at the beginning. Tickets name the next ticket in words, logs are spread over services, and a
@@ -85,7 +85,7 @@ def tickets(chance: random.Random) -> Made:
 def logs(chance: random.Random) -> Made:
     """Return the logs of services: the requests that failed in the last service they reached."""
     files = {f"logs/{name}.log": [] for name in SERVICES}
-    requests = [f"{chance.getrandbits(40):010x}" for _ in range(300)]
+    requests = [f"{chance.getrandbits(40):010x}" for _ in range(100)]
     failed: dict[str, int] = dict.fromkeys(SERVICES, 0)
     for request in requests:
         way = chance.sample(SERVICES, chance.randint(3, 7))
@@ -101,9 +101,15 @@ def logs(chance: random.Random) -> Made:
             words = chance.choice(
                 ("served from cache", "took a lock", "read 3 rows", "retried once")
             )
-            files[f"logs/{name}.log"] += [f"{request} {words}", f"{request} {then}"]
+            at = f"2026-03-{chance.randint(1, 28):02} {chance.randint(0, 23):02}:17:05"
+            lines = [f"{at} INFO request {request} {words}", f"{at} INFO request {request} {then}"]
+            files[f"logs/{name}.log"] += lines
         failed[way[-1]] += fails
     for lines in files.values():
+        for worker in range(200):
+            lines.append(
+                f"2026-03-{chance.randint(1, 28):02} 00:17:05 INFO worker {worker} is idle"
+            )
         chance.shuffle(lines)
     table = "".join(f"{name} {failed[name]}\n" for name in SERVICES)
     prompt = (
@@ -157,12 +163,13 @@ def main() -> None:
     """Write the tasks."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    folder = parser.parse_args().folder
+    parser.add_argument("--count", type=int, default=20)
+    given = parser.parse_args()
     kinds = (tickets, logs, modules)
-    for number in range(20):
+    for number in range(given.count):
         kind = kinds[number % len(kinds)]
         prompt, files, verify = kind(random.Random(number))
-        home = folder / f"{kind.__name__}-{number:02}"
+        home = given.folder / f"{kind.__name__}-{number:02}"
         for name, text in files.items():
             path = home / "workspace" / name
             path.parent.mkdir(parents=True, exist_ok=True)

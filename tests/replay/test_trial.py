@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -35,6 +36,7 @@ from hippocampus.testing import entry_ids
 WIRES = ("openai", "anthropic")
 FIRST_WIRE = [WIRES[0], pytest.param(WIRES[1], marks=pytest.mark.slow)]
 ROWS = 400
+EXAMPLES = Path(__file__).parents[2] / "examples"
 Script = Callable[[Asked, Answer], Answer]
 
 
@@ -258,7 +260,7 @@ def test_mcnemar_is_the_exact_binomial_test(one: int, other: int, p: float) -> N
 
 
 def shipped(folder: Path) -> dict[str, Task]:
-    script = Path(__file__).parents[2] / "examples" / "trial_tasks.py"
+    script = EXAMPLES / "trial_tasks.py"
     subprocess.run([sys.executable, script, folder], check=True)
     return {task.name: task for task in tasks_in(folder)}
 
@@ -282,6 +284,124 @@ def test_the_tasks_that_ship_are_the_same_again_unsolved_and_can_be_solved(tmp_p
         assert not verified(task)
         SOLUTIONS[name.partition("-")[0]](task.prompt, task.workspace)
         assert verified(task)
+
+
+def test_the_recorded_trial_is_that_of_the_scripted_model(tmp_path: Path) -> None:
+    subprocess.run(
+        [sys.executable, EXAMPLES / "trial_tasks.py", tmp_path / "tasks", "--count", "3"],
+        check=True,
+    )
+    recorded = tmp_path / "recorded"
+    shutil.copytree(EXAMPLES / "trial", recorded)
+    begun = ["trial", tmp_path / "tasks", "--yes", "--json"]
+    served = [sys.executable, EXAMPLES / "trial_model.py", "0"]
+    with subprocess.Popen(served, stdout=subprocess.PIPE, text=True) as process:
+        address = process.stdout.readline().strip()
+        own = ["--out", tmp_path / "own", "--model", f"openai:scripted@{address}"]
+        again = run(*begun, *own, cwd=tmp_path)
+        process.kill()
+    its = ["--out", recorded, "--model", "openai:scripted@http://127.0.0.1:8765/v1"]
+    whole = run(*begun, *its, cwd=tmp_path)  # no model answers there: all pairs have ended
+    found = [json.loads(each.stdout) for each in (whole, again)]
+    for each in found:
+        assert each["pairs"] == 3
+        for figures in each["conditions"].values():
+            del figures["seconds"]
+    assert found[0] == found[1]
+    raw, view = (found[0]["conditions"][each] for each in (RAW, VIEW))
+    assert (raw["solved"], view["solved"], view["recalls"]) == (2, 2, 10)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A clone with a bug, whose mend is in a later commit."""
+    clone = tmp_path / "clones" / "shop__till"
+    clone.mkdir(parents=True)
+    for name, text in (("till.py", "RATE = 7\n"), ("test_till.py", "")):
+        (clone / name).write_text(text)
+    git(clone, "init", "-q")
+    git(clone, "add", "-A")
+    git(clone, "commit", "-qm", "begin")
+    return clone
+
+
+def git(folder: Path, *command: str) -> str:
+    named = ["-c", "user.name=a", "-c", "user.email=a@localhost"]
+    done = subprocess.run(
+        ["git", "-C", folder, *named, *command], check=True, capture_output=True, text=True
+    )
+    return done.stdout.strip()
+
+
+PATCH = """\
+--- a/test_till.py
++++ b/test_till.py
+@@ -0,0 +1,3 @@
++from till import RATE
++def test_rate(): assert RATE == 8
++def test_type(): assert isinstance(RATE, int)
+"""
+
+
+@pytest.mark.parametrize("form", ["lines", "list"])
+def test_a_file_of_swe_bench_is_tasks(repository: Path, tmp_path: Path, form: str) -> None:
+    base = git(repository, "rev-parse", "HEAD")
+    (repository / "till.py").write_text("RATE = 8\n")
+    git(repository, "commit", "-qam", "the mend")
+    task = {
+        "instance_id": "shop__till-1",
+        "repo": "shop/till",
+        "base_commit": base,
+        "problem_statement": "The rate has to be 8.",
+        "test_patch": PATCH,
+        "FAIL_TO_PASS": json.dumps(["test_till.py::test_rate"]),
+        "PASS_TO_PASS": ["test_till.py::test_type"],
+    }
+    file = tmp_path / "tasks.json"
+    file.write_text(json.dumps([task]) if form == "list" else f"{json.dumps(task)}\n")
+
+    def mend(asked: Asked, answer: Answer) -> Answer:
+        begun = len(asked.body["messages"]) == 2
+        bash = called(asked, 0, "bash", command="git log --all --oneline; echo RATE = 8 > till.py")
+        answer.value = bash if begun else said(asked, "Done.")
+        return answer
+
+    with model(mend) as server:
+        done = run(
+            "trial", file, "--repos", repository.parent, "--out", tmp_path / "out", "--yes", "--json",
+            "--tests", f"{sys.executable} -m pytest -q -p no:cacheprovider",
+            "--model", f"openai:m@{server.address}", cwd=tmp_path,
+        )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert [each["solved"] for each in found["conditions"].values()] == [1, 1]
+    assert "the mend" not in json.dumps([each.body for each in server.asked])
+    untouched = tasks_in(tmp_path / "out" / "tasks")[0]
+    assert untouched.prompt == "The rate has to be 8."
+    assert subprocess.run([untouched.verify], cwd=untouched.workspace, check=False).returncode != 0
+
+
+@pytest.mark.parametrize(
+    ("task", "problem"),
+    [
+        ({"instance_id": "x"}, "without repo, base_commit"),
+        ({"repo": "a/b"}, "git clone it as"),
+        ({"base_commit": "0" * 40}, "git archive"),
+    ],
+)
+def test_a_task_that_cannot_be_made_is_named(
+    repository: Path, tmp_path: Path, task: dict[str, str], problem: str
+) -> None:
+    whole = {"instance_id": "x", "repo": "shop/till", "base_commit": "HEAD"}
+    whole |= {"problem_statement": "", "test_patch": "", "FAIL_TO_PASS": "[]"}
+    file = tmp_path / "tasks.jsonl"
+    file.write_text(json.dumps(task if "instance_id" in task else {**whole, **task}))
+    done = run(
+        "trial", file, "--repos", repository.parent, "--out", tmp_path / "o", "--yes",
+        "--model", "openai:m@http://127.0.0.1:9/v1", cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert problem in " ".join(done.stderr.split())
 
 
 def solve_tickets(prompt: str, work: Path) -> None:

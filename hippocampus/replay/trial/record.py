@@ -5,6 +5,7 @@ Nothing is asked and no command runs here.
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections import defaultdict
 from collections.abc import Iterator
@@ -49,11 +50,18 @@ def tasks_in(folder: Path) -> list[Task]:
     return found
 
 
+def digest_of(tasks: list[Task]) -> str:
+    """Return a hash of the names and prompts of tasks: a trial goes on wherever their folder is."""
+    said = "\0".join(f"{task.name}\0{task.prompt}" for task in tasks)
+    return hashlib.sha256(said.encode()).hexdigest()[:16]
+
+
 @dataclass(frozen=True, slots=True)
 class TrialSettings:
     """What a trial was begun with."""
 
     tasks: str
+    """Their `digest_of`."""
     model: str
     """As `wire_of` reads it."""
     policy: str = "default"
