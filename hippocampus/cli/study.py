@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer import Argument, Option
-from typer.core import TyperGroup
 
 from hippocampus import policy as policies
 from hippocampus import prices
@@ -19,26 +18,8 @@ from hippocampus.storage import files
 if TYPE_CHECKING:
     from hippocampus.replay.study.folder import StudyFolder
 
-HELP = """Study whether a model takes the same next step under a policy.
 
-`hippocampus study PATH... --out DIR` is short for `hippocampus study run PATH... --out DIR`."""
-
-
-class StudyGroup(TyperGroup):
-    """The group of commands whose name can be followed by the arguments of `run`."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Put `run` in front of arguments that begin with no command."""
-        if args and args[0] not in (*self.commands, "--help"):
-            args = ["run", *args]
-        return super().parse_args(ctx, args)
-
-
-app = typer.Typer(cls=StudyGroup, help=HELP, no_args_is_help=True, add_completion=False)
-
-
-@app.command()
-def run(  # noqa: PLR0913, PLR0917 - one parameter an option
+def study(  # noqa: PLR0913, PLR0917 - one parameter an option
     ctx: typer.Context,
     out: Annotated[Path, Option(help="The folder of the study, made if it does not exist.")],
     paths: Annotated[
@@ -129,7 +110,6 @@ def _run(folder: StudyFolder, *, yes: bool) -> None:
         raise typer.Exit(1)
 
 
-@app.command()
 def recall(
     case: Annotated[Path, Argument(help="The file of the case.")],
     arguments: Annotated[str, Argument(help="The arguments of recall, as JSON.")],

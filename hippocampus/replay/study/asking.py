@@ -61,7 +61,7 @@ Append one line of JSON to {answers} in the folder of this file:
 RECALL = """
 The tool `recall` is real. For an agent each recall is a call more, which costs money and time: make
 those that your message needs before you answer, and leave them out of it. Run for example
-hippocampus study recall {path} {example}
+hippocampus study-recall {path} {example}
 """
 RUBRIC = """You judge next steps of an agent. You get its whole conversation up to a moment, the step
 that was recorded there, and other steps for the same moment, each under a letter. Judge each of

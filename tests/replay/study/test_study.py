@@ -397,12 +397,12 @@ def test_a_reader_of_files_recalls_at_the_moment_of_the_case(run: Run) -> None:
     case = next(each for each in folder.readings().values() if each.condition == "offload")
     path = next(folder.path.rglob(f"{case.id}-1.md"))
     arguments = json.dumps({"entry_id": "c3-1", "pattern": "part1050"})
-    done = CliRunner().invoke(app, ["study", "recall", str(path), arguments])
+    done = CliRunner().invoke(app, ["study-recall", str(path), arguments])
     assert "module_150/part1050.py ok" in done.output
     assert len(StudyFolder(folder.path).answers[path.stem].recall) == 1
     whole = next(folder.path.rglob(f"{folder.cases[case.moment][0].id}-1.md"))
     with pytest.raises(HippocampusError, match="all of it is in the file"):
-        CliRunner().invoke(app, ["study", "recall", str(whole), arguments], catch_exceptions=False)
+        CliRunner().invoke(app, ["study-recall", str(whole), arguments], catch_exceptions=False)
 
 
 def test_lines_that_are_no_answers_are_named_and_the_first_answer_counts(run: Run) -> None:
