@@ -47,10 +47,10 @@ NAME = (
     rf"|\b_?auth|\bDSN|(?:become|db|ftp|mail|root|smtp|ssh|sudo|user)_?pass)"
 )
 _END = r"(?:[ _-]?(?:access|base|data|key|id|value|string|token|hash|base64|b64|hex|prod|production|dev|staging|test|live|\d{1,3}))*"
-_QUOTES = r"""(?:""([^"\n]{4,}?)""|"((?:[^"\\\n]|\\.){4,}?)"|'((?:[^'\\\n]|\\.){4,}?)'|`([^`\n]{4,}?)`|([^\s"'`,;]{5,}))"""
+_QUOTES = r"""(?:""([^"\n]{4,}?)""|b?"((?:[^"\\\n]|\\.){4,}?)"|b?'((?:[^'\\\n]|\\.){4,}?)'|`([^`\n]{4,}?)`|([^\s"'`,;]{5,}))"""
 SETTINGS = (
     # PHP's define, with the name and the value
-    rf"""(?i)\bdefine\(\s*["']\w*({NAME}{_END})["'],\s*["']([^"'\n]{{4,}})["']""",
+    rf"""(?i)\bdefine\(\s*["']\w*({NAME}{_END}|_salt)["']\s*,\s*["']([^"'\n]{{4,}})["']""",
     # password = "x", "password": "x", PASSWORD=x, password => x, ""x"" in CSV
     rf"""(?i)({NAME}{_END})s?["'`\])]{{0,3}}\s*(?:=>|[:?]?={{1,3}}|:)\s*{_QUOTES}""",
     # --password x

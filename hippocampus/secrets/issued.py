@@ -104,7 +104,7 @@ HEADERS = (
     r"(?i)\b(?:mysql|mysqldump|mariadb)\b[^\n]*?\s-p([^\s\-$\"'][^\s\"']{3,})",
     (
         r"\b(?:(?:sshpass|docker login|mongo\w*)\b[^\n|;&]*?\s-p|redis-cli\b[^\n|;&]*?\s-a"
-        r"|ldap\w+\b[^\n|;&]*?\s-w|zip\b[^\n|;&]*?\s-P|openssl\b[^\n|;&]*?\s-k|\b7z\w?\b[^\n|;&]*?\s-p)\s*[\"']?([^\s\"'$-][^\s\"'$]{2,})"
+        r"|ldap\w+\b[^\n|;&]*?\s-w|(?:un)?zip\b[^\n|;&]*?\s-P|openssl\b[^\n|;&]*?\s-k|\b7z\w?\b[^\n|;&]*?\s-p)\s*[\"']?([^\s\"'$-][^\s\"'$]{2,})"
     ),
     r"(?i)\botpauth://[^\s\"'<>]*?[?&]secret=([A-Z2-7]{8,})",
     r"(?i)\bmachine\s+\S+\s+login\s+\S+\s+password\s+(\S{4,})",

@@ -32,6 +32,9 @@ def test_at_least_57_of_60_formats_are_found(place, seed):
     "text",
     [
         "define( 'AUTH_KEY', 'q8Zr2LxW9vTn4BcY' );",
+        'define( "NONCE_SALT" , "q8Zr2LxW9vTn4BcY" );',
+        "app.secret_key = b'q8Zr2LxW9vTn4BcY'",
+        "unzip -P Zk39dkQ02mPa a.zip",
         "client-key-data: LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVkt",
         "smtp_pass: S3cr3tPw99",
         "secret_key_base: 0123456789abcdef0123456789abcdef",
