@@ -16,6 +16,9 @@ from hippocampus.storage.sqlite import FAILURES, reading
 from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
 
+HEADER_BYTES = 100
+"""A database has a header of this size."""
+
 
 class Report(NamedTuple):
     """The findings in a state directory, in sentences."""
@@ -100,7 +103,7 @@ def _databases(path: Path, kind: str) -> list[str]:
     if not path.exists():
         return []
     try:
-        if not path.stat().st_size:
+        if path.stat().st_size < HEADER_BYTES:  # SQLite takes it for a new file
             return [f"{kind} {path} is empty: its content is lost"]
         with reading(path) as db:
             found = [text for (text,) in db.execute("PRAGMA integrity_check")]

@@ -41,10 +41,15 @@ def empty(path: Path) -> None:
     path.write_bytes(b"")
 
 
+def short(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:1])
+
+
 @pytest.mark.parametrize(
     ("damaged", "damage", "named"),
     [
         (lambda state: state.database, empty, "state"),
+        (lambda state: state.database, short, "state"),
         (lambda state: state.database, junk, "state"),
         (lambda state: state.contents / "cache.db", junk, "content store"),
     ],
