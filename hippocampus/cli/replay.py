@@ -185,11 +185,18 @@ def tune(
 
     _expect_writable(out, paths)
     prices = price_tables.model_prices(DEFAULT_MODEL)
-    found = tuning.tune(find_files(paths), policies.load(policy), prices)
+    own = policies.load(policy)
+    found = tuning.tune(find_files(paths), own, prices)
     terminal = console()
     scores = [f"{score:.4f}" for score in found.scores.values()]
     print_table(("Brier score", *found.scores), [("owners left out", *scores)])
     terminal.print(f"At strength 1 the chance of a use in ten calls is {found.law.chance:.2f}.")
+    named = {f"policy {policy}": tuning.law_of(own).numbers(), "fitted": found.law.numbers()}
+    before, after = named.values()
+    moved = [name for name, value in after.items() if value != before[name]]
+    if moved:
+        lines = ([name, *(f"{each[key]:g}" for key in moved)] for name, each in named.items())
+        print_table(("", *moved), lines)
     rows = {f"policy {policy}": found.before, "tuned": found.after}
     figures = {name: sums.figures(found.everything) for name, sums in rows.items()}
     terminal.print(figures_table("owners left out", figures))

@@ -33,6 +33,10 @@ class SummedFields:
             setattr(self, name, max(mine, theirs) if name == "peak_tokens" else mine + theirs)
 
 
+SAME_VALUES, SAME_LINES = 0.2, 0.5
+"""In points: what a policy may hide more and still show as much as another."""
+
+
 @dataclass
 class Totals(SummedFields):
     """One strategy's sums over recordings."""
@@ -72,6 +76,10 @@ class Totals(SummedFields):
     """Decisive steps: the calls that were the last to write a line of the submitted patch."""
     steps_hidden: int = 0
     """Those of whose values or lines the view did not show one."""
+    step_lines: int = 0
+    """The lines that decisive steps took from results."""
+    step_lines_hidden: int = 0
+    """Those that the view did not show."""
 
     @property
     def visible_percent(self) -> float:
@@ -89,10 +97,13 @@ class Totals(SummedFields):
         return percent(self.read_tokens, self.asked_tokens)
 
     def shows_as_much_as(self, other: Totals) -> bool:
-        """Return whether no share of visible values, lines and read results is lower."""
+        """Return whether no share of visible values, lines and read results is lower.
+
+        A difference of `SAME_VALUES` or `SAME_LINES` is none.
+        """
         return (
-            self.visible_percent >= other.visible_percent
-            and self.lines_percent >= other.lines_percent
+            self.visible_percent >= other.visible_percent - SAME_VALUES
+            and self.lines_percent >= other.lines_percent - SAME_LINES
             and self.read_percent >= other.read_percent
         )
 
@@ -121,6 +132,7 @@ def totals(script: Script, measured: Measured, prices: Prices) -> Totals:
     """Return one recording's sums under one strategy."""
     asked = script.asked_tokens
     sizes = [call.tokens for call in measured.calls]
+    steps = [measured.calls[step] for step in script.decisive]
     peak = max(sizes, default=0)
     window = prices.window_tokens
     # A host starts afresh, each time empty, where a view passes the window.
@@ -148,8 +160,10 @@ def totals(script: Script, measured: Measured, prices: Prices) -> Totals:
         overflows=int(bool(window) and peak > window),
         compactions=compactions,
         invalid_views=measured.invalid_views,
-        steps=len(script.decisive),
-        steps_hidden=sum(measured.calls[step].slice_tokens > 0 for step in script.decisive),
+        steps=len(steps),
+        steps_hidden=sum(step.slice_tokens > 0 for step in steps),
+        step_lines=sum(step.line_uses for step in steps),
+        step_lines_hidden=sum(len(step.hidden_lines) for step in steps),
     )
 
 

@@ -179,10 +179,12 @@ def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> list[str]:
         )
     if ours["steps"]:
         low, high = (100 * end for end in wilson(ours["steps_hidden"], ours["steps"]))
+        shown = ours["step_lines"] - ours["step_lines_hidden"]
         found.append(
             f"Decisive steps, the last calls that wrote a line of the submitted patch: "
             f"{ours['steps_hidden']:,} of {ours['steps']:,} used something that was hidden, "
-            f"{100 * ours['steps_hidden'] / ours['steps']:.1f} % [{low:.1f}, {high:.1f}]. This is a "
+            f"{100 * ours['steps_hidden'] / ours['steps']:.1f} % [{low:.1f}, {high:.1f}], and "
+            f"{shown:,} of the {ours['step_lines']:,} lines that they quote were shown. This is a "
             "proxy: it does not show whether an agent with such views solves the task."
         )
     return found

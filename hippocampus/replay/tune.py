@@ -100,12 +100,21 @@ class Law:
         strength = np.where(seen.accessed, np.maximum(made, named), made)
         return np.minimum(1.0, self.chance * strength)
 
+    def numbers(self) -> dict[str, float]:
+        """Return the numbers by the names that policies have for them."""
+        return {"exponent": self.exponent, "mention_strength": self.mention, **self.rates}
+
     def calibrated(self, seen: Observations) -> Law:
         """Return it with the chance of the least squared error."""
         strength = replace(self, chance=1.0).probabilities(seen)
         square = float((seen.weight * strength**2).sum())
         chance = float((seen.weight * strength * seen.used).sum()) / square if square else 0.0
         return replace(self, chance=chance)
+
+
+def law_of(policy: Policy) -> Law:
+    """Return the law that a policy sets."""
+    return Law(policy.decay_rates, policy.exponent, policy.mention_strength)
 
 
 def brier(probabilities: Column, seen: Observations) -> float:
@@ -256,7 +265,7 @@ def tune(files: Sequence[Path], policy: Policy, prices: Prices) -> Tuned:
         reason = f"tuning needs sessions of over {HORIZON_CALLS} calls in two files, of two owners"
         raise RecordingError(", ".join(map(str, files[:3])), reason)
     seen = Observations.of(observed)
-    start = Law(policy.decay_rates, policy.exponent, policy.mention_strength)
+    start = law_of(policy)
     scores, laws = scored(seen, folds, start)
     trains = [seen.split(fold)[0] for fold in folds]
     law = fit(seen, start)
@@ -277,9 +286,10 @@ def tune(files: Sequence[Path], policy: Policy, prices: Prices) -> Tuned:
         before.add(usual[OURS])
         after.add(_replayed(test, tried[best], prices)[OURS])
     changes = {}
-    if all(chosen) and after.shows_as_much_as(before) and after.cost < before.cost:
-        scale = sorted(SCALES[number - 1] for number in chosen)[len(chosen) // 2]
-        changes = fields_of(policy, law, scale)
+    median = sorted(chosen)[len(chosen) // 2]
+    if median and after.shows_as_much_as(before) and after.cost < before.cost:
+        scales = sorted(SCALES[number - 1] for number in chosen if number)
+        changes = fields_of(policy, law, scales[len(scales) // 2])
     return Tuned(scores, law, everything, before, after, changes)
 
 

@@ -25,13 +25,14 @@ from hippocampus.replay.managed import fresh_session
 from hippocampus.replay.measure import CacheModel, Script, measure, prepare
 from hippocampus.replay.readers import find_files, read_file
 from hippocampus.replay.strategies import send_everything
+from hippocampus.replay.summary import SAME_LINES, SAME_VALUES
 from hippocampus.session.constants import CONSTANTS
 
 PRICES = prices.TABLES["anthropic-5m"]
 CACHE = CacheModel(PRICES, "ours")
 DEFAULT = policy.load("default")
-MORE_VALUES, MORE_LINES, CHEAPER = 0.2, 0.5, 0.05
-"""In points: what a value may hide more, and by how much it has to be cheaper."""
+CHEAPER = 0.05
+"""In points: by how much a value has to be cheaper."""
 NUMBERS: dict[str, tuple[object, ...]] = {
     "index_over_tokens": (500, 2_000),
     "bulk_over_tokens": (300, 1_000),
@@ -126,7 +127,7 @@ def chosen(values: dict[str, dict[str, Sums]], others: Sequence[str]) -> str:
     best, *_ = values
     own = found[best]
     for name, share in found.items():
-        hides = own.values - share.values > MORE_VALUES or own.lines - share.lines > MORE_LINES
+        hides = own.values - share.values > SAME_VALUES or own.lines - share.lines > SAME_LINES
         if not hides and share.cost < found[best].cost - CHEAPER:
             best = name
     return best

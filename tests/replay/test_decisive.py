@@ -79,6 +79,8 @@ def test_hidden_quotes_count_at_the_step() -> None:
     assert (shown.steps, shown.steps_hidden) == (1, 0)
     gone = totals(prepared, measure(prepared, hide), prices)
     assert (gone.steps, gone.steps_hidden) == (1, 1)
+    assert shown.step_lines == gone.step_lines == gone.step_lines_hidden > 0
+    assert shown.step_lines_hidden == 0
 
 
 def test_the_command_prints_hidden_steps_by_folder_and_names_them_a_proxy(tmp_path: Path) -> None:
