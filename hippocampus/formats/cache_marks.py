@@ -61,13 +61,8 @@ def with_mark(item: Item, path: ItemPath, key: str, value: Any) -> Item | None:
         return None
     number = path[1] if len(path) > 1 and isinstance(path[1], int) else len(blocks) - 1
     block = blocks[number]
-    if not isinstance(block, dict) or block.get(key) or not _may_carry(block, key):
+    if not isinstance(block, dict) or block.get(key) or block.get("type") not in MARKABLE[key]:
+        return None
+    if block["type"] == "text" and not block.get("text"):
         return None
     return {**item, field: [*blocks[:number], {**block, key: value}, *blocks[number + 1 :]]}
-
-
-def _may_carry(block: dict[str, Any], key: str) -> bool:
-    kind = block.get("type")
-    if kind == "text" and not block.get("text"):
-        return False
-    return kind in MARKABLE[key]

@@ -46,13 +46,9 @@ def reason_of_list(messages: Sequence[Message], fresh: Sequence[Message]) -> str
         return "the list starts with a tool's output, so it has new messages only"
     for message in fresh:
         for part in message.parts:
-            if part.kind == "opaque" and _block(message, part.path).get("type") in COMPACTION:
+            block: Any = message.raw
+            for key in part.path if part.kind == "opaque" else ():
+                block = block[key]
+            if isinstance(block, Mapping) and block.get("type") in COMPACTION:
                 return "the provider has compacted the list, and reads only what follows"
     return ""
-
-
-def _block(message: Message, path: Sequence[str | int]) -> Mapping[str, Any]:
-    value: Any = message.raw
-    for key in path:
-        value = value[key]
-    return value if isinstance(value, Mapping) else {}

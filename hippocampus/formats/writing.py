@@ -78,7 +78,9 @@ def alternating(items: Sequence[Item], adapter: Adapter, added: Container[int]) 
             joined.append(item)
             continue
         blocks = _blocks(item.get(blocks_at))
-        start = [*(not _is_reasoning(block) for block in blocks), True].index(True)
+        start = next(
+            (at for at, block in enumerate(blocks) if not _is_reasoning(block)), len(blocks)
+        )
         blocks = [*blocks[:start], *_blocks(last.get(blocks_at)), *blocks[start:]]
         joined[-1] = {**item, blocks_at: blocks}
     return joined

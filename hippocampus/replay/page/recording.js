@@ -111,8 +111,8 @@ function drawEntries(view, across) {
   const life = timeline(entries, across);
   view.charts.push(life);
   view.drawings.append(html("h3", {}, "The timeline of each entry"), timelineKey(), life);
-  if (entries.length > MOST_ROWS) {
-    view.drawings.append(html("p", { class: "soft" }, `Drawn are ${MOST_ROWS} of ${number(entries.length)} entries; the table has all.`));
+  if (entries.length > MAX_ROWS) {
+    view.drawings.append(html("p", { class: "soft" }, `Drawn are ${MAX_ROWS} of ${number(entries.length)} entries; the table has all.`));
   }
 }
 

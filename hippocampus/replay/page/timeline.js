@@ -1,6 +1,6 @@
 // The timeline of each entry: one row each, on the same x axis as the lines above.
 
-const MOST_ROWS = 400;
+const MAX_ROWS = 400;
 
 // The height of a strength of 1 above an entry's line.
 const STRENGTH_PIXELS = 20;
@@ -20,7 +20,7 @@ function outline(kind, x, y) {
 }
 
 function timeline(entries, frame) {
-  const rows = entries.slice(0, MOST_ROWS);
+  const rows = entries.slice(0, MAX_ROWS);
   const height = STRENGTH_PIXELS + (frame.narrow ? 26 : 10);
   const bottom = rows.length * height;
   const drawn = svg("svg", { viewBox: `0 0 ${frame.width} ${bottom + 24}`, role: "img", "aria-label":

@@ -63,7 +63,12 @@ def _contexts(messages: Sequence[JsonRecord]) -> Iterator[list[RawMessage]]:
     for message in messages:
         info, parts = message.record("info"), message.records("parts")
         if role_of(info) == "user":
-            raw = [RawMessage.user(_user_content(parts))]
+            texts = [
+                REPLACED_PARTS.get(kind_of(part)) or part.text("text")
+                for part in parts
+                if kind_of(part) in {"text", *REPLACED_PARTS} and not part.get("ignored")
+            ]
+            raw = [RawMessage.user(_with_images("\n".join(filter(None, texts)), parts))]
             request = raw if any(kind_of(part) == "compaction" for part in parts) else []
         else:
             raw = list(_answers(info, parts))
@@ -74,19 +79,14 @@ def _contexts(messages: Sequence[JsonRecord]) -> Iterator[list[RawMessage]]:
     yield context
 
 
-def _user_content(parts: Sequence[JsonRecord]) -> str | list[Item]:
-    texts = [
-        REPLACED_PARTS.get(kind_of(part)) or part.text("text")
+def _with_images(text: str, parts: Sequence[JsonRecord]) -> str | list[Item]:
+    """Return a text as content, with the images among some parts."""
+    images = [
+        {"type": "image_url", "image_url": {"url": part.text("url")}}
         for part in parts
-        if kind_of(part) in {"text", *REPLACED_PARTS} and not part.get("ignored")
+        if part.text("mime").startswith("image/")
     ]
-    text = "\n".join(filter(None, texts))
-    images = [_image(part) for part in parts if part.text("mime").startswith("image/")]
     return [{"type": "text", "text": text}, *images] if images else text
-
-
-def _image(part: JsonRecord) -> Item:
-    return {"type": "image_url", "image_url": {"url": part.text("url")}}
 
 
 def _answers(info: JsonRecord, parts: Sequence[JsonRecord]) -> Iterator[RawMessage]:
@@ -128,7 +128,4 @@ def _result(part: JsonRecord) -> str | list[Item] | None:
         return state.text("error")
     if state.get("status") != "completed":
         return None
-    text = state.text("output")
-    attached = state.records("attachments")
-    images = [_image(each) for each in attached if each.text("mime").startswith("image/")]
-    return [{"type": "text", "text": text}, *images] if images else text
+    return _with_images(state.text("output"), state.records("attachments"))

@@ -105,15 +105,13 @@ def _messages(events: Iterable[JsonRecord], usages: dict[str, JsonRecord]) -> It
                 item = {"role": role, "content": "\n".join(filter(None, texts))}
                 yield RawMessage(item, _counts(usage), model)
             elif kind != SYSTEM:
-                yield RawMessage.result(event.text("tool_call_id"), _result(event))
-
-
-def _result(event: JsonRecord) -> str:
-    """Return what the model reads of a result: a tool's output has the notes on the command around it."""
-    observation = event.record("observation")
-    notes = observation.record("metadata")
-    content = text_of(observation.get("content")) or event.text("error")
-    return notes.text("prefix") + (content or event.text("rejection_reason")) + notes.text("suffix")
+                # A tool's output has the notes on the command around it.
+                observation = event.record("observation")
+                notes = observation.record("metadata")
+                text = text_of(observation.get("content")) or event.text("error")
+                text = text or event.text("rejection_reason")
+                whole = notes.text("prefix") + text + notes.text("suffix")
+                yield RawMessage.result(event.text("tool_call_id"), whole)
 
 
 def _counts(usage: JsonRecord) -> Usage | None:
