@@ -10,9 +10,10 @@ import bisect
 import contextlib
 import itertools
 import operator
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, TypeVar
 
 from hippocampus.errors import MALFORMED, MessagesError
 from hippocampus.formats import anthropic, bedrock, gemini, openai_chat, openai_responses
@@ -73,6 +74,7 @@ class Adapter(FormatReader, FormatWriter, Protocol):
 
 FORMATS: tuple[Adapter, ...] = (openai_responses, openai_chat, anthropic, bedrock, gemini)
 ANY_FORMAT: Adapter = openai_chat
+T = TypeVar("T")
 COMPARED = 500
 """How many items of a long list that has the same objects as before are compared by value, twice."""
 
@@ -138,7 +140,7 @@ class Reading:
     """The index of the item that can be of no other format; None where every format fits."""
     items: Sequence[Item] = ()
     messages: Sequence[Message] = ()
-    starts: Sequence[int] = ()
+    starts: array[int] = field(default_factory=lambda: array("q"))
     """The index of the first item of each message."""
     kept: int = 0
     """How many messages, from the first, are the objects of the reading before."""
@@ -162,15 +164,24 @@ def read_on(before: Reading, items: Sequence[Item], same: int = 0) -> Reading:
         kept, start = _unchanged(before, items, same) if adapter is before.adapter else (0, 0)
         fresh = adapter.read([snapshot(item) for item in items[start:]])
     again = common_prefix(before.messages[kept:], fresh)
+    starts = before.starts[:kept]
     ends = itertools.accumulate((len(message.raw) for message in fresh), initial=start)
+    starts.extend(itertools.islice(ends, len(fresh)))
     return Reading(
         adapter,
         decisive,
-        [*before.items[:start], *(item for message in fresh for item in message.raw)],
-        [*before.messages[: kept + again], *fresh[again:]],
-        [*before.starts[:kept], *itertools.islice(ends, len(fresh))],
+        grown(before.items, start, (item for message in fresh for item in message.raw)),
+        grown(before.messages, kept + again, fresh[again:]),
+        starts,
         kept + again,
     )
+
+
+def grown(old: Sequence[T], kept: int, fresh: Iterable[T]) -> list[T]:
+    """Return the first values of a sequence and others after them, copied once."""
+    found = list(old if kept == len(old) else old[:kept])
+    found += fresh
+    return found
 
 
 def _unchanged(before: Reading, items: Sequence[Item], same: int) -> tuple[int, int]:

@@ -50,7 +50,7 @@ class Costs:
         """
         history = view.history
         fresh = sum(history.tokens[view.sent :])
-        read = sum(view.shown_tokens[: view.unchanged])
+        read = view.tokens_to(view.unchanged)
         if view.unchanged < view.sent:
             read = kept_tokens(standing_tokens, read)
         written = view.shown_total - read

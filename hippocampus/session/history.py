@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import bisect
 import itertools
+from array import array
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hippocampus.entries.entry import content_key
 from hippocampus.formats.conversation import Item, Message, images_in, with_texts
-from hippocampus.formats.reader import Reading, read_on
+from hippocampus.formats.reader import Reading, grown, read_on
 from hippocampus.models import tokens
 from hippocampus.storage.ledger import SentMessages
 
@@ -30,10 +31,10 @@ class History:
     """The messages as the store may hold them: as read, unless a rule redacts the original."""
     redacted: Mapping[int, Message] = field(default_factory=dict)
     """By number, the messages from which a rule took something out."""
-    tokens: Sequence[int] = ()
+    tokens: array[int] = field(default_factory=lambda: array("q"))
     total: int = 0
     """The sum of `tokens`."""
-    turns: Sequence[int] = ()
+    turns: array[int] = field(default_factory=lambda: array("q"))
     """For each message, how many assistant messages the list has up to it."""
     asked: Sequence[int] = ()
     """The numbers of the user's messages."""
@@ -66,8 +67,8 @@ class History:
             return replace(self, reading=reading)
         fresh = reading.messages[kept:]
         keys = [key_of(message) for message in fresh]
-        weights = list(map(self._weight_of, fresh, keys))
-        turns = list(self.turns[:kept])
+        turns, weights = self.turns[:kept], self.tokens[:kept]
+        weights.extend(map(self._weight_of, fresh, keys))
         for message in fresh:
             turns.append((turns[-1] if turns else 0) + (message.role == "assistant"))
         users = [at for at, message in enumerate(fresh, kept) if message.role == "user"]
@@ -81,14 +82,14 @@ class History:
         return History(
             self.encoding,
             reading,
-            [*self.raw[:kept], *fresh],
+            grown(self.raw, kept, fresh),
             self.redacted if redacted is None else redacted,
-            [*self.tokens[:kept], *weights],
-            self.total - sum(self.tokens[kept:]) + sum(weights),
+            weights,
+            self.total - sum(self.tokens[kept:]) + sum(weights[kept:]),
             turns,
-            [*self.asked[: bisect.bisect_left(self.asked, kept)], *users],
-            [*self.keys[:kept], *keys],
-            [*self.own[: bisect.bisect_left(self.own, kept)], *own],
+            grown(self.asked, bisect.bisect_left(self.asked, kept), users),
+            grown(self.keys, kept, keys),
+            grown(self.own, bisect.bisect_left(self.own, kept), own),
             boundaries(reading.messages, self.closed[: bisect.bisect_right(self.closed, kept)]),
         )
 

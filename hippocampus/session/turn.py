@@ -96,7 +96,7 @@ def take_turn(  # noqa: PLR0913 - a state, a list, and by what to decide
     """
     taken = read(state, history, opening, rules)
     before = taken.state.view
-    cached = 0 if cold else sum(before.shown_tokens[: before.sent])
+    cached = 0 if cold else before.tokens_to(before.sent)
     changes = _changes(taken.state, costs, rules, cold=cold)
     view = changes.view
     costs = costs.plus(view, rules.prices, cached, rules.standing_tokens)

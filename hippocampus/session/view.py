@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from hippocampus.formats import writing
 from hippocampus.formats.conversation import Item, Message, unpaired, with_texts
-from hippocampus.formats.reader import snapshot
+from hippocampus.formats.reader import grown, snapshot
 from hippocampus.models import tokens
 from hippocampus.session.digest import Span
 from hippocampus.session.history import History
@@ -49,6 +49,10 @@ class View:
     unchanged: int = 0
     """How many leading messages of the view are the same as in the last request."""
 
+    def tokens_to(self, number: int) -> int:
+        """Return the tokens of the messages before one; nearly always few come after it."""
+        return self.shown_total - sum(self.shown_tokens[number:])
+
     def extended(self, history: History, kept: int) -> View:
         """Return the view of another version of the list, of which `kept` messages stand as before."""
         base = self
@@ -65,7 +69,7 @@ class View:
         return replace(
             base,
             history=history,
-            shown=[*self.shown[:kept], *history.raw[kept:]],
+            shown=grown(self.shown, kept, history.raw[kept:]),
             shown_tokens=shown_tokens,
             shown_total=self.shown_total
             - sum(self.shown_tokens[kept:])
