@@ -6,8 +6,8 @@ import factual
 import numpy as np
 import pytest
 
-from hippocampus.facts import vectors
-from hippocampus.facts.vectors import unit
+from hippocampus.storage.facts import vectors
+from hippocampus.storage.facts.vectors import unit
 
 ROWS = 3000
 LARGER = [(256, 50_000), (384, 100)]

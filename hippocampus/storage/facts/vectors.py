@@ -1,50 +1,198 @@
-"""Rows of the table `vector`: each the bytes of one vector, as 32-bit floats with the lowest byte first."""
+"""The vectors of one file: rows of the table `vector`, and the nearest of them by exact cosine.
+
+Each row has 32-bit floats with the lowest byte first. Over `MOST_EXACT` vectors the signs of their
+numbers are compared first, and the nearest of these exactly.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
 
 from hippocampus.storage.facts.database import Database
-from hippocampus.storage.facts.memories import listed
+from hippocampus.storage.facts.errors import EmbeddingModelError, FactError
+from hippocampus.storage.facts.memories import AMONG, listed
+
+MOST_EXACT = 50_000
+RERANKED = 1_000
+READ_AT_ONCE = 8_192
+MODEL = "embedding_model"
+DIMENSIONS = "embedding_dimensions"
+EPOCH = "vector_epoch"
+"""Counts the changes of vectors that were there before; new ones are found by their row."""
+
+Floats = np.ndarray[Any, np.dtype[np.float32]]
 
 
-def put(db: Database, vectors: Mapping[int, bytes]) -> None:
-    """Write vectors by row."""
-    db.run_many("INSERT OR REPLACE INTO vector VALUES (?, ?)", list(vectors.items()))
+class Vectors:
+    """The vectors of one file, read when first asked for."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+        self.forget_cached()
+
+    @property
+    def dimensions(self) -> int:
+        """Return how many numbers a vector of this file has; 0 where it has none yet."""
+        return int(self._db.meta(DIMENSIONS) or 0)
+
+    def lock(self, model: str, dimensions: int) -> None:
+        """Bind the file to a model and a number of dimensions, once.
+
+        Raises:
+            EmbeddingModelError: it is bound to another model.
+            FactError: the model's vectors have another length than those in the file.
+
+        """
+        self.require(model)
+        if self.dimensions not in (0, dimensions):
+            raise FactError(f"vectors of {self.dimensions} numbers are kept, not {dimensions}")
+        if not self.dimensions:
+            self._db.set_meta(MODEL, model)
+            self._db.set_meta(DIMENSIONS, str(dimensions))
+
+    def require(self, model: str) -> None:
+        """Refuse another model than the one that the file is bound to."""
+        stored = self._db.meta(MODEL)
+        if stored is not None and stored != model:
+            raise EmbeddingModelError(stored, model)
+
+    def put(self, vectors: Mapping[int, Floats]) -> None:
+        """Write vectors of new rows; inside the caller's transaction."""
+        matrix = unit(np.stack(list(vectors.values()))).astype("<f4")
+        rows = [(row, vector.tobytes()) for row, vector in zip(vectors, matrix, strict=True)]
+        self._db.run_many("INSERT OR REPLACE INTO vector VALUES (?, ?)", rows)
+
+    def drop(self, rows: Iterable[int]) -> None:
+        """Remove the vectors of rows; inside the caller's transaction."""
+        self._db.run(f"DELETE FROM vector WHERE {AMONG}", (listed(rows),))
+        self.changed()
+
+    def changed(self) -> None:
+        """Let every process read the vectors anew."""
+        self._db.set_meta(EPOCH, str(int(self._db.meta(EPOCH) or 0) + 1))
+
+    def clear(self) -> None:
+        """Remove all vectors and unbind the file from its model."""
+        with self._db.transaction():
+            self._db.run("DELETE FROM vector")
+            self._db.run("DELETE FROM meta WHERE key IN (?, ?)", (MODEL, DIMENSIONS))
+            self.changed()
+
+    def forget_cached(self) -> None:
+        """Read all vectors anew when they are next asked for."""
+        self._epoch = ""
+        self._rows = np.zeros(0, np.int64)
+        self._matrix: np.ndarray[Any, Any] = np.zeros((0, 0), np.float32)
+        """The vectors, or their codes where there are very many."""
+        self._coded = False
+        self._sum: Floats = np.zeros(1, np.float32)
+
+    def exact(self, rows: Iterable[int]) -> dict[int, Floats]:
+        """Return the vectors of those rows that have one."""
+        found = self._db.rows(f"SELECT row, exact FROM vector WHERE {AMONG}", (listed(rows),))
+        return {row: np.frombuffer(data, dtype="<f4") for row, data in found}
+
+    def cosines(
+        self, query: Floats, rows: Iterable[int], *, without_mean: float = 0.0
+    ) -> dict[int, float]:
+        """Return the exact cosine of a query with each of those rows that have a vector.
+
+        `without_mean` is the share of the mean of all vectors that the query is asked without: what
+        is near to everything is then near to nothing in particular.
+        """
+        self._read()
+        wanted = np.fromiter(rows, np.int64)
+        if not len(self._rows) or not len(wanted):
+            return {}
+        if self._coded:
+            exact = self.exact(wanted.tolist())
+            found, matrix = list(exact), np.array(list(exact.values()), np.float32)
+        else:
+            places = np.searchsorted(self._rows, wanted).clip(max=len(self._rows) - 1)
+            places = places[self._rows[places] == wanted]
+            found, matrix = self._rows[places].tolist(), self._matrix[places]
+        if not found:
+            return {}
+        mean = without_mean * self._sum / len(self._rows)
+        values = matrix @ (unit(query[None])[0] - mean) + mean @ mean
+        return dict(zip(found, values.tolist(), strict=True))
+
+    def nearest(self, query: Floats, most: int) -> dict[int, float]:
+        """Return the nearest rows with their cosines."""
+        self._read()
+        if not len(self._rows):
+            return {}
+        if len(query) != self.dimensions:
+            raise FactError(f"vectors of {self.dimensions} numbers are kept, not {len(query)}")
+        wanted = unit(query[None])[0]
+        if self._coded:
+            distances = bit_distances(self._matrix, _codes(wanted[None])[0])
+            near = np.argpartition(distances, min(RERANKED, len(distances)) - 1)[:RERANKED]
+            cosines = self.cosines(query, self._rows[near].tolist())
+            return dict(sorted(cosines.items(), key=lambda pair: -pair[1])[:most])
+        values = self._matrix @ wanted
+        best = np.argpartition(-values, min(most, len(values)) - 1)[:most]
+        best = best[np.argsort(-values[best])]
+        return dict(zip(self._rows[best].tolist(), values[best].tolist(), strict=True))
+
+    def check(self) -> list[str]:
+        """Return a sentence for each vector whose memory is missing or whose length is another."""
+        loose = (
+            "SELECT row FROM vector WHERE row NOT IN (SELECT row FROM memory) OR length(exact) != ?"
+        )
+        wrong = self._db.rows(loose, (4 * self.dimensions,))
+        return [
+            f"vector of row {row} belongs to no memory or has another length" for (row,) in wrong
+        ]
+
+    def _read(self) -> None:
+        """Read what any process has written since."""
+        epoch = self._db.meta(EPOCH) or ""
+        if epoch != self._epoch:
+            self.forget_cached()
+            self._epoch = epoch
+        last = int(self._rows[-1]) if len(self._rows) else 0
+        count = self._db.value("SELECT count(*) FROM vector WHERE row > ?", (last,))
+        if not count:
+            return
+        if len(self._rows) + count > MOST_EXACT and not self._coded:
+            self.forget_cached()
+            self._epoch, self._coded, last = epoch, True, 0
+        rows, parts = [self._rows], [self._matrix] if len(self._rows) else []
+        after = "SELECT row, exact FROM vector WHERE row > ? ORDER BY row LIMIT ?"
+        while chunk := self._db.rows(after, (last, READ_AT_ONCE)):
+            matrix = np.frombuffer(b"".join(vector for _, vector in chunk), "<f4")
+            matrix = matrix.reshape(len(chunk), -1)
+            self._sum = self._sum + matrix.sum(axis=0)
+            parts.append(_codes(matrix) if self._coded else matrix)
+            rows.append(np.array([row for row, _ in chunk], np.int64))
+            last = int(rows[-1][-1])
+        self._rows, self._matrix = np.concatenate(rows), np.concatenate(parts)
 
 
-def drop(db: Database, rows: Iterable[int]) -> None:
-    """Remove the vectors of rows."""
-    db.run_many("DELETE FROM vector WHERE row = ?", [(row,) for row in rows])
+def unit(matrix: np.ndarray[Any, Any]) -> Floats:
+    """Return vectors at length 1; one of zeros stays."""
+    floats = np.asarray(matrix, dtype=np.float32)
+    lengths = np.linalg.norm(floats, axis=-1, keepdims=True)
+    return np.asarray(floats / np.where(lengths > 0, lengths, 1), dtype=np.float32)
 
 
-def drop_all(db: Database, keys: tuple[str, str]) -> None:
-    """Remove all vectors, and what `meta` has under two keys."""
-    db.run("DELETE FROM vector")
-    db.run("DELETE FROM meta WHERE key IN (?, ?)", keys)
+def _codes(matrix: Floats) -> np.ndarray[Any, Any]:
+    """Return the signs of vectors as words of 64 bits."""
+    width = -(-matrix.shape[1] // 64) * 64
+    padded = np.zeros((len(matrix), width), bool)
+    padded[:, : matrix.shape[1]] = matrix > 0
+    return np.ascontiguousarray(np.packbits(padded, axis=1)).view(np.uint64)
 
 
-def of_rows(db: Database, rows: Iterable[int]) -> dict[int, bytes]:
-    """Return the vectors of those rows that have one."""
-    among = "SELECT row, exact FROM vector WHERE row IN (SELECT value FROM json_each(?))"
-    return dict(db.rows(among, (listed(rows),)))
-
-
-def count_after(db: Database, row: int) -> int:
-    """Return how many vectors have a higher row."""
-    return int(db.value("SELECT count(*) FROM vector WHERE row > ?", (row,)))
-
-
-def after(db: Database, row: int, most: int) -> dict[int, bytes]:
-    """Return the next vectors after a row, in order."""
-    chunk = "SELECT row, exact FROM vector WHERE row > ? ORDER BY row LIMIT ?"
-    return dict(db.rows(chunk, (row, most)))
-
-
-def check(db: Database, size: int) -> list[str]:
-    """Return a sentence for each vector whose memory is missing or that has another size in bytes."""
-    wrong = db.rows(
-        "SELECT row FROM vector WHERE row NOT IN (SELECT row FROM memory) OR length(exact) != ?",
-        (size,),
-    )
-    return [f"vector of row {row} belongs to no memory or has another length" for (row,) in wrong]
+def bit_distances(
+    codes: np.ndarray[Any, Any], code: np.ndarray[Any, Any]
+) -> np.ndarray[Any, np.dtype[np.uint16]]:
+    """Return in how many bits each code differs from one."""
+    total = np.zeros(len(codes), dtype=np.uint16)
+    for place in range(codes.shape[1]):
+        total += np.bitwise_count(codes[:, place] ^ code[place])
+    return total
