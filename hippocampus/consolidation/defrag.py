@@ -7,7 +7,7 @@ and then applied.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -15,8 +15,7 @@ from hippocampus import secrets
 from hippocampus.consolidation.memory_file import Edits, MemoryFile
 from hippocampus.consolidation.memory_file import members as lined
 from hippocampus.consolidation.memory_lines import shown
-from hippocampus.entries import decay
-from hippocampus.entries.entry import Record, Stage
+from hippocampus.entries.entry import Record
 from hippocampus.errors import StoreError
 from hippocampus.facts import upkeep, write
 from hippocampus.facts.models import Compaction
@@ -25,8 +24,8 @@ from hippocampus.policy import Policy
 from hippocampus.storage import files, gc
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.facts.models import EVERY_AGENT, Item, Memory, Origin
-from hippocampus.storage.gc import Holding, Removal
-from hippocampus.storage.ledger import StoredSession, is_pinned, stored_sessions
+from hippocampus.storage.gc import Removal
+from hippocampus.storage.ledger import StoredSession, stored_sessions
 from hippocampus.storage.state_dir import StateDir
 
 IDLE_HOURS = 1.0
@@ -83,8 +82,7 @@ class _Plan:
     new: tuple[Item, ...]
     keep: frozenset[str]
     compaction: Compaction
-    pruned: tuple[Removal, ...]
-    orphans: tuple[Removal, ...]
+    going: tuple[Removal, ...]
     edits: Edits
     sessions: int
 
@@ -101,8 +99,7 @@ def defrag(  # noqa: PLR0913 - one parameter an input
 ) -> Defragmented:
     """Plan a run over a state directory, and with `apply` make it.
 
-    `now` is in seconds since 1970. Running sessions are not
-    disturbed.
+    `now` is in seconds since 1970. Running sessions are not disturbed.
 
     Raises:
         StoreError: something cannot be read or written; what was done stays, the next run does the rest.
@@ -116,14 +113,9 @@ def defrag(  # noqa: PLR0913 - one parameter an input
     try:
         with files.held(state.defrag_lock):
             plan = _plan(scope, policy, idle_since, now)
-            gone = _apply(scope, plan, now)
+            done = replace(plan, going=_apply(scope, plan, now))
     except OSError as failure:
         raise StoreError(f"state directory {state.root}: {failure}") from failure
-    pruned, orphans = (
-        tuple(each for each in planned if each.key in gone)
-        for planned in (plan.pruned, plan.orphans)
-    )
-    done = replace(plan, pruned=pruned, orphans=orphans)
     return replace(_figures(done, state), applied=True)
 
 
@@ -151,8 +143,7 @@ def _plan(scope: _Scope, policy: Policy, idle_since: float, now: float) -> _Plan
         tuple(item for one in again if not secrets.find((item := _item(*one)).content, cards=True)),
         keep,
         compaction,
-        tuple(removals(held, prunable(past, policy, idle_since, known))),
-        tuple(gc.plan(held, gc.GcRules(), now)),
+        tuple(gc.plan(held, gc.GcRules(), now, gc.unused(past, policy, idle_since, known))),
         file.edits(facts),
         len(past),
     )
@@ -177,19 +168,19 @@ def _item(session: str, record: Record) -> Item:
 
 
 def _figures(plan: _Plan, state: StateDir) -> Defragmented:
-    going, edits = [*plan.pruned, *plan.orphans], plan.edits
+    orphans = sum(not each.sessions for each in plan.going)
     return Defragmented(
         sessions=plan.sessions,
         daily_logs=len(state.daily_logs()),
-        edits_read_back=len(edits.new) + len(edits.changed) + len(edits.struck),
+        edits_read_back=sum(map(len, plan.edits)),
         facts_promoted=len(plan.promoted),
         entries_promoted=len(plan.new),
         facts_faded=len(plan.compaction.removed),
         facts_merged=len(plan.compaction.merged),
         facts_left=plan.compaction.remaining,
-        contents_pruned=len(plan.pruned),
-        orphans_collected=len(plan.orphans),
-        bytes_freed=sum(each.packed_bytes for each in going),
+        contents_pruned=len(plan.going) - orphans,
+        orphans_collected=orphans,
+        bytes_freed=sum(each.packed_bytes for each in plan.going),
     )
 
 
@@ -230,49 +221,10 @@ def used_in_several(
     ]
 
 
-def prunable(
-    past: Sequence[StoredSession],
-    policy: Policy,
-    active_since: float,
-    protected: Iterable[tuple[str, str]] = (),
-) -> dict[tuple[str, str], str]:
-    """Return the entries whose content may be pruned, by session and id, with the rule.
-
-    `past` is in the order of activity. Pinned, persistent and `protected` entries stay, and so do those
-    of a session that was active since a time.
-    """
-    kept, most = set(protected), policy.consolidation.forget_after_sessions
-    found = {}
-    for later, session in enumerate(reversed(past)):
-        if session.active_at >= active_since:
-            continue
-        for record in session.records:
-            named = (session.name, record.entry.id)
-            if named in kept or is_pinned(record.entry):
-                continue
-            strength = decay.strength(record.entry, session.turn, policy.exponent)
-            if most and later >= most:
-                found[named] = f"not used in the last {most} sessions"
-            elif record.stage == Stage.DORMANT and strength < policy.forget_below:
-                found[named] = f"strength under {policy.forget_below:g}"
-    return found
-
-
-def removals(holdings: Iterable[Holding], free: Mapping[tuple[str, str], str]) -> list[Removal]:
-    """Return the contents to which only the `free` entries refer."""
-    found = []
-    for each in holdings:
-        rules = [free.get((ref.session, ref.entry_id), "") for ref in each.references]
-        if rules and all(rules):
-            names = tuple(sorted({ref.session for ref in each.references}))
-            found.append(Removal(each.key, each.packed_bytes, rules[0], names))
-    return found
-
-
 # Applying
 
 
-def _apply(scope: _Scope, plan: _Plan, now: float) -> set[str]:
+def _apply(scope: _Scope, plan: _Plan, now: float) -> tuple[Removal, ...]:
     """Make the planned changes; return the removed contents."""
     state, store, facts, file = scope
     if any(plan.edits):
@@ -283,6 +235,4 @@ def _apply(scope: _Scope, plan: _Plan, now: float) -> set[str]:
     done = upkeep.compact(facts.tables, agent=EVERY_AGENT, keep=kept)
     if plan.promoted or stored or done.removed or done.merged:
         file.sync(facts, [*plan.promoted, *stored])
-    going = [*plan.pruned, *plan.orphans]
-    put_before = now - JUST_PUT_SECONDS
-    return {each.key for each in gc.collect(state, store, going, now, put_before=put_before)}
+    return tuple(gc.collect(state, store, plan.going, now, put_before=now - JUST_PUT_SECONDS))

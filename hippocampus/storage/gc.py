@@ -15,13 +15,17 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import NamedTuple
 
+from hippocampus.entries import decay
+from hippocampus.entries.entry import Stage
 from hippocampus.errors import StoreError
+from hippocampus.policy import Policy
 from hippocampus.storage import database, proxy, search_index
 from hippocampus.storage.archive.reader import stored as conversations
 from hippocampus.storage.content_store import ContentStore
-from hippocampus.storage.ledger import activity, open_sessions
+from hippocampus.storage.ledger import StoredSession, activity, is_pinned, open_sessions
 from hippocampus.storage.sqlite import shrink
 from hippocampus.storage.state_dir import StateDir
 
@@ -99,11 +103,21 @@ class SessionCopy(NamedTuple):
     """When the session was last active, in seconds since 1970; infinite while it is open."""
 
 
-def plan(holdings: Sequence[Holding], rules: GcRules, now: float) -> list[Removal]:
-    """Return the payloads to remove, in order; pinned ones are never removed."""
+def plan(
+    holdings: Sequence[Holding],
+    rules: GcRules,
+    now: float,
+    unused: Mapping[tuple[str, str], str] = MappingProxyType({}),
+) -> list[Removal]:
+    """Return the payloads to remove, in order; pinned ones are never removed.
+
+    `unused` has further entries whose payload may go, by session and id, each with its rule.
+    """
     free = [each for each in holdings if not any(ref.pinned for ref in each.references)]
     going = [
-        _removal(each, rule) for each in free if (rule := _rule_of(each, rules, now)) is not None
+        _removal(each, rule)
+        for each in free
+        if (rule := _rule_of(each, rules, now, unused)) is not None
     ]
     gone = {each.key for each in going}
     return [*going, *_over_size(holdings, free, gone, rules)]
@@ -114,12 +128,46 @@ def _removal(holding: Holding, rule: str) -> Removal:
     return Removal(holding.key, holding.packed_bytes, rule, tuple(sessions))
 
 
-def _rule_of(holding: Holding, rules: GcRules, now: float) -> str | None:
+def unused(
+    past: Sequence[StoredSession],
+    policy: Policy,
+    active_since: float,
+    protected: Iterable[tuple[str, str]] = (),
+) -> dict[tuple[str, str], str]:
+    """Return the entries that a policy lets go, by session and id, with the rule.
+
+    `past` is in the order of activity. Pinned, persistent and `protected` entries stay, and so do those
+    of a session that was active since a time.
+    """
+    kept, most = set(protected), policy.consolidation.forget_after_sessions
+    found = {}
+    for later, session in enumerate(reversed(past)):
+        if session.active_at >= active_since:
+            continue
+        for record in session.records:
+            named = (session.name, record.entry.id)
+            if named in kept or is_pinned(record.entry):
+                continue
+            strength = decay.strength(record.entry, session.turn, policy.exponent)
+            if most and later >= most:
+                found[named] = f"not used in the last {most} sessions"
+            elif record.stage == Stage.DORMANT and strength < policy.forget_below:
+                found[named] = f"strength under {policy.forget_below:g}"
+    return found
+
+
+def _rule_of(
+    holding: Holding, rules: GcRules, now: float, unused: Mapping[tuple[str, str], str]
+) -> str | None:
     """Return the rule by which a payload goes: it must hold for each session that refers to it."""
     if not holding.references:
         grace = rules.orphan_grace_seconds
         return "no session refers to it" if now - holding.put_at >= grace else None
-    found = [rules.rule_by_age(each.session, each.active_at, now) for each in holding.references]
+    found = [
+        unused.get((each.session, each.entry_id))
+        or rules.rule_by_age(each.session, each.active_at, now)
+        for each in holding.references
+    ]
     return found[0] if None not in found else None
 
 

@@ -20,16 +20,12 @@ from commands import run as hippocampus
 from conversations import EAGER, no_fallback, reading, written_at
 
 from hippocampus import Entry, Hippocampus, Policy, RecallError
-from hippocampus.consolidation.defrag import (
-    Defragmented,
-    defrag,
-    prunable,
-    sessions,
-)
+from hippocampus.consolidation.defrag import Defragmented, defrag, sessions
 from hippocampus.consolidation.memory_file import MemoryFile, members
 from hippocampus.entries.entry import Record, Stage
 from hippocampus.entries.origin import PartOrigin
 from hippocampus.facts import Facts
+from hippocampus.storage import gc
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.facts.models import Item, Origin
 from hippocampus.storage.ledger import StoredSession
@@ -198,11 +194,11 @@ def past(active_at: float, turn: int, one: Record) -> list[StoredSession]:
 )
 def test_a_dormant_entry_goes_under_the_threshold(one: Record, turn: int, goes: bool) -> None:
     """0.1 is passed at 99 turns at the rate 1; what is pinned, persists or has a floor stays."""
-    found = prunable(past(1.0, turn, one), EAGER, 2.0)
+    found = gc.unused(past(1.0, turn, one), EAGER, 2.0)
     assert found == ({("s", "e"): "strength under 0.1"} if goes else {})
-    assert prunable(past(2.0, turn, one), EAGER, 2.0) == {}
+    assert gc.unused(past(2.0, turn, one), EAGER, 2.0) == {}
     never = EAGER.model_copy(update={"forget_below": 0.0})
-    assert prunable(past(1.0, turn, one), never, 2.0) == {}
+    assert gc.unused(past(1.0, turn, one), never, 2.0) == {}
 
 
 # What is promoted
