@@ -81,7 +81,7 @@ def _database(path: Path) -> dict[str, Any]:
 
 def _models() -> dict[str, Any]:
     """Ask each model that the environment names a short question; no key is shown."""
-    from hippocampus.facts.bounded import within
+    from hippocampus.models.bounded import within
 
     try:
         found = {"embed": embed(), "complete": complete(), "rerank": rerank()}

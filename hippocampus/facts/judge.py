@@ -9,8 +9,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from hippocampus.facts.bounded import within
 from hippocampus.facts.models import TYPES, Complete
+from hippocampus.models.bounded import within
 from hippocampus.storage.facts.models import Relation
 from hippocampus.storage.facts.triples import predicate_of
 

@@ -14,7 +14,7 @@ from hippocampus.storage.facts.errors import FactError
 if TYPE_CHECKING:
     import numpy as np
 
-    from hippocampus.facts.vectors import Vectors
+    from hippocampus.storage.facts.vectors import Vectors
 
     Matrix = np.ndarray[Any, np.dtype[np.float32]]
 
@@ -41,7 +41,7 @@ class FactTables:
     def vectors(self) -> Vectors:
         """Return the vectors of the file; without them numpy is not loaded."""
         if self._vectors is None:
-            from hippocampus.facts.vectors import Vectors
+            from hippocampus.storage.facts.vectors import Vectors
 
             self._vectors = Vectors(self.database)
         return self._vectors
@@ -56,7 +56,7 @@ class FactTables:
         """Return the name of the embedding, or nothing without one."""
         if self.embed is None:
             return None
-        from hippocampus.facts.bounded import name_of
+        from hippocampus.models.bounded import name_of
 
         return name_of(self.embed)
 
@@ -89,7 +89,7 @@ class FactTables:
         """
         if self.embed is None or not texts:
             return None
-        from hippocampus.facts.bounded import within
+        from hippocampus.models.bounded import within
 
         here = getattr(self.embed, "in_process", False)
         limit = seconds + SECONDS_A_TEXT * (len(texts) - 1)
@@ -98,7 +98,7 @@ class FactTables:
             return None
         import numpy as np
 
-        from hippocampus.facts.vectors import unit
+        from hippocampus.storage.facts.vectors import unit
 
         matrix = np.asarray(found, dtype=np.float32)
         if matrix.ndim != 2 or len(matrix) != len(texts):

@@ -9,17 +9,16 @@ import http.client
 import json
 import os
 import re
-import threading
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
-from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 from hippocampus.errors import ProviderError
+from hippocampus.models.bounded import in_thread
 
 PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 """The statuses after which the same request may succeed: busy, overloaded, too early."""
@@ -112,15 +111,7 @@ def _in_time(endpoint: Endpoint, request: urllib.request.Request) -> Any:
 
     An abandoned attempt ends in its thread, at the latest when its socket times out.
     """
-    future: Future[Any] = Future()
-
-    def attempt() -> None:
-        try:
-            future.set_result(_answer(endpoint, request))
-        except BaseException as failure:  # noqa: BLE001 - raised again in the thread that waits
-            future.set_exception(failure)
-
-    threading.Thread(target=attempt, daemon=True).start()
+    future = in_thread(lambda: _answer(endpoint, request))
     try:
         failure = future.exception(endpoint.timeout_seconds)
     except TimeoutError:
