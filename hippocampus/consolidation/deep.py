@@ -9,33 +9,27 @@ from __future__ import annotations
 import itertools
 import json
 import logging
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hippocampus.consolidation.extract import (
-    MESSAGE,
-    PASTED,
-    UPDATE,
-    Extracted,
-    importance,
-    key_of,
-    statements,
-    worth_keeping,
-)
+from hippocampus.consolidation.daily_log import activity
+from hippocampus.consolidation.extract import Extracted, key_of, statements, worth_keeping
 from hippocampus.consolidation.inputs import ConsolidationResources
+from hippocampus.consolidation.memory_file import publish
 from hippocampus.consolidation.transcript import Transcript, Utterance, transcript_of
-from hippocampus.entries.entry import storable
 from hippocampus.errors import HippocampusError
-from hippocampus.facts import upkeep
+from hippocampus.facts import upkeep, write
 from hippocampus.facts.sentences import RECALLED
 from hippocampus.models import tokens
 from hippocampus.session.ports import ConsolidationOutcome, KeptItem, SessionSnapshot
 from hippocampus.storage import consolidated
 from hippocampus.storage.ledger import Ledger
+from hippocampus.storage.state_dir import StateDir
 
 if TYPE_CHECKING:
-    from hippocampus.facts import Facts, Item, Outcome
+    from hippocampus.facts import Facts, Outcome
     from hippocampus.facts.write import KnownStatement, MemoryRequest
 
     Wanted = tuple[Extracted, MemoryRequest]
@@ -53,14 +47,14 @@ def consolidate(  # noqa: PLR0913, PLR0917 - one parameter an input
     session: SessionSnapshot,
     noted: Sequence[Utterance],
     ledger: Ledger,
+    state: StateDir,
     resources: ConsolidationResources,
     model_seconds: float,
-    publish: Callable[[ConsolidationOutcome], bool],
 ) -> ConsolidationOutcome:
     """Store the lasting statements of a session, and return the new ones; repeating changes nothing.
 
-    `noted` are statements that are no longer in the session's list. `publish` writes the files that
-    people read, and returns whether it could.
+    `noted` are statements that are no longer in the session's list. The files that people read get
+    them too.
 
     Raises:
         StoreError: the ledger cannot be read or written.
@@ -87,7 +81,8 @@ def consolidate(  # noqa: PLR0913, PLR0917 - one parameter an input
         session.name, session.turn, kept, finished=True, model_tokens=model.tokens
     )
     # A kill before they are noted as published, or a failure of the files, publishes them again.
-    if unpublished and not publish(outcome):
+    did = activity(session.records, ledger.last_call())
+    if unpublished and not publish(state, outcome, facts, resources.policy, time.time(), did):
         return replace(outcome, finished=False)
     with db.transaction():
         consolidated.publish(db.connection, session.name, change)
@@ -98,15 +93,12 @@ class Judge:
     """A model that is asked once, within a time, and whose cost is counted."""
 
     def __init__(self, complete: Callable[[str], str] | None, seconds: float) -> None:
-        self._complete = complete
+        self._complete = complete if seconds > 0 else None
         self.seconds = seconds
+        self.is_there = self._complete is not None
+        """Whether there is a model, and time for it."""
         self.tokens = 0
         """Of the prompt and the answer, as estimated; 0 until it has answered."""
-
-    @property
-    def is_there(self) -> bool:
-        """Return whether there is a model, and time for it."""
-        return self._complete is not None and self.seconds > 0
 
     def __call__(self, prompt: str) -> str:
         """Return the model's answer; without one, an empty text."""
@@ -117,15 +109,6 @@ class Judge:
             return ""
         self.tokens = tokens.count(prompt) + tokens.count(answer)
         return answer
-
-
-def _unread(session: str, conversation: Transcript, known: Collection[str]) -> dict[str, Utterance]:
-    """Return the user's messages that no model has read yet, by the keys under which that is noted."""
-    return {
-        key: each
-        for each in conversation.utterances
-        if each.role == "user" and (key := key_of(session, READ_BY_MODEL, each.text)) not in known
-    }
 
 
 def _store(  # noqa: PLR0913, PLR0917 - one parameter an input
@@ -142,35 +125,40 @@ def _store(  # noqa: PLR0913, PLR0917 - one parameter an input
         HippocampusError: nothing is stored.
 
     """
-    from hippocampus.facts import write
-
     tables, db = facts.tables, facts.tables.database
     agent = session.agent or facts.agent
     with db.guarded():
         read = consolidated.keys(db.connection, session.name)
     new = [each for each in found if each.key not in read]
-    unread = _unread(session.name, conversation, read) if model.is_there else {}
+    unread = {  # the user's messages that no model has read yet
+        key: each
+        for each in (conversation.utterances if model.is_there else ())
+        if each.role == "user"
+        and (key := key_of(session.name, READ_BY_MODEL, each.text)) not in read
+    }
     asked = [
         each for each in statements(session.name, list(unread.values())) if each.key not in read
     ]
-    messages = [item for item in new if item.word_by_word]
-    claims, requests, known = _claims(facts, session, new, asked, model)
-    texts = [write.verbatim(tables, each) for each in _facts(messages, session)]
-    wanted = [*zip(messages, texts, strict=True), *zip(claims, requests, strict=True)]
-    for batch in _batches(wanted):
-        ready, named = write.prepared(tables, [request for _, request in batch], agent, known)
+    verbatim = [each for each in new if each.way in {"message", "verbatim"}]
+    texts = [(each, write.verbatim(tables, each.item)) for each in verbatim]
+    claims, known = _claims(facts, agent, new, asked, model)
+    for batch in _batches([*texts, *claims]):
+        requests = [request for _, request in batch]
+        ready, named = write.prepared(tables, requests, agent, known)
         with db.transaction():
             if consolidated.keys(db.connection, session.name) != read:
                 break
             outcomes = write.written(tables, agent, ready, named)
-            done = list(zip([item for item, _ in batch], outcomes, strict=True))
-            updates = {item.text for item, kept in done if not _is_message(item) and kept.memory}
-            facts.delete(
+            done = list(zip([each for each, _ in batch], outcomes, strict=True))
+            claimed = {
+                each.item.content for each, kept in done if each.way != "message" and kept.memory
+            }
+            facts.delete(  # the words of a claim are not kept a second time
                 kept.memory.id
-                for item, kept in done
-                if item.kind == MESSAGE and item.text in updates and kept.memory
+                for each, kept in done
+                if each.way == "message" and each.item.content in claimed and kept.memory
             )
-            marks = {item.key: _shown(item, kept, session) for item, kept in done}
+            marks = {each.key: _shown(each, kept, session) for each, kept in done}
             consolidated.add(db.connection, session.name, marks.items())
         read, known = {*read, *marks}, named
     else:
@@ -188,17 +176,16 @@ def _batches(wanted: Iterable[Wanted]) -> Iterator[list[Wanted]]:
 
     A turn of another session waits for one batch at most.
     """
-    batch: list[Wanted] = []
     places: dict[str, int] = {}
-    ordered = sorted(
-        wanted,
-        key=lambda pair: (
-            pair[0].turn,
-            places.setdefault(pair[0].text, len(places)),
-            not _is_message(pair[0]),
-        ),
-    )
-    for _, same in itertools.groupby(ordered, key=lambda pair: pair[0].text):
+
+    def place(pair: Wanted) -> tuple[int, int, bool]:
+        item = pair[0].item
+        at = places.setdefault(item.content, len(places))
+        return item.origin.turn or 0, at, pair[0].way != "message"
+
+    batch: list[Wanted] = []
+    ordered = sorted(wanted, key=place)
+    for _, same in itertools.groupby(ordered, key=lambda pair: pair[0].item.content):
         batch += same
         if len(batch) >= BATCH:
             yield batch
@@ -209,36 +196,29 @@ def _batches(wanted: Iterable[Wanted]) -> Iterator[list[Wanted]]:
 
 def _claims(
     facts: Facts,
-    session: SessionSnapshot,
+    agent: str,
     new: Sequence[Extracted],
     asked: Sequence[Extracted],
     model: Judge,
-) -> tuple[list[Extracted], list[MemoryRequest], Mapping[str, KnownStatement]]:
-    """Return the claims among new items, and those that a model finds among `asked`, with their requests."""
-    from hippocampus.facts import write
-
-    claims = {item.key: item for item in new if not item.word_by_word}
-    requests = {
-        item.key: replace(write.claim(each), only_if_ending=item.kind == UPDATE)
-        for item, each in zip(claims.values(), _facts(claims.values(), session), strict=True)
+) -> tuple[list[Wanted], Mapping[str, KnownStatement]]:
+    """Return the claims among new statements, and those that a model finds among `asked`, with their requests."""
+    claims: dict[str, Wanted] = {
+        each.key: (each, replace(write.claim(each.item), only_if_ending=each.way == "update"))
+        for each in new
+        if each.way in {"claim", "update"}
     }
-    decided, known = write.judged(
-        facts.tables,
-        [write.claim(each) for each in _facts(asked, session)],
-        session.agent or facts.agent,
-        model,
-        model.seconds,
-    )
-    for item, request in zip(asked, decided, strict=True):
+    requests = [write.claim(each.item) for each in asked]
+    decided, known = write.judged(facts.tables, requests, agent, model, model.seconds)
+    for each, request in zip(asked, decided, strict=True):
         if (judgement := request.decision) is None:
             continue
         # What the user reports of others is theirs only where it ends what the user said.
         ends = judgement.action in {"update", "end"} and bool(judgement.known)
-        if ends or item.key in claims or not (request.statement and request.statement.hearsay):
-            (fact,) = _facts([claims.setdefault(item.key, item)], session)
+        if ends or each.key in claims or not (request.statement and request.statement.hearsay):
+            first = claims[each.key][0] if each.key in claims else each
             plain = judgement._replace(text="")  # the words are the user's, not the model's
-            requests[item.key] = replace(request, item=fact, decision=plain)
-    return list(claims.values()), [requests[key] for key in claims], known
+            claims[each.key] = first, replace(request, item=first.item, decision=plain)
+    return list(claims.values()), known
 
 
 def _printed(conversation: Transcript, opening: str) -> str:
@@ -266,40 +246,19 @@ def _confirmed(
     return list(fresh)
 
 
-def _facts(items: Iterable[Extracted], session: SessionSnapshot) -> Iterator[Item]:
-    from hippocampus.facts import Item, Origin
-    from hippocampus.storage.facts.models import HEARSAY
-
-    for item in items:
-        yield Item(
-            item.text,
-            type=_type_of(item),
-            intensity=importance(item.origin, item.kind),
-            tags=(HEARSAY,) if item.kind == PASTED else (),
-            origin=Origin(storable(session.name), item.turn, item.entry_id or "", item.origin),
-        )
-
-
-def _shown(item: Extracted, stored: Outcome, session: SessionSnapshot) -> str:
-    """Return what files show of an item, as JSON; empty for a message, and for what was not stored."""
-    if _is_message(item) or stored.memory is None:
+def _shown(each: Extracted, stored: Outcome, session: SessionSnapshot) -> str:
+    """Return what files show of a statement, as JSON; empty for a message, and for what was not stored."""
+    if each.way == "message" or stored.memory is None:
         return ""
-    kept = KeptItem(
-        item.text,
-        _type_of(item),
-        item.origin,
-        session.name,
-        item.turn,
-        item.entry_id,
-        stored.memory.id,
-        stored.action.replace("_", " "),
-    )
-    return json.dumps(asdict(kept))
-
-
-def _type_of(item: Extracted) -> str:
-    return {UPDATE: "fact", PASTED: "note"}.get(item.kind, item.kind)
-
-
-def _is_message(item: Extracted) -> bool:
-    return item.kind in {MESSAGE, PASTED} and item.word_by_word
+    item, origin = each.item, each.item.origin
+    kept = {
+        "text": item.content,
+        "kind": item.type,
+        "origin": origin.role,
+        "session": session.name,
+        "turn": origin.turn,
+        "entry_id": origin.entry_id or None,
+        "fact_id": stored.memory.id,
+        "outcome": stored.action.replace("_", " "),
+    }
+    return json.dumps(kept)

@@ -6,8 +6,9 @@ assistant or a tool said is kept word by word, with little importance, and never
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 from hippocampus.consolidation.caution import (
     WORD,
@@ -26,6 +27,7 @@ from hippocampus.facts.statements import joined, read, type_of, worded_as
 from hippocampus.facts.topics import is_own
 from hippocampus.policy import Policy, Subject
 from hippocampus.session.ports import Speaker
+from hippocampus.storage.facts.models import HEARSAY, Item, Origin
 
 MESSAGE = "event"
 """The kind of a message that is stored verbatim."""
@@ -64,23 +66,13 @@ PROMPT_CHARACTERS = 12_000
 """The newest sentences of the user are decided on, as many as fit."""
 
 
-@dataclass(frozen=True, slots=True)
-class Extracted:
+class Extracted(NamedTuple):
     """One statement that outlives its session."""
 
     key: str
-    text: str
-    kind: str
-    origin: Speaker
-    turn: int
-    entry_id: str | None
-    word_by_word: bool
-    """Whether it is stored verbatim, and not as a claim that may supersede others."""
-
-
-def importance(origin: str, kind: str) -> float:
-    """Return how much something matters, by its speaker and its type."""
-    return IMPORTANCE.get((origin, kind), OTHER_IMPORTANCE)
+    item: Item
+    way: Literal["claim", "update", "verbatim", "message"]
+    """Whether it may supersede others, is only kept where it does, or is stored word by word; a message is not shown."""
 
 
 def key_of(session: str, origin: str, text: str) -> str:
@@ -101,7 +93,16 @@ def extracted(  # noqa: PLR0913, PLR0917 - one parameter a field
     """Return a statement with its key; a message is known apart from a claim of its words."""
     text = storable(text).strip()
     key = key_of(session, f"{origin} {kind == MESSAGE}", text)
-    return Extracted(key, text, kind, origin, turn, entry_id, word_by_word=word_by_word)
+    item = Item(
+        text,
+        type={UPDATE: "fact", PASTED: "note"}.get(kind, kind),
+        intensity=IMPORTANCE.get((origin, kind), OTHER_IMPORTANCE),
+        tags=(HEARSAY,) if kind == PASTED else (),
+        origin=Origin(storable(session), turn, entry_id or "", origin),
+    )
+    if word_by_word:
+        return Extracted(key, item, "message" if kind in {MESSAGE, PASTED} else "verbatim")
+    return Extracted(key, item, "update" if kind == UPDATE else "claim")
 
 
 def worth_keeping(
@@ -111,30 +112,26 @@ def worth_keeping(
     tool_texts = ToolTexts(transcript.results)
     stored = {record.content: record.entry.id for record in records}
     found: list[Extracted] = []
-    for each in _newest(transcript.utterances):
-        if each.role == "user":
-            entry_id = stored.get(content_key(each.text.encode("utf-8", "surrogatepass")))
+    verbatim = functools.partial(extracted, session, word_by_word=True)
+    for said in _newest(transcript.utterances):
+        if said.role == "user":
+            entry_id = stored.get(content_key(said.text.encode("utf-8", "surrogatepass")))
             found += [
-                extracted(session, text, kind, "user", each.turn, entry_id, word_by_word=verbatim)
-                for text, kind, verbatim in _of_user(written(each.text), policy)
+                extracted(session, text, kind, "user", said.turn, entry_id, word_by_word=as_it_is)
+                for text, kind, as_it_is in _of_user(written(said.text), policy)
             ]
-        elif each.answers and (text := _of_assistant(each.text, tool_texts)):
-            found.append(
-                extracted(session, text, MESSAGE, "assistant", each.turn, word_by_word=True)
-            )
+        elif said.answers and (text := _of_assistant(said.text, tool_texts)):
+            found.append(verbatim(text, MESSAGE, "assistant", said.turn))
     for record in records:
-        text, entry = _of_record(record, policy, turn), record.entry
-        if text:
+        if text := _of_record(record, policy, turn):
+            entry = record.entry
             origin: Speaker = "host" if entry.type == "state" else "tool"
-            item = extracted(
-                session, text, "note", origin, entry.source.turn, entry.id, word_by_word=True
-            )
-            found.append(item)
+            found.append(verbatim(text, "note", origin, entry.source.turn, entry.id))
     first: dict[str, Extracted] = {}
-    for item in found:
-        if WORD.search(item.text):
-            first.setdefault(item.key, item)
-    claims = [key for key, item in first.items() if not item.word_by_word]
+    for each in found:
+        if WORD.search(each.item.content):
+            first.setdefault(each.key, each)
+    claims = [key for key, each in first.items() if each.way in {"claim", "update"}]
     for key in claims[:-MAX_CLAIMS]:
         del first[key]
     return list(first.values())

@@ -239,7 +239,11 @@ def _merged(
     after = {
         mark: each
         for mark, each in known.items()
-        if mark in there and (each.fact_id not in now or _has_line(now[each.fact_id], each))
+        if mark in there
+        and (
+            each.fact_id not in now  # else the line has the words of the fact that is true now
+            or ((true := now[each.fact_id]) and (true.id, true.content) == each[:2])
+        )
     }
 
     def noted(memory: Memory) -> MemoryLine:
@@ -271,11 +275,6 @@ def _merged(
             noted(memory)
             added += [line] if line.mark not in there else []
     return with_added("\n".join(each for each in lines if each is not None), added), after
-
-
-def _has_line(memory: Memory | None, line: Known) -> bool:
-    """Return whether a line has the words of the fact that is true now."""
-    return memory is not None and (memory.id, memory.content) == (line.fact_id, line.content)
 
 
 def _fits(line: MemoryLine, row: Row, after: Mapping[str, Known]) -> bool:
@@ -395,12 +394,11 @@ def _item(row: Row, old: Memory | None) -> Item:
 # For a session ---------------------------------------------------------------------------------------
 
 
-def publish(  # noqa: PLR0913 - one parameter an input
+def publish(  # noqa: PLR0913, PLR0917 - one parameter an input
     state: StateDir,
     outcome: ConsolidationOutcome,
     facts: Facts,
     policy: Policy,
-    *,
     at: float,
     activity: Sequence[str] = (),
 ) -> bool:

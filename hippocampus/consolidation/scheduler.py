@@ -9,7 +9,6 @@ import contextlib
 import logging
 import threading
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 
 from hippocampus.consolidation.inputs import ConsolidationResources, ContextLoadResources
@@ -67,43 +66,26 @@ class ConsolidationScheduler:
             StoreError: the ledger or the archive cannot be read or written.
 
         """
-        session, noted = (session, []) if is_whole else self._completed(session)
         # One that runs in a thread ends first, and both share the time of the model.
         patience = self._resources.policy.consolidation.model_seconds
         started = time.monotonic()
         self._wait(session.name, patience)
         left = max(0.0, patience - (time.monotonic() - started))
-        opened = Ledger(self._state, session.name, busy_seconds=END_SECONDS)
-        with contextlib.closing(opened) as ledger:
-            return self._consolidated(session, ledger, left, noted)
+        return self._consolidated(session, END_SECONDS, left, is_whole=is_whole)
 
     def _consolidated(
-        self,
-        session: SessionSnapshot,
-        ledger: Ledger,
-        model_seconds: float,
-        noted: Sequence[Utterance] = (),
+        self, session: SessionSnapshot, busy_seconds: float, model_seconds: float, *, is_whole: bool
     ) -> ConsolidationOutcome:
         """Consolidate; the fact store is loaded here, and not where a session is made."""
-        from hippocampus.consolidation.daily_log import activity
         from hippocampus.consolidation.deep import consolidate
-        from hippocampus.consolidation.memory_file import publish
 
-        if not self._resources.policy.consolidation.facts:
-            ledger.consolidated(ledger.pending())
-            return ConsolidationOutcome(session.name, session.turn, (), finished=True)
-
-        def published(outcome: ConsolidationOutcome) -> bool:
-            return publish(
-                self._state,
-                outcome,
-                self._resources.facts(),
-                self._resources.policy,
-                at=time.time(),
-                activity=activity(session.records, ledger.last_call()),
-            )
-
-        return consolidate(session, noted, ledger, self._resources, model_seconds, published)
+        opened = Ledger(self._state, session.name, busy_seconds=busy_seconds)
+        with contextlib.closing(opened) as ledger:
+            session, noted = (session, []) if is_whole else self._completed(session)
+            if not self._resources.policy.consolidation.facts:
+                ledger.consolidated(ledger.pending())
+                return ConsolidationOutcome(session.name, session.turn, (), finished=True)
+            return consolidate(session, noted, ledger, self._state, self._resources, model_seconds)
 
     def end(self, session: SessionSnapshot, *, is_whole: bool) -> None:
         """Consolidate a session that ends in a thread, and wait for it for a bounded time."""
@@ -143,11 +125,8 @@ class ConsolidationScheduler:
         if before is not None:
             before.join()
         try:
-            opened = Ledger(self._state, session.name, busy_seconds=2 * END_SECONDS)
-            with contextlib.closing(opened) as ledger:
-                session, noted = (session, []) if is_whole else self._completed(session)
-                patience = self._resources.policy.consolidation.model_seconds
-                self._consolidated(session, ledger, patience, noted)
+            patience = self._resources.policy.consolidation.model_seconds
+            self._consolidated(session, 2 * END_SECONDS, patience, is_whole=is_whole)
         except StoreError as failure:
             LOG.error(LEFT, session.name, failure)  # noqa: TRY400 - the cause is in the text
         except Exception:  # law 3: the session's end tries again, and no turn fails
