@@ -5,6 +5,7 @@ Pure, one pass over the lines. What a line means is decided elsewhere.
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable
 from typing import NamedTuple
@@ -176,7 +177,9 @@ class _Reader:
             self._pasted.append(line)
         else:
             self._own.append(_QUOTATION.sub(_unless_name, _INLINE.sub(" ", plain)))
-            if self._by_shape and _ANNOUNCED.search(plain) and not self._announces_list():
+            below = [each.strip() for each in self.lines[self._at + 1 : self._at + 3]]
+            is_list = _LISTED.match(next(filter(None, below), ""))
+            if self._by_shape and _ANNOUNCED.search(plain) and not is_list:
                 self._is_over = _never
 
     def _begins_block(self, line: str, plain: str) -> bool:
@@ -191,7 +194,7 @@ class _Reader:
                 return True
             is_closed = self._closed.get(tag[1], -1) > self._at
             # What follows an unclosed tag may belong to it, in a message of a chat.
-            unclosed = _never if self._by_shape else _is_blank
+            unclosed = _never if self._by_shape else operator.not_
             self._is_over = (lambda other: end in other) if is_closed else unclosed
         elif (closing := _QUOTES.get(plain[0])) and not any(end in plain[1:] for end in closing):
             self._is_over = lambda other: any(end in other for end in closing)
@@ -229,12 +232,6 @@ class _Reader:
             self._goes_on = True
         return self._goes_on or self._is_over is not None
 
-    def _announces_list(self) -> bool:
-        below = next(
-            (each.strip() for each in self.lines[self._at + 1 : self._at + 3] if each.strip()), ""
-        )
-        return _LISTED.match(below) is not None
-
     def result(self) -> Written:
         """Return the lines; a document, a page and a mostly pasted message are pasted as a whole."""
         own = tuple(self._own)
@@ -252,10 +249,6 @@ class _Reader:
 
 def _never(_line: str) -> bool:
     return False
-
-
-def _is_blank(line: str) -> bool:
-    return not line
 
 
 def _unless_name(quoted: re.Match[str]) -> str:

@@ -8,11 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
 
 from hippocampus.facts.models import RANKINGS, Recalled, Score
 from hippocampus.facts.ranking import Matches, named, places, relevance, speakers
-from hippocampus.facts.strength import DAY_SECONDS, boosted, fading, recency
+from hippocampus.facts.strength import DAY_SECONDS, fading, recency
 from hippocampus.facts.tables import WRITING_SECONDS, FactTables
 from hippocampus.facts.timestamps import day
 from hippocampus.facts.words import content_words, query_terms, without
@@ -192,7 +191,8 @@ def confirm(tables: FactTables, ids: Iterable[str], at: float) -> int:
     with tables.database.transaction():
         found = memories.by_id(tables.database, ids)
         for row, each in found.values():
-            memories.access(tables.database, row, boosted(tables.policy, each.intensity), at)
+            boosted = max(each.intensity, min(1.0, each.intensity + tables.policy.boost))
+            memories.access(tables.database, row, boosted, at)
     return len(found)
 
 
@@ -209,7 +209,9 @@ def find(
     """
     db = tables.database
     having = _telling(tables, list(query_terms(text).values()))
-    hits = search.matched(db, _any_or_all(having), MATCHED) if having else []
+    is_any = any(having.values())  # of any of the rare words; of all, where none is rare
+    match = " OR ".join(having) if is_any else " AND ".join(f"({term})" for term in having)
+    hits = search.matched(db, match, MATCHED) if having else []
     rows = search.passing_among(db, hits, query)
     if len(hits) == MATCHED and _few(hits, rows):
         hits = search.matched_passing(db, " OR ".join(having), query, MATCHED)
@@ -226,7 +228,9 @@ def find(
         cosines = tables.vectors.nearest(vectors[0], NEAREST)
         rows |= search.passing_among(db, cosines, query)
         if len(cosines) == NEAREST and _few(cosines, rows):
-            cosines = _nearest_among(tables, vectors[0], query)
+            passing = search.newest_passing(db, query, FEW)
+            among = tables.vectors.cosines(vectors[0], passing)
+            cosines = dict(sorted(among.items(), key=lambda pair: -pair[1])[:NEAREST])
             rows |= search.passing_among(db, cosines, query)
     best = [*hits[:SPREAD], *list(cosines)[:SPREAD]]
     rows |= search.standing_at(db, places(rows[row] for row in best if row in rows), query)
@@ -239,13 +243,6 @@ def find(
     return Matches(rows, held, weights, cosines, distinct)
 
 
-def _any_or_all(having: Mapping[str, Sequence[int]]) -> str:
-    """Return the FTS5 expression of any of the rare words; of all, where none is rare."""
-    if any(having.values()):
-        return " OR ".join(having)
-    return " AND ".join(f"({term})" for term in having)
-
-
 def _telling(tables: FactTables, terms: Sequence[str]) -> dict[str, list[int]]:
     """Return the rows of each term that is not in a great many memories; of all, where every one is."""
     db = tables.database
@@ -254,13 +251,6 @@ def _telling(tables: FactTables, terms: Sequence[str]) -> dict[str, list[int]]:
     having = {term: search.having(db, term, most) for term in terms}
     rare = {term: there for term, there in having.items() if len(there) < most}
     return rare or {term: [] for term in terms}
-
-
-def _nearest_among(tables: FactTables, vector: Any, query: RecallQuery) -> dict[int, float]:
-    """Return cosines by row, of the nearest that pass the filters."""
-    rows = search.newest_passing(tables.database, query, FEW)
-    found = tables.vectors.cosines(vector, rows)
-    return dict(sorted(found.items(), key=lambda pair: -pair[1])[:NEAREST])
 
 
 def _held(
@@ -336,7 +326,7 @@ def _tokens(result: Recalled) -> int:
 def _reranked(tables: FactTables, text: str, found: list[Recalled]) -> list[Recalled]:
     """Order results by the reranker; where it fails, the order of scores stays."""
     assert tables.rerank is not None
-    from hippocampus.facts.bounded import within
+    from hippocampus.models.bounded import within
 
     values = within(
         RERANK_SECONDS, tables.rerank, text, [result.memory.content for result in found]

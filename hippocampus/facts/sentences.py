@@ -35,17 +35,13 @@ def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
     >>> [text[start:end] for start, end in sentence_spans(text)]
     ['Ann lives in Rome. ', 'Bo moved on 3. May. ', 'At 5 p.m. he left.']
     """
-    cuts = [match.end() for match in _SENTENCE.finditer(text) if not _goes_on(text, match)]
+    cuts = [
+        cut.end()
+        for cut in _SENTENCE.finditer(text)
+        if "\n" in cut[0] or not _ABBREVIATION.search(text[max(0, cut.start() - 12) : cut.start()])
+    ]
     yield from (
         (start, end) for start, end in itertools.pairwise([0, *cuts, len(text)]) if start < end
-    )
-
-
-def _goes_on(text: str, cut: re.Match[str]) -> bool:
-    """Return whether the stop before a cut belongs to an abbreviation or an ordinal."""
-    return (
-        "\n" not in cut[0]
-        and _ABBREVIATION.search(text[max(0, cut.start() - 12) : cut.start()]) is not None
     )
 
 

@@ -117,7 +117,11 @@ def read(text: str) -> Statement:
             or pattern(rules.negation).search(plain.partition(" ")[2])
         ),
         swaps,
-        () if adds else tuple(_shifts(plain, rules)),
+        tuple(
+            Shift(found["thing"], _bare(found["new"], rules))
+            for rule in (() if adds else rules.shifts)
+            for found in _wordings(rule, plain)
+        ),
         ended,
         moves and not adds and not ended,
         moves,
@@ -177,12 +181,6 @@ def _swaps(plain: str, rules: Wording, *, adds: bool, moves: bool) -> Iterator[S
                 clause = next((part for part in _clauses(plain, rules) if old in part), plain)
                 rest = _bare(clause.replace(old, " ", 1).replace(new, " ", 1), rules)
                 yield Swap(old, new, topic(rest))
-
-
-def _shifts(plain: str, rules: Wording) -> Iterator[Shift]:
-    for rule in rules.shifts:
-        for found in _wordings(rule, plain):
-            yield Shift(found["thing"], _bare(found["new"], rules))
 
 
 def _wordings(rule: str, plain: str) -> Iterator[dict[str, str]]:

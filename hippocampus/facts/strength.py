@@ -42,16 +42,6 @@ def fading(policy: FactPolicy, at: float) -> Callable[[str, float, int, float], 
     return left
 
 
-def running_mean(mean: float, encounters: int, value: float) -> float:
-    """Return the mean of `encounters` values and one more."""
-    return (mean * encounters + value) / (encounters + 1)
-
-
-def boosted(policy: FactPolicy, intensity: float) -> float:
-    """Return the intensity after an access; never over 1."""
-    return max(intensity, min(1.0, intensity + policy.boost))
-
-
 def recency(age_days: float, span_days: float = 100.0) -> float:
     """Return how recent something of an age is, 0..1.
 

@@ -22,7 +22,6 @@ from hippocampus.facts.words import content_words
 from hippocampus.facts.write import remember_many
 from hippocampus.formats.signatures import arguments_of, as_function, schema_of
 from hippocampus.formats.writing import tool_definition
-from hippocampus.storage.facts.database import Database
 from hippocampus.storage.facts.errors import BlockError
 from hippocampus.storage.facts.host_messages import messages
 from hippocampus.storage.facts.memories import returning
@@ -291,9 +290,13 @@ def recall_conversation(
     limit: Annotated[Count, _about("How many to return at most; 20 if left out.")] = 20,
 ) -> str:
     """Search the messages of earlier conversations by their words."""
-    table = facts.messages_table
-    found = conversation_lines(facts.tables.database, table, query, limit) if table else []
-    return "\n".join(found) or "No message matches."
+    db, table, lines = facts.tables.database, facts.messages_table, []
+    words = content_words(query)[:MAX_WORDS]
+    for text, row in messages(db, table, words, limit) if table else ():
+        at = row.get("at") or row.get("created_at") or row.get("timestamp")
+        when = f"{day(at)} " if isinstance(at, int | float) else ""
+        lines.append(f"- [{when}{row.get('role') or row.get('sender') or ''}] {text}")
+    return "\n".join(lines) or "No message matches."
 
 
 def memory_remember(
@@ -353,21 +356,6 @@ EVERY = (
     memory_recall,
     memory_forget,
 )
-
-
-def conversation_lines(db: Database, table: str, query: str, limit: int) -> list[str]:
-    """Return a line for each message of a table that contains most words of a query: day, role, text.
-
-    Raises:
-        FactError: the table is missing or has no column of text.
-
-    """
-    lines = []
-    for text, row in messages(db, table, content_words(query)[:MAX_WORDS], limit):
-        at = row.get("at") or row.get("created_at") or row.get("timestamp")
-        when = f"{day(at)} " if isinstance(at, int | float) else ""
-        lines.append(f"- [{when}{row.get('role') or row.get('sender') or ''}] {text}")
-    return lines
 
 
 TOOLS: Mapping[str, Tool] = MappingProxyType(

@@ -20,7 +20,6 @@ from hippocampus.facts.resolve import Ending, endings
 from hippocampus.facts.sentences import sentences, without_recalled, without_sentence
 from hippocampus.facts.similar import differ, similarities
 from hippocampus.facts.statements import Statement, joined, read, type_of
-from hippocampus.facts.strength import running_mean
 from hippocampus.facts.tables import FactTables
 from hippocampus.facts.timestamps import Moment, new_id, optional_seconds
 from hippocampus.facts.topics import holds, topic
@@ -362,9 +361,10 @@ class _Transaction:
         return max(same, key=likely.__getitem__, default=None)
 
     def _strengthened(self, row: int, wanted: MemoryRequest, at: float, reason: str) -> Outcome:
+        """Count an encounter; the intensity is the mean of all encounters."""
         old = memories.by_row(self._db, [row])[row]
-        intensity = running_mean(old.intensity, old.encounters, self._intensity(wanted.item))
-        memory = memories.strengthen(self._db, row, intensity, at)
+        total = old.intensity * old.encounters + self._intensity(wanted.item)
+        memory = memories.strengthen(self._db, row, total / (old.encounters + 1), at)
         return Outcome(Action.STRENGTHENED, reason, memory, others=(memory.id,))
 
     def _added(

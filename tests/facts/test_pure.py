@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.facts import languages
+from hippocampus.facts import Facts, languages
 from hippocampus.facts.languages import CODES, language, language_of, pattern, template
 from hippocampus.facts.models import HIPPO_HALF_LIFE_DAYS, POLICIES, FactPolicy
 from hippocampus.facts.pasted import own_words
@@ -26,13 +26,12 @@ from hippocampus.facts.strength import (
     due_for_pruning,
     fading,
     resistance,
-    running_mean,
 )
 from hippocampus.facts.topics import holds
-from hippocampus.facts.vectors import bit_distances, unit
 from hippocampus.facts.words import content_words, indexed, match_of, query_terms, words
 from hippocampus.storage.facts.memories import made
 from hippocampus.storage.facts.models import Item, RankedRow
+from hippocampus.storage.facts.vectors import bit_distances, unit
 
 DAY = 86_400.0
 TEXTS = st.text(min_size=1, max_size=80)
@@ -99,11 +98,10 @@ def test_pruning_follows_the_rules(type_name, intensity, days, pruned):
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
-def test_the_running_mean_is_the_mean(numbers):
-    mean = numbers[0]
-    for count, value in enumerate(numbers[1:], 1):
-        mean = running_mean(mean, count, value)
-    assert mean == pytest.approx(sum(numbers) / len(numbers))
+def test_an_intensity_is_the_mean_of_all_encounters(numbers):
+    with Facts(":memory:") as facts:
+        kept = [facts.store("I like tea.", intensity=number).memory for number in numbers]
+    assert kept[-1].intensity == pytest.approx(sum(numbers) / len(numbers))
 
 
 @given(TEXTS)
