@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hippocampus import prices
-from hippocampus.consolidation import inputs
+from hippocampus.consolidation.inputs import ConsolidationResources
 from hippocampus.consolidation.scheduler import ConsolidationScheduler
 from hippocampus.errors import ModelError, SealedError, StoreError
 from hippocampus.models import tokens
@@ -163,15 +163,18 @@ class Hippocampus:
                 raise
             Guard("*", disk_problems).say_of_disk("sending messages as they are", failure)
         self._store: ContentStore = store
-        loads = inputs.ContextLoadResources(
-            stored, self._store, declared, encoding, self._known_facts
+        inputs = ConsolidationResources(
+            stored,
+            self._store,
+            declared,
+            encoding,
+            lambda: self.facts,
+            self._known_facts,
+            complete,
         )
         if isinstance(stored, DirectoryState):
-            loads = replace(loads, read_edits=self._read_edits)
-        self._scheduler = ConsolidationScheduler(
-            inputs.ConsolidationResources(declared, lambda: self.facts, complete),
-            loads,
-        )
+            inputs = replace(inputs, read_edits=self._read_edits)
+        self._scheduler = ConsolidationScheduler(inputs)
         self._resources = Resources(
             state=stored,
             store=self._store,

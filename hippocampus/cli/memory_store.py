@@ -35,9 +35,10 @@ def opened(
 
     settings = POLICIES.get(preset := os.environ.get(POLICY) or "default")
     if settings is None:  # a policy is only read where one is named
-        from hippocampus.facts.settings import named
+        from hippocampus import policy
+        from hippocampus.facts.settings import settings_of
 
-        settings = named(preset)
+        settings = settings_of(policy.load(preset).facts)
     agent = OWN_AGENT if agent == EVERY_AGENT else agent  # each call names whom it asks about
     more = {"embed": embed(), "complete": complete(), "rerank": rerank()} if models else {}
     return Facts(path, settings=settings, agent=agent, reembedding=reembedding, **more)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from hippocampus.consolidation.caution import without_secrets
-from hippocampus.consolidation.inputs import ContextLoadResources
+from hippocampus.consolidation.inputs import ConsolidationResources
 from hippocampus.entries.adoption import adopted
 from hippocampus.entries.entry import (
     Decay,
@@ -79,7 +79,7 @@ class ContextLoad:
 NOTHING = ContextLoad("", 0, ())
 
 
-def opening(request: ContextLoadRequest, resources: ContextLoadResources) -> ContextLoad:
+def opening(request: ContextLoadRequest, resources: ConsolidationResources) -> ContextLoad:
     """Return what a session starts with; nothing where nothing fits its first message or budget.
 
     Raises:
@@ -93,7 +93,7 @@ def opening(request: ContextLoadRequest, resources: ContextLoadResources) -> Con
     frame_tokens = tokens.count(f"{first}\n{FOOTER}\n\n", encoding)
     left = budget - frame_tokens
     resources.read_edits(request.agent)
-    facts = resources.facts()
+    facts = resources.known_facts()
     excerpts = list(resources.state.earlier(request.session, request.agent, EARLIER_SESSIONS))
     states = _states(excerpts, facts, request)
     parts = {
@@ -132,7 +132,7 @@ def opening(request: ContextLoadRequest, resources: ContextLoadResources) -> Con
 def _known(  # noqa: PLR0913, PLR0917 - one parameter an input
     facts: Facts,
     request: ContextLoadRequest,
-    resources: ContextLoadResources,
+    resources: ConsolidationResources,
     states: Sequence[str],
     left: float,
     frame_tokens: int,
@@ -204,7 +204,7 @@ def _states(
 def _stored_entries(
     excerpts: Sequence[SessionExcerpt],
     request: ContextLoadRequest,
-    resources: ContextLoadResources,
+    resources: ConsolidationResources,
 ) -> list[LoadLine]:
     """Return lines on stored entries; those that share words with the first message come first."""
     words = set(_WORD.findall(request.message.lower()[:QUERY_CHARACTERS]))

@@ -16,7 +16,7 @@ from hippocampus.entries.adoption import is_adopted
 from hippocampus.entries.entry import Record, Stage
 from hippocampus.errors import StoreError
 from hippocampus.facts.timestamps import day, stamp
-from hippocampus.session.ports import ConsolidationOutcome, KeptItem
+from hippocampus.session.ports import ConsolidationOutcome
 from hippocampus.storage import files
 from hippocampus.storage.ledger import ModelCall
 from hippocampus.storage.state_dir import StateDir
@@ -97,15 +97,12 @@ def _block(
         yield f"The model was asked once, for {outcome.model_tokens:,} tokens.\n"
     if not outcome.kept:
         yield "Nothing was kept."
-    yield from map(_line, outcome.kept)
-
-
-def _line(kept: KeptItem) -> str:
-    done = f", {kept.outcome.replace('_', ' ')}" if kept.outcome else ""
-    entry = f", entry {kept.entry_id}" if kept.entry_id else ""
-    mark = f" <!-- {mark_of(kept.fact_id)} -->" if kept.fact_id else ""
-    origin = f"{kept.origin}, turn {kept.turn}{entry}"
-    return f"- {kept.kind}: {shown(kept.text)} ({origin}{done}){mark}"
+    for kept in outcome.kept:
+        done = f", {kept.outcome.replace('_', ' ')}" if kept.outcome else ""
+        entry = f", entry {kept.entry_id}" if kept.entry_id else ""
+        mark = f" <!-- {mark_of(kept.fact_id)} -->" if kept.fact_id else ""
+        origin = f"{kept.origin}, turn {kept.turn}{entry}"
+        yield f"- {kept.kind}: {shown(kept.text)} ({origin}{done}){mark}"
 
 
 def activity(records: Iterable[Record], call: ModelCall | None) -> list[str]:

@@ -26,7 +26,7 @@ from hippocampus.models import tokens
 from hippocampus.session.ports import ConsolidationOutcome, KeptItem, SessionSnapshot
 from hippocampus.storage import consolidated
 from hippocampus.storage.ledger import Ledger
-from hippocampus.storage.state_dir import StateDir
+from hippocampus.storage.state import directory_of
 
 if TYPE_CHECKING:
     from hippocampus.facts import Facts, Outcome
@@ -43,11 +43,10 @@ CONFIRMED = "confirmed"
 """The origin in the key of a printed memory whose use is counted."""
 
 
-def consolidate(  # noqa: PLR0913, PLR0917 - one parameter an input
+def consolidate(
     session: SessionSnapshot,
     noted: Sequence[Utterance],
     ledger: Ledger,
-    state: StateDir,
     resources: ConsolidationResources,
     model_seconds: float,
 ) -> ConsolidationOutcome:
@@ -81,7 +80,7 @@ def consolidate(  # noqa: PLR0913, PLR0917 - one parameter an input
         session.name, session.turn, kept, finished=True, model_tokens=model.tokens
     )
     # A kill before they are noted as published, or a failure of the files, publishes them again.
-    did = activity(session.records, ledger.last_call())
+    state, did = directory_of(resources.state), activity(session.records, ledger.last_call())
     if unpublished and not publish(state, outcome, facts, resources.policy, time.time(), did):
         return replace(outcome, finished=False)
     with db.transaction():

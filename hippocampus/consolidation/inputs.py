@@ -19,24 +19,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ConsolidationResources:
-    """What a consolidation works with."""
-
-    policy: Policy
-    facts: Callable[[], Facts]
-    """Opens the long-term memory."""
-    complete: Callable[[str], str] | None = None
-    """Returns a model's answer to a prompt."""
-
-
-@dataclass(frozen=True, slots=True)
-class ContextLoadResources:
-    """What a context load works with."""
+    """What the consolidations and the context loads of one memory work with."""
 
     state: StateStore
     store: ContentStore
     policy: Policy
     encoding: str
-    facts: Callable[[], Facts | None]
-    """Opens the fact store, if it exists."""
+    facts: Callable[[], Facts]
+    """Opens the long-term memory, made if missing."""
+    known_facts: Callable[[], Facts | None]
+    """Opens it if it exists."""
+    complete: Callable[[str], str] | None = None
+    """Returns a model's answer to a prompt."""
     read_edits: Callable[[str], object] = lambda _: None
     """Applies a person's edits of an agent's memory file to the facts."""

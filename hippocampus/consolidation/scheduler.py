@@ -11,7 +11,7 @@ import threading
 import time
 from dataclasses import replace
 
-from hippocampus.consolidation.inputs import ConsolidationResources, ContextLoadResources
+from hippocampus.consolidation.inputs import ConsolidationResources
 from hippocampus.consolidation.transcript import Utterance, transcript_of
 from hippocampus.errors import HippocampusError, StoreError
 from hippocampus.formats import reader
@@ -29,17 +29,16 @@ LEFT = "session %s: not consolidated, which the next start or `hippocampus conso
 class ConsolidationScheduler:
     """The consolidations and context loads of one memory: `session.ports.Consolidator`."""
 
-    def __init__(self, resources: ConsolidationResources, loads: ContextLoadResources) -> None:
+    def __init__(self, resources: ConsolidationResources) -> None:
         self._resources = resources
-        self._loads = loads
         self._threads: dict[str, threading.Thread] = {}
-        self.closed = not isinstance(loads.state, DirectoryState)
+        self.closed = not isinstance(resources.state, DirectoryState)
         """Whether the memory is closed, or keeps no facts; a session that ends later is consolidated at
         the next start."""
 
     @property
     def _state(self) -> StateDir:
-        return directory_of(self._loads.state)
+        return directory_of(self._resources.state)
 
     def context_load(self, request: ContextLoadRequest, ledger: SessionStore) -> str:
         """Return the text before a session's first message, decided once and stored in its ledger.
@@ -53,7 +52,7 @@ class ConsolidationScheduler:
         from hippocampus.consolidation.context_load import NOTHING, opening
 
         try:
-            found = opening(request, self._loads)
+            found = opening(request, self._resources)
         except HippocampusError as failure:
             LOG.warning("session %s starts without memories: %s", request.session, failure)
             found = NOTHING
@@ -85,7 +84,7 @@ class ConsolidationScheduler:
             if not self._resources.policy.consolidation.facts:
                 ledger.consolidated(ledger.pending())
                 return ConsolidationOutcome(session.name, session.turn, (), finished=True)
-            return consolidate(session, noted, ledger, self._state, self._resources, model_seconds)
+            return consolidate(session, noted, ledger, self._resources, model_seconds)
 
     def end(self, session: SessionSnapshot, *, is_whole: bool) -> None:
         """Consolidate a session that ends in a thread, and wait for it for a bounded time."""
@@ -164,7 +163,7 @@ class ConsolidationScheduler:
         if not last:  # without an archive, the user's instructions are in the store
             for record in session.records:
                 if record.kind == "message":
-                    content = self._loads.store.get(record.content) or b""
+                    content = self._resources.store.get(record.content) or b""
                     text = content.decode("utf-8", "surrogatepass")
                     turn = record.entry.source.turn
                     noted.append(Utterance("user", text, turn, answers=False))

@@ -19,7 +19,6 @@ from hippocampus.facts.statements import (
     Shift,
     Statement,
     Swap,
-    asserted,
     denies,
     prefers,
     read,
@@ -220,7 +219,7 @@ def _by_overlap(new: Statement, said: Sequence[KnownStatement], recent: int | No
     It may name the wrong value before the right one.
     """
     reason = "it corrects what was said"
-    right = asserted(new.text)
+    right = next(reversed(uncorrected(new.text)), "")
     shares = []
     for row, sentence, _ in said:
         about = topic(sentence)
@@ -259,7 +258,8 @@ def _changes(sentence: str, text: str) -> list[tuple[list[str], list[str]]]:
     >>> _changes("the port of web is 80", "Wrong, the port of api is 8080")
     [(['web'], ['api']), (['80'], ['8080'])]
     """
-    old, new = (_SPELLED.findall(normalised(each)) for each in (sentence, uncorrected(text)))
+    texts = sentence, " ".join(uncorrected(text))
+    old, new = (_SPELLED.findall(normalised(each)) for each in texts)
     alike = SequenceMatcher(None, [each[:4] for each in old], [each[:4] for each in new])
     dated = expression(r"\d.*|{days}", spoken(sentence).code)
     changes = []

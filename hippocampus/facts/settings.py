@@ -1,12 +1,10 @@
-"""A policy's `facts` block, or a preset's name, to the settings of a fact store. Nothing is opened."""
+"""A policy's `facts` block to the settings of a fact store. Nothing is opened."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-from hippocampus import policy
 from hippocampus.facts.models import POLICIES, FactPolicy
 from hippocampus.policy.facts import FactFields
 
@@ -25,15 +23,3 @@ def settings_of(fields: FactFields) -> FactPolicy:
     }
     said["half_life_days"] = {**base.half_life_days, **fields.half_life_days}
     return replace(base, **said, preset=fields.ranking or base.preset)
-
-
-def named(name: str | Path) -> FactPolicy:
-    """Return the settings of a preset (`default`, `hippo`, `scriptling`), or those of a policy.
-
-    Raises:
-        PolicyError: there is no such preset, policy or file, or it cannot be read.
-
-    """
-    if isinstance(name, str) and name in POLICIES:
-        return POLICIES[name]
-    return settings_of(policy.load(name).facts)

@@ -128,36 +128,23 @@ def read(text: str) -> Statement:
     )
 
 
-def uncorrected(text: str) -> str:
-    """Return a sentence without the clauses that only call an earlier one wrong.
+def uncorrected(text: str) -> list[str]:
+    """Return the clauses of a correction that do more than call an earlier one wrong; the last has the right value.
 
-    >>> uncorrected("No, sorry: the port is 80")
-    'the port is 80'
+    >>> uncorrected("No, not Tuesday: the launch is on Thursday, sorry")
+    ['not Tuesday', 'the launch is on Thursday']
     """
-    return " ".join(_uncorrected(text))
-
-
-def asserted(text: str) -> str:
-    """Return the last clause of a correction, which has the right value.
-
-    >>> asserted("No, not Tuesday: the launch is on Thursday, sorry")
-    'the launch is on Thursday'
-    """
-    return next(reversed(_uncorrected(text)), "")
+    rules = spoken(text).rules
+    if rules is None:
+        return [text]
+    correction = pattern(rules.correction)
+    return [each for each in _clauses(text, rules) if not correction.search(f"{each},")]
 
 
 def denies(text: str) -> bool:
     """Return whether a text has a word of a denial."""
     rules = spoken(text).rules
     return rules is not None and pattern(rules.negation).search(text) is not None
-
-
-def _uncorrected(text: str) -> list[str]:
-    rules = spoken(text).rules
-    if rules is None:
-        return [text]
-    correction = pattern(rules.correction)
-    return [each for each in _clauses(text, rules) if not correction.search(f"{each},")]
 
 
 def _clauses(text: str, rules: Wording) -> list[str]:

@@ -6,10 +6,11 @@ import math
 
 import pytest
 
-from hippocampus import Hippocampus
+from hippocampus import Hippocampus, policy
+from hippocampus.cli.memory_store import opened
 from hippocampus.errors import PolicyError
 from hippocampus.facts.models import POLICIES, FactPolicy
-from hippocampus.facts.settings import named, settings_of
+from hippocampus.facts.settings import settings_of
 from hippocampus.policy.facts import FactFields
 
 BLOCK = """
@@ -34,7 +35,7 @@ def test_every_field_of_the_settings_can_be_declared():
 def test_a_block_changes_what_it_names_and_leaves_the_preset_s_rest(tmp_path):
     path = tmp_path / "mine.yaml"
     path.write_text(BLOCK)
-    settings = named(path)
+    settings = settings_of(policy.load(path).facts)
     assert settings.half_life_days == {"note": 3.0, "decision": math.inf}
     assert (settings.hide_below, settings.preset, settings.keep_secrets) == (0.2, "ours", True)
     assert settings.other_half_life_days == POLICIES["hippo"].other_half_life_days
@@ -44,7 +45,7 @@ def test_a_block_changes_what_it_names_and_leaves_the_preset_s_rest(tmp_path):
 def test_a_policy_that_extends_keeps_the_block_s_other_fields(tmp_path):
     (tmp_path / "mine.yaml").write_text(BLOCK)
     (tmp_path / "more.yaml").write_text("extends: mine.yaml\nfacts:\n  hide_below: 0.3\n")
-    settings = named(tmp_path / "more.yaml")
+    settings = settings_of(policy.load(tmp_path / "more.yaml").facts)
     assert (settings.hide_below, settings.reinforce) == (0.3, "returned")
 
 
@@ -55,12 +56,13 @@ def test_a_memory_opens_its_facts_by_its_policy(tmp_path):
     memory.close()
 
 
-def test_a_mistake_is_told_with_its_place(tmp_path):
+def test_a_mistake_is_told_with_its_place(tmp_path, monkeypatch):
     path = tmp_path / "mine.yaml"
     path.write_text("facts:\n  hide_belw: 0.2\n  half_life_days: {note: 0}\n")
     with pytest.raises(PolicyError) as told:
-        named(path)
+        policy.load(path)
     assert "hide_below" in str(told.value)
     assert "half_life_days" in str(told.value)
+    monkeypatch.setenv("HIPPOCAMPUS_POLICY", "no-such-preset")
     with pytest.raises(PolicyError):
-        named("no-such-preset")
+        opened(tmp_path / "m.sqlite3")

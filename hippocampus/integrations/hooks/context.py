@@ -63,7 +63,7 @@ def _loaded(event: dict[str, Any], state: StateDir, policy_name: str) -> str:
         return ""
     from hippocampus import policy
     from hippocampus.consolidation.context_load import opening
-    from hippocampus.consolidation.inputs import ContextLoadResources
+    from hippocampus.consolidation.inputs import ConsolidationResources
     from hippocampus.facts import Facts
     from hippocampus.facts.query import CONTEXT_TOKENS
     from hippocampus.models import tokens
@@ -81,7 +81,12 @@ def _loaded(event: dict[str, Any], state: StateDir, policy_name: str) -> str:
     with contextlib.ExitStack() as closing:
         store = closing.enter_context(opened_store(state))
         facts = closing.enter_context(Facts(state.database))
-        resources = ContextLoadResources(
-            DirectoryState(state), store, rules, tokens.DEFAULT_ENCODING, lambda: facts
+        resources = ConsolidationResources(
+            DirectoryState(state),
+            store,
+            rules,
+            tokens.DEFAULT_ENCODING,
+            lambda: facts,
+            lambda: facts,
         )
         return opening(request, resources).text.strip()
