@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import hippocampus
+from hippocampus.facts import Facts
 
 ROOT = Path(__file__).parent.parent
 IMPORTED = """
@@ -50,6 +51,14 @@ with memory.session("s") as session:
 memory.close()
 print([name for name in ("numpy", "httpx", "onnxruntime", "psycopg") if name in sys.modules])
 """
+RETRIEVAL = """
+import io, sys
+from pathlib import Path
+sys.stdin = io.TextIOWrapper(io.BytesIO(b"Where is the boiler?"))
+from hippocampus.cli.memory_retrieve import run
+run("default", None, 500, Path("memory.sqlite3"), as_json=False)
+print([name for name in ("numpy", "pydantic", "typer") if name in sys.modules])
+"""
 SHIPPED = """
 import hippocampus
 from hippocampus.policy import load, shipped
@@ -74,6 +83,17 @@ def test_a_small_session_loads_nothing_that_it_does_not_need(tmp_path: Path) -> 
         capture_output=True, text=True, cwd=tmp_path, check=False,
     )  # fmt: skip
     assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
+def test_a_prompt_waits_for_no_library_that_its_retrieval_does_not_need(tmp_path: Path) -> None:
+    with Facts(tmp_path / "memory.sqlite3") as facts:
+        facts.remember("The boiler is in the cellar.")
+    done = subprocess.run(
+        [sys.executable, "-c", RETRIEVAL],
+        capture_output=True, text=True, cwd=tmp_path, check=False,
+    )  # fmt: skip
+    assert "The boiler is in the cellar." in done.stdout
+    assert (done.stdout.splitlines()[-1], done.stderr) == ("[]", "")
 
 
 @pytest.mark.parametrize("name", hippocampus.__all__)

@@ -19,7 +19,6 @@ from hippocampus.entries import text as texts
 from hippocampus.entries.origin import EntryOrigin
 
 storable = texts.storable
-MARK_CHARACTERS = 2
 ID_CHARACTERS = 8
 MAX_ID_CHARACTERS = 12
 

@@ -1,6 +1,8 @@
-"""Texts as a database takes them; nothing is loaded for it."""
+"""Texts as a database takes them, and the letters that open its ids; nothing is loaded for it."""
 
 from __future__ import annotations
+
+MARK_CHARACTERS = 2
 
 
 def storable(text: str) -> str:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from hippocampus.entries.entry import MARK_CHARACTERS
+from hippocampus.entries.text import MARK_CHARACTERS
 from hippocampus.errors import StoreError
 from hippocampus.storage import files, migrations, sqlite
 from hippocampus.storage.schema import SCHEMA
