@@ -27,7 +27,7 @@ from hippocampus.storage.state_dir import StateDir
 if TYPE_CHECKING:
     from hippocampus.integrations.hooks.settings import SettingsChange
 
-SAVINGS = "calls  shortened  raw cost  sent cost  saved     $ saved"
+SAVINGS = "calls  shortened  raw cost  sent cost  saved     $ saved  $ edits  $ resume"
 Named = Annotated[Literal["claude-code", "codex", "gemini"], Argument(help="The coding agent.")]
 Project = Annotated[bool, Option("--project", help="This folder's settings, not the user's.")]
 DryRun = Annotated[bool, Option("--dry-run", help="Only print the changes.")]
@@ -98,9 +98,12 @@ def _print_savings(state: StateDir, model: str, *, as_json: bool) -> None:
         for name, of in [*((row["session"], [row]) for row in rows), (day, rows)]:
             raw, sent = (sum(row[key] for row in of) for key in ("raw_cost", "sent_cost"))
             calls, shortened = (sum(row[key] for row in of) for key in ("calls", "shortened"))
-            dollars = sum(row["saved_dollars"] for row in of)
+            dollars, edits, resume = (
+                sum(row[key] for row in of)
+                for key in ("saved_dollars", "edit_dollars", "resume_dollars")
+            )
             share = f"{100 * (1 - sent / raw):.1f} %" if raw else "–"
-            costs = f"{raw:8,.0f}  {sent:9,.0f}  {share:>7}  {dollars:8.2f}"
+            costs = f"{raw:8,.0f}  {sent:9,.0f}  {share:>7}  {dollars:8.2f}  {edits:7.2f}  {resume:8.2f}"
             lines.append(f"{calls:5,}  {shortened:9,}  {costs}  {name}")
     Shown(found, lines).show(as_json=as_json)
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any, TypedDict
 
 from hippocampus.entries.decay import explained
+from hippocampus.recall.calls import is_named
 from hippocampus.session.rules import Rules
 from hippocampus.session.state import State
 from hippocampus.session.turn import excess_tokens
@@ -27,6 +29,12 @@ class Figures(TypedDict):
     """What they cost with the views."""
     saved_dollars: float
     """The difference at the prices of the model."""
+    edit_dollars: float
+    """What edits of the past have written again; `sent_cost` has it."""
+    recall_dollars: float
+    """What the recalls in the list have cost: each is a call more, priced with the view as it is now."""
+    resume_dollars: float
+    """What the next call costs for its input once the provider's cache has expired."""
     entries: int
     stages: dict[str, int]
     """How many entries are in each stage."""
@@ -61,12 +69,17 @@ def figures(state: State, rules: Rules) -> Figures:
     view, history, costs, policy = state.view, state.history, state.costs, rules.policy
     entries = [record.entry for record in state.records.values()]
     bounds = history.turn, policy.exponent, policy.initial_strength
+    prices, recalls = rules.prices, _recalled(state, rules)
+    recalled = sum(prices.recall_cost(view.shown_total, tokens) for tokens in recalls)
     return {
         "raw_tokens": history.total,
         "sent_tokens": view.shown_total,
         "raw_cost": round(costs.raw, 1),
         "sent_cost": round(costs.sent, 1),
-        "saved_dollars": round(rules.prices.dollars(costs.raw - costs.sent), 4),
+        "saved_dollars": round(prices.dollars(costs.raw - costs.sent), 4),
+        "edit_dollars": round(prices.dollars(costs.edits), 4),
+        "recall_dollars": round(prices.dollars(recalled), 4),
+        "resume_dollars": round(prices.dollars(prices.call_cost(0, view.shown_total)), 4),
         "entries": len(entries),
         "stages": dict(Counter(str(record.stage) for record in state.records.values())),
         "strengths": {each.id: explained(each, *bounds)._asdict() for each in entries},
@@ -74,6 +87,16 @@ def figures(state: State, rules: Rules) -> Figures:
         "over_limit_tokens": excess_tokens(view, rules),
         "too_large": largest_messages(view, rules),
     }
+
+
+def _recalled(state: State, rules: Rules) -> Iterator[int]:
+    """Yield the tokens of each answer to a recall in the list."""
+    calls, history = state.payloads.calls, state.history
+    for number, message in enumerate(history.raw):
+        for at, part in enumerate(message.parts):
+            called = calls.get(part.call_id) if part.kind == "result" else None
+            if called and is_named(part.tool or called.part.tool, rules.recall_name):
+                yield history.tokens_of(number, at)
 
 
 def largest_messages(view: View, rules: Rules) -> list[str]:

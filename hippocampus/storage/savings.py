@@ -26,6 +26,10 @@ class Savings(TypedDict):
     """What they cost with the views; both are 0 where a coding agent's hook made the entries."""
     saved_dollars: float
     """The difference at the prices given."""
+    edit_dollars: float
+    """What edits of the past have written again; `sent_cost` has it."""
+    resume_dollars: float
+    """What the next call costs for its input once the provider's cache has expired."""
 
 
 def savings(state: StateDir, prices: Prices) -> list[Savings]:
@@ -39,7 +43,9 @@ def savings(state: StateDir, prices: Prices) -> list[Savings]:
     calls = ledger.last_calls(state)
     for stored in sorted(ledger.stored_sessions(state), key=lambda each: each.active_at):
         call = calls.get(stored.name)
-        raw, sent = (call.raw_cost, call.sent_cost) if call else (0.0, 0.0)
+        raw, sent, edits, view = (
+            (call.raw_cost, call.sent_cost, call.edit_cost, call.sent_tokens) if call else (0,) * 4
+        )
         found.append(
             Savings(
                 session=stored.name,
@@ -49,6 +55,8 @@ def savings(state: StateDir, prices: Prices) -> list[Savings]:
                 raw_cost=round(raw, 1),
                 sent_cost=round(sent, 1),
                 saved_dollars=round(prices.dollars(raw - sent), 4),
+                edit_dollars=round(prices.dollars(edits), 4),
+                resume_dollars=round(prices.dollars(prices.call_cost(0, view)), 4),
             )
         )
     return found

@@ -168,7 +168,8 @@ def test_status_of_a_directory_sums_what_its_sessions_have_saved(state: Path) ->
         hippocampus("status", state, "--json", "--model", "claude-sonnet-4-5").output
     )
     assert [each["session"] for each in found] == ["one", "two"]
-    assert [each["saved_dollars"] for each in found] == [each["saved_dollars"] for each in figures]
+    for key in ("saved_dollars", "edit_dollars", "resume_dollars"):
+        assert [each[key] for each in found] == [each[key] for each in figures]
     lines = hippocampus("status", state).output.splitlines()
     assert len(lines) == 4
     assert lines[-1].split()[0] == str(sum(each["turn"] for each in figures))

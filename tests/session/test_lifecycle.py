@@ -287,8 +287,15 @@ def test_the_status_tells_sizes_money_and_stages(tmp_path: Path) -> None:
     assert status["raw_tokens"] > status["sent_tokens"]
     assert status["raw_cost"] > status["sent_cost"] > 0
     assert status["saved_dollars"] > 0
+    assert status["recall_dollars"] == 0.0
+    assert status["resume_dollars"] == pytest.approx(3.75e-6 * status["sent_tokens"], abs=1e-4)
     assert status["stages"] == {"indexed": 1}
     assert status["over_limit_tokens"] == 0
+    asked = call(99, "recall", entry_id=next(iter(status["strengths"])), pattern="1")
+    with memory.session("s") as session:
+        items += [asked, *session.handle([*items, asked])]
+        session(items)
+        assert session.status()["recall_dollars"] > 0
     memory.close()
 
 
