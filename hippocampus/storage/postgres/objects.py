@@ -6,13 +6,12 @@ What they are, and which rows name them, is not known here.
 from __future__ import annotations
 
 import contextlib
-import threading
 from collections.abc import Callable
-from concurrent.futures import Future
 from datetime import timedelta
 from typing import Any
 
 from hippocampus.errors import StoreError
+from hippocampus.models.bounded import in_thread
 
 MIN_BYTES = 64 << 10
 """Packed payloads under this size stay in the database: a row is written sooner than an object."""
@@ -92,17 +91,8 @@ class Objects:
 
     def _within(self, seconds: float, work: Callable[[], Any]) -> Any:
         """Return what a request returns, which is made in a thread that may be left."""
-        future: Future[Any] = Future()
-
-        def attempt() -> None:
-            try:
-                future.set_result(work())
-            except BaseException as failure:  # noqa: BLE001 - raised again in the thread that waits
-                future.set_exception(failure)
-
-        threading.Thread(target=attempt, daemon=True).start()
         try:
-            return future.result(seconds)
+            return in_thread(work).result(seconds)
         except TimeoutError:
             raise StoreError(f"{self.name}: no answer within {seconds:g} seconds") from None
         except (self._client.exceptions.BaseError, OSError) as failure:
