@@ -12,7 +12,7 @@ import itertools
 import operator
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, TypeVar
 
 from hippocampus.errors import MALFORMED, MessagesError
@@ -156,12 +156,18 @@ def read_on(before: Reading, items: Sequence[Item], same: int = 0) -> Reading:
 
     """
     same += common_prefix(before.items[same:], items[same:])
+    if items and same == len(items) == len(before.items):
+        return replace(before, kept=len(before.messages))
     with _as_messages_error():
         if before.decisive is None or before.decisive >= same:
             adapter, decisive = adapter_of(items)
         else:
             adapter, decisive = _checked(before.adapter, items, same), before.decisive
-        kept, start = _unchanged(before, items, same) if adapter is before.adapter else (0, 0)
+        kept = start = 0
+        if adapter is before.adapter and before.starts:
+            # The message before the first changed item is read again: in some formats that item joins it.
+            kept = max(0, bisect.bisect_left(before.starts, same) - 1)
+            start = before.starts[kept]
         fresh = adapter.read([snapshot(item) for item in items[start:]])
     again = common_prefix(before.messages[kept:], fresh)
     starts = before.starts[:kept]
@@ -182,17 +188,6 @@ def grown(old: Sequence[T], kept: int, fresh: Iterable[T]) -> list[T]:
     found = list(old if kept == len(old) else old[:kept])
     found += fresh
     return found
-
-
-def _unchanged(before: Reading, items: Sequence[Item], same: int) -> tuple[int, int]:
-    """Return how many messages are not read again, and the index of the item behind them.
-
-    The message before the first changed item is read again: in some formats that item joins it.
-    """
-    if same == len(items) == len(before.items):
-        return len(before.messages), same
-    kept = max(0, bisect.bisect_left(before.starts, same) - 1)
-    return kept, before.starts[kept] if before.starts else 0
 
 
 def common_prefix(old: Sequence[object], new: Sequence[object]) -> int:
