@@ -17,6 +17,7 @@ from pydantic import BaseModel
 
 from hippocampus import Hippocampus, RecallError, StoreError
 from hippocampus.errors import MessagesError
+from hippocampus.session.guard import Guard
 from hippocampus.storage import sqlite as store_sqlite
 
 
@@ -356,6 +357,22 @@ def test_a_directory_that_cannot_be_used_is_one_line(
     [line] = caplog.records
     assert "File exists" in line.getMessage()
     assert line.exc_info is None
+
+
+def test_a_failure_inside_is_one_traceback_and_one_line_for_each_place(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    guard = Guard("s")
+
+    def fail(number: int) -> str:
+        if number % 2:
+            raise KeyError(number)
+        raise KeyError(number)
+
+    for number in range(50):
+        assert guard.run(lambda: fail(number), lambda: "raw", "sending raw") == "raw"  # noqa: B023
+    assert [bool(line.exc_info) for line in caplog.records] == [True, True, False, False]
+    assert guard.problem == "49"
 
 
 def test_a_strict_memory_does_not_start_without_its_directory(tmp_path: Path) -> None:
