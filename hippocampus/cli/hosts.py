@@ -65,7 +65,7 @@ def uninstall(host: Named, project: Project = False, dry_run: DryRun = False) ->
 def status(
     host: Annotated[
         str, Argument(help="The coding agent, or a state directory.", metavar="HOST|DIR")
-    ],
+    ] = str(DEFAULT_STATE),
     project: Project = False,
     state_dir: State = None,
     model: Annotated[str, Option(help="Of a directory: whose prices.")] = DEFAULT_MODEL,

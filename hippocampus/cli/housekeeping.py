@@ -171,7 +171,7 @@ def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
         returned = returning(facts.tables.database, ids)
         if apply:
             facts.delete(ids)
-    gone(found, force=apply, returned=returned).show(as_json=as_json)
+    gone(found, force=apply, returned=returned, option="--apply").show(as_json=as_json)
     if not found:
         raise typer.Exit(1)
 

@@ -135,12 +135,18 @@ def outcomes(found: Sequence[Outcome]) -> Shown:
     return Shown(list(map(outcome_row, found)), map(outcome_line, found), nothing)
 
 
-def gone(found: Sequence[Memory], *, force: bool, returned: Sequence[Memory] = ()) -> Shown:
+def gone(
+    found: Sequence[Memory],
+    *,
+    force: bool,
+    returned: Sequence[Memory] = (),
+    option: str = "--force",
+) -> Shown:
     """Return what a deletion took, or would take, and what it brings back."""
     lines = list(map(line, found))
     if found:
         lines += [
-            f"{len(found)} deleted" if force else f"{len(found)} would go; --force deletes them"
+            f"{len(found)} deleted" if force else f"{len(found)} would go; {option} deletes them"
         ]
     again = "true again" if force else "would be true again"
     lines += [f"{again}: {line(memory)}" for memory in returned]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn, TypeVar
@@ -21,6 +22,8 @@ T = TypeVar("T")
 PIPED_WIDTH = 120
 """Width of tables that go into a file or a pipe."""
 DEFAULT_STATE = Path(".hippocampus")
+PROGRESS_SECONDS = 60
+"""Time between two lines of progress where stderr is no terminal."""
 StateFolder = Annotated[Path, Argument(help="The state directory of a memory.")]
 StateOption = Annotated[Path, Option(help="The state directory.")]
 StateAddress = Annotated[
@@ -107,10 +110,16 @@ def console() -> Console:
 
 
 def track(work: Iterable[T], total: int, title: str = "replaying") -> Iterable[T]:
-    """Yield from `work`, and show its progress on stderr where that is a terminal."""
+    """Yield from `work`, and show its progress on stderr: a bar on a terminal, else a line a minute."""
     from rich.console import Console
     from rich.progress import track as shown
 
-    console = Console(stderr=True)
-    quiet = not console.is_terminal
-    return shown(work, title, total, console=console, transient=True, disable=quiet)
+    if (console := Console(stderr=True)).is_terminal:
+        yield from shown(work, title, total, console=console, transient=True)
+        return
+    printed = time.monotonic()
+    for done, each in enumerate(work, 1):
+        yield each
+        if time.monotonic() >= printed + PROGRESS_SECONDS:
+            printed = time.monotonic()
+            typer.echo(f"{title}: {done:,} of {total:,}", err=True)

@@ -15,7 +15,7 @@ from hippocampus.cli.options import AsJson, Shown, console, fail, track
 from hippocampus.errors import PolicyError
 from hippocampus.prices import DEFAULT_MODEL, model_prices
 
-HELP = "Check, print, describe and compare policies."
+HELP = "Check, print and compare policies, or print their schema."
 app = typer.Typer(help=HELP, no_args_is_help=True, add_completion=False)
 
 

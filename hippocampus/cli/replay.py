@@ -147,7 +147,9 @@ def _expect_writable(out: Path, paths: Iterable[Path]) -> None:
 
 
 def explain(
-    file: Annotated[Path, Argument(help="One recorded session.")],
+    file: Annotated[
+        Path, Argument(help="One recorded session; of a directory DIR/state.sqlite3/ID.")
+    ],
     turn: Annotated[int | None, Option(help="The call to show, from 0; else the rules.")] = None,
     policy: PolicyName = "default",
     model: Annotated[str, Option(help="The model whose prices are used.")] = DEFAULT_MODEL,
@@ -155,9 +157,13 @@ def explain(
 ) -> None:
     """Print what the rules set for each entry, or the view at a turn with the reason of each difference."""
     from hippocampus.replay import explanation
-    from hippocampus.replay.readers import read_file
+    from hippocampus.replay.readers import find_files, read_file
 
-    recordings, found = list(read_file(file)), policies.load(policy)
+    files = find_files([file]) if file.exists() else [file]
+    if len(files) > 1:
+        fail(f"{file} has {len(files)} files or sessions; name one, such as {files[0]}")
+    recordings = [each for path in files for each in read_file(path)]
+    found = policies.load(policy)
     if recordings and turn is not None:
         if as_json:
             fail("--json prints what the rules set; leave out --turn")
@@ -186,7 +192,7 @@ def tune(
     _expect_writable(out, paths)
     prices = price_tables.model_prices(DEFAULT_MODEL)
     own = policies.load(policy)
-    found = tuning.tune(find_files(paths), own, prices)
+    found = tuning.tune(find_files(paths), own, prices, track)
     terminal = console()
     scores = [f"{score:.4f}" for score in found.scores.values()]
     print_table(("Brier score", *found.scores), [("owners left out", *scores)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import socket
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -88,10 +89,21 @@ def mcp(  # noqa: PLR0913, PLR0917 - one parameter an option
             app = mcp_server.app(servers, host)
         except (OSError, ValueError) as refused:
             fail(str(refused))
+        _expect_free(host, port)
         uvicorn.run(
             app, host=host, port=port, log_level="warning",
             timeout_graceful_shutdown=GRACE_SECONDS,
         )  # fmt: skip
+
+
+def _expect_free(host: str, port: int) -> None:
+    """End with a sentence where nothing can listen there."""
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        socket.create_server((host, port), family=family).close()
+    except OSError as failure:
+        reason = f"{failure.strerror}".partition(" (")[0]
+        fail(f"{host} port {port}: {reason}")
 
 
 def _observers() -> list[Observer]:
@@ -147,6 +159,7 @@ def proxy(  # noqa: PLR0913, PLR0917 - one parameter an option
         fail("a directory has one tenant: leave out --tenant-header, or name a server")
     if tenant and tenant_header:
         fail("every request is of --tenant: leave out --tenant-header, or --tenant")
+    _expect_free(host, port)
     app = proxy_app(
         upstream, state_dir, policy, timeout, caller_header, _observers(), tenant, tenant_header
     )

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from hippocampus.replay.study.folder import StudyFolder
 
 
+TO_ANSWER = (
+    "Each folder named above is for one reader or judge. Its files ask for a line of JSON each in "
+    "its answers.jsonl; docs/how-to/study.md has more."
+)
+
+
 def study(  # noqa: PLR0913, PLR0917 - one parameter an option
     ctx: typer.Context,
     out: Annotated[Path, Option(help="The folder of the study, made if it does not exist.")],
@@ -79,7 +85,7 @@ def study(  # noqa: PLR0913, PLR0917 - one parameter an option
 
 def _run(folder: StudyFolder, *, yes: bool) -> None:
     """Prepare, read, judge, print the table, and write the page."""
-    from hippocampus.replay.study.asking import estimate, judge_steps, take_steps
+    from hippocampus.replay.study.asking import FILES, estimate, judge_steps, take_steps
     from hippocampus.replay.study.cases import prepare
     from hippocampus.replay.study.report import StudyReport
 
@@ -106,6 +112,8 @@ def _run(folder: StudyFolder, *, yes: bool) -> None:
     if report.missing:
         more = f"hippocampus study --out {folder.path}"
         typer.echo(f"{len(report.missing)} answers are missing; to go on: {more}", err=True)
+        if FILES in {folder.settings.reader, folder.settings.judge}:
+            typer.echo(TO_ANSWER, err=True)
     if estimate(folder):  # a model was asked and has not answered
         raise typer.Exit(1)
 

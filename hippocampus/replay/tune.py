@@ -10,7 +10,7 @@ import contextlib
 import functools
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,6 +33,8 @@ from hippocampus.replay.workers import over_files
 from hippocampus.session.payload import Payload
 
 Column = npt.NDArray[Any]
+Track = Callable[[Iterable[Any], int, str], Iterable[Any]]
+"""Passes on what it is given, and shows by a number and a title how far it is."""
 HORIZON_CALLS = 10
 MAX_MOMENTS = 40
 """About this many moments of a payload's life are observed at most, evenly spread."""
@@ -251,15 +253,21 @@ def scored(
     return scores, laws
 
 
-def tune(files: Sequence[Path], policy: Policy, prices: Prices) -> Tuned:
+def tune(
+    files: Sequence[Path], policy: Policy, prices: Prices, track: Track = lambda work, *_: work
+) -> Tuned:
     """Fit the law and the thresholds to some owners, and propose what holds on the others.
+
+    `track` shows how far it is.
 
     Raises:
         RecordingError: there are no two owners with sessions that are long enough.
 
     """
     watch = functools.partial(observe_file, policy=policy, prices=prices)
-    observed = sorted(file for file in over_files(files, watch) if file.rows)
+    observed = sorted(
+        file for file in track(over_files(files, watch), len(files), "observing") if file.rows
+    )
     folds = folds_of(observed)
     if not folds[1:]:
         reason = f"tuning needs sessions of over {HORIZON_CALLS} calls in two files, of two owners"
@@ -272,7 +280,7 @@ def tune(files: Sequence[Path], policy: Policy, prices: Prices) -> Tuned:
     if min(scores, key=lambda name: scores[name]) != SCORED[-1]:
         law, *laws = (start.calibrated(rows) for rows in (seen, *trains))
     everything, before, after, chosen = Totals(), Totals(), Totals(), []
-    for fold, own in zip(folds, laws, strict=True):
+    for fold, own in track(zip(folds, laws, strict=True), len(folds), "replaying parts"):
         changed = (fields_of(policy, own, scale) for scale in SCALES)
         tried = [policy, *(applied(policy, fields) for fields in changed)]
         train = [file.path for file in observed if file.owner not in fold]

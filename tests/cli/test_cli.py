@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import socket
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from commands import run_apart
 from conversations import reading
 from rich.console import Console
 
+from hippocampus.cli import options
 from hippocampus.cli.options import PIPED_WIDTH
 from hippocampus.replay.table import figures_table
 
@@ -53,6 +55,24 @@ def test_a_table_fits_the_width_and_cuts_no_figure(width: int) -> None:
     text = out.file.getvalue()
     assert max(map(len, text.splitlines())) <= width
     assert (text.count("100.0"), text.count("1,234.50")) == (5, 1)
+
+
+def test_progress_in_a_pipe_is_lines(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert list(options.track("ab", 2)) == ["a", "b"]
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(options, "PROGRESS_SECONDS", 0)
+    assert list(options.track("ab", 2)) == ["a", "b"]
+    assert capsys.readouterr().err == "replaying: 1 of 2\nreplaying: 2 of 2\n"
+
+
+def test_a_taken_port_is_one_sentence(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = hippocampus("proxy", "--upstream", "http://localhost", "--port", port, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == f"hippocampus: 127.0.0.1 port {port}: Address already in use\n"
 
 
 def test_replay_prints_one_json_object(source: Path) -> None:
@@ -103,7 +123,7 @@ def test_explain_shows_both_lists_and_why(source: Path) -> None:
         (["replay", "gone", "away"], ["gone"]),
         (["replay", "source", "--prices", "zzz"], ["there are anthropic-5m, anthropic-1h, openai"]),
         (["explain", "missing.json", "--turn", "0"], ["missing.json"]),
-        (["explain", "source", "--turn", "0"], ["is a folder; name one recorded session"]),
+        (["explain", ".", "--turn", "0"], ["has 2 files or sessions; name one, such as"]),
         (["replay", "source", "--model", "foo"], ["those of the package genai-prices"]),
         (["explain", "source/one.json", "--turn", "99"], ["no turn 99", "0 to 2"]),
         (["explain", "source/one.json", "--turn", "-1"], ["no turn -1"]),

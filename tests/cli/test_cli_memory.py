@@ -317,6 +317,8 @@ def test_forgetting_shows_first(tmp_path: Path) -> None:
     shown = forget("The boiler is in the cellar.", cwd=tmp_path)
     assert (len(shown["deleted"]), shown["dry_run"]) == (1, True)
     assert read("--as", "scriptling", "count", cwd=tmp_path) == {"count": 1}
+    printed = commands.run("forget", ".hippocampus", "boiler", cwd=tmp_path).stdout
+    assert "1 would go; --apply deletes them" in printed
     forget(shown["deleted"][0]["id"], "--apply", cwd=tmp_path)
     assert read("--as", "scriptling", "count", cwd=tmp_path) == {"count": 0}
 
