@@ -207,7 +207,10 @@ def tune(
     figures = {name: sums.figures(found.everything) for name, sums in rows.items()}
     terminal.print(figures_table("owners left out", figures))
     if not found.changes:
-        terminal.print(f"Policy {policy} is as good on the owners left out: nothing is written.")
+        terminal.print(
+            f"On the owners left out, no other numbers cost less than policy {policy} and show as "
+            "much: nothing is written."
+        )
         return
     base = policy if policy in policies.shipped() else str(Path(policy).resolve())
     written = {"name": "tuned", "extends": base, **found.changes}
