@@ -23,7 +23,7 @@ from hippocampus.prices.prompt_cache import MarkPlacement
 from hippocampus.replay.managed import measure_ours
 from hippocampus.replay.measure import CacheModel, measure, prepare
 from hippocampus.replay.page import texts_page
-from hippocampus.replay.readers import read_bytes, read_file
+from hippocampus.replay.readers import archive, read_bytes, read_file
 from hippocampus.replay.recording import Recording
 from hippocampus.replay.strategies import BASELINES, EVERYTHING, FLOOR
 from hippocampus.replay.summary import Summary, raw_of, totals
@@ -109,10 +109,12 @@ def replay_recording(recording: Recording, options: Options) -> Row:
     if recording.cut:
         count = f"{len(recording.cut):,} records are not whole in {recording.path}"
         problems.append(f"{count}, the first: {recording.cut[0]}")
+    folder = Path(recording.path).parent
+    folder = folder.parent if archive.is_session(Path(recording.path)) else folder
     row = {
         "path": recording.path,
         "name": recording.name,
-        "source": Path(recording.path).parent.name or ".",
+        "source": folder.name or ".",
         "format": recording.format,
         "model": recording.model,
         "dollars_per_million": prices.dollars_per_million,

@@ -14,6 +14,7 @@ from commands import run_apart
 from conversations import reading
 from rich.console import Console
 
+from hippocampus import Hippocampus
 from hippocampus.cli import options
 from hippocampus.cli.options import PIPED_WIDTH
 from hippocampus.replay.table import figures_table
@@ -55,6 +56,20 @@ def test_a_table_fits_the_width_and_cuts_no_figure(width: int) -> None:
     text = out.file.getvalue()
     assert max(map(len, text.splitlines())) <= width
     assert (text.count("100.0"), text.count("1,234.50")) == (5, 1)
+
+
+def test_a_state_directory_is_replayed_by_its_name_and_explained_by_its_sessions(
+    tmp_path: Path,
+) -> None:
+    memory = Hippocampus(tmp_path / "state")
+    for name in ("a", "b"):
+        with memory.session(name) as session:
+            session(reading(3))
+    memory.close()
+    assert "state: 2 recordings" in hippocampus("replay", "state", cwd=tmp_path).stdout.split("\n")
+    refused = hippocampus("explain", "state", cwd=tmp_path).stderr
+    path = refused.strip().partition("name one, such as ")[2]
+    assert "tool_result" in hippocampus("explain", path, cwd=tmp_path).stdout
 
 
 def test_progress_in_a_pipe_is_lines(
