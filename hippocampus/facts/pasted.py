@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from hippocampus.facts.languages import expression
+from hippocampus.facts.languages import expression, words_of_any
 from hippocampus.facts.sentences import RECALLED
 from hippocampus.facts.topics import is_labelled
-from hippocampus.facts.words import UNSPACED
+from hippocampus.facts.words import UNSPACED, words
 
 MAX_CHARACTERS = 200_000
 """A longer message is read up to here."""
@@ -60,15 +60,22 @@ _STOP = re.compile(r"[.!?…:;)。！？：；।؟]$")
 # How a line begins or ends that comes from somewhere else.
 _LISTED = re.compile(r"(?:[-*•+‣–·]|\d{1,3}[.)]|[a-z][.)]|\[[ x]\])\s")
 _BRACKETED = re.compile(r"\[[^\]]{1,60}\]")
-_PROSE = re.compile(
-    r"[\"'“‘«„「『¿¡]?(?:\d+\s|(?![^\W\d_][.)])[^\W\d_][^\s:()\[{<>|/=\\]*:?(?:\s|$)"
-    r"|[^\W\d_]+[^\x00-\x7f])"
+_OPENING = (
+    r"[\"'“‘«„「『¿¡`]|[*_]{1,2}(?=\w)|\((?![^.!?]*\)$)|(?:\.{3}|…)\s?|[@/](?=\w+\s)"
+    r"|[\U0001F300-\U0001FAFF]+\s?"
 )
-"""How a line of prose begins: with a word or a number, and not with a sign, a path, a time or code."""
+"""What prose may have before its first word: a quote, emphasis, a mention, a command, an emoji."""
+_AMOUNT = r"[$€£]?\d+(?:%|[a-z]{2})?\s(?!\|)"
+_WORD = r"(?![^\W\d_][.)]\s)[^\W\d_][^\s:()\[{<>|/=\\]*(?:(?:/[\w.]+)+(?=\s[^|])|\(?\))?:?(?:\s|$)"
+_PROSE = re.compile(rf"(?:{_OPENING})?(?:{_AMOUNT}|{_WORD}|[^\W\d_]+[^\x00-\x7f])")
+"""How a line of prose begins: with a word or an amount, and not with a sign, a time or code."""
 _ASSIGNED = re.compile(r"[\w.-]{1,40}\s?(?:=|:=|=>|->|\|)")
 _ROW = re.compile(r"[^,;\t]{0,200}(?:[,;\t][^\s,;\t][^,;\t]{0,200}){2}")
-_TITLE = re.compile(r"[A-ZÀ-ÞА-ЯЁ\d]\S*(?:\s\S+){0,3}(?<![.!?…:;,)])")
-"""A line that stands over another one as its title."""
+_CAPITAL = r"[A-ZÀ-ÞА-ЯЁ\d]\S*"
+_TITLE = re.compile(
+    rf"[*_]*{_CAPITAL}(?:(?:\s(?:{_CAPITAL}|\w{{1,3}})){{0,2}}\s{_CAPITAL})?(?<![.!?…:;,)])"
+)
+"""A line that stands over another one as its title: a word, or up to four of which most are large."""
 _SPOKEN = re.compile(r"[^\s:：][^:：]{0,30}(?::(?:\s|\*|$)|：)")
 _CLOCK = r"\d{1,2}:\d\d(?::\d\d)?(?:\s?[ap]\.?m\.?)?"
 _DATED = rf"[\[(]?(?:\d[\d/.-]{{3,9}},?[T ]\s?)?{_CLOCK}[\])]?"
@@ -239,12 +246,18 @@ class _Reader:
             there = [each for each in own if each]
             size = sum(map(len, there))
             open_ended = sum(not _STOP.search(each) for each in there)
-            is_page = any(map(_TITLE.fullmatch, there[:-1])) or (
+            is_page = any(map(_is_title, there[:-1])) or (
                 len(there) >= MIN_PAGE_LINES and 2 * open_ended >= len(there)
             )
             if is_page or self._unlike > size or size > MAX_WRITTEN:
                 return Written((), {}, "\n".join(self.lines).strip())
         return Written(own, self._lists, "\n".join(self._pasted).strip())
+
+
+def _is_title(line: str) -> bool:
+    """Return whether a line is a title, and no greeting, thanks, answer or closing."""
+    is_own = expression(_CLOSING).match(line) or words_of_any("labels") & {*words(line)[:1]}
+    return not is_own and _TITLE.fullmatch(line) is not None
 
 
 def _never(_line: str) -> bool:

@@ -78,6 +78,10 @@ MORE_WRAPPERS = (
     "Page 3 of 12\n{c}\nPage 4 of 12",
     "Dave Miller, CEO\n{c}",
     "Support Ticket 991\n\n{c}\n\nStatus Open",
+    "src/a.md | 3 ++\n{c}",
+    "a/b.txt: {c}",
+    "*Dave*\n{c}",
+    "Chapter One\n{c}\nHe went home.",
 )
 CLAIMS = (
     CLAIM,
@@ -124,6 +128,20 @@ def test_no_claim_in_a_paste_is_a_word_of_its_author(wrapper: str) -> None:
         "Fix it?\n```\nx = 1\n```\n{c}",
         "ok\n{c}\nso fix it",
         "Node.js is fine, and C++ too.\n{c}",
+        "Thanks\n{c}",
+        "Good morning\n{c}",
+        "Fix the bug\n{c}",
+        "{c}\n\nBest\nDave",
+        "(btw) {c}",
+        "(By the way, {c})",
+        "... {c}",
+        "👋 {c}",
+        "**Important**: {c}",
+        "@bot {c}",
+        "`ok` {c}",
+        "src/app.py is broken. {c}",
+        "50% done. {c}",
+        "P.S. {c}",
     ],
 )
 def test_what_the_user_writes_next_to_a_paste_is_a_claim(frame: str, make: Make) -> None:
