@@ -39,10 +39,11 @@ def app(servers: Mapping[str, MCPServer[Any]], host: str) -> Starlette:
             "clients send as a bearer token, or serve 127.0.0.1"
         )
     names = [f"[{name}]" if ":" in name else name for name in LOOPBACK]
+    hosts = [f"{name}{port}" for name in names for port in ("", ":*")]  # none names port 80 or 443
     security = TransportSecuritySettings(
         enable_dns_rebinding_protection=is_local,
-        allowed_hosts=[f"{name}:*" for name in names],
-        allowed_origins=[f"{scheme}://{name}:*" for scheme in ("http", "https") for name in names],
+        allowed_hosts=hosts,
+        allowed_origins=[f"{scheme}://{each}" for scheme in ("http", "https") for each in hosts],
     )
     inner = {
         token: found.streamable_http_app(host=host, transport_security=security)

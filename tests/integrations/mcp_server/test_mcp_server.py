@@ -372,6 +372,10 @@ def test_http_wants_the_token_and_an_origin_of_its_own(state: Path) -> None:
         for origin, status in (("https://evil.example", 403), ("null", 403), ("http://[::1", 400)):
             foreign = httpx2.post(url, json={}, headers={**own, "Origin": origin})
             assert foreign.status_code == status
+        for site in ("localhost", "127.0.0.1:8080", "[::1]"):
+            local = {"Origin": f"http://{site}", "Host": site}
+            page = httpx2.post(url, json={}, headers={**own, **local})
+            assert page.status_code not in {403, 421}
         rebound = httpx2.post(url, json={}, headers={**own, "Host": "evil.example"})
         assert rebound.status_code == 421
 
