@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import logging
 import threading
 import time
@@ -167,7 +168,6 @@ class Hippocampus:
             stored,
             self._store,
             declared,
-            encoding,
             lambda: self.facts,
             self._known_facts,
             complete,
@@ -219,6 +219,21 @@ class Hippocampus:
             self._resources,
             SessionInfo(self._agent if agent is None else agent, started),
         )
+
+    def for_model(self, model: str | None, *, marks: int, tail_mark: bool) -> Hippocampus:
+        """Return this memory with a model's prices, window and tokenizer, and other cache marks.
+
+        Its sessions share all files with this memory, which alone is closed.
+        """
+        shared, policy = copy.copy(self), self._resources.policy
+        shared._resources = replace(  # noqa: SLF001 - of this class
+            self._resources,
+            prices=_prices_of(policy, model),
+            encoding=tokens.encoding_for(bare_name(model or policy.model or "")),
+            marks=marks,
+            tail_mark=tail_mark,
+        )
+        return shared
 
     def using(self, session_id: str) -> contextlib.AbstractContextManager[Session]:
         """Return the session of an id for a `with` block, from those that this memory holds open.

@@ -88,7 +88,7 @@ def opening(request: ContextLoadRequest, resources: ConsolidationResources) -> C
     """
     from hippocampus.facts.timestamps import stamp
 
-    encoding, budget = resources.encoding, resources.policy.consolidation.context_load_tokens
+    encoding, budget = request.encoding, resources.policy.consolidation.context_load_tokens
     first = f'<memory context_time="{stamp(request.context_time)}">\n{HEADER}'
     frame_tokens = tokens.count(f"{first}\n{FOOTER}\n\n", encoding)
     left = budget - frame_tokens
@@ -141,7 +141,7 @@ def _known(  # noqa: PLR0913, PLR0917 - one parameter an input
     from hippocampus.facts import query
     from hippocampus.storage.facts.search import RecallQuery
 
-    now, encoding, shown = facts.tables.clock(), resources.encoding, 0
+    now, encoding, shown = facts.tables.clock(), request.encoding, 0
     agent, prompt = request.agent or facts.agent, request.message[:QUERY_CHARACTERS]
     asked = RecallQuery(agent, now, now, now, roles=query.NOT_LOADED, hearsay=False)
     budget, most = int(left) + frame_tokens, facts.policy.limit

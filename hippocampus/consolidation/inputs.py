@@ -24,7 +24,6 @@ class ConsolidationResources:
     state: StateStore
     store: ContentStore
     policy: Policy
-    encoding: str
     facts: Callable[[], Facts]
     """Opens the long-term memory, made if missing."""
     known_facts: Callable[[], Facts | None]

@@ -344,7 +344,9 @@ class SessionRun:
         if not wanted or self.ledger.last_call() is not None:
             return ""
         words, started = history.raw[number].parts[part].text, self.info.context_time
-        request = ContextLoadRequest(self.id, self.info.agent, words, started, self.rules.mark)
+        request = ContextLoadRequest(
+            self.id, self.info.agent, words, started, self._resources.encoding, self.rules.mark
+        )
         text = self._resources.consolidator.context_load(request, self.ledger)
         self.state = self.state.with_committed(self.ledger.records())
         return text

@@ -77,7 +77,7 @@ def _loaded(event: dict[str, Any], state: StateDir, policy_name: str) -> str:
         rules = rules.model_copy(update={"consolidation": block})
     # After a compaction, the entries of the session itself are gone from the conversation too.
     own = "" if event.get("source") == "compact" else str(event.get("session_id") or "")
-    request = ContextLoadRequest(own, "", "", time.time())
+    request = ContextLoadRequest(own, "", "", time.time(), tokens.DEFAULT_ENCODING)
     with contextlib.ExitStack() as closing:
         store = closing.enter_context(opened_store(state))
         facts = closing.enter_context(Facts(state.database))
@@ -85,7 +85,6 @@ def _loaded(event: dict[str, Any], state: StateDir, policy_name: str) -> str:
             DirectoryState(state),
             store,
             rules,
-            tokens.DEFAULT_ENCODING,
             lambda: facts,
             lambda: facts,
         )

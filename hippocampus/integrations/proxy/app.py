@@ -42,6 +42,8 @@ REFUSALS = {400, 413, 422}
 METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 CREDENTIAL = re.compile(r"(?:auth|authorization|(?<!idempotency-)key|secret|token)$", re.IGNORECASE)
 """How the name of a header, or of a field of the address, ends in which a caller shows who it is."""
+MAX_THREADS = 16
+"""The requests that are worked on at a time: each has descriptors of its own, and they share locks."""
 PAGE = Path(__file__).with_name("page.html")
 
 
@@ -77,6 +79,7 @@ class Proxy:
 
         @asynccontextmanager
         async def lifespan(_app: Starlette) -> AsyncGenerator[None]:
+            anyio.to_thread.current_default_thread_limiter().total_tokens = MAX_THREADS
             yield
             await self._client.aclose()
             await run_in_threadpool(self._service.close)

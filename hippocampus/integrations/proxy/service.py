@@ -185,8 +185,8 @@ class Service:
         self._lock = threading.Lock()
         self._tenant, self._has_tenants = tenant, is_address(state)
         self._root = state_of(state, tenant or UNNAMED)
-        self._memories: dict[tuple[str, Caching], Hippocampus] = {}
-        """By tenant and caching, the most recently made last."""
+        self._memories: dict[str, Hippocampus] = {}
+        """By tenant, the most recently made last; its sessions share files, whatever their models."""
         self._memory(tenant or UNNAMED, Caching())
         self._known = None if self._has_tenants else self._conversations("")
         self._open: dict[tuple[str, str, Caching], OpenConversation] = {}
@@ -284,19 +284,16 @@ class Service:
 
     def _memory(self, tenant: str, caching: Caching) -> Hippocampus:
         """Return a tenant's memory with the prices and the window of a model, and with the marks left."""
-        named = tenant if self._has_tenants else UNNAMED, caching
+        named = tenant if self._has_tenants else UNNAMED
         if named not in self._memories:
             if len(self._memories) > MAX_CONVERSATIONS:  # its sessions go on without it
                 self._memories.pop(next(iter(self._memories)))
             self._memories[named] = Hippocampus(
-                self._root.of_tenant(named[0]),
-                policy=self._policy,
-                model=caching.model or None,
-                marks=caching.marks,
-                tail_mark=caching.tail_mark,
-                observers=self._observers,
+                self._root.of_tenant(named), policy=self._policy, observers=self._observers
             )
-        return self._memories[named]
+        return self._memories[named].for_model(
+            caching.model or None, marks=caching.marks, tail_mark=caching.tail_mark
+        )
 
     def keep(self, exchange: Exchange) -> None:
         """Keep the rounds that the host has not seen, before it sees the end of the answer."""

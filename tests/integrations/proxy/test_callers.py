@@ -14,6 +14,7 @@ import pytest
 pytest.importorskip("starlette")
 pytest.importorskip("prometheus_client")
 import httpx
+from genai_prices.data_snapshot import get_snapshot
 from integrations.proxy.hosts import ROWS, TOOL
 from integrations.proxy.test_proxy import conversations, proxied
 
@@ -211,11 +212,14 @@ def test_facts_belong_to_the_caller_who_said_them(state: Path) -> None:
 def test_many_conversations_hold_few_descriptors_and_end_within_seconds(state: Path) -> None:
     before = descriptors()
     service = Service(state, "default")
+    [vendor] = (each for each in get_snapshot().providers if each.id == "openai")
+    models = [each.id for each in vendor.models if each.id.startswith("gpt-")]
     for number in range(80):
         items = chat_list(ROWS)
         items[0]["content"] = f"Question {number}"
-        exchanged(service, "/chat/completions", items, "a")
-    assert descriptors() < before + 9 * MAX_OPEN + 40
+        request = json.loads(body("/chat/completions", items)) | {"model": models[number % 60]}
+        service.exchange(ANSWERS["/chat/completions"], json.dumps(request).encode(), ["a"])
+    assert descriptors() < before + 5 * MAX_OPEN
     started = time.monotonic()
     service.close()
     assert time.monotonic() - started < CLOSING_SECONDS + 5
