@@ -96,12 +96,13 @@ def _print_savings(state: StateDir, model: str, *, as_json: bool) -> None:
     for day, sessions in itertools.groupby(found, key=lambda row: row["day"]):
         rows = list(sessions)
         for name, of in [*((row["session"], [row]) for row in rows), (day, rows)]:
-            raw, sent = (sum(row[key] for row in of) for key in ("raw_cost", "sent_cost"))
-            calls, shortened = (sum(row[key] for row in of) for key in ("calls", "shortened"))
-            dollars, edits, resume = (
+            calls, shortened, raw, sent, dollars, edits, resume = (
                 sum(row[key] for row in of)
-                for key in ("saved_dollars", "edit_dollars", "resume_dollars")
-            )
+                for key in (
+                    "calls", "shortened", "raw_cost", "sent_cost",
+                    "saved_dollars", "edit_dollars", "resume_dollars",
+                )
+            )  # fmt: skip
             share = f"{100 * (1 - sent / raw):.1f} %" if raw else "–"
             costs = f"{raw:8,.0f}  {sent:9,.0f}  {share:>7}  {dollars:8.2f}  {edits:7.2f}  {resume:8.2f}"
             lines.append(f"{calls:5,}  {shortened:9,}  {costs}  {name}")

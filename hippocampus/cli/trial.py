@@ -22,8 +22,9 @@ def trial(  # noqa: PLR0913, PLR0917 - one parameter an option
     tasks: Annotated[
         Path,
         Argument(
+            exists=True,
             help="A folder of tasks: folders with prompt.md, workspace and verify; or a file of "
-            "SWE-bench's form, JSON or JSON lines."
+            "SWE-bench's form, JSON or JSON lines.",
         ),
     ],
     out: Annotated[Path, Option(help="The folder of the trial, made if it does not exist.")],

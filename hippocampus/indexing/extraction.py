@@ -120,7 +120,8 @@ def kept_by_hash(read: Callable[Concatenate[str, P], T]) -> Callable[Concatenate
     _FORGET.append(found.clear)
 
     def once(text: str, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        key = (tokens.digest(text), *args, *kwargs.items())
+        given = (text, *args, *kwargs.values())
+        key = (*kwargs, *(tokens.digest(x) if isinstance(x, str) else x for x in given))
         if key not in found:
             if len(found) >= MAX_BY_HASH:
                 found.clear()

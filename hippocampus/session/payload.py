@@ -8,7 +8,8 @@ from math import inf
 from typing import Any
 
 from hippocampus.entries import decay
-from hippocampus.entries.entry import ARGUMENTS, Entry, Record, Stage
+from hippocampus.entries.entry import ARGUMENTS, Entry, Record, Stage, content_key, storable
+from hippocampus.entries.origin import PartOrigin
 from hippocampus.formats import json_text
 from hippocampus.formats.calls import normal
 from hippocampus.formats.conversation import Message, Part
@@ -178,6 +179,15 @@ def original_of(message: Message, part: Part) -> tuple[str, bytes]:
         return "text", value.encode("utf-8", "surrogatepass")
     form = "blocks" if isinstance(value, list) else "object"
     return form, json_text.written(value).encode("utf-8", "surrogatepass")
+
+
+def origin_of(part: Part, text: str) -> PartOrigin:
+    """Return what names a part with a text in its conversation, but for its rank.
+
+    The text counts and not the blocks that hold it, since hosts move `cache_control` marks about.
+    """
+    key = content_key(text.encode("utf-8", "surrogatepass"))
+    return PartOrigin(part.kind, storable(part.call_id), key, 0)
 
 
 def superseding_key(payload: Payload, tool: str, arguments: str) -> bytes:

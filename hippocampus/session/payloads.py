@@ -44,6 +44,7 @@ from hippocampus.session.payload import (
     cold_from,
     due_from,
     is_near_repeat,
+    origin_of,
     original_of,
     superseding_key,
 )
@@ -659,11 +660,9 @@ class _MessageReader:
     def _origin(self, number: int, at: int, part: Part) -> PartOrigin:
         """Return what names a part in this conversation, however the list is cut or marked.
 
-        The text counts and not the blocks that hold it, since hosts move `cache_control` marks
-        about; of the same text under the same call id (old formats have none) the rank counts.
+        Of the same text under the same call id (old formats have none) the rank counts.
         """
-        text_key = content_key(part.text.encode("utf-8", "surrogatepass"))
-        origin = PartOrigin(part.kind, storable(part.call_id), text_key, 0)
+        origin = origin_of(part, part.text)
         rank = self.payloads.ranks.get(origin, 0)
         self.payloads.ranks[origin] = rank + 1
         if rank:

@@ -10,12 +10,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from hippocampus.entries.entry import Record, Stage, content_key, storable
+from hippocampus.entries.entry import Record, Stage
 from hippocampus.entries.origin import EntryOrigin, PartOrigin
 from hippocampus.formats.conversation import Part
 from hippocampus.formats.reads import points_back
 from hippocampus.session.compaction import span_of
 from hippocampus.session.history import History
+from hippocampus.session.payload import origin_of
 from hippocampus.session.rules import Rules
 from hippocampus.session.view import Rendered
 
@@ -35,38 +36,44 @@ def referred(
     new = (part for message in history.raw[start:] for part in message.parts)
     if not any(part.kind == "result" and points_back(part.text) for part in new):
         return
-    folded = [span for record in records.values() if (span := span_of(record))]
-    calls: dict[str, tuple[str, str]] = {}
     texts: dict[tuple[str, str], tuple[int, PartOrigin, str]] = {}
     ranks = Counter[PartOrigin]()
+    for number, at, part, asked in _results(history):
+        before, origin, text = number, None, part.text
+        is_pointer = points_back(text)
+        if is_pointer:
+            if asked not in texts:
+                continue
+            before, origin, text = texts[asked]
+        unranked = origin_of(part, text)
+        own = replace(unranked, rank=ranks[unranked])
+        if is_pointer:
+            stands = own in records if number < sent else _is_short(before, origin, records)
+            if not stands and rules.count_tokens(text) > rules.policy.fade_over_tokens:
+                continue
+            if number >= start:
+                yield Rendered(number, at, text)
+        ranks[unranked] += 1
+        texts[asked] = number, own, text
+
+
+def _results(history: History) -> Iterator[tuple[int, int, Part, tuple[str, str]]]:
+    """Yield the results of a list: message, part, and the tool and the arguments of its call."""
+    calls: dict[str, tuple[str, str]] = {}
     for number, message in enumerate(history.raw):
         for at, part in enumerate(message.parts):
             if part.kind == "call":
                 calls[part.call_id] = part.tool, part.text
-            asked = calls.get(part.call_id) if part.kind == "result" else None
-            if asked is None:
-                continue
-            text = part.text
-            if points_back(text):
-                if asked not in texts:
-                    continue
-                before, origin, text = texts[asked]
-                record = records.get(origin)
-                is_short = record is not None and record.stage is not Stage.FULL
-                is_short |= any(span.start <= before < span.end for span in folded)
-                own = _origin(part, text, ranks)
-                small = rules.count_tokens(text) <= rules.policy.fade_over_tokens
-                if not ((own in records if number < sent else is_short) or small):
-                    continue
-                if number >= start:
-                    yield Rendered(number, at, text)
-            own = _origin(part, text, ranks)
-            ranks[replace(own, rank=0)] += 1
-            texts[asked] = number, own, text
+            elif part.kind == "result" and part.call_id in calls:
+                yield number, at, part, calls[part.call_id]
 
 
-def _origin(part: Part, text: str, ranks: Mapping[PartOrigin, int]) -> PartOrigin:
-    """Return what names a part with another text, as its record has it."""
-    key = content_key(text.encode("utf-8", "surrogatepass"))
-    origin = PartOrigin(part.kind, storable(part.call_id), key, 0)
-    return replace(origin, rank=ranks[origin])
+def _is_short(
+    number: int, origin: EntryOrigin | None, records: Mapping[EntryOrigin, Record]
+) -> bool:
+    """Return whether the view shows less of a result than its text: as an entry, or in a digest."""
+    record = records.get(origin) if origin else None
+    if record is not None and record.stage is not Stage.FULL:
+        return True
+    spans = filter(None, map(span_of, records.values()))
+    return any(span.start <= number < span.end for span in spans)

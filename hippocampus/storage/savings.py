@@ -42,21 +42,19 @@ def savings(state: StateDir, prices: Prices) -> list[Savings]:
     found = []
     calls = ledger.last_calls(state)
     for stored in sorted(ledger.stored_sessions(state), key=lambda each: each.active_at):
-        call = calls.get(stored.name)
-        raw, sent, edits, view = (
-            (call.raw_cost, call.sent_cost, call.edit_cost, call.sent_tokens) if call else (0,) * 4
-        )
+        call = calls.get(stored.name) or ledger.ModelCall(0, 0, 0, 0)
+        resumed = prices.call_cost(0, call.sent_tokens)
         found.append(
             Savings(
                 session=stored.name,
                 day=time.strftime("%Y-%m-%d", time.localtime(min(stored.active_at, time.time()))),
                 calls=stored.turn,
                 shortened=sum(record.stage is not Stage.FULL for record in stored.records),
-                raw_cost=round(raw, 1),
-                sent_cost=round(sent, 1),
-                saved_dollars=round(prices.dollars(raw - sent), 4),
-                edit_dollars=round(prices.dollars(edits), 4),
-                resume_dollars=round(prices.dollars(prices.call_cost(0, view)), 4),
+                raw_cost=round(call.raw_cost, 1),
+                sent_cost=round(call.sent_cost, 1),
+                saved_dollars=round(prices.dollars(call.raw_cost - call.sent_cost), 4),
+                edit_dollars=round(prices.dollars(call.edit_cost), 4),
+                resume_dollars=round(prices.dollars(resumed), 4),
             )
         )
     return found

@@ -384,7 +384,7 @@ def test_a_file_of_swe_bench_is_tasks(repository: Path, tmp_path: Path, form: st
 @pytest.mark.parametrize(
     ("task", "problem"),
     [
-        ({"instance_id": "x"}, "without repo, base_commit"),
+        ({"instance_id": "x"}, "has no repo, base_commit"),
         ({"repo": "a/b"}, "git clone it as"),
         ({"base_commit": "0" * 40}, "git archive"),
     ],

@@ -42,10 +42,11 @@ def write_tasks(file: Path, clones: Path, folder: Path, test_command: str) -> Pa
     text = file.read_text("utf-8")
     listed = json_text.read(text, None)
     lines = (line for line in text.splitlines() if line.strip())
-    for task in listed if isinstance(listed, list) else [json_text.read(x, None) for x in lines]:
+    tasks = listed if isinstance(listed, list) else [json_text.read(line, None) for line in lines]
+    for number, task in enumerate(tasks, 1):
         missing = [name for name in FIELDS if not isinstance(task, dict) or name not in task]
         if missing:
-            raise StoreError(f"{file}: a task without {', '.join(missing)}")
+            raise StoreError(f"{file}: task {number} has no {', '.join(missing)}")
         home = folder / re.sub(r"[^\w.-]", "_", task["instance_id"])
         if not home.exists():
             half = folder / ".writing"
