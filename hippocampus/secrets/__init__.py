@@ -44,7 +44,8 @@ _KEYS = (
 )
 NAME = (
     rf"(?:passw(?:or)?d|passphrase|passcode|passwort|kennwort|pwd|secret|token|credential|(?:{_KEYS})[ _-]?key"
-    rf"|\b_?auth|\bDSN|(?:become|db|ftp|mail|root|smtp|ssh|sudo|user)_?pass)"
+    rf"|\b_?auth|\bDSN|(?:become|db|ftp|imap|key|mail|root|smtp|ssh|store|sudo|user)[_-]?pass"
+    r"|(?-i:[A-Z\d]_(?:AUTH|KEY|PASS|PAT)))"
 )
 _END = r"(?:[ _-]?(?:access|base|data|key|id|value|string|token|hash|base64|b64|hex|prod|production|dev|staging|test|live|\d{1,3}))*"
 _QUOTES = r"""(?:""([^"\n]{4,}?)""|b?"((?:[^"\\\n]|\\.){4,}?)"|b?'((?:[^'\\\n]|\\.){4,}?)'|`([^`\n]{4,}?)`|([^\s"'`,;]{5,}))"""
@@ -53,12 +54,14 @@ SETTINGS = (
     rf"""(?i)\bdefine\(\s*["']\w*({NAME}{_END}|_salt)["']\s*,\s*["']([^"'\n]{{4,}})["']""",
     # password = "x", "password": "x", PASSWORD=x, password => x, ""x"" in CSV
     rf"""(?i)({NAME}{_END})s?["'`\])]{{0,3}}\s*(?:=>|[:?]?={{1,3}}|:)\s*{_QUOTES}""",
-    # --password x
+    # --password x, setx DB_PASSWORD x, storePassword "x"
     rf"""(?i)\s--?[a-z-]*({NAME}{_END})s? +{_QUOTES}""",
-    # name: DB_PASSWORD, value: x
-    rf"""(?i)\bname["']?\s*[:=]\s*["']?[\w.-]*({NAME}{_END})["']?,?\s*["']?value["']?\s*[:=]\s*{_QUOTES}""",
-    # <password>x</password>, <add key="ApiKey" value="x"/>
-    rf"""(?i)<[\w.:-]*({NAME}{_END})>([^<\s]{{4,}})</""",
+    rf"""(?im)(?:_|\b(?-i:[A-Z\d_]+))({NAME}{_END}) +([^\s"'`,;]{{8,}})(?:["'`,]|$)""",
+    rf"""(?i)({NAME}{_END})["']?[ \t]+["']([^"'\s]{{8,}})["']""",
+    # name: DB_PASSWORD, value: x; variable "db_password" { default = "x" }
+    rf"""(?i)\b(?:name|variable)\b["']?\s*[:=]?\s*["']?[\w.-]*({NAME}{_END})["']?[,\s{{]*["']?(?:value|default)["']?\s*[:=]\s*{_QUOTES}""",
+    # <password>x</password>, <key>Password</key><string>x</string>, <add key="ApiKey" value="x"/>
+    rf"""(?i)<(?:key>)?[\w.:-]*({NAME}{_END})(?:</key>\s*<string)?>([^<\s]{{4,}})</""",
     rf"""(?i)\bkey=["'][\w.:-]*({NAME}{_END})["']\s+value={_QUOTES}""",
 )
 """RE2: the name of a setting, and in further groups its value."""
@@ -103,6 +106,7 @@ FORMS: tuple[tuple[tuple[str, ...], str, Callable[[str], bool]], ...] = (
         ISSUED_KEY,
         lambda value: bool(DIGIT.search(value) and LETTER.search(value.partition("-")[2])),
     ),
+    ((issued.PREFIXED,), ISSUED_KEY, issued.is_random),
     (
         issued.HEADERS,
         CREDENTIAL,

@@ -49,6 +49,25 @@ def test_at_least_57_of_60_formats_are_found(place, seed):
         "echo 'root:Zk39dkQ02mPa' | chpasswd",
         "openssl enc -k Zk39dkQ02mPa -in x",
         f"https://{'0a' * 16}@o1.ingest.sentry.io/1",
+        "db.acme.io:5432:orders:app:S3cr3tPw99",
+        "CREATE USER app IDENTIFIED BY 'S3cr3tPw99';",
+        "Cookie: theme=dark; sessionid=3lv5co02heg231lz; lang=en",
+        "TWILIO_AUTH=9c56b15aad88ce8cf8e6ffd50d7f4fc6",
+        "net user app S3cr3tPw99 /add",
+        "pnu_9xk3u7nf1dl2ekv5wby4xsg8r9ljq0",
+        '{"kty": "EC", "d": "HA-vXwZS8P-3EgaPro0HeX79YVp2XRZ3H_eUjrBUXxc"}',
+        "username admin password 7 A97BE16B7D3CA670",
+        "snmp-server community S3cr3tPw99 RO",
+        "smbclient //nas/share -U 'app%S3cr3tPw99'",
+        "keytool -list -keystore a.jks -storepass S3cr3tPw99",
+        "echo 'S3cr3tPw99' | sudo -S ls",
+        'variable "db_password" {\n  default = "S3cr3tPw99"\n}',
+        "sqlcmd -S db1 -U sa -P 'S3cr3tPw99' -Q 'select 1'",
+        "xfreerdp /u:app /p:S3cr3tPw99 /v:srv",
+        "setx OPENAI_KEY txPS291MrpIzACLA0Ffa",
+        'proxy_set_header X-Api-Key "XkcWpu0KhzEtAOZ12bkA";',
+        "<key>APIKey</key>\n<string>UBqe0kq077XN4EaOY1xh</string>",
+        "sqlplus app/S3cr3tPw99@ORCL",
     ],
 )
 def test_secrets_of_settings_and_commands_are_found(text):
@@ -57,9 +76,18 @@ def test_secrets_of_settings_and_commands_are_found(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["f('resetPassword', 'path2')", "unzip -p a.zip", "redis-cli -p 6379", "ldapsearch -p 389"],
+    [
+        "f('resetPassword', 'path2')",
+        "unzip -p a.zip",
+        "redis-cli -p 6379",
+        "ldapsearch -p 389",
+        "docker run -u root -p 127.0.0.1:8080:80 web",
+        "BASELINE_PASS would be empty",
+        "toolu_01KMdMPfVdnrkmuaRV6LfAeX",
+        f"chunk-{'3f2a9bc1' * 4}.js",
+    ],
 )
-def test_a_command_without_a_secret_has_none(text):
+def test_a_text_without_a_secret_has_none(text):
     assert secrets.find(text) == []
 
 
