@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+import os
+import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -40,6 +44,16 @@ QUICK = (
 )
 """Rooms and files whose tests start no process; `-m quick` collects no others."""
 
+MEMORY = Path("/dev/shm")
+ROOM_BYTES = 2 << 30
+
+
+def pytest_configure() -> None:
+    """Make temporary files in memory where there is room, so that no test waits for a disk."""
+    if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM_BYTES:
+        os.environ.setdefault("TMPDIR", str(MEMORY))
+        tempfile.tempdir = None  # it is looked up again
+
 
 def _is_quick(path: Path) -> bool:
     return path.relative_to(TESTS).as_posix().startswith(QUICK)
@@ -50,6 +64,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return (
         is_test and config.option.markexpr == "quick" and not _is_quick(collection_path)
     ) or None
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector leave alone what stays: thousands of tests, and their modules."""
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -190,7 +190,7 @@ def test_a_session_without_an_archive_keeps_what_a_failed_call_came_after(
 def test_what_came_with_a_call_that_failed_is_taken_in_at_the_end(
     make: Make, *, archive: bool
 ) -> None:
-    memory = make(policy=loading(0, archive=archive))
+    memory = make(policy=loading(0, archive=archive), deadline_seconds=0.2)
     session = memory.session("s")
     session(ASKED)
     ledger = session._run.ledger

@@ -31,6 +31,7 @@ from hippocampus.replay.trial.record import (
     tasks_in,
 )
 from hippocampus.replay.trial.report import mcnemar, report
+from hippocampus.replay.trial.swe_bench import write_tasks
 from hippocampus.testing import entry_ids
 
 WIRES = ("openai", "anthropic")
@@ -343,12 +344,12 @@ PATCH = """\
 """
 
 
-@pytest.mark.parametrize("form", ["lines", "list"])
-def test_a_file_of_swe_bench_is_tasks(repository: Path, tmp_path: Path, form: str) -> None:
+def swe_bench_task(repository: Path) -> dict[str, Any]:
+    """Commit the mend to a clone, and return the task to make it."""
     base = git(repository, "rev-parse", "HEAD")
     (repository / "till.py").write_text("RATE = 8\n")
     git(repository, "commit", "-qam", "the mend")
-    task = {
+    return {
         "instance_id": "shop__till-1",
         "repo": "shop/till",
         "base_commit": base,
@@ -357,8 +358,22 @@ def test_a_file_of_swe_bench_is_tasks(repository: Path, tmp_path: Path, form: st
         "FAIL_TO_PASS": json.dumps(["test_till.py::test_rate"]),
         "PASS_TO_PASS": ["test_till.py::test_type"],
     }
+
+
+def test_a_list_of_swe_bench_is_the_tasks_of_its_lines(repository: Path, tmp_path: Path) -> None:
+    task = json.dumps(swe_bench_task(repository))
+    made = []
+    for form in (f"[{task}]", f"{task}\n"):
+        file = tmp_path / "tasks.json"
+        file.write_text(form)
+        home = write_tasks(file, repository.parent, tmp_path / str(len(made)), "true")
+        made.append([(each.name, each.prompt) for each in tasks_in(home)])
+    assert made == [[("shop__till-1", "The rate has to be 8.")]] * 2
+
+
+def test_a_file_of_swe_bench_is_tasks(repository: Path, tmp_path: Path) -> None:
     file = tmp_path / "tasks.json"
-    file.write_text(json.dumps([task]) if form == "list" else f"{json.dumps(task)}\n")
+    file.write_text(f"{json.dumps(swe_bench_task(repository))}\n")
 
     def mend(asked: Asked, answer: Answer) -> Answer:
         begun = len(asked.body["messages"]) == 2
@@ -369,7 +384,7 @@ def test_a_file_of_swe_bench_is_tasks(repository: Path, tmp_path: Path, form: st
     with model(mend) as server:
         done = run(
             "trial", file, "--repos", repository.parent, "--out", tmp_path / "out", "--yes", "--json",
-            "--tests", f"{sys.executable} -m pytest -q -p no:cacheprovider",
+            "--tests", f"PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {sys.executable} -m pytest -q",
             "--model", f"openai:m@{server.address}", cwd=tmp_path,
         )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -30,7 +30,7 @@ from hippocampus.cli.memory_store import OWN_AGENT
 from hippocampus.facts import Facts
 from hippocampus.integrations import mcp_server
 from hippocampus.storage.ledger import activity
-from hippocampus.storage.state import DirectoryState
+from hippocampus.storage.state import DirectoryState, state_of
 from hippocampus.storage.state_dir import StateDir
 
 COMMAND = [sys.executable, "-m", "hippocampus", "mcp"]
@@ -486,17 +486,20 @@ def test_a_client_recalls_from_the_sessions_of_its_tenant_on_a_server(
         session(items)
         [entry] = session.entries()
     monkeypatch.setenv("HIPPOCAMPUS_STATE", postgres.address)
+    monkeypatch.setenv("HIPPOCAMPUS_TENANT", "acme")
+    arguments = [*COMMAND[1:], "--profile", "recall"]
+    command = StdioServerParameters(command=COMMAND[0], args=arguments, env=dict(os.environ))
 
-    async def recalled(tenant: str) -> str:
-        monkeypatch.setenv("HIPPOCAMPUS_TENANT", tenant)
-        arguments = [*COMMAND[1:], "--profile", "recall"]
-        server = StdioServerParameters(command=COMMAND[0], args=arguments, env=dict(os.environ))
+    async def recalled(server: Any) -> str:
         async with Client(server) as client:
             asked = {"entry_id": entry.id, "pattern": "town-0217"}
-            return str((await client.call_tool("recall", asked)).content)
+            return text_of(await client.call_tool("recall", asked))
 
-    assert '\\"row\\": 217' in asyncio.run(recalled("acme")).replace('"row"', '\\"row\\"')
-    assert "no session of" in asyncio.run(recalled("apex"))
+    assert '"row": 217' in asyncio.run(recalled(command))
+    state = state_of(postgres.address, "apex")
+    with closing(Hippocampus(state)) as memory:
+        tools = mcp_server.Tools(state, memory, None)
+        assert "no session of" in asyncio.run(recalled(mcp_server.server(tools, "recall")))
 
 
 def test_a_server_without_facts_has_the_profile_recall_alone(tmp_path: Path) -> None:

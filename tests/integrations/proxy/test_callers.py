@@ -130,10 +130,13 @@ def test_no_recall_of_one_caller_is_written_into_the_request_of_another(
     assert all(SECRET not in json.dumps(each.items) for each in upstream.sent[-2:])
 
 
-@pytest.mark.parametrize("place", ["headers", "params"])
 @pytest.mark.parametrize(
-    "name", ["key", "api_key", "access_token", "x-litellm-api-key", "Helicone-Auth", "X-Auth-Token"]
-)
+    ("place", "name"),
+    [
+        ("params", "key"), ("params", "access_token"), ("headers", "api_key"),
+        ("headers", "x-litellm-api-key"), ("headers", "Helicone-Auth"), ("headers", "X-Auth-Token"),
+    ],
+)  # fmt: skip
 def test_a_key_tells_callers_apart_wherever_it_is(place: str, name: str, state: Path) -> None:
     with proxied(state, lambda items: "The same words.") as (_, url):
         for number, key in enumerate(["a", "b", "a"]):
