@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import itertools
 import posixpath
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from hippocampus.formats import json_text
@@ -31,6 +32,8 @@ MIN_TOKENS = 200
 """Enough for one message in words."""
 MAX_TOKENS = 24_000
 """The most tokens of a digest, besides files that are worked on."""
+MIN_LINE_TOKENS = 8
+"""With less room than this, no more lines are tried."""
 LEFT_TOKENS = 16
 """The tokens of the line that counts the steps that are left out."""
 MIN_FILE_TOKENS, HEAD_TOKENS = 60, 30
@@ -115,11 +118,10 @@ def lines_of(
     """
     root = root_of(files)
     calls: dict[str, Part] = {}
-    lines = [line for message in messages for line in _lines(message, ids, calls, root)]
-    chosen, left_tokens = _fitting(_by_worth(lines), room.steps - LEFT_TOKENS)
-    kept = _counted([line for line in lines if line in chosen])
-    left = sum(line not in chosen for line in lines)
-    if left:
+    steps = [step for message in messages for step in _steps(message, ids, calls, root)]
+    lines, left_tokens = _fitting(steps, room.steps - LEFT_TOKENS)
+    kept = _counted(lines)
+    if left := len(steps) - len(lines):
         kept.append(f"… {left} more steps")
     left_tokens += room.files
     for file in files if room.files else ():
@@ -140,8 +142,8 @@ def read_ahead(messages: Sequence[Message]) -> None:
     """Read what a digest shows of some messages, so that the digest that comes need not."""
     calls: dict[str, Part] = {}
     for message in messages:
-        for line in _lines(message, {}, calls, ""):
-            tokens.count(line)
+        for step in _steps(message, {}, calls, ""):
+            tokens.count(step.text())
 
 
 def root_of(files: Sequence[WorkFile]) -> str:
@@ -160,57 +162,75 @@ def _counted(lines: Sequence[str]) -> list[str]:
     return rows
 
 
-def _fitting(texts: Iterable[str], budget_tokens: int) -> tuple[set[str], int]:
-    """Return the texts that fit a budget, the leading ones first, and the tokens that are left of it."""
-    kept: set[str] = set()
-    for text in texts:
-        weight = tokens.count(text) + 1
-        if weight <= budget_tokens:
-            kept.add(text)
-            budget_tokens -= weight
-    return kept, budget_tokens
+class _Step(NamedTuple):
+    """One line of the steps, written on request."""
+
+    write: Callable[[], str]
+    room: int = 0
+    """The tokens that it may have; with less room it is not written."""
+    is_kept_first: bool = False
+    """Whether these are words or an error: readers missed what the assistant had said."""
+
+    def text(self) -> str:
+        """Return the line."""
+        return "\n".join(map(as_content, self.write().split("\n")))
 
 
-def _by_worth(lines: Sequence[str]) -> list[str]:
-    """Return the lines in the order in which they are worth keeping.
+def _fitting(steps: Sequence[_Step], budget_tokens: int) -> tuple[list[str], int]:
+    """Return the lines that fit a budget, and the tokens that are left of it.
 
-    Errors and words come first, then the newest steps: readers missed what the assistant had said.
+    Words and errors are chosen first, then the newest steps, until there is room for no more.
     """
-    newest_first = dict.fromkeys(reversed(lines))
-    return sorted(newest_first, key=lambda line: not line.startswith(("! ", '"')))
+    lines: dict[int, str] = {}
+    known: dict[str, bool] = {}
+    by_worth = sorted(range(len(steps)), key=lambda at: (not steps[at].is_kept_first, -at))
+    for at in by_worth:
+        if budget_tokens < max(MIN_LINE_TOKENS, steps[at].room):
+            continue
+        text = steps[at].text()
+        if text not in known:
+            weight = tokens.count(text) + 1
+            known[text] = weight <= budget_tokens
+            budget_tokens -= weight * known[text]
+        if known[text]:
+            lines[at] = text
+    return [lines[at] for at in sorted(lines)], budget_tokens
 
 
-def _lines(
+def _steps(
     message: Message, ids: Mapping[str, Sequence[str]], calls: dict[str, Part], root: str
-) -> list[str]:
-    """Return what a message did: words, calls with the ids of their entries, what came back."""
-    found = []
+) -> Iterator[_Step]:
+    """Yield what a message did: words, calls with the ids of their entries, what came back."""
     for part in message.parts:
         if part.kind == "call":
             calls[part.call_id] = part
             entries = " ".join(ids.get(part.call_id, ()))
             named = f" [{entries}]" if entries else ""
-            found.append(f"{part.tool}({_argued(part.text, root)}){named}")
+            yield _Step(partial(_called, part, root, named))
         elif part.kind == "result":
-            found += _outcome(part, calls.get(part.call_id))
+            called = calls.get(part.call_id, part)
+            argued = called.text if called.kind == "call" else ""
+            is_of_file = file_read(called.tool, argued) or files_written(called.tool, argued)
+            if part.is_error:
+                yield _Step(partial(_failure, part.text), is_kept_first=True)
+            elif part.text.strip() and not is_of_file:  # files are described after the steps
+                room = max(MIN_TOKENS // 3, len(part.text) // (4 * OUTCOME_SHARE))
+                room = 0 if len(part.text) <= OUTCOME_CHARACTERS else room
+                yield _Step(partial(_outcome, part.text, called.tool, argued, room), room)
         elif part.kind == "text" and part.text.strip():
-            found.append(_quoted(message, part))
-    return ["\n".join(map(as_content, line.split("\n"))) for line in found]
+            yield _Step(partial(_quoted, message.role, part.text), is_kept_first=True)
 
 
-def _outcome(part: Part, call: Part | None) -> list[str]:
-    """Return the lines that say most of a result; files are described after the steps."""
-    argued = call.text if call else ""
-    tool = call.tool if call else part.tool
-    if part.is_error:
-        return [f"! {_failure(part.text)}"]
-    if call and (file_read(tool, argued) or files_written(tool, argued)):
-        return []
-    if len(part.text) <= OUTCOME_CHARACTERS:
-        return [f"  -> {_cut(part.text, OUTCOME_CHARACTERS)}"] if part.text.strip() else []
-    room = max(MIN_TOKENS // 3, len(part.text) // (4 * OUTCOME_SHARE))
-    lines = excerpt(part.text, room, tool=tool, arguments=argued)
-    return ["\n".join(f"  {line}" for line in lines)]
+def _called(call: Part, root: str, named: str) -> str:
+    return f"{call.tool}({_argued(call.text, root)}){named}"
+
+
+def _outcome(text: str, tool: str, argued: str, room: int) -> str:
+    """Return the lines of a result that say most of it; a short one whole."""
+    if not room:
+        return f"  -> {_cut(text, OUTCOME_CHARACTERS)}"
+    lines = excerpt(text, room, tool=tool, arguments=argued)
+    return "\n".join(f"  {line}" for line in lines)
 
 
 def _failure(text: str) -> str:
@@ -219,7 +239,7 @@ def _failure(text: str) -> str:
     lines = [_cut(line, ERROR_CHARACTERS // min(2, len(lines))) for line in lines]
     while len(lines) > 2 and sum(map(len, lines)) > ERROR_CHARACTERS:
         del lines[-2]
-    return " … ".join(lines)
+    return f"! {' … '.join(lines)}"
 
 
 @kept_by_hash
@@ -241,9 +261,9 @@ def _argued(arguments: str, root: str) -> str:
     return _cut(", ".join(filter(None, [*said, more])), CALL_CHARACTERS)
 
 
-def _quoted(message: Message, part: Part) -> str:
-    opening = '"user: ' if message.role == "user" else '"'
-    return f'{opening}{_cut(part.text, WORDS_CHARACTERS)}"'
+def _quoted(role: str, text: str) -> str:
+    opening = '"user: ' if role == "user" else '"'
+    return f'{opening}{_cut(text, WORDS_CHARACTERS)}"'
 
 
 def _cut(text: str, most: int) -> str:

@@ -32,8 +32,8 @@ MAX_HOLDERS = 3
 MAX_UNPACKED = 2_000
 """A part of an index with more names is packed."""
 
-V = TypeVar("V", int, tuple[int, ...])
-Holders = dict[str, tuple[int, ...]]
+V = TypeVar("V", int, list[int])
+Holders = dict[str, list[int]]
 """By a name or a word, the numbers of the payloads that have it."""
 
 
@@ -80,7 +80,7 @@ class Sums(Generic[V]):
         for part in self.parts:
             if isinstance(part, _Packed):
                 rows = part.rows(key)
-                total = total + (tuple(rows) if isinstance(total, tuple) else sum(rows))
+                total = total + (list(rows) if isinstance(total, list) else sum(rows))
             elif key in part:
                 total = total + part[key]
         return total
@@ -109,7 +109,7 @@ def _packed(part: Mapping[str, V]) -> _Packed:
     rows = [
         (hash(key), each)
         for key, value in part.items()
-        for each in (value if isinstance(value, tuple) else (value,))
+        for each in (value if isinstance(value, list) else (value,))
     ]
     rows.sort(key=itemgetter(0))
     return _Packed(array("q", (key for key, _ in rows)), array("i", (each for _, each in rows)))
@@ -130,14 +130,20 @@ class Elsewhere(Container[str]):
 class IdentifierIndex:
     """The payloads of a list by the identifiers and the words that they have; numbered as they came."""
 
-    holders: Sums[tuple[int, ...]] = Sums()
-    words: Sums[tuple[int, ...]] = Sums()
+    holders: Sums[list[int]] = Sums()
+    words: Sums[list[int]] = Sums()
     described: int = 0
     """How many results have words, which are noted once a user asks."""
+    written: Sums[list[int]] = Sums()
+    """The messages in which the assistant wrote an identifier, the last one at the end."""
 
-    def plus(self, names: Holders, words: Holders, described: int) -> IdentifierIndex:
+    def plus(
+        self, names: Holders, words: Holders, described: int, written: Holders
+    ) -> IdentifierIndex:
         """Return the index with the names and the words of more payloads, as `describe` adds them."""
-        return IdentifierIndex(self.holders.plus(names), self.words.plus(words), described)
+        return IdentifierIndex(
+            self.holders.plus(names), self.words.plus(words), described, self.written.plus(written)
+        )
 
     def growing(self, names: Holders, words: Holders) -> IdentifierIndex:
         """Return the index with two mappings that are still being filled."""
@@ -152,8 +158,12 @@ class IdentifierIndex:
 
     def holders_of(self, name: str) -> Sequence[int]:
         """Return the payloads that a name points at: few have it, or it points at none."""
-        holders = self.holders.get(name, ())
+        holders = self.holders.get(name, [])
         return holders if len(holders) <= MAX_HOLDERS else ()
+
+    def cited_since(self, message: int, text: str) -> set[str]:
+        """Return the identifiers of a text that the assistant has written from a message on."""
+        return {name for name in identifiers(text) if self.written.get(name, [-1])[-1] >= message}
 
     def meant_by(self, text: str, described: int) -> int | None:
         """Return the payload that a user's words describe best, by BM25, where they clearly do.
@@ -166,7 +176,7 @@ class IdentifierIndex:
             return None
         scores: Counter[int] = Counter()
         for word in sorted(asked):
-            having = self.words.get(word, ())
+            having = self.words.get(word, [])
             n = len(having)
             rarity = math.log(1 + (described - n + 0.5) / (n + 0.5))
             for number in having:
@@ -180,9 +190,8 @@ class IdentifierIndex:
 
 def add_holder(holders: Holders, number: int, names: AbstractSet[str]) -> None:
     """Note that a payload has some names."""
-    single = (number,)
     for name in names:
-        holders[name] = holders[name] + single if name in holders else single
+        holders.setdefault(name, []).append(number)
 
 
 def describe(words: Holders, number: int, record: Record, text: str) -> None:

@@ -390,8 +390,9 @@ class _MessageReader:
         self._ids = ids
         self._rules = rules
         self._hidden = hidden
-        self._names: dict[str, tuple[int, ...]] = {}
-        self._words: dict[str, tuple[int, ...]] = {}
+        self._names: dict[str, list[int]] = {}
+        self._words: dict[str, list[int]] = {}
+        self._written: dict[str, list[int]] = {}
         self._index = payloads.index.growing(self._names, self._words)
         self._described = payloads.index.described
         self._touched: set[int] = set()
@@ -412,7 +413,7 @@ class _MessageReader:
         numbers = own.numbers
         if self._hidden:
             numbers = {each: at for each, at in numbers.items() if not own.items[at].collapsed}
-        index = own.index.plus(self._names, self._words, self._described)
+        index = own.index.plus(self._names, self._words, self._described, self._written)
         entries = (own.items[number].record for number in sorted(self._accessed))
         accessed = [
             each
@@ -429,6 +430,9 @@ class _MessageReader:
         message = self._history.raw[number]
         if message.role != "system":
             self._see_accesses(message, self._history.turns[number])
+        if message.role == "assistant":
+            for text in message.texts():
+                self._written.update({name: [number] for name in identifiers(text)})
         for at, part in enumerate(message.parts):
             if part.kind == "call":
                 quoted = self._history.quotable(number).parts[at]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,9 +10,8 @@ from hippocampus.entries.entry import Compression, Record, Stage, storable
 from hippocampus.formats.conversation import Message, Part
 from hippocampus.indexing import ExtractionContext, frame, index, price_of
 from hippocampus.indexing import arguments as call_arguments
-from hippocampus.indexing.shapes import identifiers
 from hippocampus.session.history import History
-from hippocampus.session.identifiers import Elsewhere, Sums
+from hippocampus.session.identifiers import Elsewhere, IdentifierIndex, Sums
 from hippocampus.session.payload import Payload, is_near_repeat
 from hippocampus.session.payloads import names_of
 from hippocampus.session.rules import Rules
@@ -35,6 +33,7 @@ class EntryRenderer:
     view_tokens: int
     named: Sums[int]
     """How many texts of the view have an identifier."""
+    index: IdentifierIndex
     rules: Rules
 
     def next_record(self, payload: Payload, twin: Payload | None = None) -> Record:
@@ -132,7 +131,7 @@ class EntryRenderer:
             arguments=payload.record.arguments,
             is_error=self.part_of(payload).is_error,
             task=_task(said[number] for number in self.history.asked_before(payload.message)),
-            cited=_cited(said[payload.message :], text),
+            cited=self.index.cited_since(payload.message, text),
             known=self._known_elsewhere(payload),
             content_tokens=payload.record.tokens,
         )
@@ -151,10 +150,3 @@ def _task(asked: Iterable[Message]) -> str:
     """Return the end of the user's words."""
     words = (part.text for message in asked for part in message.parts if part.kind == "text")
     return " ".join(words)[-TASK_CHARACTERS:]
-
-
-def _cited(since: Sequence[Message], text: str) -> set[str]:
-    """Return what the assistant has written since that stands in a text."""
-    said = (message.texts() for message in since if message.role == "assistant")
-    written = set[str]().union(*map(identifiers, itertools.chain.from_iterable(said)))
-    return {value for value in written if value in text}

@@ -28,6 +28,9 @@ from hippocampus.storage.ledger import NEXT_FIELDS, ModelCall, NextText
 
 LIMIT_REASON = "the view passed its limit: old turns became digests"
 UNREAD_REASON = "the view passes its limit: there is no room to read it in full first"
+FOLDED_LIMITS = 3
+"""A new list that passes its limit by this many limits has digests first: no entries are written for what
+they replace."""
 CHANCE_OF_USE = 0.5
 """How likely a payload at full strength is used in the next ten turns: a record has the curve."""
 RISKY_TURNS = 30
@@ -135,8 +138,14 @@ def take_turn(  # noqa: PLR0913 - a state, a list, and by what to decide
 
 def _changes(state: State, costs: Costs, rules: Rules, *, cold: bool) -> _Changes:
     """Return the changes of a turn: digests that pay, edits, what the limit forces, and reloaded texts."""
-    view, policy, prices = state.view, rules.policy, rules.prices
-    changes = _Changes(view, state.payloads)
+    policy, prices = rules.policy, rules.prices
+    changes = _Changes(state.view, state.payloads)
+    if (
+        not state.view.sent
+        and excess_tokens(state.view, rules) > FOLDED_LIMITS * rules.limit_tokens
+    ):
+        changes = _folded_to_limit(changes, state, rules)
+    view = changes.view
     given = PlanInput(
         view.history.turn,
         view.sent,
@@ -154,13 +163,18 @@ def _changes(state: State, costs: Costs, rules: Rules, *, cold: bool) -> _Change
         changes = _with_digests(changes, state, fold.digests, planner.REASON, rules)
     changes = _with_edits(changes, decisions, state, rules)
     if excess_tokens(changes.view, rules):
-        pinned = changes.payloads.pinned()
-        in_use = changes.payloads.in_use(given.turn, policy.read_turns)
-        planned = compaction.plan_compaction(changes.view, rules.limit_tokens, pinned, in_use)
-        changes = _with_digests(changes, state, planned, LIMIT_REASON, rules)
+        changes = _folded_to_limit(changes, state, rules)
     if excess_tokens(changes.view, rules):
         changes = _last_resort(changes, state, rules)
     return changes
+
+
+def _folded_to_limit(changes: _Changes, state: State, rules: Rules) -> _Changes:
+    """Return the changes with digests in place of as many old turns as the limit asks for."""
+    view, payloads = changes.view, changes.payloads
+    in_use = payloads.in_use(view.history.turn, rules.policy.read_turns)
+    planned = compaction.plan_compaction(view, rules.limit_tokens, payloads.pinned(), in_use)
+    return _with_digests(changes, state, planned, LIMIT_REASON, rules)
 
 
 def _weighed(
@@ -168,7 +182,7 @@ def _weighed(
 ) -> tuple[_Changes, list[Candidate]]:
     """Return payloads as the plan weighs them, each with its next text written."""
     view, payloads = changes.view, changes.payloads
-    writer = EntryRenderer(view.history, view.shown_total, payloads.named, rules)
+    writer = EntryRenderer(view.history, view.shown_total, payloads.named, payloads.index, rules)
     written = {}
     for each in chosen:
         payload = payloads.items[each]

@@ -78,3 +78,15 @@ def test_the_first_call_after_a_restart_is_linear(tmp_path: Path) -> None:
         by_message.append(best / length)
         print(f"{length:,} messages: {1000 * best:.0f} ms, {best / turn:.0f} usual turns")
     assert max(by_message) <= LINEAR * min(by_message)
+
+
+def test_the_first_call_of_a_long_new_list_is_linear(tmp_path: Path) -> None:
+    by_message = []
+    for length in (5_000, 20_000):
+        items = conversation(length, TOKENS_PER_MESSAGE * length)
+        with Hippocampus(tmp_path, model="claude-sonnet-4-5").session(str(length)) as session:
+            start = time.process_time()
+            session(items)
+            by_message.append((time.process_time() - start) / length)
+        print(f"{length:,} messages: {by_message[-1] * length:.1f} s")
+    assert by_message[1] <= LINEAR * by_message[0]

@@ -319,6 +319,25 @@ def test_what_is_named_again_and_again_outlives_a_compaction(named: bool, tmp_pa
     memory.close()
 
 
+def test_of_a_new_list_of_many_limits_old_turns_are_folded_unread(tmp_path: Path) -> None:
+    """No entries are written for what a digest replaces at once; it gives the results back whole."""
+    items = reading(60)
+    memory = Hippocampus(tmp_path, policy=Policy(budget_tokens=2_000, bulk_over_tokens=200))
+    assert size(items) > 4 * 2_000
+    with memory.session("s") as session, no_fallback():
+        view = session(items)
+        assert size(view) <= 2_000
+        assert unpaired(read(view)) == []
+        folds = [each for each in session.records() if each.kind == "digest"]
+        entries = [each for each in session.records() if each.kind != "digest"]
+        assert folds
+        assert all(str(each.entry.id) in json.dumps(view) for each in entries)
+        texts = [str(item["content"]) for item in items if item["role"] == "tool"]
+        kept = "".join(session.recall(each.entry.id, max_tokens=8_000) for each in folds)
+        assert texts[0].splitlines()[3] in kept
+    memory.close()
+
+
 @pytest.mark.slow
 def test_a_digest_of_digests_still_names_what_it_stands_for(tmp_path: Path) -> None:
     items = reading(40)
