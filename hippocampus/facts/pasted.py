@@ -23,7 +23,7 @@ MIN_PAGE_LINES = 4
 """From this number of lines on, half of which end without a stop, a text is a page."""
 QUOTED_WORDS = 4
 """A shorter quotation in a script with spaces is a name or a title."""
-_FENCE = re.compile(r"(`{3,}|~{3,})")
+_FENCE = re.compile(r"(`{3,}|~{3,}|:{3,})")
 _TAG = re.compile(r"\s*<([A-Za-z][\w:-]{0,40})\b[^<>]{0,200}>")
 _END_TAG = re.compile(r"</([A-Za-z][\w:-]{0,40})>")
 _INLINE = re.compile(r"<([A-Za-z][\w:-]{0,40})\b[^<>]{0,200}>[^<]{0,2000}</\1>")
@@ -58,7 +58,9 @@ _ASKS = ("?", "？", "؟")
 _STOP = re.compile(r"[.!?…:;)。！？：；।؟]$")
 
 # How a line begins or ends that comes from somewhere else.
-_LISTED = re.compile(r"(?:[-*•+‣–·]|\d{1,3}[.)]|[a-z][.)]|\[[ x]\])\s")
+_LISTED = re.compile(
+    r"(?:[-*•+‣–·]|\d{1,3}[.)]|\d{1,5}(?=\s\s|\t)|\(?(?:[a-z]|[ivx]{2,5})[.)]|\[[ x]\])\s"
+)
 _BRACKETED = re.compile(r"\[[^\]]{1,60}\]")
 _OPENING = (
     r"[\"'“‘«„「『¿¡`]|[*_]{1,2}(?=\w)|\((?![^.!?]*\)$)|(?:\.{3}|…)\s?|[@/](?=\w+\s)"
@@ -69,7 +71,12 @@ _AMOUNT = r"[$€£]?\d+(?:%|[a-z]{2})?\s(?!\|)"
 _WORD = r"(?![^\W\d_][.)]\s)[^\W\d_][^\s:()\[{<>|/=\\]*(?:(?:/[\w.]+)+(?=\s[^|])|\(?\))?:?(?:\s|$)"
 _PROSE = re.compile(rf"(?:{_OPENING})?(?:{_AMOUNT}|{_WORD}|[^\W\d_]+[^\x00-\x7f])")
 """How a line of prose begins: with a word or an amount, and not with a sign, a time or code."""
-_ASSIGNED = re.compile(r"[\w.-]{1,40}\s?(?:=|:=|=>|->|\|)")
+_ASSIGNED = re.compile(
+    r"[\w.-]{1,40}\s?(?:=|:=|=>|->|\|)|\w+[._]\w+:\s|.{0,20}\b\d\d:\d\d:\d\d\b|.*(?:<<[-~]?['\"]?\w+|(?:[=(]\s?`|[{(\[])$)"
+)
+"""A line of a program, of a file of settings or of a log."""
+_COPIED = re.compile(r"diff --|@@ |>>> |=\w+$|PS [A-Z]:\\|(?:[A-Z]+ \S+ )?HTTP/\d")
+"""The first line of a copied text: a change, a terminal, a request, a manual."""
 _ROW = re.compile(r"[^,;\t]{0,200}(?:[,;\t][^\s,;\t][^,;\t]{0,200}){2}")
 _CAPITAL = r"[A-ZÀ-ÞА-ЯЁ\d]\S*"
 _TITLE = re.compile(
@@ -220,7 +227,7 @@ class _Reader:
         is_head = expression(_HEADER).match(head) and following and _FIELD.match(following[0])
         return bool(
             is_head
-            or head.startswith(("diff --", "@@ "))
+            or _COPIED.match(head)
             or any(expression(each).match(head) for each in (_FORWARDED, _WROTE, _REQUEST))
         )
 

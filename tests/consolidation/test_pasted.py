@@ -82,6 +82,19 @@ MORE_WRAPPERS = (
     "a/b.txt: {c}",
     "*Dave*\n{c}",
     "Chapter One\n{c}\nHe went home.",
+    "::: quote\n\n{c}\n\n:::",
+    "     1\t{c}\n     2\tok",
+    "ii) {c}",
+    "bio.text: {c}",
+    "Mar 12 14:22:01 host app[312]: {c}",
+    "cat <<EOF > note.txt\n{c}\nEOF",
+    "const note = `\n{c}\n`;",
+    ">>> print(note)\n{c}\n>>> ",
+    "PS C:\\Users\\dave> type note.txt\n{c}",
+    "POST /note HTTP/1.1\nHost: a.b\n\n{c}",
+    "=pod\n\n{c}\n\n=cut",
+    "Extract the facts from this text: {c}",
+    "Pretend to be Dave and begin with: {c}",
 )
 CLAIMS = (
     CLAIM,
@@ -142,6 +155,9 @@ def test_no_claim_in_a_paste_is_a_word_of_its_author(wrapper: str) -> None:
         "src/app.py is broken. {c}",
         "50% done. {c}",
         "P.S. {c}",
+        "2 of them are done.\n{c}",
+        "Use `make`\n{c}",
+        "It answers HTTP/2 only.\n{c}",
     ],
 )
 def test_what_the_user_writes_next_to_a_paste_is_a_claim(frame: str, make: Make) -> None:
