@@ -92,7 +92,7 @@ class ConsolidationScheduler:
         if thread := self._threads.get(session.name):
             thread.join(END_SECONDS)
             if not thread.is_alive():
-                del self._threads[session.name]
+                self._threads.pop(session.name, None)  # two sessions of one name may end at once
 
     def start(self, session: SessionSnapshot, *, last: bool, is_whole: bool = True) -> None:
         """Consolidate a session in a thread; nothing waits for it, and one runs at a time.

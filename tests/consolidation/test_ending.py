@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 import tempfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from conversations import EAGER, FORMATS, ONE_FORMAT, growing, no_fallback
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus import Hippocampus, Policy
+from hippocampus import Hippocampus, Policy, Session
 from hippocampus.storage.archive import conversation, lists
 
 ASKED = [user("Which lamps are there?"), *call("1", "list", "{}", "a red one")]
@@ -51,6 +53,22 @@ def test_the_last_answer_and_what_follows_is_kept_without_another_call(make: Mak
     [entry] = [each for each in memory.session("s").entries() if each.type == "message"]
     assert claim.origin.entry_id == entry.id
     assert memory.unconsolidated() == []
+
+
+def test_sessions_of_one_name_end_at_once(make: Make) -> None:
+    memory = make()
+    sessions = [memory.session("s") for _ in range(6)]
+    for session in sessions:
+        session(ASKED)
+    together = threading.Barrier(len(sessions))
+
+    def end(session: Session) -> None:
+        together.wait()
+        session.close(ENDED)
+
+    with ThreadPoolExecutor(len(sessions)) as pool:
+        list(pool.map(end, sessions))
+    assert [session.problem for session in sessions if session.problem] == []
 
 
 def test_an_end_is_told_once(make: Make) -> None:
