@@ -42,6 +42,10 @@ REFUSALS = {400, 413, 422}
 METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 CREDENTIAL = re.compile(r"(?:auth|authorization|(?<!idempotency-)key|secret|token)$", re.IGNORECASE)
 """How the name of a header, or of a field of the address, ends in which a caller shows who it is."""
+API = re.compile(
+    r"(?:/openai(?:/deployments/[^/]+)?)?(?:/v\d\w*)?/(?:chat/completions|messages|responses)$"
+)
+"""The end of a path, without which it is that of a gateway, which may have a key in it."""
 MAX_THREADS = 16
 """The requests that are worked on at a time: each has descriptors of its own, and they share locks."""
 PAGE = Path(__file__).with_name("page.html")
@@ -135,6 +139,7 @@ class Proxy:
                 for name, value in sorted(fields)
                 if value and (CREDENTIAL.search(name) or name == self._caller_header)
             ]
+            credentials += filter(None, [API.sub("", request.url.path)])
             tenant = request.headers.get(self._tenant_header, "")
             if self._tenant_header and not tenant:
                 credentials = []  # no key stands in for the header

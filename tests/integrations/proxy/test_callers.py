@@ -147,6 +147,14 @@ def test_a_key_tells_callers_apart_wherever_it_is(place: str, name: str, state: 
         assert len(conversations(url)) == 2
 
 
+def test_a_key_in_the_path_tells_callers_apart(state: Path) -> None:
+    with proxied(state, lambda items: "The same words.") as (_, url):
+        for path in ("", "/v1", "/openai/deployments/gpt-5", "/key-a/v1", "/key-b/v1", "/key-a"):
+            sent = body("/chat/completions", chat_list(ROWS)[:1])
+            httpx.post(f"{url}{path}/chat/completions", content=sent).raise_for_status()
+        assert len(conversations(url)) == 3
+
+
 def test_a_named_header_tells_callers_of_one_key_apart(state: Path) -> None:
     service = Service(state, "default")
     ids = {
