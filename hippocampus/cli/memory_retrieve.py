@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentError, ArgumentParser
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -26,20 +25,30 @@ def fast(arguments: Sequence[str]) -> bool:
     """Run `memory retrieve` where the arguments are plain, and return whether they were."""
     if list(arguments[:2]) != ["memory", "retrieve"]:
         return False
-    names = os.environ.get
-    parser = ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
-    parser.add_argument("--agent", default=names("HIPPOCAMPUS_AGENT") or "default")
-    parser.add_argument("--scope", action="append")
-    parser.add_argument("--token-budget", type=int, default=TOKENS)
-    parser.add_argument("--db", type=Path, default=names("HIPPOCAMPUS_DB") or default_path())
-    parser.add_argument("--json", action="store_true")
-    try:
-        given, others = parser.parse_known_args(arguments[2:])
-    except ArgumentError:
-        return False
-    if not others:
-        run(given.agent, given.scope, given.token_budget, given.db, as_json=given.json)
-    return not others
+    agent = os.environ.get("HIPPOCAMPUS_AGENT") or "default"
+    path = os.environ.get("HIPPOCAMPUS_DB") or default_path()
+    scopes: list[str] = []
+    token_budget, as_json, left = TOKENS, False, iter(arguments[2:])
+    for argument in left:  # not with argparse, which takes as long to load as the search itself
+        name, is_joined, value = argument.partition("=")
+        if argument == "--json":
+            as_json = True
+        elif name not in {"--agent", "--scope", "--token-budget", "--db"}:
+            return False  # the command line reads it, or refuses it
+        elif not is_joined and (value := next(left, "-")).startswith("-"):
+            return False
+        elif name == "--agent":
+            agent = value
+        elif name == "--scope":
+            scopes.append(value)
+        elif name == "--db":
+            path = value
+        elif value.isdecimal():
+            token_budget = int(value)
+        else:
+            return False
+    run(agent, scopes or None, token_budget, Path(path), as_json=as_json)
+    return True
 
 
 def run(

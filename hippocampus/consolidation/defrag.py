@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from hippocampus import secrets
 from hippocampus.consolidation.memory_file import Edits, MemoryFile
@@ -67,15 +66,6 @@ class Defragmented:
     bytes_freed: int = 0
 
 
-class _Scope(NamedTuple):
-    """The stores that a run reads and changes."""
-
-    state: StateDir
-    store: ContentStore
-    facts: Facts
-    file: MemoryFile
-
-
 @dataclass(frozen=True, slots=True)
 class _Plan:
     promoted: tuple[str, ...]
@@ -105,25 +95,42 @@ def defrag(  # noqa: PLR0913 - one parameter an input
         StoreError: something cannot be read or written; what was done stays, the next run does the rest.
 
     """
-    idle_since = now - idle_hours * 3_600
     file = MemoryFile(state, facts.agent, is_kept=policy.consolidation.memory_file)
-    scope = _Scope(state, store, facts, file)
+
+    def planned() -> _Plan:
+        return _plan(state, store, facts, file, policy, now, idle_hours)
+
     if not apply:
-        return _figures(_plan(scope, policy, idle_since, now), state)
+        return _figures(planned(), state)
     try:
         with files.held(state.defrag_lock):
-            plan = _plan(scope, policy, idle_since, now)
-            done = replace(plan, going=_apply(scope, plan, now))
+            plan = planned()
+            if any(plan.edits):
+                file.sync(facts)
+            outcomes = write.store_many(facts.tables, plan.new)
+            stored = [each.memory.id for each in outcomes if each.memory]
+            kept = plan.keep | set(stored)
+            done = upkeep.compact(facts.tables, agent=EVERY_AGENT, keep=kept)
+            if plan.promoted or stored or done.removed or done.merged:
+                file.sync(facts, [*plan.promoted, *stored])
+            gone = gc.collect(state, store, plan.going, now, put_before=now - JUST_PUT_SECONDS)
     except OSError as failure:
         raise StoreError(f"state directory {state.root}: {failure}") from failure
-    return replace(_figures(done, state), applied=True)
+    return replace(_figures(replace(plan, going=tuple(gone)), state), applied=True)
 
 
 # Planning
 
 
-def _plan(scope: _Scope, policy: Policy, idle_since: float, now: float) -> _Plan:
-    state, store, facts, file = scope
+def _plan(  # noqa: PLR0913, PLR0917 - one parameter an input
+    state: StateDir,
+    store: ContentStore,
+    facts: Facts,
+    file: MemoryFile,
+    policy: Policy,
+    now: float,
+    idle_hours: float,
+) -> _Plan:
     past = sessions(state)
     current = facts.memories(agent=EVERY_AGENT)
     members = lined(state, facts)
@@ -143,7 +150,11 @@ def _plan(scope: _Scope, policy: Policy, idle_since: float, now: float) -> _Plan
         tuple(item for one in again if not secrets.find((item := _item(*one)).content, cards=True)),
         keep,
         compaction,
-        tuple(gc.plan(held, gc.GcRules(), now, gc.unused(past, policy, idle_since, known))),
+        tuple(
+            gc.plan(
+                held, gc.GcRules(), now, gc.unused(past, policy, now - idle_hours * 3_600, known)
+            )
+        ),
         file.edits(facts),
         len(past),
     )
@@ -219,20 +230,3 @@ def used_in_several(
         for content, by_session in users.items()
         if len(by_session) >= least and content not in known_contents
     ]
-
-
-# Applying
-
-
-def _apply(scope: _Scope, plan: _Plan, now: float) -> tuple[Removal, ...]:
-    """Make the planned changes; return the removed contents."""
-    state, store, facts, file = scope
-    if any(plan.edits):
-        file.sync(facts)
-    outcomes = write.store_many(facts.tables, plan.new)
-    stored = [each.memory.id for each in outcomes if each.memory]
-    kept = plan.keep | set(stored)
-    done = upkeep.compact(facts.tables, agent=EVERY_AGENT, keep=kept)
-    if plan.promoted or stored or done.removed or done.merged:
-        file.sync(facts, [*plan.promoted, *stored])
-    return tuple(gc.collect(state, store, plan.going, now, put_before=now - JUST_PUT_SECONDS))

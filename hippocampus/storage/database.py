@@ -5,7 +5,6 @@ Which tables it has is in `schema`; what they mean is not known here.
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import os
 import sqlite3
@@ -152,6 +151,8 @@ def new_holder() -> str:
 
 def new_mark() -> str:
     """Return letters that open the ids of a state's entries, which no payload can know."""
+    import base64
+
     return base64.b32encode(os.urandom(5)).decode().lower()[:MARK_CHARACTERS]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import random
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -154,6 +153,8 @@ def transaction(db: sqlite3.Connection, busy_seconds: float | None = None) -> It
 
 def pause_by_chance() -> float:
     """Return the seconds until one of many writers asks again, the same on average for each."""
+    import random
+
     return random.uniform(0, 2 * MEAN_POLL_SECONDS)  # noqa: S311 - no secret
 
 
