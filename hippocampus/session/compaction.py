@@ -1,10 +1,12 @@
-"""Compaction: the old turns that digests replace when entries alone do not fit the limit. Pure.
+"""The old turns that digests replace: where that pays, and where entries alone do not fit the limit. Pure.
 
-Spans of messages in, records out. The user's own messages stay while they fit.
+Spans of messages in, records out; the text of a digest is in `digest`. The user's own messages stay
+while they fit.
 """
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
@@ -25,10 +27,14 @@ from hippocampus.entries.origin import DigestOrigin, EntryOrigin
 from hippocampus.formats import json_text
 from hippocampus.formats.conversation import Item, write
 from hippocampus.indexing import frame
+from hippocampus.policy import Policy
+from hippocampus.prices import Prices
 from hippocampus.session import digest
+from hippocampus.session.constants import CONSTANTS
 from hippocampus.session.digest import Room, Span
 from hippocampus.session.history import is_said_by_user
 from hippocampus.session.payloads import Payloads
+from hippocampus.session.plan import Candidate, calls_to_come
 from hippocampus.session.rules import Rules
 from hippocampus.session.view import View
 from hippocampus.session.work_files import WorkFile
@@ -40,6 +46,14 @@ DIGESTS_SHARE = 0.25
 """The share of the limit that all digests together may take."""
 FRAME_TOKENS = 60
 """The tokens of a digest besides its lines, at most."""
+
+
+PAYS_REASON = "old turns became digests: carrying them has cost as much as the edit"
+READ_AHEAD_TURNS = 25
+"""Each turn reads for digests the results of one turn, this long ago: none of them is weak enough yet, and
+few are left to read in the turn that makes a digest."""
+MIN_SAVED_TOKENS = 2_000
+"""Digests of few turns each have less than one of many, even where no provider caches anything."""
 
 
 class Level(NamedTuple):
@@ -133,6 +147,77 @@ def _weight_after(view: View, planned: CompactionPlan) -> int:
 
 def _raw_weight(view: View, span: Span) -> int:
     return sum(view.history.tokens[span.start : span.end])
+
+
+class Fold(NamedTuple):
+    """The old turns that digests may replace together, as the plan weighs them, and the digests."""
+
+    candidate: Candidate
+    digests: CompactionPlan
+
+
+def foldable(view: View, payloads: Payloads, prices: Prices, policy: Policy) -> Fold | None:
+    """Return the weak turns that digests may replace, with those that digests replace already.
+
+    None where the savings could not pay for the edit: most turns end there.
+    """
+    off = policy.compression == "none" or not policy.digest_below
+    if off or not view.sent or view.shown_total < policy.fade_view_tokens:
+        return None
+    import numpy as np
+
+    turn, turns, raw = view.history.turn, view.history.turns, view.history.raw
+    ahead = turn - READ_AHEAD_TURNS
+    first, last = bisect.bisect_left(turns, ahead), bisect.bisect_right(turns, ahead)
+    digest.read_ahead(view.history.quotable_range(first, last))
+    start = digest.opening_end(raw)
+    weights = np.array(view.shown_tokens[: view.sent], np.int64)
+    cold_from = payloads.cold_from(view.history.turns[: view.sent], policy)
+    cold_from[:start] = np.inf
+    for fold in view.folds:
+        cold_from[slice(*fold)] = turn
+    cold = cold_from <= turn
+    gone = cold.copy()
+    for fold in view.folds:
+        gone[slice(*fold)] = False
+    first = int(cold.argmax())
+    saved = int(weights[gone].sum()) * (1 - CONSTANTS.digest_share)
+    written = int(weights[first:].sum()) - saved
+    gains = calls_to_come(turn) * prices.read * saved
+    if saved < MIN_SAVED_TOKENS or gains <= (prices.write - prices.read) * written:
+        return None
+    closed = view.history.closed[: bisect.bisect_right(view.history.closed, view.sent)]
+    last = max(closed, default=0)
+
+    own = view.history.own
+    hot = (np.flatnonzero(~cold[start:last]) + start).tolist()
+    staying = [*hot, *own[bisect.bisect_left(own, start) : bisect.bisect_left(own, last)]]
+    spans = digest.spans_between(start, last, staying, closed)
+    spans = [span for span in spans if is_worth(view, span)]
+    if not spans:
+        return None
+    replaced = np.concatenate([np.arange(*span) for span in spans])
+    weight = int(weights[replaced].sum())
+    raws = [sum(view.history.tokens[slice(*span)]) for span in spans]
+    hot_tokens = payloads.hot_tokens(spans, turn)
+    together = digest.room_of(sum(raws))
+    rooms = [Room(max(digest.MIN_TOKENS, together.steps * raw // sum(raws))) for raw in raws]
+    rooms[-1] = Room(rooms[-1].steps, hot_tokens + together.files)
+    left = sum(room.total + FRAME_TOKENS for room in rooms)
+    if left >= weight:
+        return None
+    carried = float((weights * (turn - cold_from))[replaced].sum()) * (1 - left / weight)
+    candidate = Candidate(
+        "",
+        spans[0].start,
+        weight,
+        left,
+        0,
+        stage=Stage.DORMANT,
+        spans=tuple(spans),
+        carried=carried,
+    )
+    return Fold(candidate, CompactionPlan(spans, rooms))
 
 
 def is_worth(view: View, span: Span) -> bool:

@@ -1,6 +1,6 @@
 """The text of a digest: which tools were called, with which outcome, under which ids. Pure.
 
-Which turns are old enough is decided in `planner` and `compaction`.
+Which turns are old enough is decided in `compaction`.
 """
 
 from __future__ import annotations

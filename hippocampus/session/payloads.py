@@ -1,65 +1,46 @@
 """The payloads of a list: which parts are large, what points at them, and which are due. Pure.
 
-`arrived` returns them with the new messages of a list taken in; nothing is decided or stored here.
+Nothing is decided or stored here; `arrival` takes new messages in.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from hippocampus.entries import decay
 from hippocampus.entries.entry import (
     ARGUMENTS,
-    Entry,
     Record,
-    Source,
     Stage,
     content_key,
-    entry_id,
-    storable,
 )
-from hippocampus.entries.origin import EntryOrigin, MessageOrigin, PartOrigin
-from hippocampus.formats.calls import file_key, is_one_file, writes_whole
-from hippocampus.formats.conversation import Message, Part
-from hippocampus.formats.reads import asks_to_read, file_read, files_written, reads_whole
-from hippocampus.indexing.output import thinned
+from hippocampus.entries.origin import EntryOrigin, PartOrigin
+from hippocampus.formats.conversation import Part
 from hippocampus.indexing.shapes import identifiers
-from hippocampus.policy import Policy, Redaction, Resolution, Subject, new_entry
-from hippocampus.policy.words import EntryType
-from hippocampus.recall import calls
-from hippocampus.session import redactor
+from hippocampus.policy import Policy, Redaction
 from hippocampus.session.constants import CONSTANTS
 from hippocampus.session.digest import Span
 from hippocampus.session.history import History
-from hippocampus.session.identifiers import IdentifierIndex, Sums, add_holder, describe
-from hippocampus.session.own_text import is_entry
+from hippocampus.session.identifiers import IdentifierIndex, Sums
 from hippocampus.session.payload import (
     Payload,
     cold_from,
     due_from,
-    is_near_repeat,
-    origin_of,
     original_of,
-    superseding_key,
 )
 from hippocampus.session.rules import Rules
-from hippocampus.session.view import Rendered, View
+from hippocampus.session.view import View
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy import typing as npt
 
     Floats = npt.NDArray[np.float64]
-
-
-IMAGE = "image"
-"""The kind of a result that is images and no text."""
 
 
 class PartSite(NamedTuple):
@@ -314,419 +295,9 @@ class Payloads:
         }
 
 
-def _replaces(whole: Record, known: Record, *, written: bool) -> bool:
-    """Return whether the whole text of a file replaces what was known of it.
-
-    A text that was read is whole unless it has less than half of the tokens: tools cut, or refer to
-    an earlier read. The same text refers to the earlier one, which then stands.
-    """
-    return whole.content != known.content and (written or 2 * whole.tokens >= known.tokens)
-
-
 def names_of(payload: Payload, history: History) -> AbstractSet[str]:
     """Return the identifiers of a payload in the view; a large result in full is soon gone from it."""
     if not payload.stands_full:
         return identifiers(payload.record.shown)
     part = history.raw[payload.message].parts[payload.part]
     return frozenset() if payload.large and part.kind == "result" else identifiers(part.text)
-
-
-class Arrival(NamedTuple):
-    """The payloads of a list with its new messages taken in."""
-
-    payloads: Payloads
-    rendered: list[Rendered]
-    """The texts that replace parts of these messages."""
-    noted: list[tuple[Record, bytes]]
-    """Words of the user to keep, which no view shortens."""
-    accessed: list[Record]
-    """The entries that new messages name, with the access."""
-
-
-def arrived(  # noqa: PLR0913, PLR0917 - a list, its state, and the rules
-    history: History,
-    payloads: Payloads,
-    records: Mapping[EntryOrigin, Record],
-    ids: AbstractSet[str],
-    rules: Rules,
-    read_again: int,
-    start: int,
-    hidden: Container[int] = (),
-) -> Arrival:
-    """Return the payloads of a list whose messages from `start` on are new.
-
-    `records` are the entries of the session by their origin, and `ids` their ids. Digests replace
-    the `hidden` ones of the new messages.
-
-    Messages from `read_again` on have the words that they had, and may carry other marks.
-    """
-    reader = _MessageReader(history, payloads, records, ids, rules, hidden)
-    reader.rendered += [
-        Rendered(each.message, each.part, each.record.shown, each.without_images)
-        for each in (payloads.items if read_again < start else ())
-        if read_again <= each.message < start and not each.stands_full
-    ]
-    for number in range(start, len(history.raw)):
-        reader.take(number)
-    return reader.arrival()
-
-
-class _MessageReader:
-    """Takes new messages into copies of the tables of payloads."""
-
-    def __init__(  # noqa: PLR0913, PLR0917 - the arguments of `arrived`
-        self,
-        history: History,
-        payloads: Payloads,
-        records: Mapping[EntryOrigin, Record],
-        ids: AbstractSet[str],
-        rules: Rules,
-        hidden: Container[int],
-    ) -> None:
-        self.payloads = payloads.copied()
-        self.rendered: list[Rendered] = []
-        self._history = history
-        self._records = records
-        self._ids = ids
-        self._rules = rules
-        self._hidden = hidden
-        self._names: dict[str, list[int]] = {}
-        self._words: dict[str, list[int]] = {}
-        self._written: dict[str, list[int]] = {}
-        self._index = payloads.index.growing(self._names, self._words)
-        self._described = payloads.index.described
-        self._touched: set[int] = set()
-        self._noted: list[tuple[Record, bytes]] = []
-        self._accessed: set[int] = set()
-
-    def arrival(self) -> Arrival:
-        """Return what was taken in."""
-        own, policy = self.payloads, self._rules.policy
-        first_new = len(own.messages)
-        new = own.items[first_new:]
-        own.messages.extend(each.message for each in new)
-        for turns in (own.due_turns, own.cold_turns):
-            turns.extend([inf] * len(new))
-        for number in {*self._touched, *range(first_new, len(own.items))}:
-            own.due_turns[number] = due_from(own.items[number], policy)
-            own.cold_turns[number] = cold_from(own.items[number], policy)
-        numbers = own.numbers
-        if self._hidden:
-            numbers = {each: at for each, at in numbers.items() if not own.items[at].collapsed}
-        index = own.index.plus(self._names, self._words, self._described, self._written)
-        entries = (own.items[number].record for number in sorted(self._accessed))
-        accessed = [
-            each
-            for each in entries
-            if each.stage is not Stage.FULL and self._records.get(each.origin) != each
-        ]
-        payloads = replace(own, numbers=numbers, index=index)
-        return Arrival(payloads, self.rendered, self._noted, accessed)
-
-    # One message
-
-    def take(self, number: int) -> None:
-        """Take in a new message."""
-        message = self._history.raw[number]
-        if message.role != "system":
-            self._see_accesses(message, self._history.turns[number])
-        if message.role == "assistant":
-            for text in message.texts():
-                self._written.update({name: [number] for name in identifiers(text)})
-        for at, part in enumerate(message.parts):
-            if part.kind == "call":
-                quoted = self._history.quotable(number).parts[at]
-                self.payloads.calls[part.call_id] = PartSite(number, at, quoted)
-            elif part.kind == "result":
-                self._take_result(PartSite(number, at, part))
-            elif part.kind == "text" and message.role == "user":
-                self._take_words(number, at, part)
-
-    def _see_accesses(self, message: Message, turn: int) -> None:
-        """Reset the strength of the payloads that a message points at, and associate these."""
-        said = [part.text for part in message.parts if part.kind != "result"]
-        cited = sorted(
-            self._index.cited_by(said),
-            key=lambda n: (self.payloads.items[n].message, self.payloads.items[n].part),
-        )
-        if message.role == "user" and said:
-            self._describe()
-            meant = self._index.meant_by(" ".join(said), self._described)
-            if meant is not None and meant not in cited:
-                cited.append(meant)
-        self._accessed.update(cited)
-        ids = [self.payloads.items[each].id for each in cited]
-        policy = self._rules.policy
-        for each in cited:
-            payload = self.payloads.items[each].accessed(
-                turn, policy.mention_strength, policy.exponent
-            )
-            self._put(each, payload.associated(ids) if len(ids) > 1 else payload)
-
-    def _describe(self) -> None:
-        """Note the words of the results that have come since a user asked last."""
-        for number in self.payloads.undescribed:
-            payload = self.payloads.items[number]
-            part = self._history.raw[payload.message].parts[payload.part]
-            describe(self._words, number, payload.record, part.text)
-        self._described += len(self.payloads.undescribed)
-        self.payloads.undescribed.clear()
-
-    def _put(self, number: int, payload: Payload) -> None:
-        self.payloads.items[number] = payload
-        self._touched.add(number)
-
-    def _take_words(self, number: int, at: int, part: Part) -> None:
-        """Note what the user wants to be kept; words stay as they are, unless a rule indexes them."""
-        rules = self._rules
-        weight = rules.count_tokens(part.text)
-        said = Subject("message", source_type="user", text=part.text, tokens=weight)
-        resolution = rules.policy.resolve(said)
-        kind = rules.kind_of
-        if resolution.index and rules.policy.indexes(weight, lambda: kind(part.text), resolution):
-            self._hold(PartSite(number, at, part), "", "", weight, resolution, large=True)
-            return
-        if not resolution.persist:
-            return
-        original = part.text.encode("utf-8", "surrogatepass")
-        key = content_key(original)
-        origin = MessageOrigin(number, key)
-        if origin in self._records:
-            return
-        entry = self._new_entry(number, part, "", origin, key, resolution)
-        text = self._history.quotable(number).parts[at].text
-        quoted = replace(entry, summary=storable(text[:200]))
-        record = Record(quoted, origin, key, "text", "message", "user", "", weight, Stage.FULL, "")
-        self._noted.append((record, original))
-
-    def _take_result(self, site: PartSite) -> None:
-        rules, part = self._rules, site.part
-        called = self.payloads.calls.get(part.call_id)
-        call = called.part if called else None
-        tool = part.tool or (call.tool if call else "")
-        argued = call.text if call else ""
-        if calls.is_named(tool, rules.recall_name):
-            asked = replace(part, tool=tool, text=argued)
-            if calls.is_answer(asked, part.text, rules.recall_name, self._ids.__contains__):
-                return
-        subject = redactor.result_subject(
-            part, call, self._history.tokens_of(site.message, site.at)
-        )
-        resolution = rules.resolve(subject)
-        kind = rules.kind_of
-        large = rules.policy.indexes(subject.tokens, lambda: kind(part.text), resolution)
-        images = 0 if large else self._history.image_tokens(site.message, site.at)
-        weight = subject.tokens + images
-        held = self._hold(site, tool, argued, weight, resolution, large=large)
-        if held is not None:
-            self._supersede(held, tool, argued)
-        if called is None:
-            return
-        wrote: int | None = None
-        kept = False if rules.policy.keeps_arguments(resolution) else None
-        if kept is False or resolution.shrink_arguments or not rules.is_small(argued):
-            weight = rules.count_tokens(argued)
-            large = rules.policy.shortens_arguments(weight, resolution)
-            redaction = self.payloads.redactions.get((called.message, called.at))
-            own = Resolution(redact=redaction, index=kept)
-            wrote = self._hold(called, called.part.tool, "", weight, own, large=large)
-        if not part.is_error:
-            self._follow_files(tool, argued, held, wrote, self._history.turns[site.message])
-
-    def _hold(  # noqa: PLR0913 - a part, and its state
-        self,
-        site: PartSite,
-        tool: str,
-        argued: str,
-        weight: int,
-        resolution: Resolution,
-        *,
-        large: bool,
-    ) -> int | None:
-        """Follow a part from now on; return the number of its payload."""
-        number, at, part = site
-        policy = self._rules.policy
-        bound = resolution.pin or resolution.index is False or resolution.compression == "none"
-        followed = large or bound or weight > policy.fade_over_tokens
-        if not followed or (number, at) in self.payloads.origins:
-            return None
-        if is_entry(part, self._record_of, weight):
-            return None
-        origin = self._origin(number, at, part)
-        record = self._records.get(origin)
-        if record is None:
-            record = self._new_record(site, tool, argued, weight, origin, resolution)
-        full = record.stage is Stage.FULL
-        if full and record.shown != part.text:
-            record = replace(record, shown=part.text)
-        asked = large and part.kind == "result" and asks_to_read(tool, argued)
-        fresh = policy.fresh_turns_of(record.kind, record.tokens, resolution, asked=asked)
-        due_turn = self._history.turns[number] + (fresh if large else 0)
-        hidden = number in self._hidden
-        shown = record.tokens if hidden else self._weight_of(record, part, argued)
-        payload = Payload(record, number, at, shown, due_turn, large, resolution, collapsed=hidden)
-        if not (full or hidden):
-            self.rendered.append(Rendered(number, at, record.shown, payload.without_images))
-        return self._add(payload, part)
-
-    def _weight_of(self, record: Record, part: Part, argued: str) -> int:
-        """Return the tokens of a payload's text in the view, which may have fewer line numbers."""
-        if record.stage is not Stage.FULL:
-            return self._rules.count_tokens(record.shown)
-        if part.kind != "result":
-            return record.tokens
-        text = thinned(part.text, self._rules.policy.line_numbers, argued)
-        count = self._rules.count_tokens
-        return (
-            record.tokens if text == part.text else record.tokens - count(part.text) + count(text)
-        )
-
-    def _record_of(self, entry_id: str) -> Record | None:
-        if entry_id not in self._ids:
-            return None
-        return next(each for each in self._records.values() if each.entry.id == entry_id)
-
-    def _add(self, payload: Payload, part: Part) -> int:
-        """Number a payload, and note the names that it has."""
-        own = len(self.payloads.items)
-        self.payloads.items.append(payload)
-        self.payloads.numbers[payload.id] = own
-        add_holder(self._names, own, identifiers(part.text) | {payload.id})
-        if part.kind == "result":
-            self.payloads.undescribed.append(own)
-        if self._rules.summaries and part.kind == "result" and payload.stands_full:
-            name, text = str(payload.record.origin), payload.resolution.redacted(part.text)
-            self._rules.summaries.ask(name, text)
-        return own
-
-    def _supersede(self, held: int, tool: str, argued: str) -> None:
-        """Let an older result be due that this one replaces: by default, one of the same call.
-
-        A result with the bytes of an earlier one, of whatever call, is noted as its repeat.
-        """
-        own = self.payloads.items[held]
-        turn, content = own.record.entry.source.turn, own.record.content
-        key = superseding_key(own, tool, argued)
-        number = self.payloads.latest.get(key)
-        self.payloads.latest[key] = held
-        before = None if number is None else self.payloads.items[number]
-        is_later = before is not None and before.message < own.message
-        if number is not None and before is not None and is_later:
-            if before.record.content != content:
-                self._put(number, before.superseded(f"superseded at turn {turn}"))
-            own = own.associated([before.id])
-        twin = self.payloads.firsts.setdefault(content, held)
-        if self.payloads.items[twin].is_superseded:
-            self.payloads.firsts[content] = twin = held
-        if twin != held:
-            first = self.payloads.items[twin]
-            note = f"the same text as at turn {first.record.entry.source.turn}, see {first.id}"
-            own = replace(own, note=note, twin=twin)
-            if not is_near_repeat(own, first):
-                self.payloads.firsts[content] = held
-        self.payloads.items[held] = own
-
-    def _follow_files(
-        self, tool: str, argued: str, result: int | None, call: int | None, turn: int
-    ) -> None:
-        """Count a call that reads or writes files as an access of all that the list has of them.
-
-        `result` and `call` are the payloads of the call's result and arguments. A text of the whole
-        file, read or written, replaces what came before it.
-        """
-        written = files_written(tool, argued)
-        read = "" if written else file_read(tool, argued)
-        own = call if written else result
-        is_whole = writes_whole(argued) if written else reads_whole(argued)
-        whole = self.payloads.items[own].record if own is not None and is_whole else None
-        event = "stale: written" if written else "superseded"
-        for path in written or filter(None, [read]):
-            name = file_key(path)
-            known = self.payloads.files.get(name, ())
-            gone: set[int] = set()
-            for number in [number for other, number in known if is_one_file(path, other)]:
-                payload = self.payloads.items[number].accessed(
-                    turn, 1.0, self._rules.policy.exponent
-                )
-                if whole is not None and _replaces(whole, payload.record, written=bool(written)):
-                    payload = payload.superseded(f"{event} at turn {turn}, see {whole.entry.id}")
-                    gone.add(number)
-                elif written and payload.record.kind != ARGUMENTS:
-                    payload = payload.marked(f"{event} at turn {turn}")
-                self._put(number, payload)
-            if own is not None:
-                known = (*(each for each in known if each[1] not in gone), (path, own))
-                self._put(own, replace(self.payloads.items[own], file=path))
-            self.payloads.files[name] = known
-
-    # Its record
-
-    def _origin(self, number: int, at: int, part: Part) -> PartOrigin:
-        """Return what names a part in this conversation, however the list is cut or marked.
-
-        Of the same text under the same call id (old formats have none) the rank counts.
-        """
-        origin = origin_of(part, part.text)
-        rank = self.payloads.ranks.get(origin, 0)
-        self.payloads.ranks[origin] = rank + 1
-        if rank:
-            origin = replace(origin, rank=rank)
-        self.payloads.origins[number, at] = origin
-        return origin
-
-    def _new_record(  # noqa: PLR0913, PLR0917 - a part, and its state
-        self,
-        site: PartSite,
-        tool: str,
-        argued: str,
-        weight: int,
-        origin: PartOrigin,
-        resolution: Resolution,
-    ) -> Record:
-        number, _, part = site
-        form, original = original_of(self._history.raw[number], part)
-        content = content_key(original)
-        if content == origin.text_key:  # one text for both
-            content = origin.text_key
-        has_image = not part.text.strip() and self._history.image_tokens(number, site.at)
-        read = IMAGE if has_image else self._rules.kind_of(part.text)
-        kind = ARGUMENTS if part.kind == "call" else read
-        return Record(
-            entry=self._new_entry(number, part, tool, origin, content, resolution, kind),
-            origin=origin,
-            content=content,
-            form=form,
-            kind=kind,
-            tool=storable(tool),
-            arguments=storable(argued),
-            tokens=weight,
-            stage=Stage.FULL,
-            shown=part.text,
-        )
-
-    def _new_entry(  # noqa: PLR0913, PLR0917 - its place, and its state
-        self,
-        number: int,
-        part: Part,
-        tool: str,
-        origin: EntryOrigin,
-        content: str,
-        resolution: Resolution,
-        kind: str = "",
-    ) -> Entry:
-        turn, policy = self._history.turns[number], self._rules.policy
-        is_words = part.kind == "text"
-        source = "user" if is_words else policy.source_type_of(storable(tool), part.is_error)
-        entry_type: EntryType = "message" if is_words else "tool_result"
-        found = Source(type=source or "tool", ref=content, turn=turn)
-        named = self._free_id(origin, content)
-        return new_entry(named, entry_type, found, policy, resolution, kind)
-
-    def _free_id(self, origin: EntryOrigin, content: str) -> str:
-        noted = {record.entry.id for record, _ in self._noted}
-        known = (self.payloads.numbers, self._ids, noted)
-
-        def is_taken(named: str) -> bool:
-            return any(named in ids for ids in known)
-
-        return entry_id(self._rules.mark, self._rules.session, origin, content, is_taken)

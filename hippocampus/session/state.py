@@ -10,11 +10,12 @@ from hippocampus.entries.origin import EntryOrigin
 from hippocampus.indexing.output import thinned
 from hippocampus.recall import calls
 from hippocampus.session import compaction
+from hippocampus.session.arrival import arrived
 from hippocampus.session.costs import Costs
 from hippocampus.session.digest import Span
 from hippocampus.session.history import History, common, joined_end, same_words
 from hippocampus.session.payload import Payload
-from hippocampus.session.payloads import Payloads, arrived
+from hippocampus.session.payloads import Payloads
 from hippocampus.session.redactor import redacted
 from hippocampus.session.referred import referred
 from hippocampus.session.rules import Rules

@@ -14,7 +14,7 @@ from hippocampus.entries import decay
 from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import Record, Stage
 from hippocampus.indexing.worth import SLICE_TOKENS
-from hippocampus.session import compaction, planner
+from hippocampus.session import compaction
 from hippocampus.session.costs import Costs, call_of
 from hippocampus.session.history import History
 from hippocampus.session.payload import due_from, has_faded
@@ -157,10 +157,10 @@ def _changes(state: State, costs: Costs, rules: Rules, *, cold: bool) -> _Change
     )
     due = changes.payloads.due(given.turn, view.shown_total, rules)
     changes, candidates = _weighed(changes, due, rules)
-    fold = planner.foldable(view, changes.payloads, prices, policy)
+    fold = compaction.foldable(view, changes.payloads, prices, policy)
     decisions, replaced = plan(candidates, [fold.candidate] if fold else [], given, prices, policy)
     if fold and replaced:
-        changes = _with_digests(changes, state, fold.digests, planner.REASON, rules)
+        changes = _with_digests(changes, state, fold.digests, compaction.PAYS_REASON, rules)
     changes = _with_edits(changes, decisions, state, rules)
     if excess_tokens(changes.view, rules):
         changes = _folded_to_limit(changes, state, rules)

@@ -527,7 +527,7 @@ def test_parallel_calls_that_share_an_id_keep_their_results(
 def test_a_view_that_parts_a_call_from_its_result_is_not_sent_and_is_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The last check of a view: here the planner takes every place for one without an open call."""
+    """The last check of a view: here every place is taken for one without an open call."""
     every = lambda messages, _known: list(range(len(messages)))  # noqa: E731
     monkeypatch.setattr(history, "boundaries", every)
     items: list[dict[str, Any]] = [{"role": "user", "content": "Count the doors."}]

@@ -13,8 +13,8 @@ from hippocampus import Hippocampus, Policy
 from hippocampus.formats.reader import read
 from hippocampus.prices import TABLES
 from hippocampus.replay.measure import unpaired
+from hippocampus.session.compaction import PAYS_REASON
 from hippocampus.session.constants import CONSTANTS
-from hippocampus.session.planner import REASON
 
 POLICY = Policy(fade_view_tokens=2_000)
 
@@ -49,7 +49,7 @@ def test_old_turns_become_digests_within_the_stake(tmp_path: Path, table: str) -
             costs = session._run.state.costs
             assert costs.sent <= costs.raw * (1 + CONSTANTS.stake) + 1
             assert unpaired(read(view)) == []
-        assert {decision.reason for _, decision in session.decisions()} == {REASON}
+        assert {decision.reason for _, decision in session.decisions()} == {PAYS_REASON}
         digest = next(record for record in session.records() if record.kind == "digest")
         last = len(re.findall(r"shop_\d+ was open", session.text(digest.entry.id))) - 1
         assert f"Off to place_{last}" in digest.shown
