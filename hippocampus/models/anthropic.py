@@ -8,8 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hippocampus.errors import ProviderError
-from hippocampus.models.http import Endpoint, post
+from hippocampus.models.http import Endpoint, ask, text_of
 
 ANTHROPIC = Endpoint(
     "https://api.anthropic.com/v1",
@@ -41,18 +40,15 @@ class AnthropicCompleter:
 
     def __call__(self, prompt: str) -> str:
         """Return the model's answer to one prompt."""
-        body: dict[str, Any] = {
+        body = {
             "model": self.model,
             "max_tokens": self.max_tokens,
             "messages": [{"role": "user", "content": prompt}],
+            "temperature": self.temperature,
+            "system": self.system or None,
         }
-        if self.temperature is not None:
-            body["temperature"] = self.temperature
-        if self.system:
-            body["system"] = self.system
-        answer = post(self.endpoint, "messages", body)
-        try:
-            return "".join(part["text"] for part in answer["content"] if part["type"] == "text")
-        except (KeyError, TypeError):
-            problem = f"{self.endpoint.place}: the endpoint's answer holds no message"
-            raise ProviderError(problem) from None
+        return ask(self.endpoint, "messages", body, _message, "a message")
+
+
+def _message(answer: Any) -> str:
+    return text_of(answer["content"])

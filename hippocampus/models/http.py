@@ -12,14 +12,15 @@ import re
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from hippocampus.errors import ProviderError
+from hippocampus.errors import MALFORMED, ProviderError
 from hippocampus.models.bounded import in_thread
 
+T = TypeVar("T")
 PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 """The statuses after which the same request may succeed: busy, overloaded, too early."""
 FIRST_WAIT_SECONDS = 0.5
@@ -62,6 +63,36 @@ class _Passing(Exception):  # noqa: N818 - it never leaves this file
         self.reason = reason
         self.wait_seconds = wait_seconds
         super().__init__(reason)
+
+
+def ask(
+    endpoint: Endpoint, path: str, body: Mapping[str, Any], read: Callable[[Any], T], wanted: str
+) -> T:
+    """Send the fields of `body` that are not None, and return what `read` finds in the answer.
+
+    Raises:
+        ProviderError: as `post`, or the answer lacks the part that is `wanted`.
+
+    """
+    answer = post(endpoint, path, {name: each for name, each in body.items() if each is not None})
+    try:
+        return read(answer)
+    except MALFORMED:
+        raise ProviderError(f"{endpoint.place}: the answer does not hold {wanted}") from None
+
+
+def text_of(content: Any) -> str:
+    """Return the text of a message's content: a string, or parts of which some are text.
+
+    Raises:
+        TypeError: it is neither.
+
+    """
+    if isinstance(content, list):
+        return "".join(part["text"] for part in content if part.get("type") == "text")
+    if not isinstance(content, str):
+        raise TypeError("no text")
+    return content
 
 
 def post(endpoint: Endpoint, path: str, body: Mapping[str, Any]) -> Any:

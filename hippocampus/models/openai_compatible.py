@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from hippocampus.errors import ProviderError
-from hippocampus.models.http import Endpoint, post
+from hippocampus.models.http import Endpoint, ask, text_of
 
 OPENAI = Endpoint("https://api.openai.com/v1", "OPENAI_API_KEY")
 OLLAMA = Endpoint("http://localhost:11434/v1")
@@ -54,20 +54,12 @@ class Embedder:
         return np.array(rows, np.float32).reshape(len(texts), -1 if rows else 0)
 
     def _rows(self, texts: list[str]) -> list[list[float]]:
-        body: dict[str, Any] = {"model": self.model, "input": texts}
-        if self.dimensions is not None:
-            body["dimensions"] = self.dimensions
-        answer = post(self.endpoint, "embeddings", body)
-        try:
-            rows = enumerate(answer["data"])
-            found = {int(each.get("index", place)): each for place, each in rows}
-            return [
-                [float(number) for number in found[place]["embedding"]]
-                for place in range(len(texts))
-            ]
-        except (AttributeError, KeyError, TypeError, ValueError):
-            problem = f"{self.endpoint.place}: the answer does not hold {len(texts)} vectors"
-            raise ProviderError(problem) from None
+        def rows(answer: Any) -> list[list[float]]:
+            found = {int(each.get("index", at)): each for at, each in enumerate(answer["data"])}
+            return [list(map(float, found[at]["embedding"])) for at in range(len(texts))]
+
+        body = {"model": self.model, "input": texts, "dimensions": self.dimensions}
+        return ask(self.endpoint, "embeddings", body, rows, f"{len(texts)} vectors")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,19 +82,17 @@ class Completer:
     def __call__(self, prompt: str) -> str:
         """Return the model's answer to one prompt."""
         system = [{"role": "system", "content": self.system}] if self.system else []
-        body: dict[str, Any] = {
+        body = {
             "model": self.model,
             "messages": [*system, {"role": "user", "content": prompt}],
+            "temperature": self.temperature,
             self.limit_field: self.max_tokens,
         }
-        if self.temperature is not None:
-            body["temperature"] = self.temperature
-        answer = post(self.endpoint, "chat/completions", body)
-        try:
-            return _text(answer["choices"][0]["message"]["content"])
-        except (KeyError, IndexError, TypeError):
-            problem = f"{self.endpoint.place}: the endpoint's answer holds no message"
-            raise ProviderError(problem) from None
+        return ask(self.endpoint, "chat/completions", body, _message, "a message")
+
+
+def _message(answer: Any) -> str:
+    return text_of(answer["choices"][0]["message"]["content"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,17 +108,16 @@ class Reranker:
 
     def __call__(self, query: str, texts: Sequence[str]) -> list[float]:
         """Return one score for each text."""
-        if not texts:
-            return []
-        body = {"model": self.model, "query": query, "documents": list(texts)}
-        answer = post(self.endpoint, "rerank", body)
-        try:
+
+        def scores(answer: Any) -> list[float]:
             results = answer["results"]
             found = {int(each["index"]): float(each["relevance_score"]) for each in results}
-            return [found[place] for place in range(len(texts))]
-        except (KeyError, TypeError, ValueError):
-            problem = f"{self.endpoint.place}: the answer does not hold {len(texts)} scores"
-            raise ProviderError(problem) from None
+            return [found[at] for at in range(len(texts))]
+
+        body = {"model": self.model, "query": query, "documents": list(texts)}
+        if not texts:
+            return []
+        return ask(self.endpoint, "rerank", body, scores, f"{len(texts)} scores")
 
 
 def summariser(
@@ -150,12 +139,3 @@ def summariser(
         return " ".join(complete(text[:MAX_CHARACTERS]).split())
 
     return summarise
-
-
-def _text(content: Any) -> str:
-    """Return the text of a message, which some endpoints send in parts."""
-    if isinstance(content, list):
-        return "".join(part["text"] for part in content if part.get("type") == "text")
-    if not isinstance(content, str):
-        raise TypeError("no text")
-    return content
