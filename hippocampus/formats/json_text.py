@@ -30,10 +30,10 @@ def read(text: str | bytes, otherwise: Any = NOTHING) -> Any:
     return otherwise if is_deep(value) else value
 
 
-def is_deep(value: Any) -> bool:
-    """Return whether a value nests deeper than `MAX_DEPTH`; the same on every stack."""
+def is_deep(value: Any, depth: int = MAX_DEPTH) -> bool:
+    """Return whether a value nests deeper than that; the same on every stack."""
     level = [value] if isinstance(value, (dict, list)) else []
-    for _ in range(MAX_DEPTH):
+    for _ in range(depth):
         level = [
             inner
             for each in level

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from hippocampus.errors import RecordingError
+from hippocampus.formats import json_text
 from hippocampus.replay.readers.values import JsonRecord
 from hippocampus.storage import packing
 
@@ -26,10 +27,10 @@ SHOWN_KEYS = 6
 MAX_NAMED = 1000
 """Broken lines or items of one file that are named one by one."""
 ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-NOT_JSON = (ValueError, RecursionError)
-"""What the parser raises at bad syntax, at numbers of thousands of digits, at deep nesting."""
 MAX_DEPTH = 200
 """Lists and objects inside each other; deeper ones overflow the stack of a later step."""
+NOT_JSON = (ValueError, RecursionError)
+"""What the parser raises at bad syntax, at numbers of thousands of digits, at deep nesting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,19 +116,9 @@ def _is_binary(data: bytes) -> bool:
 
 def _parse(text: str) -> Any:
     value = json.loads(text)
-    if _is_too_deep(value):
+    if json_text.is_deep(value, MAX_DEPTH):
         raise RecursionError
     return _with_valid_text(value) if ESCAPED_SURROGATE.search(text) else value
-
-
-def _is_too_deep(value: Any) -> bool:
-    level = [value] if isinstance(value, dict | list) else []
-    for _ in range(MAX_DEPTH):
-        inner = (node.values() if isinstance(node, dict) else node for node in level)
-        level = [item for items in inner for item in items if isinstance(item, dict | list)]
-        if not level:
-            return False
-    return True
 
 
 def _with_valid_text(value: Any) -> Any:

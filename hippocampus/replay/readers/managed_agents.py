@@ -9,8 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from hippocampus.formats.conversation import Item
-from hippocampus.formats.usage import Usage
-from hippocampus.replay.readers.raw import RawConversation, RawMessage, tool_result, tool_use
+from hippocampus.replay.readers.raw import (
+    RawConversation,
+    RawMessage,
+    reported_usage,
+    tool_result,
+    tool_use,
+)
 from hippocampus.replay.readers.values import JsonRecord, as_records, as_text, kind_of, text_of
 
 NAME = "managed-agents"
@@ -23,7 +28,6 @@ RESULTS = {
 """The field of each kind of result that names its call."""
 REQUEST_END = "span.model_request_end"
 OWN_TYPES = {"agent.message", "agent.thinking", REQUEST_END, *CALLS, *RESULTS}
-TOKENS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
 
 
 def recognises(records: list[JsonRecord]) -> bool:
@@ -57,8 +61,7 @@ def _messages(events: Sequence[JsonRecord]) -> Iterator[RawMessage]:
         elif kind in CALLS:
             blocks.append(tool_use(event.text("id"), event.text("name"), event.record("input")))
         elif blocks and (kind == REQUEST_END or kind in RESULTS or kind.startswith("user.")):
-            counts = event.record("model_usage")
-            yield RawMessage.answer(blocks, (), Usage(*counts.counts(*TOKENS)))
+            yield RawMessage.answer(blocks, (), reported_usage(event.record("model_usage")))
             blocks = []
         if kind in RESULTS:
             content, is_error = _blocks(event.get("content")), event.get("is_error")

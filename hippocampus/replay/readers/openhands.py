@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.raw import (
     RawConversation,
     RawMessage,
     chat_call,
     chat_calls,
     has_answer,
+    reported_usage,
 )
 from hippocampus.replay.readers.values import JsonRecord, as_count, as_list
 
@@ -139,8 +139,5 @@ def _answer(event: JsonRecord, action: str) -> RawMessage:
 
 def _with_usage(answer: RawMessage, event: JsonRecord) -> RawMessage:
     response = _response(event)
-    counts = response.record("usage")
-    cached = counts.record("prompt_tokens_details").count("cached_tokens")
-    sent, output = counts.counts("prompt_tokens", "completion_tokens")
-    usage = Usage.of_total(sent, cached, 0, output)
+    usage = reported_usage(response.record("usage"))
     return answer._replace(usage=usage, model=response.text("model").rpartition("/")[2])
