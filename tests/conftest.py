@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import shutil
@@ -11,6 +12,8 @@ from pathlib import Path
 
 import postgres_server
 import pytest
+import typer
+import typer.testing
 from conversations import EAGER
 from hypothesis import HealthCheck, settings
 
@@ -90,6 +93,14 @@ def patience() -> Iterator[None]:
     """Let a loaded machine take its time for a turn, but where a test sets the deadline."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(Hippocampus.__init__.__kwdefaults__, "deadline_seconds", 10.0)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def read_commands() -> Iterator[None]:
+    """Read the signatures of all commands once, not for each command that a test runs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(typer.testing, "_get_command", functools.cache(typer.main.get_command))
         yield
 
 

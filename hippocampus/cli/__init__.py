@@ -17,12 +17,12 @@ def main() -> None:
 
     if fast(sys.argv[1:]):  # a hook runs it at each prompt
         return
-    from hippocampus.cli.commands import app
+    from hippocampus.cli.commands import command
     from hippocampus.errors import HippocampusError
     from hippocampus.formats.visible import visible
 
     try:
-        app()
+        command()()
     except HippocampusError as problem:
         print(visible(f"hippocampus: {problem}"), file=sys.stderr)  # noqa: T201 - a command prints
         sys.exit(2)
