@@ -46,7 +46,7 @@ OFFSET = re.compile(r"\"(?:offset|start_line|startLine|line_start)\"\s*:\s*\"?(\
 WRITES = re.compile(r"\"(?:replace|new|old|insert|content|edit|patch|diff)\w*\"\s*:")
 READS_PART = re.compile(r"^[^;&|\n]{0,200}?\bsed -n ['\"]?(\d{1,7}),\s?(\d{1,7})p[^;&|\n]*$")
 COMMAND = re.compile(r"\"(?:command|cmd)\"\s*:\s*\"((?:[^\"\\]|\\.)*)")
-CUT_WORDS = re.compile(r"(?i)truncated|omitted|elided|skipped")
+CUT_WORDS = ("truncated", "omitted", "elided", "skipped")
 CUT = re.compile(
     r"(?i)\s*[.…\[<(*-](?=[^\n]*\d)[^\n]{0,80}\b(?:truncated|omitted|elided|skipped)\b[^\n]{0,80}[.…\]>)*-]"
 )
@@ -75,7 +75,8 @@ def output_of(text: str, arguments: str = "") -> Output:
     head = HEAD.match(text)
     start = head.end() if head and head.end() < len(text) else 0
     ended = text.rstrip()
-    tail = TAIL.search(ended, max(start, len(ended) - TAIL_CHARACTERS))
+    may_end = ended.endswith((">", ")")) or "\nExit Code: " in ended[-TAIL_CHARACTERS:]
+    tail = TAIL.search(ended, max(start, len(ended) - TAIL_CHARACTERS)) if may_end else None
     body = text[start : tail.start() if tail else len(text)]
     is_meter = head is not None and head["meter"] is not None
     notes = [
@@ -110,7 +111,8 @@ def first_number(text: str, arguments: str = "") -> int:
 
 def _cuts(body: str) -> list[str]:
     """Return the first notices between lines that some are missing, each with its line of the body."""
-    if not CUT_WORDS.search(body):
+    lowered = body.lower()
+    if not any(word in lowered for word in CUT_WORDS):
         return []
     lines = enumerate(body.split("\n"), 1)
     found = (f"line {number}: {cut}" for number, line in lines if (cut := _cut_in(line)))
