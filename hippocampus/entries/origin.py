@@ -19,7 +19,7 @@ from urllib.parse import quote, unquote
 
 ADOPTED, STATE = "adopted", "state"
 """The kinds that a ledger selects by; the kind is the text up to its first colon."""
-PART_KINDS = ("call", "opaque", "result", "text")
+PART_KINDS = ("call", "image", "opaque", "result", "text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +27,10 @@ class PartOrigin:
     """A part of a message in the host's list."""
 
     kind: str
-    """`call`, `result`, `text` or `opaque`."""
+    """`call`, `image`, `result`, `text` or `opaque`."""
     call_id: str
     text_key: str
-    """The key of the part's text, without the blocks that hold it."""
+    """The key of the part's text, without the blocks that hold it; of an image's block."""
     rank: int
     """The number of earlier parts with the same kind, call id and text."""
 

@@ -49,8 +49,20 @@ def is_text_block(block: object) -> bool:
 
 
 def is_image_block(block: object) -> bool:
-    """Return whether a block of a result is an image, of Anthropic or of OpenAI's Responses."""
-    return isinstance(block, dict) and block.get("type") in ("image", "input_image")
+    """Return whether a block is an image that JSON can hold, in any format."""
+    if not isinstance(block, dict):
+        return False
+    if "type" in block:
+        return block["type"] in ("image", "input_image", "image_url")
+    media = block.get("inlineData") or block.get("inline_data")  # Gemini
+    return isinstance(media, dict) and isinstance(media.get("data"), str)
+
+
+def text_in_place(block: dict[str, Any], text: str) -> dict[str, Any]:
+    """Return a text block in place of an image block, with its cache mark."""
+    kind = {"type": "input_text" if block.get("type") == "input_image" else "text"}
+    mark = {key: block[key] for key in ("cache_control",) if key in block}
+    return {**(kind if "type" in block else {}), "text": text, **mark}
 
 
 def without_image_blocks(blocks: list[Any]) -> list[Any]:
@@ -58,10 +70,9 @@ def without_image_blocks(blocks: list[Any]) -> list[Any]:
     left = [block for block in blocks if not is_image_block(block)]
     if any(map(is_text_block, left)):
         return left
-    kinds = {block["type"]: block for block in blocks if is_image_block(block)}
-    empty = {"type": "input_text" if "input_image" in kinds else "text", "text": ""}
-    marks = [block["cache_control"] for block in kinds.values() if "cache_control" in block]
-    return [{**empty, **({"cache_control": marks[-1]} if marks else {})}, *left]
+    images = [block for block in blocks if is_image_block(block)]
+    marked = [block for block in images if "cache_control" in block]
+    return [text_in_place((marked or images)[-1], ""), *left]
 
 
 def text_of(content: object) -> str:

@@ -12,7 +12,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from hippocampus.formats import json_text
-from hippocampus.formats.content import is_text_block, with_block_text, without_image_blocks
+from hippocampus.formats.content import (
+    is_image_block,
+    is_text_block,
+    text_in_place,
+    with_block_text,
+    without_image_blocks,
+)
 
 Role = Literal["system", "user", "assistant", "tool"]
 PartKind = Literal["text", "call", "result", "image", "opaque"]
@@ -57,6 +63,13 @@ class Message:
     role: Role
     parts: tuple[Part, ...]
     raw: tuple[Item, ...]
+
+    def held(self, part: Part) -> Any:
+        """Return the JSON value that a part is in the provider's items."""
+        value: Any = self.raw
+        for key in part.path:
+            value = value[key]
+        return value
 
     def texts(self) -> Iterable[str]:
         """Yield every text whose tokens count: those of parts, and the names of called tools."""
@@ -118,8 +131,9 @@ def with_texts(
     """Return the message with the text of some parts replaced; `texts` is by part number.
 
     All other fields of the provider's items stay the same. A result made of blocks keeps its images,
-    but for those `without_images`, and the text replaces its first text block. Where the provider
-    holds an object, the text is that object's JSON, or else stands in it as `output`.
+    but for those `without_images`, and the text replaces its first text block; an image becomes a text
+    block. Where the provider holds an object, the text is that object's JSON, or else stands in it as
+    `output`.
     """
     raw = list(message.raw)
     parts = list(message.parts)
@@ -128,7 +142,10 @@ def with_texts(
         index, *path = part.path
         gone = images_in(message, number) if number in without_images else []
         raw[int(index)] = _put(raw[int(index)], path, text, keeps_images=not gone)
-        parts[number] = replace(part, text=text)
+        is_image = part.kind == "image"
+        parts[number] = (
+            Part("text", text, (*part.path, "text")) if is_image else replace(part, text=text)
+        )
         for at in gone:
             parts[at] = replace(parts[at], image_tokens=0)
     return Message(message.role, tuple(parts), tuple(raw))
@@ -140,6 +157,8 @@ def _put(value: Any, path: list[str | int], text: str, *, keeps_images: bool) ->
         copy: Any = dict(value) if isinstance(value, dict) else list(value)
         copy[key] = _put(value[key], rest, text, keeps_images=keeps_images)
         return copy
+    if is_image_block(value):
+        return text_in_place(value, text)
     if isinstance(value, dict):
         read = json_text.read(text, None)
         return read if isinstance(read, dict) else {"output": text}

@@ -62,12 +62,13 @@ def tool_definition(name: str, description: str, parameters: Mapping[str, Any]) 
 
 
 def tool_results(results: Sequence[ToolResult]) -> list[Item]:
-    """Return one content with a part for each result."""
+    """Return one content with a part for each result, and then their images."""
     parts: list[Item] = []
     for call_id, text, is_error, tool, _ in results:
         own = {} if call_id.startswith(BY_ORDER) else {"id": call_id}
         response = {"error" if is_error else "output": text}
         parts.append({"functionResponse": {**own, "name": tool, "response": response}})
+    parts += [image for each in results for image in each.images]
     return [{"role": "user", "parts": parts}]
 
 

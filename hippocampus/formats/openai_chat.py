@@ -58,10 +58,20 @@ def tool_definition(name: str, description: str, parameters: Mapping[str, Any]) 
 
 
 def tool_results(results: Sequence[ToolResult]) -> list[Item]:
-    """Return a `tool` message for each result; the format has no field for errors."""
-    return [
-        {"role": "tool", "tool_call_id": each.call_id, "content": each.text} for each in results
+    """Return a `tool` message for each result; the format has no field for errors.
+
+    Images, which such a message cannot hold, follow in one of the user.
+    """
+    written: list[Item] = [
+        {
+            "role": "tool",
+            "tool_call_id": each.call_id,
+            "content": each.text or ("an image follows" if each.images else ""),
+        }
+        for each in results
     ]
+    images = [image for each in results for image in each.images]
+    return [*written, {"role": "user", "content": images}] if images else written
 
 
 def words(role: Literal["user", "assistant"], text: str) -> Item:

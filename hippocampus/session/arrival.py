@@ -20,6 +20,7 @@ from hippocampus.entries.entry import (
 )
 from hippocampus.entries.origin import EntryOrigin, MessageOrigin, PartOrigin
 from hippocampus.formats.calls import file_key, is_one_file, writes_whole
+from hippocampus.formats.content import is_image_block
 from hippocampus.formats.conversation import Message, Part
 from hippocampus.formats.reads import asks_to_read, file_read, files_written, reads_whole
 from hippocampus.indexing.output import thinned
@@ -167,6 +168,8 @@ class _MessageReader:
                 self._take_result(PartSite(number, at, part))
             elif part.kind == "text" and message.role == "user":
                 self._take_words(number, at, part)
+            elif part.kind == "image" and self._follows_results(number, part):
+                self._take_image(PartSite(number, at, part))
 
     def _see_accesses(self, message: Message, turn: int) -> None:
         """Reset the strength of the payloads that a message points at, and associate these."""
@@ -224,6 +227,25 @@ class _MessageReader:
         quoted = replace(entry, summary=storable(text[:200]))
         record = Record(quoted, origin, key, "text", "message", "user", "", weight, Stage.FULL, "")
         self._noted.append((record, original))
+
+    def _follows_results(self, number: int, part: Part) -> bool:
+        """Return whether an image stands after results of tools, and in none of them.
+
+        Hosts put screenshots there where results hold text alone; the user's own stand elsewhere.
+        """
+        before = self._history.raw[number - 1].parts if number else ()
+        inside = self._history.raw[number].parts
+        return any(each.closes_call for each in (*before, *inside)) and not any(
+            part.path[: len(each.path)] == each.path for each in inside if each.closes_call
+        )
+
+    def _take_image(self, site: PartSite) -> None:
+        weight = site.part.image_tokens
+        resolution = self._rules.policy.resolve(
+            Subject("tool_result", source_type="tool", tokens=weight, kind=IMAGE)
+        )
+        if is_image_block(self._history.raw[site.message].held(site.part)):
+            self._hold(site, "", "", weight, resolution, large=False)
 
     def _take_result(self, site: PartSite) -> None:
         rules, part = self._rules, site.part
@@ -392,7 +414,9 @@ class _MessageReader:
 
         Of the same text under the same call id (old formats have none) the rank counts.
         """
-        origin = origin_of(part, part.text)
+        is_image = part.kind == "image"
+        kept = original_of(self._history.raw[number], part)[1].decode() if is_image else part.text
+        origin = origin_of(part, kept)
         rank = self.payloads.ranks.get(origin, 0)
         self.payloads.ranks[origin] = rank + 1
         if rank:

@@ -15,9 +15,9 @@ from hippocampus.session.view import View
 class Change:
     """One text of the view that the list does not have."""
 
-    kind: Literal["result", "call", "text", "digest", "added"]
-    """The text of a tool result; the arguments of a call, as JSON; words; one assistant message in
-    place of `message` to `end`; a user's text after `message`."""
+    kind: Literal["result", "call", "text", "image", "digest", "added"]
+    """The text of a tool result; the arguments of a call, as JSON; words; a text in place of an image;
+    one assistant message in place of `message` to `end`; a user's text after `message`."""
     message: int
     """The index in the list that was handed in."""
     end: int
@@ -56,7 +56,7 @@ def changes_between(own: Sequence[Message], view: Sequence[Message]) -> tuple[Ch
 
 def _changes_in(raw: Message, shown: Message, start: int) -> Iterator[Change]:
     for part, instead in zip(raw.parts, shown.parts, strict=False):
-        if part.text != instead.text and part.kind in ("result", "call", "text"):
+        if part.text != instead.text and part.kind in ("result", "call", "text", "image"):
             at = start + int(part.path[0])
             yield Change(part.kind, at, at + 1, position(part), part.call_id, instead.text)
     for part in shown.parts[len(raw.parts) :]:

@@ -166,8 +166,10 @@ class History:
         return self.tokens[number] - tokens.MESSAGE_TOKENS - part.image_tokens
 
     def image_tokens(self, number: int, at: int) -> int:
-        """Return the tokens of the images inside a result."""
+        """Return the tokens of an image, or of the images inside a result."""
         message = self.raw[number]
+        if message.parts[at].kind == "image":
+            return message.parts[at].image_tokens
         return sum(message.parts[inside].image_tokens for inside in images_in(message, at))
 
     def asked_before(self, number: int) -> Sequence[int]:

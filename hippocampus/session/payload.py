@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Any
 
 from hippocampus.entries import decay
 from hippocampus.entries.entry import ARGUMENTS, Entry, Record, Stage, content_key, storable
@@ -172,9 +171,9 @@ def weak_from(entry: Entry, policy: Policy, below: float) -> float:
 
 def original_of(message: Message, part: Part) -> tuple[str, bytes]:
     """Return how the message holds a part's content (`text`, `blocks`, `object`), and its bytes."""
-    value: Any = message.raw
-    for key in part.path:
-        value = value[key]
+    value = message.held(part)
+    if part.kind == "image":  # hosts move marks about
+        value = [{key: each for key, each in value.items() if key != "cache_control"}]
     if isinstance(value, str):
         return "text", value.encode("utf-8", "surrogatepass")
     form = "blocks" if isinstance(value, list) else "object"

@@ -1,4 +1,4 @@
-"""Images in tool results: they leave the view with their result, and a recall brings them back."""
+"""Images of tools, in results and after them: they leave the view, and a recall brings them back."""
 
 from __future__ import annotations
 
@@ -50,8 +50,41 @@ def responses(steps: int, said: str) -> list[Item]:
     return items
 
 
+def chat(steps: int, said: str) -> list[Item]:
+    """Results hold text alone, so that the host puts each screenshot after one."""
+    items: list[Item] = [{"role": "user", "content": "Order the lamp."}]
+    for number in range(steps):
+        function = {"name": "screenshot", "arguments": "{}"}
+        call = {"id": f"c{number}", "type": "function", "function": function}
+        url = {"url": f"data:image/png;base64,{png(number)}"}
+        words = [{"type": "text", "text": f"{said} {number}"}] if said else []
+        items += [
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"c{number}", "content": "taken"},
+            {"role": "user", "content": [*words, {"type": "image_url", "image_url": url}]},
+        ]
+    return items
+
+
+def gemini(steps: int, said: str) -> list[Item]:
+    items: list[Item] = [{"role": "user", "parts": [{"text": "Order the lamp."}]}]
+    for number in range(steps):
+        call = {"functionCall": {"name": "screenshot", "args": {}}}
+        result = {"functionResponse": {"name": "screenshot", "response": {"output": said}}}
+        media = {"inlineData": {"mimeType": "image/png", "data": png(number)}}
+        items += [{"role": "model", "parts": [call]}, {"role": "user", "parts": [result, media]}]
+    return items
+
+
 def recalled(items: list[Item], entry_id: str) -> Item:
     """The call of an entry, in the format of a list."""
+    if "parts" in items[-1]:
+        call = {"name": "recall", "args": {"entry_id": entry_id}}
+        return {"role": "model", "parts": [{"functionCall": call}]}
+    if "tool_calls" in items[1]:
+        function = {"name": "recall", "arguments": f'{{"entry_id": "{entry_id}"}}'}
+        call = {"id": "r", "type": "function", "function": function}
+        return {"role": "assistant", "content": None, "tool_calls": [call]}
     if items[-1].get("type") == "function_call_output":
         asked = f'{{"entry_id": "{entry_id}"}}'
         return {"type": "function_call", "call_id": "r", "name": "recall", "arguments": asked}
@@ -91,6 +124,46 @@ def test_old_screenshots_leave_the_view_and_come_back(made: Any, said: str, tmp_
     with memory.session("s") as again, no_fallback():
         assert again(items) == following == views[-1]
     memory.close()
+
+
+@pytest.mark.parametrize("said", ["", "The button is at the left of step"])
+@pytest.mark.parametrize(("made", "step"), [(chat, 3), (gemini, 2)])
+def test_old_screenshots_after_results_leave_the_view_and_come_back(
+    made: Any, step: int, said: str, tmp_path: Path
+) -> None:
+    items = made(40, said)
+    memory = Hippocampus(tmp_path, policy=policy.load("default"), model="claude-sonnet-4-5")
+    with memory.session("s") as session, no_fallback():
+        views = [session(items[:end]) for end in range(1, len(items) + 1, step)]
+        assert views[1] == items[: step + 1]  # the newest stands as it came
+        assert size(views[-1]) < size(items) / 2
+        assert len(views[-1]) == len(items)
+        record = next(each for each in session.records() if each.kind == "image")
+        entry_id, place = record.entry.id, step * record.entry.source.turn
+        assert f'recall("{entry_id}")' in str(views[-1][place])
+        asked = [*items, recalled(items, entry_id)]
+        answers = session.handle(asked)
+        image = items[place].get("parts", items[place].get("content"))[-1]
+        assert answers[-1].get("parts", answers[-1].get("content"))[-1] == image
+        assert session.content(entry_id) == [image]
+        following = session([*asked, *answers])
+        assert following[-len(answers) :] == answers
+    with memory.session("s") as again, no_fallback():
+        assert again([*asked, *answers]) == following
+    memory.close()
+
+
+def test_an_image_of_the_users_own_stays(tmp_path: Path) -> None:
+    items = chat(20, "")
+    own = {"role": "user", "content": [items[3]["content"][0]]}
+    items[1:1] = [{"role": "assistant", "content": "Which one?"}, own]
+    memory = Hippocampus(tmp_path, policy=policy.load("default"), model="claude-sonnet-4-5")
+    with memory.session("s") as session, no_fallback():
+        for end in range(3, len(items) + 1, 3):
+            view = session(items[:end])
+    memory.close()
+    assert view[2] == own
+    assert size(view) < size(items) / 2
 
 
 def test_an_image_with_a_long_text_stays(tmp_path: Path) -> None:
