@@ -48,7 +48,10 @@ _HEADER = r"(?:{headers})\s*[:：]"
 _FIELD = re.compile(r"[^:：]{1,20}[:：]")
 _GREETING, _CLOSING = r"(?:{greetings}) ?.{1,40}$", r"(?:{closings}).{0,20}$"
 _WROTE = r"(?:{wrote})\s*:$"
-_REQUEST = r"\W{0,4}(?:(?:{please})\s*)?(?:{rework})(?:\s[^:：.]{0,40}|[^:：.\s]{0,10})[:：]"
+_REQUEST = (
+    r"\W{0,4}(?:(?:{please})\s*)?(?:{rework})"
+    r"(?:(?:\s[^:：.]{0,40}|[^:：.\s]{0,10})[:：]|[^:：.]{0,40}\s(?:{below})(?:\s\w+)?\W*$)"
+)
 """A request about a text, with the text."""
 _REPORTED = r"[^:：.!?]{0,80}(?:{reported})[^:：.!?]{0,40}[:：]"
 """Someone else's words are announced, with the words."""
