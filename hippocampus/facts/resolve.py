@@ -60,7 +60,7 @@ def endings(
     known = (
         (row, sentence, old_statement)
         for row, old in candidates
-        if (trusted or memory.origin.role == old.origin.role) and not _is_later(old, memory)
+        if (trusted or memory.origin.role == old.origin.role)
         for sentence in sentences(old.content)
         if normalised(sentence) != normalised(new.text)
         and not (old_statement := read(sentence)).hearsay
@@ -68,7 +68,7 @@ def endings(
     said = list(itertools.islice(known, MAX_COMPARED))
     found = [*_by_relation(new, said), *_by_value(new, said)]
     for denial in new.ended:
-        found += _by_denial(new, denial, said)
+        found += _by_denial(denial, said)
     for swap in new.swaps:
         found += _by_swap(new, swap, said)
     if not found:
@@ -78,17 +78,6 @@ def endings(
         is_recent = 0 <= memory.valid_from - newest.valid_from <= RECENT_SECONDS
         found = _by_overlap(new, said, row if is_recent else None)
     return list({(each.row, each.sentence): each for each in found}.values())
-
-
-def _is_later(old: Memory, new: Memory) -> bool:
-    """Return whether a memory is from a later message of the session that another is from."""
-    ours, theirs = new.origin, old.origin
-    return (
-        ours.turn is not None
-        and theirs.turn is not None
-        and ours.session == theirs.session != ""
-        and theirs.turn > ours.turn
-    )
 
 
 def _by_relation(new: Statement, said: Iterable[KnownStatement]) -> list[Ending]:
@@ -128,21 +117,18 @@ def _by_shift(shift: Shift, said: Sequence[KnownStatement]) -> list[Ending]:
     return next((each for each in (exact, there) if len(each) == 1), [])
 
 
-def _by_denial(new: Statement, denial: Denial, said: Sequence[KnownStatement]) -> list[Ending]:
+def _by_denial(denial: Denial, said: Sequence[KnownStatement]) -> list[Ending]:
     """Return the sentences that state what a clause denies.
 
     Of one word that names it, only where a single statement has it.
     """
     what, subject = topic(denial.what) or frozenset(words(denial.what)), topic(denial.subject)
-    name = denial.what.strip()
-    is_name = len(what) == 1 and name != name.lower() and new.text.startswith(name)
     there = [
         Ending(row, sentence, "", "it is so no longer")
         for row, sentence, _ in said
         if coverage(what, sentence) == 1
         and (not subject or holds(sentence, subject))
         and _same_person(f"{denial.subject} {denial.what}", sentence)
-        and (not is_name or is_own(sentence))
     ]
     return there if len(what) > 1 or len(there) == 1 else []
 
@@ -223,9 +209,6 @@ def _by_overlap(new: Statement, said: Sequence[KnownStatement], recent: int | No
     shares = []
     for row, sentence, _ in said:
         about = topic(sentence)
-        gone = [word for word in about if not holds(right, frozenset({word}))]
-        if not gone:
-            continue
         share = coverage(about, new.text)
         if share < 1:
             changes = _changes(sentence, new.text)
