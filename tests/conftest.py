@@ -6,6 +6,7 @@ import functools
 import gc
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -52,7 +53,12 @@ ROOM_BYTES = 2 << 30
 
 
 def pytest_configure() -> None:
-    """Make temporary files in memory where there is room, so that no test waits for a disk."""
+    """Make temporary files in memory where there is room, so that no test waits for a disk.
+
+    Bytecode is kept, whatever the environment wants: a hundred processes would compile the package.
+    """
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
     if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM_BYTES:
         os.environ.setdefault("TMPDIR", str(MEMORY))
         tempfile.tempdir = None  # it is looked up again

@@ -84,7 +84,7 @@ def served(
     more = ["--tokens", str(tokens)] if tokens else []
     process = subprocess.Popen([*COMMAND, "--state-dir", str(state), *more], env=variables)
     try:
-        for _ in range(200):
+        for _ in range(600):
             try:
                 if httpx2.get(f"http://127.0.0.1:{port}/health").json() == {"status": "ok"}:
                     break
