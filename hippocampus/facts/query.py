@@ -248,7 +248,7 @@ def _telling(tables: FactTables, terms: Sequence[str]) -> dict[str, list[int]]:
     db = tables.database
     common = COMMON_SHARE * search.last_row(db)
     most = int(min(MOST_COMMON_ROWS, max(LEAST_COMMON_ROWS, common)))
-    having = {term: search.having(db, term, most) for term in terms}
+    having = search.having(db, terms, most)
     rare = {term: there for term, there in having.items() if len(there) < most}
     return rare or {term: [] for term in terms}
 

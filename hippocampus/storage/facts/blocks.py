@@ -9,6 +9,8 @@ from hippocampus.storage.facts.database import Database
 from hippocampus.storage.facts.errors import BlockError
 from hippocampus.storage.facts.models import EVERY_AGENT, Block
 
+INSERT = "INSERT INTO block (agent, scope, key, value, updated) VALUES (?, ?, ?, ?, ?)"
+
 
 class Blocks:
     """The blocks of one file; a block is named by agent, scope and key."""
@@ -55,16 +57,13 @@ class Blocks:
                 "too_long", key, f"block {key!r} would have {len(value)} characters; {most} fit"
             )
         block = Block(agent or self._agent, scope, storable(key), storable(value), self._clock())
-        self._db.run(
-            "INSERT OR REPLACE INTO block VALUES (?, ?, ?, ?, ?)",
-            (block.agent, block.scope, block.key, block.value, block.updated),
-        )
+        put = "ON CONFLICT (agent, scope, key) DO UPDATE SET value = excluded.value, updated = excluded.updated"
+        self._db.run(f"{INSERT} {put}", block)
         return block
 
     def add(self, block: Block) -> bool:
         """Write a block as it is where none of its name is, and return whether it was written."""
-        values = (block.agent, block.scope, block.key, block.value, block.updated)
-        return bool(self._db.run("INSERT OR IGNORE INTO block VALUES (?, ?, ?, ?, ?)", values))
+        return bool(self._db.rows(f"{INSERT} ON CONFLICT DO NOTHING RETURNING key", block))
 
     def append(self, key: str, text: str, *, agent: str | None = None, scope: str = "") -> Block:
         """Add a text to a block after a newline; make the block where it is missing.
@@ -100,8 +99,8 @@ class Blocks:
     def delete(self, key: str, *, agent: str | None = None, scope: str = "") -> bool:
         """Delete a block and return whether it was there."""
         return bool(
-            self._db.run(
-                "DELETE FROM block WHERE agent = ? AND scope = ? AND key = ?",
+            self._db.rows(
+                "DELETE FROM block WHERE agent = ? AND scope = ? AND key = ? RETURNING key",
                 (agent or self._agent, scope, key),
             )
         )

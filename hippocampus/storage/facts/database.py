@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,8 +48,6 @@ class Database:
                     "temp_store = MEMORY",
                 ):
                     self.connection.execute(f"PRAGMA {pragma}")
-                # The case of every script; SQLite's own functions know ASCII only.
-                self.connection.create_function("folded", 1, str.casefold, deterministic=True)
             except BaseException:
                 self.connection.close()
                 raise
@@ -59,20 +57,19 @@ class Database:
         with self.guarded():
             return self.connection.execute(sql, values).fetchall()
 
+    def each(self, sql: str, values: Iterable[Values]) -> list[list[Row]]:
+        """Run one statement for each of some values, and return the rows of each."""
+        return [self.rows(sql, given) for given in values]
+
     def value(self, sql: str, values: Values = ()) -> Any:
         """Run one statement and return the first column of its first row, or nothing."""
         found = self.rows(sql, values)
         return found[0][0] if found else None
 
-    def run(self, sql: str, values: Sequence[Any] = ()) -> int:
-        """Run one change and return how many rows it touched."""
+    def run(self, sql: str, values: Sequence[Any] = ()) -> None:
+        """Run one change."""
         with self.guarded():
-            return self.connection.execute(sql, values).rowcount
-
-    def insert(self, sql: str, values: Sequence[Any]) -> int:
-        """Write one row and return its number."""
-        with self.guarded():
-            return int(self.connection.execute(sql, values).lastrowid or 0)
+            self.connection.execute(sql, values)
 
     def run_many(self, sql: str, values: Sequence[Sequence[Any]]) -> None:
         """Run one change for each row of values."""
@@ -86,7 +83,34 @@ class Database:
 
     def set_meta(self, key: str, value: str) -> None:
         """Write a value under a key of the file."""
-        self.run("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+        put = "ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+        self.run(f"INSERT INTO meta (key, value) VALUES (?, ?) {put}", (key, value))
+
+    # The text index
+
+    def index(self, row: int, body: str) -> None:
+        """Let the text index find a row by words."""
+        self.run("INSERT INTO memory_text (rowid, body) VALUES (?, ?)", (row, body))
+
+    def unindex(self, rows: str) -> None:
+        """Take rows, as a JSON list, out of the text index, before their texts change."""
+        self.run(
+            "INSERT INTO memory_text (memory_text, rowid, body) SELECT 'delete', row, body"
+            " FROM memory_body WHERE row IN (SELECT value FROM json_each(?))",
+            (rows,),
+        )
+
+    def expression(self, match: str) -> str:
+        """Return an FTS5 expression as `having` and `ranked` take it."""
+        return match
+
+    def having(self, match: str) -> str:
+        """Return the SQL of the rows, as `rowid`, that the value at a placeholder finds."""
+        return f"(SELECT rowid FROM memory_text WHERE memory_text MATCH {match})"
+
+    def ranked(self, match: str) -> str:
+        """Return the same with the `rank` of each row by BM25, the best one the lowest."""
+        return f"(SELECT rowid, rank FROM memory_text WHERE memory_text MATCH {match})"
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
@@ -117,9 +141,14 @@ class Database:
 
     def check(self) -> list[str]:
         """Return a sentence for each thing that SQLite finds wrong with the file."""
+        self.run("INSERT INTO memory_text (memory_text, rank) VALUES ('integrity-check', 1)")
         found = [text for (text,) in self.rows("PRAGMA integrity_check")]
         found += [f"orphan in {row[0]}" for row in self.rows("PRAGMA foreign_key_check")]
         return [f"{self.path}: {text}" for text in found if text != "ok"]
+
+    def bytes(self) -> int:
+        """Return the size of the file."""
+        return int(self.value("PRAGMA page_count") * self.value("PRAGMA page_size"))
 
     def close(self) -> None:
         """Close the file."""

@@ -28,14 +28,13 @@ _LAST = attrgetter("known_until", "superseded_by", "removed", "embedding_model",
 _WRITTEN = (
     COLUMNS.removeprefix("row, ").replace(" until", " valid_until") + ", ended, indexed, hash"
 )
-_INSERT = f"INSERT INTO memory ({_WRITTEN}) VALUES ({', '.join('?' * len(_WRITTEN.split(', ')))})"
-_INDEX = "INSERT INTO memory_text (rowid, body) VALUES (?, ?)"
-_UNINDEX = (
-    "INSERT INTO memory_text (memory_text, rowid, body) SELECT 'delete', row, body FROM memory_body"
-    " WHERE row IN (SELECT value FROM json_each(?))"
-)
-AMONG = "row IN (SELECT value FROM json_each(?))"
+_PLACES = ", ".join("?" * len(_WRITTEN.split(", ")))
+_INSERT = f"INSERT INTO memory ({_WRITTEN}) VALUES ({_PLACES}) RETURNING row"
+NAMES = "(SELECT value FROM json_each(?))"
+NUMBERS = "(SELECT CAST(value AS BIGINT) FROM json_each(?))"
+AMONG = f"row IN {NUMBERS}"
 CURRENT = "removed IS NULL AND known_until IS NULL AND (until IS NULL OR until > ?)"
+FORGOTTEN = "INSERT INTO forgotten (id) VALUES (?) ON CONFLICT DO NOTHING"
 SHOWN_CHARACTERS = 100
 FADES = frozenset({"faded", "old"})
 """The reasons of `compact` for which a memory is weak rather than untrue."""
@@ -62,8 +61,8 @@ def insert(db: Database, memory: Memory, context: str = "") -> int:
         body,
         hashed(db, memory.content, memory.kind),
     )
-    row = db.insert(_INSERT, values)
-    db.run(_INDEX, (row, body or memory.content))
+    row: int = db.value(_INSERT, values)
+    db.index(row, body or memory.content)
     return row
 
 
@@ -87,8 +86,7 @@ def by_id(db: Database, ids: Iterable[str]) -> dict[str, tuple[int, Memory]]:
     """
     if isinstance(ids, str):
         raise FactError(f"ids are a list of texts; {ids[:SHOWN_CHARACTERS]!r} is one text")
-    among = "WHERE id IN (SELECT value FROM json_each(?))"
-    found = select(db, among, (json.dumps(list(ids)),))
+    found = select(db, f"WHERE id IN {NAMES}", (json.dumps(list(ids)),))
     return {memory.id: (row, memory) for row, memory in found.items()}
 
 
@@ -99,9 +97,9 @@ def matching(  # noqa: PLR0913, PLR0917 - each is one filter
     if not match:
         return {}
     ranked = db.rows(
-        "SELECT memory_text.rowid FROM memory_text JOIN memory ON row = memory_text.rowid WHERE memory_text MATCH ?"
-        f" AND agent = ? AND scope = ? AND {CURRENT} ORDER BY rank LIMIT ?",
-        (match, agent, scope, now, most),
+        f"SELECT hit.rowid FROM {db.ranked('?')} AS hit JOIN memory ON row = hit.rowid"
+        f" WHERE agent = ? AND scope = ? AND {CURRENT} ORDER BY rank LIMIT ?",
+        (db.expression(match), agent, scope, now, most),
     )
     found = by_row(db, (row for (row,) in ranked))
     return {row: found[row] for (row,) in ranked}
@@ -116,10 +114,9 @@ def newest(  # noqa: PLR0913, PLR0917 - each is one filter
     roles: Sequence[str] = (),
 ) -> dict[int, Memory]:
     """Return the newest current memories of an agent in some scopes, of all roles or of some."""
-    among = "IN (SELECT value FROM json_each(?))"
     return select(
         db,
-        f"WHERE agent = ? AND scope {among} AND (? = '[]' OR role {among}) AND {CURRENT}"
+        f"WHERE agent = ? AND scope IN {NAMES} AND (? = '[]' OR role IN {NAMES}) AND {CURRENT}"
         " ORDER BY row DESC LIMIT ?",
         (
             agent,
@@ -201,7 +198,7 @@ def set_model(db: Database, rows: Iterable[int] | None, model: str | None) -> No
 
 def total(db: Database, *, unembedded: bool = False) -> int:
     """Return how many memories there are, whatever became of them; or those without a vector."""
-    condition = "embedding_model IS NULL" if unembedded else "1"
+    condition = "embedding_model IS NULL" if unembedded else "true"
     return int(db.value(f"SELECT count(*) FROM memory WHERE {condition}"))
 
 
@@ -213,14 +210,14 @@ def unembedded(db: Database, most: int) -> dict[int, str]:
 
 def successors(db: Database, ids: Iterable[str]) -> dict[str, Memory | None]:
     """Return for each id that exists, or did, the current memory that it is or that replaces it, or nothing."""
-    wanted, among = json.dumps(list(ids)), "IN (SELECT value FROM json_each(?))"
+    wanted = json.dumps(list(ids))
     asked = db.rows(
-        f"SELECT id FROM memory WHERE id {among} UNION SELECT id FROM forgotten WHERE id {among}",
+        f"SELECT id FROM memory WHERE id IN {NAMES} UNION SELECT id FROM forgotten WHERE id IN {NAMES}",
         (wanted, wanted),
     )
     chains = db.rows(
         "WITH RECURSIVE chain(first, last) AS (SELECT id, id FROM memory"
-        f" WHERE id {among} UNION SELECT first, superseded_by FROM chain JOIN memory ON id = last"
+        f" WHERE id IN {NAMES} UNION SELECT first, superseded_by FROM chain JOIN memory ON id = last"
         " WHERE superseded_by IS NOT NULL) SELECT first, last FROM chain",
         (wanted,),
     )
@@ -242,8 +239,8 @@ def ended(db: Database, texts: Iterable[str], agent: str, kind: Kind, now: float
     """Return those of some texts that were facts of an agent, or memories, and are none any more."""
     by_hash = {hashed(db, text, kind): text for text in texts}
     rows = db.rows(
-        "SELECT hash FROM memory WHERE kind = ? AND hash IN (SELECT value FROM json_each(?)) AND agent = ?"
-        " GROUP BY hash HAVING sum(removed IS NULL AND known_until IS NULL AND (until IS NULL OR until > ?)) = 0",
+        f"SELECT hash FROM memory WHERE kind = ? AND hash IN {NUMBERS} AND agent = ?"
+        f" GROUP BY hash HAVING count(CASE WHEN {CURRENT} THEN 1 END) = 0",
         (kind, json.dumps(list(by_hash)), agent, now),
     )
     return [by_hash[number] for (number,) in rows]
@@ -304,11 +301,19 @@ def page(  # noqa: PLR0913 - each is one filter
         parts.append("(known_until IS NULL OR removed IS NOT NULL)")
     if not removed:
         parts.append("removed IS NULL")
-    if containing:
-        parts.append("instr(folded(content), folded(?)) > 0")
-    limits = (*values, kind, kind, before, before, *filter(None, [containing]))
-    where = f"WHERE {' AND '.join(parts)} ORDER BY created DESC, row DESC LIMIT ?"
-    return list(select(db, where, (*limits, limit)).values())
+    where = f"WHERE {' AND '.join(parts)}"
+    limits: tuple[Any, ...] = (*values, kind, kind, before, before)
+    if containing:  # the case of every script, which no engine knows
+        wanted = containing.casefold()
+        texts = db.rows(f"SELECT created, row, content FROM memory {where}", limits)
+        newest = sorted((-at, -row) for at, row, text in texts if wanted in text.casefold())
+        rows = [-row for _, row in newest]
+        found = by_row(db, rows if limit < 0 else rows[:limit])
+        return [found[row] for row in rows if row in found]
+    where += " ORDER BY created DESC, row DESC"
+    if limit >= 0:
+        where, limits = f"{where} LIMIT ?", (*limits, limit)
+    return list(select(db, where, limits).values())
 
 
 def count(db: Database, agent: str, now: float) -> int:
@@ -321,8 +326,8 @@ def count(db: Database, agent: str, now: float) -> int:
 def agents(db: Database) -> dict[str, int]:
     """Return how many memories each agent has, superseded ones too; 0 where it has blocks alone."""
     rows = db.rows(
-        "SELECT agent, sum(number) FROM (SELECT agent, count(*) AS number FROM memory GROUP BY agent"
-        " UNION ALL SELECT DISTINCT agent, 0 FROM block) GROUP BY agent ORDER BY agent"
+        "SELECT agent, count(row) FROM (SELECT agent, row FROM memory"
+        " UNION ALL SELECT agent, NULL FROM block) AS kept GROUP BY agent ORDER BY agent"
     )
     return dict(rows)
 
@@ -339,7 +344,7 @@ def stats(db: Database, now: float) -> Stats:
         blocks=db.value("SELECT count(*) FROM block"),
         agents=agents(db),
         embedding_model=db.meta("embedding_model"),
-        bytes=db.value("PRAGMA page_count") * db.value("PRAGMA page_size"),
+        bytes=db.bytes(),
     )
 
 
@@ -385,38 +390,47 @@ REWORDED = "reworded"
 
 def rewrite(db: Database, row: int, old: Memory, content: str) -> Memory:
     """Put another content in a row, in the text index too, without its triples; return the memory."""
-    db.run(_UNINDEX, (listed([row]),))
+    db.unindex(listed([row]))
     text = storable(content)
     body = db.text.indexed(text)
     db.run(
         "UPDATE memory SET content = ?, indexed = ?, hash = ?, embedding_model = NULL WHERE row = ?",
         (text, body, hashed(db, text, old.kind), row),
     )
-    db.run(_INDEX, (row, body or text))
+    db.index(row, body or text)
     db.run("DELETE FROM triple WHERE memory = ?", (row,))
     return by_row(db, [row])[row]
 
 
 def also_found_by(db: Database, row: int, text: str) -> None:
     """Let the text index find a memory by further words."""
-    db.run(_UNINDEX, (listed([row]),))
-    more = "UPDATE memory SET indexed = coalesce(indexed, content) || ' ' || ? WHERE row = ?"
-    db.run(more, (db.text.indexed(text) or text, row))
-    db.run(
-        "INSERT INTO memory_text (rowid, body) SELECT row, body FROM memory_body WHERE row = ?",
-        (row,),
+    db.unindex(listed([row]))
+    more = (
+        "UPDATE memory SET indexed = coalesce(indexed, content) || ' ' || ? WHERE row = ?"
+        " RETURNING indexed"
     )
+    db.index(row, db.value(more, (db.text.indexed(text) or text, row)))
 
 
 def delete(db: Database, gone: Mapping[int, Memory]) -> None:
     """Delete memories for good with their triples, from the text index too; their ids are known as deleted."""
     numbers = listed(gone)
-    db.run_many(
-        "INSERT OR IGNORE INTO forgotten VALUES (?)", [(each.id,) for each in gone.values()]
-    )
-    db.run(_UNINDEX, (numbers,))
-    db.run("DELETE FROM triple WHERE memory IN (SELECT value FROM json_each(?))", (numbers,))
+    db.run_many(FORGOTTEN, [(each.id,) for each in gone.values()])
+    db.unindex(numbers)
+    db.run(f"DELETE FROM triple WHERE memory IN {NUMBERS}", (numbers,))
     db.run(f"DELETE FROM memory WHERE {AMONG}", (numbers,))
+
+
+def clear(db: Database) -> None:
+    """Delete all memories, relations and blocks, of every agent; no id is known as deleted then."""
+    db.unindex(listed(row for (row,) in db.rows("SELECT row FROM memory")))
+    for table in ("triple", "vector", "entity_name", "entity", "memory", "block", "forgotten"):
+        db.run(f"DELETE FROM {table}")
+
+
+def forgotten(db: Database) -> set[str]:
+    """Return the ids of the memories that were deleted for good."""
+    return {memory_id for (memory_id,) in db.rows("SELECT id FROM forgotten")}
 
 
 def rewrite_index(db: Database) -> None:
@@ -425,8 +439,7 @@ def rewrite_index(db: Database) -> None:
 
 
 def check(db: Database) -> list[str]:
-    """Return a sentence for each thing wrong with the index or the supersessions."""
-    db.run("INSERT INTO memory_text (memory_text, rank) VALUES ('integrity-check', 1)")
+    """Return a sentence for each thing wrong with the supersessions."""
     loose = db.rows(
         "SELECT id FROM memory WHERE superseded_by IS NOT NULL AND superseded_by NOT IN (SELECT id FROM memory)"
     )
@@ -487,7 +500,7 @@ def _memory(row: Row) -> Memory:
 
 def for_agent(agent: str) -> tuple[str, tuple[str, ...]]:
     """Return the SQL condition for an agent, and its values."""
-    return ("1", ()) if agent == EVERY_AGENT else ("agent = ?", (agent,))
+    return ("true", ()) if agent == EVERY_AGENT else ("agent = ?", (agent,))
 
 
 def listed(rows: Iterable[int]) -> str:

@@ -20,7 +20,7 @@ PLACE = "CASE role WHEN '' THEN turn WHEN 'user' THEN 2 * turn + 1 ELSE 2 * turn
 """The place of a memory in its session: an answer and the user's reply to it have one turn."""
 LIGHT = (
     f"row, type, intensity, accesses, accessed, created, session, {PLACE},"
-    " instr(content, '?') OR instr(content, '？'), rtrim(content) LIKE '%?', length(content), role,"
+    " instr(content, '?') + instr(content, '？') > 0, rtrim(content) LIKE '%?', length(content), role,"
     f" substr(content, 1, max(0, instr(substr(content, 1, {NAME_CHARACTERS}), ': ') - 1))"
 )
 CONDITION = """
@@ -97,7 +97,8 @@ def passing(db: Database, query: RecallQuery) -> dict[int, RankedRow]:
 
 def passing_among(db: Database, rows: Iterable[int], query: RecallQuery) -> dict[int, RankedRow]:
     """Return what ranking needs of those rows that pass the filters."""
-    among = "FROM (SELECT value AS number FROM json_each(:rows)) CROSS JOIN memory ON row = number"
+    given = "(SELECT CAST(value AS BIGINT) AS number FROM json_each(:rows)) AS given"
+    among = f"FROM {given} CROSS JOIN memory ON row = number"
     return _rows(db, f"{among} WHERE {CONDITION}", query.values(rows=listed(rows)))
 
 
@@ -108,8 +109,9 @@ def standing_at(
     turns = [(session, turn, at) for session, at in places for turn in {at, at // 2}]
     if not turns:
         return {}
-    place = "SELECT value ->> 0 AS s, value ->> 1 AS t, value ->> 2 AS p FROM json_each(:turns)"
-    among = f"FROM ({place}) CROSS JOIN memory ON session = s AND turn = t WHERE {PLACE} = p AND {CONDITION}"
+    turn, place = (f"CAST(value ->> {at} AS BIGINT)" for at in (1, 2))
+    given = f"(SELECT value ->> 0 AS s, {turn} AS t, {place} AS p FROM json_each(:turns)) AS given"
+    among = f"FROM {given} CROSS JOIN memory ON session = s AND turn = t WHERE {PLACE} = p AND {CONDITION}"
     return _rows(db, among, query.values(turns=json.dumps(turns)))
 
 
@@ -127,24 +129,25 @@ def last_row(db: Database) -> int:
     return int(db.value("SELECT max(row) FROM memory") or 0)
 
 
-def having(db: Database, term: str, most: int) -> list[int]:
-    """Return rows that a term finds."""
-    with_term = "SELECT rowid FROM memory_text WHERE memory_text MATCH ? LIMIT ?"
-    return [row for (row,) in db.rows(with_term, (term, most))]
+def having(db: Database, terms: Sequence[str], most: int) -> dict[str, list[int]]:
+    """Return rows that each term finds."""
+    with_term = f"SELECT rowid FROM {db.having('?')} AS hit LIMIT ?"
+    found = db.each(with_term, [(db.expression(term), most) for term in terms])
+    return {term: [row for (row,) in rows] for term, rows in zip(terms, found, strict=True)}
 
 
 def matched(db: Database, expression: str, most: int) -> list[int]:
     """Return the best rows by BM25."""
-    best = "SELECT rowid FROM memory_text WHERE memory_text MATCH ? ORDER BY rank LIMIT ?"
-    return [row for (row,) in db.rows(best, (expression, most))]
+    best = f"SELECT rowid FROM {db.ranked('?')} AS hit ORDER BY rank LIMIT ?"
+    return [row for (row,) in db.rows(best, (db.expression(expression), most))]
 
 
 def matched_passing(db: Database, expression: str, query: RecallQuery, most: int) -> list[int]:
     """Return the best rows by BM25 of those that pass the filters."""
     found = db.rows(
-        "SELECT memory_text.rowid FROM memory_text CROSS JOIN memory ON memory.row = memory_text.rowid"
-        f" WHERE memory_text MATCH :match AND {CONDITION} ORDER BY bm25(memory_text) LIMIT :most",
-        query.values(match=expression, most=most),
+        f"SELECT hit.rowid FROM {db.ranked(':match')} AS hit CROSS JOIN memory ON row = hit.rowid"
+        f" WHERE {CONDITION} ORDER BY rank LIMIT :most",
+        query.values(match=db.expression(expression), most=most),
     )
     return [row for (row,) in found]
 

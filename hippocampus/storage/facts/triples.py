@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from hippocampus.storage.facts.database import Database
-from hippocampus.storage.facts.memories import also_found_by, listed
+from hippocampus.storage.facts.memories import NUMBERS, also_found_by, listed
 from hippocampus.storage.facts.models import EVERY_AGENT, Memory, Relation, Triple
 
 COLUMNS = """
@@ -26,14 +26,16 @@ KNOWN = """
     ) AND (memory.removed IS NULL OR memory.removed != 'merged')
 """
 """What faded is still related: triples do not fade."""
+NAME = "INSERT INTO entity_name (agent, key, entity) VALUES (?, ?, ?)"
 
 
 def entity(db: Database, agent: str, name: str) -> int:
     """Return the number of an entity of that name or alias; make it where there is none."""
     found = known_entity(db, agent, name)
     if found is None:
-        found = db.insert("INSERT INTO entity (agent, name) VALUES (?, ?)", (agent, name.strip()))
-        db.run("INSERT INTO entity_name VALUES (?, ?, ?)", (agent, db.text.key(name), found))
+        add = "INSERT INTO entity (agent, name) VALUES (?, ?) RETURNING id"
+        found = int(db.value(add, (agent, name.strip())))
+        db.run(NAME, (agent, db.text.key(name), found))
     return found
 
 
@@ -49,11 +51,10 @@ def alias(db: Database, agent: str, name: str, other: str) -> None:
     """Let two names be one entity; where both are known, the second becomes the first."""
     with db.transaction():
         kept, gone = entity(db, agent, name), known_entity(db, agent, other)
-        db.run(
-            "INSERT OR REPLACE INTO entity_name VALUES (?, ?, ?)", (agent, db.text.key(other), kept)
-        )
-        related = "SELECT DISTINCT memory FROM triple WHERE subject = ?1 OR object = ?1"
-        for (row,) in db.rows(related, (kept,)):
+        put = f"{NAME} ON CONFLICT (agent, key) DO UPDATE SET entity = excluded.entity"
+        db.run(put, (agent, db.text.key(other), kept))
+        related = "SELECT DISTINCT memory FROM triple WHERE subject = ? OR object = ?"
+        for (row,) in db.rows(related, (kept, kept)):
             also_found_by(db, row, other)
         if gone is None or gone == kept:
             return
@@ -100,8 +101,8 @@ def add(db: Database, row: int, memory: Memory, stated: Relation | Triple) -> No
 def rivals(db: Database, agent: str, scope: str, relation: Relation) -> list[int]:
     """Return the current rows that give another value for the same subject and predicate."""
     found = db.rows(
-        "SELECT memory FROM triple WHERE subject = ? AND scope = ? AND predicate = ? AND object IS NOT ?"
-        " AND known_until IS NULL ORDER BY id DESC LIMIT 200",
+        "SELECT memory FROM triple WHERE subject = ? AND scope = ? AND predicate = ?"
+        " AND (object = ?) IS NOT TRUE AND known_until IS NULL ORDER BY id DESC LIMIT 200",
         (
             known_entity(db, agent, relation.subject),
             scope,
@@ -115,7 +116,7 @@ def rivals(db: Database, agent: str, scope: str, relation: Relation) -> list[int
 def of_rows(db: Database, rows: Iterable[int]) -> dict[int, tuple[Triple, ...]]:
     """Return the triples of memories, by row."""
     found = db.rows(
-        f"{COLUMNS} WHERE triple.memory IN (SELECT value FROM json_each(?)) ORDER BY triple.id",
+        f"{COLUMNS} WHERE triple.memory IN {NUMBERS} ORDER BY triple.id",
         (listed(rows),),
     )
     by_row: dict[int, tuple[Triple, ...]] = {}
@@ -128,7 +129,7 @@ def named_in(db: Database, asked: set[str], ids: Iterable[int]) -> set[int]:
     """Return the ids of those triples whose subject the words asked for name, by any name."""
     names = db.rows(
         "SELECT triple.id, key FROM triple JOIN entity_name ON entity = subject"
-        " WHERE triple.id IN (SELECT value FROM json_each(?))",
+        f" WHERE triple.id IN {NUMBERS}",
         (listed(ids),),
     )
     return {number for number, name in names if asked.issuperset(db.text.words(name))}

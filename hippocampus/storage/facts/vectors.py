@@ -63,7 +63,8 @@ class Vectors:
         """Write vectors of new rows; inside the caller's transaction."""
         matrix = unit(np.stack(list(vectors.values()))).astype("<f4")
         rows = [(row, vector.tobytes()) for row, vector in zip(vectors, matrix, strict=True)]
-        self._db.run_many("INSERT OR REPLACE INTO vector VALUES (?, ?)", rows)
+        put = "ON CONFLICT (row) DO UPDATE SET exact = excluded.exact"
+        self._db.run_many(f"INSERT INTO vector (row, exact) VALUES (?, ?) {put}", rows)
 
     def drop(self, rows: Iterable[int]) -> None:
         """Remove the vectors of rows; inside the caller's transaction."""
