@@ -1,4 +1,4 @@
-"""Long-term memory in one SQLite file: what a host remembers, recalls and forgets.
+"""Long-term memory in one SQLite file, or of one tenant on a server: what a host remembers, recalls and forgets.
 
 It works without any model; `embed`, `complete` and `rerank` make it better. How each thing is done
 is in the modules next to this one. Rarer operations are functions of `Facts.tables`: several texts and
@@ -25,6 +25,7 @@ from hippocampus.storage.facts.database import Database
 from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.facts.models import EVERY_AGENT, Kind, Memory
 from hippocampus.storage.facts.search import RecallQuery
+from hippocampus.storage.state_dir import is_address
 
 if TYPE_CHECKING:
     from hippocampus.facts.write import ItemFields
@@ -35,7 +36,7 @@ LISTED = frozenset({"scopes", "types", "tags", "kinds", "roles"})
 class Facts:
     """Long-term memory in one SQLite file, made and migrated on first use.
 
-    `path` may be `":memory:"`. `agent` is whose memory it is where a call names no other; one file
+    `path` may be `":memory:"`, or the address of a PostgreSQL server with the name of a `tenant`. `agent` is whose memory it is where a call names no other; one file
     holds many agents, and `"*"` asks for all. `messages_table` names a table of the user's in the
     same file, which the tool `recall_conversation` then searches.
 
@@ -47,7 +48,7 @@ class Facts:
 
     def __init__(  # noqa: PLR0913 - each is one property of a store
         self,
-        path: Path | str,
+        path: Path | str | Database,
         *,
         settings: FactPolicy | None = None,
         embed: Embed | None = None,
@@ -57,12 +58,15 @@ class Facts:
         agent: str = "default",
         messages_table: str | None = None,
         reembedding: bool = False,
+        tenant: str = "",
     ) -> None:
         if agent == EVERY_AGENT:
             raise FactError(f"{EVERY_AGENT!r} asks for all agents; it is the name of none")
         self.agent = agent
         self.policy = settings or FactPolicy()
-        self._database = Database(path, TEXT_RULES, is_shared=messages_table is not None)
+        self._database = (
+            path if isinstance(path, Database) else _tables(path, tenant, messages_table)
+        )
         ticking = MonotonicClock(clock)
         self.tables = FactTables(
             self._database, self.policy, ticking, agent, embed, complete, rerank
@@ -305,3 +309,13 @@ class Facts:
             until=until,
             **filters,
         )
+
+
+def _tables(path: Path | str, tenant: str, messages_table: str | None) -> Database:
+    if not is_address(path):
+        return Database(path, TEXT_RULES, is_shared=messages_table is not None)
+    if messages_table is not None:
+        raise FactError("a table of messages is one of a file, not of a server")
+    from hippocampus.storage.state import state_of
+
+    return state_of(path, tenant).facts(TEXT_RULES)

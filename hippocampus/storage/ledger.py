@@ -264,7 +264,7 @@ class StateRows(abc.ABC):
     """Writes a name as the engine's texts hold it."""
 
     @abc.abstractmethod
-    def _read(self, *queries: tuple[str, tuple[Any, ...]]) -> list[list[tuple[Any, ...]]]:
+    def rows(self, *queries: tuple[str, tuple[Any, ...]]) -> list[list[tuple[Any, ...]]]:
         """Return the rows of some queries, each with its values."""
 
     def entry_of(self, entry_id: str) -> tuple[str, Record] | None:
@@ -274,7 +274,7 @@ class StateRows(abc.ABC):
             StoreError: the state cannot be read, or the entry is damaged.
 
         """
-        [rows] = self._read((OWNER, (self.named(entry_id),)))
+        [rows] = self.rows((OWNER, (self.named(entry_id),)))
         return (rows[0][0], record_of(rows[0][1:])) if rows else None
 
     def earlier(self, session: str, agent: str, sessions: int) -> list[SessionExcerpt]:
@@ -284,9 +284,9 @@ class StateRows(abc.ABC):
             StoreError: the state cannot be read, or an entry is damaged.
 
         """
-        [found] = self._read((EARLIER, (self.named(agent), self.named(session), sessions)))
+        [found] = self.rows((EARLIER, (self.named(agent), self.named(session), sessions)))
         newest = [(query, (n,)) for n, _ in found for query in (NEWEST_AWAY, NEWEST_STATES)]
-        rows = iter(self._read(*newest))
+        rows = iter(self.rows(*newest))
         return [
             SessionExcerpt(name, [record_of(row) for row in (*next(rows), *next(rows))])
             for _, name in found
@@ -299,7 +299,7 @@ class StateRows(abc.ABC):
             StoreError: the state cannot be read.
 
         """
-        [rows] = self._read(("SELECT removed, rule FROM tombstone WHERE content = ?", (key,)))
+        [rows] = self.rows(("SELECT removed, rule FROM tombstone WHERE content = ?", (key,)))
         return (rows[0][0], rows[0][1]) if rows else None
 
     def unconsolidated(self) -> list[str]:
@@ -310,7 +310,7 @@ class StateRows(abc.ABC):
 
         """
         query = "SELECT name FROM session WHERE changes > consolidated ORDER BY number"
-        return [name for (name,) in self._read((query, ()))[0]]
+        return [name for (name,) in self.rows((query, ()))[0]]
 
     def agent_of(self, session: str) -> str | None:
         """Return the agent of a session; None where there is no such session.
@@ -319,7 +319,7 @@ class StateRows(abc.ABC):
             StoreError: the state cannot be read.
 
         """
-        [rows] = self._read(("SELECT agent FROM session WHERE name = ?", (self.named(session),)))
+        [rows] = self.rows(("SELECT agent FROM session WHERE name = ?", (self.named(session),)))
         return str(rows[0][0]) if rows else None
 
 

@@ -10,7 +10,7 @@ import contextlib
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import Record
@@ -29,13 +29,14 @@ from hippocampus.storage.ledger import (
     TurnRows,
 )
 from hippocampus.storage.proxy import KEPT_SECONDS, ConversationStore, DirectoryConversations
-from hippocampus.storage.state_dir import StateDir
+from hippocampus.storage.state_dir import StateDir, is_address
 
-ADDRESSES = ("postgresql://", "postgres://")
-NO_FACTS = (
-    "a state on PostgreSQL keeps no facts and no memory files: `hippocampus store copy` brings its "
-    "sessions into a directory, where `hippocampus consolidate` reads them"
-)
+if TYPE_CHECKING:
+    from hippocampus.storage.facts.database import Database
+    from hippocampus.storage.facts.models import TextRules
+
+NO_FILES = "a state on PostgreSQL has no memory file and no daily logs: these are of a directory"
+NO_CLAIMS = "the sessions of a directory are consolidated as they end: --watch is of a server"
 INSTALL = "a state on PostgreSQL needs: pip install 'hippocampus-context[postgres]'"
 
 
@@ -74,6 +75,7 @@ class SessionStore(Protocol):
     def is_archived(self) -> bool: ...
     def is_shared(self) -> bool: ...
     def pack(self, min_bytes: int = 0) -> None: ...
+    def consolidated(self, change: int) -> None: ...
     def rest(self) -> None: ...
     def close(self) -> None: ...
 
@@ -87,6 +89,9 @@ class StateStore(Protocol):
 
     def contents(self) -> contextlib.AbstractContextManager[ContentStore]:
         """Return the content store of the state, for a `with` block."""
+
+    def rows(self, *queries: tuple[str, tuple[Any, ...]]) -> list[list[tuple[Any, ...]]]:
+        """Return the rows of some queries of every engine, each with its values."""
 
     def open(self, seconds: float) -> None:
         """Try what the sessions share; a put waits for `seconds` at most from then on."""
@@ -108,11 +113,28 @@ class StateStore(Protocol):
     def unconsolidated(self) -> list[str]:
         """Return the names of the sessions that changed since their consolidation."""
 
+    def claimed(self, idle_seconds: float, seconds: float) -> str | None:
+        """Return a session that is due for its consolidation, which no other worker gets for some time.
+
+        Raises:
+            StoreError: the state is a directory, whose sessions are consolidated as they end.
+
+        """
+
     def exported(self, session: str) -> bytes:
         """Return the raw conversation of a session as JSON lines."""
 
     def agent_of(self, session: str) -> str | None:
         """Return the agent of a session; None where there is no such session."""
+
+    def bounded(self, seconds: float | None) -> contextlib.AbstractContextManager[None]:
+        """Let what a `with` block asks of a server in this thread take so long at most, all together."""
+
+    def has_facts(self) -> bool:
+        """Return whether there are facts, memories or blocks."""
+
+    def facts(self, text: TextRules) -> Database:
+        """Open the tables of facts, made where they are missing."""
 
     def conversations(self, now: float, seconds: float) -> ConversationStore:
         """Return the conversations of proxies, without those that have sent nothing for long.
@@ -157,12 +179,26 @@ class DirectoryState(StateRows):
     ) -> Ledger:
         return Ledger(self.layout, name, journal, busy_seconds)
 
-    def _read(self, *queries: tuple[str, tuple[Any, ...]]) -> list[list[tuple[Any, ...]]]:
+    def rows(self, *queries: tuple[str, tuple[Any, ...]]) -> list[list[tuple[Any, ...]]]:
         with database.reading(self.layout) as db:
             return [db.execute(*query).fetchall() for query in queries]
 
+    def claimed(self, idle_seconds: float, seconds: float) -> str | None:  # noqa: ARG002 - as on a server
+        raise StoreError(NO_CLAIMS)
+
     def exported(self, session: str) -> bytes:
         return exported(self.layout, session)
+
+    def bounded(self, seconds: float | None) -> contextlib.AbstractContextManager[None]:  # noqa: ARG002 - as on a server
+        return contextlib.nullcontext()
+
+    def has_facts(self) -> bool:
+        return database.has_facts(self.layout)
+
+    def facts(self, text: TextRules) -> Database:
+        from hippocampus.storage.facts.database import Database
+
+        return Database(self.layout.database, text)
 
     def conversations(self, now: float, seconds: float = 0.0) -> DirectoryConversations:  # noqa: ARG002 - as on a server
         return DirectoryConversations(self.layout, now - KEPT_SECONDS)
@@ -184,12 +220,7 @@ def directory_of(state: StateStore) -> StateDir:
     """
     if isinstance(state, DirectoryState):
         return state.layout
-    raise StoreError(NO_FACTS)
-
-
-def is_address(named: str | Path) -> bool:
-    """Return whether a state is named by the address of a server."""
-    return str(named).startswith(ADDRESSES)
+    raise StoreError(NO_FILES)
 
 
 def state_of(named: str | Path, tenant: str = "", payloads: str = "") -> StateStore:

@@ -1,10 +1,11 @@
 """Every path of a state directory, each named once.
 
-Names only: nothing is read, written or created here.
+Names only, and that of a tenant: no file is read, written or created here.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from urllib.parse import quote, unquote
 
 DEFAULT_AGENT = "default"
 """The agent of facts and memory files where no other is named."""
+ADDRESSES = ("postgresql://", "postgres://")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}\.md$")
 
 
@@ -73,6 +75,16 @@ class StateDir:
     def defrag_lock(self) -> Path:
         """Return the lock that one `defrag` at a time holds."""
         return self.root / "defrag" / ".lock"
+
+
+def is_address(named: object) -> bool:
+    """Return whether a state is named by the address of a server."""
+    return str(named).startswith(ADDRESSES)
+
+
+def tenant_of_environment() -> str:
+    """Return the tenant of a server that HIPPOCAMPUS_TENANT names."""
+    return os.environ.get("HIPPOCAMPUS_TENANT", "")
 
 
 def _of_agent(agent: str) -> str:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import uuid
+
 import pytest
 
 from hippocampus.facts import Facts
+from hippocampus.facts.words import TEXT_RULES
+from hippocampus.storage.state import state_of
 
 START = 1_770_000_000.0
 DAY = 86_400.0
@@ -29,19 +34,31 @@ def hand():
 
 
 @pytest.fixture
-def opened(tmp_path, hand):
-    """Open stores on one file; each is checked and closed at the end."""
-    stores = []
+def engine():
+    """Where the stores are: a module that names both runs on both."""
+    return "file"
 
-    def open_store(**options):
-        store = Facts(tmp_path / "facts.db", **{"clock": hand, **options})
-        stores.append(store)
-        return store
 
-    yield open_store
-    for store in stores:
-        assert store.check() == []
-        store.close()
+@pytest.fixture
+def opened(tmp_path, hand, engine, request):
+    """Open stores on one file, or of one tenant; each is checked and closed at the end."""
+    stores, tables = [], lambda: tmp_path / "facts.db"
+    with contextlib.ExitStack() as closing:
+        if engine == "server":
+            state = state_of(request.getfixturevalue("postgres").address, uuid.uuid4().hex)
+            closing.callback(state.close)
+            state.connections.patience_seconds = 60.0
+            tables = lambda: state.facts(TEXT_RULES)  # noqa: E731
+
+        def open_store(**options):
+            store = Facts(tables(), **{"clock": hand, **options})
+            stores.append(store)
+            return store
+
+        yield open_store
+        for store in stores:
+            assert store.check() == []
+            store.close()
 
 
 @pytest.fixture

@@ -23,6 +23,13 @@ from hippocampus.facts.models import NEVER, POLICIES, Action
 from hippocampus.facts.timestamps import MonotonicClock, new_id
 from hippocampus.storage.facts import memories
 
+FILE = pytest.mark.parametrize("engine", ["file"])
+
+
+@pytest.fixture(params=["file", "server"])
+def engine(request):
+    return request.param
+
 
 def contents(results):
     return [result.memory.content for result in results]
@@ -362,6 +369,7 @@ def test_a_memory_cannot_close_its_frame(facts):
     assert facts.context_load().count("</memory>") == 1
 
 
+@FILE
 def test_retrieve_fails_open(opened):
     facts = opened()
     facts._database.close()
@@ -437,6 +445,7 @@ def test_blocks(facts):
     assert not blocks.delete("persona")
 
 
+@FILE
 def test_a_database_that_the_host_made_first_is_searched_and_gets_our_tables(opened, tmp_path):
     with sqlite3.connect(tmp_path / "facts.db") as db:
         db.execute("CREATE TABLE messages (role TEXT, content TEXT)")
@@ -457,6 +466,7 @@ def test_what_is_true_again_is_not_said_to_have_ended(facts):
     assert "(until" not in told
 
 
+@FILE
 def test_messages_of_the_users_are_searched_by_their_words(opened, tmp_path):
     facts = opened(messages_table="messages")
     with sqlite3.connect(tmp_path / "facts.db") as db:
@@ -619,6 +629,7 @@ def test_purging_before_a_date_looks_at_when_a_memory_was_made(facts):
     assert [m.content for m in factual.purge(facts, before="2025-01-01")] == ["Ann lives in Rome"]
 
 
+@FILE
 def test_a_commit_is_on_the_disk_when_a_call_returns(facts):
     assert facts._database.value("PRAGMA synchronous") == 2
 

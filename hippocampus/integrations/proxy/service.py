@@ -37,7 +37,8 @@ from hippocampus.session.marks import UNSEEN_MARKS
 from hippocampus.session.observer import Observer
 from hippocampus.session.resources import DEADLINE_SECONDS
 from hippocampus.session.session import Session
-from hippocampus.storage.state import is_address, state_of
+from hippocampus.storage.state import state_of
+from hippocampus.storage.state_dir import is_address
 
 LOG = logging.getLogger("hippocampus")
 IDLE_SECONDS = 1_800.0

@@ -26,6 +26,10 @@ MAX_CONNECTIONS = 10
 POLL_SECONDS = 0.02
 LOCK = 7_305_519_482
 """The number of the advisory lock of those that migrate; an arbitrary one."""
+BEGUN = """
+    SELECT set_config(%s, %s, true), set_config('search_path', %s, true), set_config('jit', 'off', true)
+"""
+"""Names the tenant; statements of milliseconds are not worth compiling."""
 Query = tuple[str, Sequence[Any]]
 
 
@@ -33,13 +37,14 @@ class _LateError(psycopg.OperationalError):
     """The server did not answer within the deadline."""
 
 
-class _Connection(psycopg.Connection[tuple[Any, ...]]):
+class Connection(psycopg.Connection[tuple[Any, ...]]):
     """A connection whose waits end at a moment; one that has missed it is closed."""
 
     until = math.inf
     """In monotonic seconds."""
 
     def wait(self, gen: Any, interval: float = POLL_SECONDS, **more: Any) -> Any:  # type: ignore[override]  # newer drivers have more
+        """Wait for the server, until the moment at most."""
         try:
             return super().wait(self._bounded(gen), min(interval, POLL_SECONDS), **more)
         except _LateError:
@@ -56,6 +61,12 @@ class _Connection(psycopg.Connection[tuple[Any, ...]]):
                 wanted = gen.send(ready)
         except StopIteration as done:
             return done.value
+
+
+class _Bound(threading.local):
+    """When what a thread asks has to be answered, in monotonic seconds."""
+
+    until = math.inf
 
 
 class Connections:
@@ -78,11 +89,12 @@ class Connections:
         self.name = f"PostgreSQL {named.get('host', 'localhost')}/{named.get('dbname', '')}"
         """As errors name it: without a password."""
         self._address = address
-        self._pool: ConnectionPool[_Connection] | None = None
+        self._pool: ConnectionPool[Connection] | None = None
         self._lock = threading.Lock()
         self._starting: threading.Thread | None = None
         self._failure: Exception | None = None
         self._shut_until = -math.inf
+        self._bound = _Bound()
 
     def start(self, seconds: float = START_SECONDS) -> None:
         """Make the tables where they are missing, and open the pool, in a thread that may be left.
@@ -109,7 +121,7 @@ class Connections:
                 _migrate(db)
             pool = ConnectionPool(
                 self._address,
-                connection_class=_Connection,
+                connection_class=Connection,
                 kwargs={"autocommit": True, "connect_timeout": 2},
                 min_size=1,
                 max_size=MAX_CONNECTIONS,
@@ -122,7 +134,19 @@ class Connections:
             self._failure = failure
 
     @contextlib.contextmanager
-    def transaction(self, tenant: str, seconds: float) -> Iterator[_Connection]:
+    def bounded(self, seconds: float | None) -> Iterator[None]:
+        """Let the transactions of a `with` block in this thread take so long at most, all together."""
+        before = self._bound.until
+        self._bound.until = min(
+            before, time.monotonic() + (math.inf if seconds is None else seconds)
+        )
+        try:
+            yield
+        finally:
+            self._bound.until = before
+
+    @contextlib.contextmanager
+    def transaction(self, tenant: str, seconds: float) -> Iterator[Connection]:
         """Yield a connection whose statements are sent together: all of them are written, or none.
 
         It takes `seconds` at most, and a failure closes the connection.
@@ -131,10 +155,10 @@ class Connections:
             StoreError: the server did not answer in time, or refused.
 
         """
-        until = time.monotonic() + seconds
+        until = min(time.monotonic() + seconds, self._bound.until)
         if time.monotonic() < self._shut_until:
             raise StoreError(f"{self.name} has failed, and is tried again in a few seconds")
-        self.start(seconds)
+        self.start(until - time.monotonic())
         assert self._pool is not None
         try:
             db = self._pool.getconn(max(0.001, until - time.monotonic()))
@@ -144,8 +168,7 @@ class Connections:
             db.until = until
             with db.pipeline():
                 db.execute("BEGIN")
-                named = "SELECT set_config(%s, %s, true), set_config('search_path', %s, true)"
-                db.execute(named, (TENANT, tenant, SCHEMA))
+                db.execute(BEGUN, (TENANT, tenant, SCHEMA))
                 yield db
                 db.execute("COMMIT")
         except BaseException as failure:

@@ -75,7 +75,7 @@ SENT = """
     SELECT %s, %s + place - 1, key, weight
     FROM unnest(%s::text[], %s::bigint[]) WITH ORDINALITY AS given (key, weight, place)
 """
-LOCK = "SELECT encoding FROM session WHERE number = %s FOR UPDATE"
+LOCK = "SELECT encoding FROM session WHERE number = %s FOR NO KEY UPDATE"
 LINES = "SELECT number, lines FROM conversation WHERE session = %s AND number > %s ORDER BY number"
 CALLS = """
     SELECT turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost, edit_cost, marks
@@ -112,7 +112,7 @@ class PostgresSession(SessionRows):
         self._tenant = tenant
         self._name = name
         self._journal = journal
-        self._left_seconds = self._seconds = connections.patience_seconds
+        self._left_seconds = connections.patience_seconds
         self.busy_seconds = busy_seconds
         self._waiting: list[tuple[str, float, bytes]] = []
         """Payloads that the next commit writes with its rows."""
@@ -132,14 +132,13 @@ class PostgresSession(SessionRows):
     @property
     def busy_seconds(self) -> float | None:
         """How long the calls of a turn wait for the server, all together; None is its own limit."""
-        return self._seconds
+        return self._left_seconds
 
     @busy_seconds.setter
     def busy_seconds(self, seconds: float | None) -> None:
         patience = self._connections.patience_seconds
-        self._seconds = patience if seconds is None else seconds
-        if self._seconds:  # at 0, the turn has waited, and may use the rest
-            self._left_seconds = self._seconds
+        if seconds != 0:  # at 0, the turn has waited, and may use the rest
+            self._left_seconds = patience if seconds is None else seconds
 
     # Reading
 
@@ -224,6 +223,11 @@ class PostgresSession(SessionRows):
         """Return the number of the last change where it is not consolidated yet, else 0."""
         _, changes, consolidated, *_ = self._session()
         return int(changes) if changes > consolidated else 0
+
+    def consolidated(self, change: int) -> None:
+        """Record that everything up to a change is consolidated."""
+        query = "UPDATE session SET consolidated = greatest(consolidated, %s) WHERE number = %s"
+        self._read((query, (change, self._number)))
 
     def is_shared(self) -> bool:
         """Return whether another worker has changed the session since it was opened here."""
