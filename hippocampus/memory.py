@@ -31,7 +31,6 @@ from hippocampus.session.ports import ConsolidationOutcome
 from hippocampus.session.resources import DEADLINE_SECONDS, Resources, SessionInfo
 from hippocampus.session.session import Session
 from hippocampus.session.summaries import Summaries
-from hippocampus.storage import database
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.state import DirectoryState, StateStore, directory_of, state_of
 from hippocampus.storage.state_dir import DEFAULT_AGENT, StateDir
@@ -45,6 +44,8 @@ ATTACHED_TOKENS = 2_000
 """What memory may add to the instructions of an attached session, as to each other start."""
 SUMMARY_SECONDS = 2.0
 """How long a turn waits for summaries."""
+CLAIM_SECONDS = 60.0
+"""How long a consolidation has a session for itself, besides the time of its model."""
 MAX_OPEN_SESSIONS = 64
 """How many sessions that are named by their id alone stay open between their calls."""
 
@@ -108,7 +109,7 @@ class Hippocampus:
 
         An address such as `postgresql://host/database` in its place is a state that any number of
         workers share; `tenant` names whose sessions it has, and `payloads` object storage for large
-        payloads (`s3://bucket/prefix`). It keeps no facts and no memory files.
+        payloads (`s3://bucket/prefix`). It keeps no memory files.
         `policy` is the name of a shipped policy or the path of a file. `model` sets prices,
         context window and tokenizer, under the names that frameworks give it too (`openai/gpt-5`,
         `anthropic:claude-sonnet-5-5`); without it, prices are Anthropic's with the 5-minute
@@ -353,12 +354,28 @@ class Hippocampus:
             raise failures[0]
         return outcomes
 
+    def consolidate_idle(self, idle_seconds: float) -> ConsolidationOutcome | None:
+        """Consolidate a session on a server that has not changed for some time; None where there is none.
+
+        Of the workers that do so at once, each gets another session. One that dies loses nothing:
+        another one gets its session after a minute, and the time that the policy gives a model.
+
+        Raises:
+            StoreError: the server fails, or the state is a directory.
+
+        """
+        seconds = CLAIM_SECONDS + self._resources.policy.consolidation.model_seconds
+        name = self._resources.state.claimed(idle_seconds, seconds)
+        return self._scheduler.recover(name) if name is not None else None
+
     def read_edits(self, *, adopt: bool = False) -> list[str]:
         """Apply people's edits of the memory files to the facts; return the ids of the changed facts.
 
         Lines that were there before this memory, as in a cloned repository, become facts only with
-        `adopt`. A file that cannot be read is logged, and read the next time.
+        `adopt`. A file that cannot be read is logged, and read the next time. On a server there are none.
         """
+        if not isinstance(self._resources.state, DirectoryState):
+            return []
         own = [self._agent] if self._agent else []
         agents = dict.fromkeys([*self._state.agents(), *own])
         found = [self._read_edits(agent, adopt=adopt) for agent in agents]
@@ -377,9 +394,7 @@ class Hippocampus:
 
     def _known_facts(self) -> Facts | None:
         """Return the long-term memory if it has anything: a start without it loads nothing."""
-        if not isinstance(self._resources.state, DirectoryState):
-            return None
-        known = self._facts is not None or database.has_facts(self._state)
+        known = self._facts is not None or self._resources.state.has_facts()
         return self.facts if known else None
 
     def repeatable(self, name: str) -> Callable[[Tool], Tool]:
@@ -410,7 +425,7 @@ class Hippocampus:
 
     @property
     def facts(self) -> Facts:
-        """Return the long-term memory of this directory: facts and memories in its database.
+        """Return the long-term memory of this state: facts and memories in its database.
 
         Raises:
             FactError: the file cannot be opened.
@@ -420,10 +435,11 @@ class Hippocampus:
             if self._facts is None:
                 from hippocampus.facts import Facts
                 from hippocampus.facts.settings import settings_of
+                from hippocampus.facts.words import TEXT_RULES
 
                 settings = settings_of(self._resources.policy.facts)
-                agent = self._agent or DEFAULT_AGENT
-                self._facts = Facts(self._state.database, settings=settings, agent=agent)
+                tables = self._resources.state.facts(TEXT_RULES)
+                self._facts = Facts(tables, settings=settings, agent=self._agent or DEFAULT_AGENT)
         return self._facts
 
     def close(self) -> None:

@@ -20,6 +20,7 @@ from hippocampus.cli.options import (
     PolicyName,
     Shown,
     StateFolder,
+    TenantName,
     expect_state,
     fail,
 )
@@ -27,34 +28,54 @@ from hippocampus.errors import StoreError
 from hippocampus.formats.visible import visible
 from hippocampus.storage.content_store import opened_store
 from hippocampus.storage.facts.memories import returning
-from hippocampus.storage.state import DirectoryState
-from hippocampus.storage.state_dir import StateDir
+from hippocampus.storage.state import NO_CLAIMS, state_of
+from hippocampus.storage.state_dir import StateDir, is_address
 
 if TYPE_CHECKING:
     from hippocampus.memory import Hippocampus
+    from hippocampus.session.ports import ConsolidationOutcome
 
-
+POLL_SECONDS = 5.0
+"""How often idle sessions are looked for."""
 DATABASES = (".sqlite3", ".sqlite", ".db")
 """The endings of a memory's database, which need not exist yet."""
 
 
-def consolidate(
-    state_dir: StateFolder,
+def consolidate(  # noqa: PLR0913, PLR0917 - one parameter an option
+    state_dir: Annotated[
+        str,
+        Argument(
+            envvar="HIPPOCAMPUS_STATE",
+            help="The state directory of a memory, or the address of a PostgreSQL server.",
+        ),
+    ],
     session: Annotated[str | None, Argument(help="One; without it, all not consolidated.")] = None,
     policy: PolicyName = "default",
+    tenant: TenantName = "",
     dry_run: Annotated[bool, Option("--dry-run", help="Only list the sessions.")] = False,
     adopt_lines: Annotated[
         bool, Option("--adopt-lines", help="Take lines of a cloned MEMORY.md as yours.")
     ] = False,
+    watch: Annotated[
+        bool, Option("--watch", help="On a server: go on, with sessions that become idle.")
+    ] = False,
+    idle_minutes: Annotated[float, Option(help="With --watch: when a session is idle.")] = 10.0,
 ) -> None:
     """Write the memories of finished sessions to the fact store; a second run changes nothing."""
     from hippocampus.memory import Hippocampus
 
-    state = StateDir(state_dir) if adopt_lines else expect_state(state_dir)
-    if session and DirectoryState(state).agent_of(session) is None:
+    if not is_address(state_dir):
+        if watch:
+            fail(NO_CLAIMS)
+        if not adopt_lines:
+            expect_state(Path(state_dir))
+    state = state_of(state_dir, tenant)
+    if session and state.agent_of(session) is None:
         fail(f"{state_dir} has no session {session!r}")
-    memory = Hippocampus(state_dir, policy=policy)
+    memory = Hippocampus(state, policy=policy)
     try:
+        while watch:
+            _consolidate_idle(memory, idle_minutes * 60)
         names = [session] if session else memory.unconsolidated()
         if dry_run:
             typer.echo(visible("\n".join(names)), nl=bool(names))
@@ -70,6 +91,16 @@ def consolidate(
         raise typer.Exit(1)
 
 
+def _consolidate_idle(memory: Hippocampus, idle_seconds: float) -> None:
+    """Consolidate the sessions that are idle, and wait a little; a server that fails is asked again."""
+    try:
+        while outcome := memory.consolidate_idle(idle_seconds):
+            _print(outcome)
+    except StoreError as failure:
+        typer.echo(visible(f"hippocampus: {failure}"), err=True)
+    time.sleep(POLL_SECONDS)
+
+
 def _is_finished(memory: Hippocampus, name: str) -> bool:
     """Consolidate a session and return whether it is finished; one that cannot be read stops no other."""
     try:
@@ -77,12 +108,16 @@ def _is_finished(memory: Hippocampus, name: str) -> bool:
     except StoreError as failure:
         typer.echo(f"hippocampus: session {name!r}: {failure}", err=True)
         return False
+    _print(outcome)
+    return outcome.finished
+
+
+def _print(outcome: ConsolidationOutcome) -> None:
     end = "" if outcome.finished else "; not everything could be written"
     typer.echo(visible(f"{outcome.session}: {len(outcome.kept)} kept{end}"))
     for claim in outcome.kept:
         line = f"  {claim.kind}, {claim.origin}, turn {claim.turn}: {claim.text} ({claim.outcome})"
         typer.echo(visible(line))
-    return outcome.finished
 
 
 def defrag(
@@ -120,7 +155,7 @@ def doctor(
     damaged or lost and --fix has not mended it, or something does not work.
     """
     if not path.is_dir() and path.suffix in DATABASES:
-        report(probe, path)
+        report(probe, str(path))
         return
     from hippocampus.consolidation.doctor import examine, mend
 

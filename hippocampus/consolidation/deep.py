@@ -25,8 +25,7 @@ from hippocampus.facts.sentences import RECALLED
 from hippocampus.models import tokens
 from hippocampus.session.ports import ConsolidationOutcome, KeptItem, SessionSnapshot
 from hippocampus.storage import consolidated
-from hippocampus.storage.ledger import Ledger
-from hippocampus.storage.state import directory_of
+from hippocampus.storage.state import DirectoryState, SessionStore
 
 if TYPE_CHECKING:
     from hippocampus.facts import Facts, Outcome
@@ -46,14 +45,14 @@ CONFIRMED = "confirmed"
 def consolidate(
     session: SessionSnapshot,
     noted: Sequence[Utterance],
-    ledger: Ledger,
+    ledger: SessionStore,
     resources: ConsolidationResources,
     model_seconds: float,
 ) -> ConsolidationOutcome:
     """Store the lasting statements of a session, and return the new ones; repeating changes nothing.
 
-    `noted` are statements that are no longer in the session's list. The files that people read get
-    them too.
+    `noted` are statements that are no longer in the session's list. The files that people read in a
+    directory get them too.
 
     Raises:
         StoreError: the ledger cannot be read or written.
@@ -70,8 +69,7 @@ def consolidate(
         facts = resources.facts()
         db = facts.tables.database
         _store(facts, session, conversation, found, printed, model)
-        with db.guarded():
-            unpublished = consolidated.unpublished(db.connection, session.name)
+        unpublished = consolidated.unpublished(db, session.name)
     except HippocampusError as failure:  # nothing is marked: the next consolidation reads it again
         LOG.warning("session %s: not consolidated yet: %s", session.name, failure)
         return ConsolidationOutcome(session.name, session.turn, (), finished=False)
@@ -80,11 +78,12 @@ def consolidate(
         session.name, session.turn, kept, finished=True, model_tokens=model.tokens
     )
     # A kill before they are noted as published, or a failure of the files, publishes them again.
-    state, did = directory_of(resources.state), activity(session.records, ledger.last_call())
-    if unpublished and not publish(state, outcome, facts, resources.policy, time.time(), did):
-        return replace(outcome, finished=False)
+    if unpublished and isinstance(resources.state, DirectoryState):
+        state, did = resources.state.layout, activity(session.records, ledger.last_call())
+        if not publish(state, outcome, facts, resources.policy, time.time(), did):
+            return replace(outcome, finished=False)
     with db.transaction():
-        consolidated.publish(db.connection, session.name, change)
+        consolidated.publish(db, session.name, change)
     return outcome
 
 
@@ -126,8 +125,7 @@ def _store(  # noqa: PLR0913, PLR0917 - one parameter an input
     """
     tables, db = facts.tables, facts.tables.database
     agent = session.agent or facts.agent
-    with db.guarded():
-        read = consolidated.keys(db.connection, session.name)
+    read = consolidated.keys(db, session.name)
     new = [each for each in found if each.key not in read]
     unread = {  # the user's messages that no model has read yet
         key: each
@@ -145,7 +143,7 @@ def _store(  # noqa: PLR0913, PLR0917 - one parameter an input
         requests = [request for _, request in batch]
         ready, named = write.prepared(tables, requests, agent, known)
         with db.transaction():
-            if consolidated.keys(db.connection, session.name) != read:
+            if consolidated.keys(db, session.name) != read:
                 break
             outcomes = write.written(tables, agent, ready, named)
             done = list(zip([each for each, _ in batch], outcomes, strict=True))
@@ -158,14 +156,14 @@ def _store(  # noqa: PLR0913, PLR0917 - one parameter an input
                 if each.way == "message" and each.item.content in claimed and kept.memory
             )
             marks = {each.key: _shown(each, kept, session) for each, kept in done}
-            consolidated.add(db.connection, session.name, marks.items())
+            consolidated.add(db, session.name, marks.items())
         read, known = {*read, *marks}, named
     else:
         with db.transaction():
-            if consolidated.keys(db.connection, session.name) == read:
+            if consolidated.keys(db, session.name) == read:
                 used = _confirmed(facts, session, conversation, printed, read)
                 seen = dict.fromkeys([*used, *(unread if model.tokens else ())])
-                consolidated.add(db.connection, session.name, seen.items())
+                consolidated.add(db, session.name, seen.items())
                 return
     _store(facts, session, conversation, found, printed, model)  # another process read some of it
 

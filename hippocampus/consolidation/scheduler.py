@@ -18,9 +18,7 @@ from hippocampus.formats import reader
 from hippocampus.session.ports import ConsolidationOutcome, ContextLoadRequest, SessionSnapshot
 from hippocampus.session.resources import END_SECONDS
 from hippocampus.storage import archive
-from hippocampus.storage.ledger import Ledger
-from hippocampus.storage.state import DirectoryState, SessionStore, directory_of
-from hippocampus.storage.state_dir import StateDir
+from hippocampus.storage.state import SessionStore
 
 LOG = logging.getLogger("hippocampus")
 LEFT = "session %s: not consolidated, which the next start or `hippocampus consolidate` does: %s"
@@ -32,13 +30,8 @@ class ConsolidationScheduler:
     def __init__(self, resources: ConsolidationResources) -> None:
         self._resources = resources
         self._threads: dict[str, threading.Thread] = {}
-        self.closed = not isinstance(resources.state, DirectoryState)
-        """Whether the memory is closed, or keeps no facts; a session that ends later is consolidated at
-        the next start."""
-
-    @property
-    def _state(self) -> StateDir:
-        return directory_of(self._resources.state)
+        self.closed = False
+        """Whether the memory is closed; a session that ends later is consolidated at the next start."""
 
     def context_load(self, request: ContextLoadRequest, ledger: SessionStore) -> str:
         """Return the text before a session's first message, decided once and stored in its ledger.
@@ -52,7 +45,8 @@ class ConsolidationScheduler:
         from hippocampus.consolidation.context_load import NOTHING, opening
 
         try:
-            found = opening(request, self._resources)
+            with self._resources.state.bounded(ledger.busy_seconds):
+                found = opening(request, self._resources)
         except HippocampusError as failure:
             LOG.warning("session %s starts without memories: %s", request.session, failure)
             found = NOTHING
@@ -78,7 +72,7 @@ class ConsolidationScheduler:
         """Consolidate; the fact store is loaded here, and not where a session is made."""
         from hippocampus.consolidation.deep import consolidate
 
-        opened = Ledger(self._state, session.name, busy_seconds=busy_seconds)
+        opened = self._resources.state.session(session.name, busy_seconds=busy_seconds)
         with contextlib.closing(opened) as ledger:
             session, noted = (session, []) if is_whole else self._completed(session)
             if not self._resources.policy.consolidation.facts:
@@ -143,7 +137,7 @@ class ConsolidationScheduler:
             StoreError: one of them cannot be read or written.
 
         """
-        with contextlib.closing(Ledger(self._state, name)) as ledger:
+        with contextlib.closing(self._resources.state.session(name)) as ledger:
             last = ledger.last_call()
             turn = last.turn if last else 0
             session = SessionSnapshot(name, ledger.agent(), turn, (), ledger.records())
@@ -155,7 +149,8 @@ class ConsolidationScheduler:
         Those are from the archive or, without one, from the ledger.
         """
         *earlier, last = (
-            reader.read(each.items) for each in archive.lists(self._state, session.name)
+            reader.read(each.items)
+            for each in archive.lists(self._resources.state.exported(session.name))
         )
         messages = session.messages or last
         before = earlier if messages is last else [*earlier, last]

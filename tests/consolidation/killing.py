@@ -17,12 +17,12 @@ import json, os, sys
 import hippocampus.consolidation.deep, hippocampus.facts.store, hippocampus.facts.write
 from hippocampus import Hippocampus
 messages = json.loads(sys.stdin.readline())
-for folder in map(str.strip, sys.stdin):
+for state, tenant in map(json.loads, sys.stdin):
     if child := os.fork():
         _, status = os.waitpid(child, 0)
         print("killed" if status else "done", flush=True)
         continue
-    memory = Hippocampus(folder)
+    memory = Hippocampus(state, tenant=tenant, deadline_seconds=60.0)
     memory.facts.memories()
     session = memory.session("s")
     session(messages)
@@ -53,9 +53,9 @@ class Agents:
         assert self._server.stdout
         return self._server.stdout.readline().strip()
 
-    def killed(self, folder: Path, seconds: float) -> bool:
+    def killed(self, state: Path | str, seconds: float, tenant: str = "") -> bool:
         """Kill an agent so long after its consolidation began; say whether it was under way."""
-        self._say(str(folder))
+        self._say(json.dumps([str(state), tenant]))
         process = int(self._heard())
         time.sleep(seconds)
         with contextlib.suppress(ProcessLookupError):

@@ -119,7 +119,10 @@ def test_an_end_that_is_cut_short_loses_nothing_that_was_sent(ended: list[Any], 
     session([user("I prefer green tea."), assistant("Noted."), user("And the weather now?")])
     session.close(ended)
     assert ("preference", "user", "I prefer green tea.") in current(memory)
-    assert [len(each.items) for each in lists(memory._state, "s")] == [3, len(ended)]
+    assert [len(each.items) for each in lists(memory._resources.state.exported("s"))] == [
+        3,
+        len(ended),
+    ]
 
 
 def test_what_a_policy_redacts_is_redacted_in_the_end_too(make: Make) -> None:

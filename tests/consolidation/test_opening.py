@@ -22,6 +22,11 @@ ROWS = "\n".join(f"order_{number:04d} {number}.50 EUR lamps" for number in range
 STARTED = 1_770_595_200.0
 
 
+@pytest.fixture(params=["directory", "server"])
+def engine(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
 def earlier(memory: Hippocampus, name: str = "earlier") -> str:
     """A session that leaves a preference, a state, and a content put away, whose id is returned."""
     with memory.session(name) as session:
@@ -178,6 +183,7 @@ def test_a_session_that_began_without_memories_goes_on_without(make: Make) -> No
         assert session([*said, assistant("9.50"), user("ok")])[:1] == said
 
 
+@pytest.mark.parametrize("engine", ["directory"])
 def test_a_broken_fact_store_opens_a_session_without_memories_for_good(make: Make) -> None:
     memory = make(policy=loading())
     earlier(memory)

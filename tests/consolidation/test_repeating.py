@@ -15,6 +15,12 @@ from hippocampus import Hippocampus
 from hippocampus.policy import load
 
 KILLS = 20
+HERE = pytest.mark.parametrize("engine", ["directory"])
+
+
+@pytest.fixture(params=["directory", "server"])
+def engine(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
 
 
 def conversation(length: int = 12) -> list[dict[str, Any]]:
@@ -124,6 +130,7 @@ def test_kills_at_random_moments_lose_nothing_and_double_nothing(tmp_path: Path)
     assert cut
 
 
+@HERE
 def test_beside_a_compaction_the_session_is_consolidated(make: Make) -> None:
     """The protocol's `context_threshold`: the view is shortened, then the facts are written."""
     policy = load("default").model_copy(update={"budget_tokens": 400})
@@ -164,6 +171,7 @@ def test_what_a_host_had_cut_is_finished_after_a_crash(make: Make) -> None:
     assert ("preference", "user", "I prefer green tea.") in current(memory)
 
 
+@HERE
 def test_a_closed_memory_leaves_the_rest_to_the_next_start(make: Make, tmp_path: Path) -> None:
     memory = Hippocampus(tmp_path / "state")
     session = memory.session("s")
@@ -173,6 +181,7 @@ def test_a_closed_memory_leaves_the_rest_to_the_next_start(make: Make, tmp_path:
     assert make().unconsolidated() == ["s"]
 
 
+@HERE
 def test_a_fact_store_that_cannot_be_written_breaks_no_end_and_loses_nothing(
     make: Make, tmp_path: Path
 ) -> None:

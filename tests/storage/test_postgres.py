@@ -197,8 +197,8 @@ def test_a_server_that_refuses_is_no_error_unless_strict(tenant: str) -> None:
             assert session(items) == items
             assert "127.0.0.1" in session.problem
             assert "secret" not in session.problem
-        with pytest.raises(StoreError, match="keeps no facts"):
-            _ = memory.facts
+        with pytest.raises(StoreError, match=r"PostgreSQL 127\.0\.0\.1"):
+            memory.facts.memories()
     with pytest.raises(StoreError, match=r"PostgreSQL 127\.0\.0\.1"):
         Hippocampus(nowhere, tenant=tenant, strict=True)
 

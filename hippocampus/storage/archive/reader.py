@@ -71,14 +71,9 @@ def conversation(state_dir: str | Path, session: str) -> ArchivedConversation:
     return found
 
 
-def lists(state: StateDir, session: str) -> list[Context]:
-    """Return each list that the host of a session sent, as it stood before a cut, the last one last.
-
-    Raises:
-        StoreError: the state cannot be read.
-
-    """
-    return contexts(parsed(exported(state, session)))
+def lists(content: bytes) -> list[Context]:
+    """Return each list of an exported session, as it stood before a cut, the last one last."""
+    return contexts(parsed(content))
 
 
 def stored(state: StateDir) -> Iterator[Stored]:

@@ -1,0 +1,171 @@
+"""Facts of a fleet: kept, shared, claimed and separated on a real PostgreSQL server."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import time
+import uuid
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import run, run_apart
+from consolidation import killing
+from consolidation.said import assistant, loading, user
+from consolidation.test_repeating import conversation, known
+from postgres_server import Server, running
+
+from hippocampus import Hippocampus, StoreError
+from hippocampus.facts import Facts
+from hippocampus.storage.postgres.schema import FACT_TABLES
+
+KILLS = 8
+SAID = [user("I prefer green tea. My badge has the number 4711."), assistant("Noted.")]
+
+
+@pytest.fixture
+def tenant(monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr("hippocampus.storage.postgres.Connections.patience_seconds", 60.0)
+    return uuid.uuid4().hex
+
+
+@contextlib.contextmanager
+def opened(server: Server, tenant: str, **options: Any) -> Iterator[Hippocampus]:
+    """A memory that waits for a server on a busy machine."""
+    given: dict[str, Any] = {"tenant": tenant, "deadline_seconds": 60.0, **options}
+    with contextlib.closing(Hippocampus(server.address, **given)) as memory:
+        yield memory
+
+
+def test_what_one_worker_keeps_another_begins_with_and_no_other_tenant(
+    postgres: Server, tenant: str
+) -> None:
+    with opened(postgres, tenant) as one, one.session("first") as session:
+        session(SAID)
+    first = [user("Which tea do I like?")]
+    with opened(postgres, tenant, policy=loading()) as other, other.session("s") as session:
+        assert "green tea" in str(session(first))
+        (found,) = other.facts.recall("green tea", kinds=["fact"])
+    with opened(postgres, f"{tenant}-b", policy=loading()) as stranger:
+        assert stranger.session("s")(first) == first
+        facts = stranger.facts
+        assert facts.get(found.memory.id) is None
+        assert (
+            facts.recall("green tea") == facts.memories() == facts.delete([found.memory.id]) == []
+        )
+        assert facts.context_load() == facts.retrieve("green tea") == ""
+        assert stranger.unconsolidated() == ["s"]
+    with Facts(postgres.address, tenant=tenant) as again:
+        assert again.get(found.memory.id) is not None
+        assert again.check() == []
+
+
+def test_a_statement_that_names_no_tenant_finds_no_fact(postgres: Server, tenant: str) -> None:
+    with opened(postgres, tenant) as memory, memory.session("s") as session:
+        session(SAID)
+    for table in FACT_TABLES:
+        seen = postgres.execute(f"SELECT * FROM hippocampus.{table}", postgres.address)
+        assert (table, seen) == (table, [])
+    assert postgres.execute(
+        "SELECT * FROM hippocampus.memory WHERE content LIKE '%green tea%'"  # as the superuser
+    )
+
+
+def test_workers_that_consolidate_at_once_keep_each_fact_once(
+    postgres: Server, tenant: str
+) -> None:
+    with opened(postgres, f"{tenant}-alone") as alone, alone.session("s") as session:
+        session(conversation())
+        session.consolidate()
+        wanted = known(alone)
+    with opened(postgres, tenant) as first:
+        first.session("s")(conversation())
+        with contextlib.ExitStack() as closing, ThreadPoolExecutor(3) as threads:
+            workers = [closing.enter_context(opened(postgres, tenant)) for _ in range(3)]
+            done = list(threads.map(lambda worker: worker.consolidate("s")[0], workers))
+            assert all(outcome.finished for outcome in done)
+            assert known(workers[0]) == wanted
+            assert workers[0].facts.check() == []
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_killed_loses_nothing_and_doubles_nothing(
+    postgres: Server, tenant: str
+) -> None:
+    messages = conversation(5)
+    with opened(postgres, f"{tenant}-alone") as alone:
+        with alone.session("s") as session:
+            session(messages)
+        wanted = known(alone)
+    chance, cut = random.Random(7), 0
+    with killing.Agents(messages) as agents:
+        for number in range(KILLS):
+            name = f"{tenant}-{number}"
+            cut += agents.killed(postgres.address, chance.random() * 2.0, name)
+            with opened(postgres, name) as memory:
+                memory.consolidate()
+                assert known(memory) == wanted
+                assert memory.facts.check() == []
+                assert memory.unconsolidated() == []
+    assert cut
+
+
+def test_an_idle_session_is_claimed_by_one_worker_and_after_its_death_by_another(
+    postgres: Server, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with opened(postgres, tenant) as memory, opened(postgres, tenant) as other:
+        session = memory.session("s")
+        session(SAID)
+        session.release()
+        assert other.consolidate_idle(3_600.0) is None
+        state = memory._resources.state
+        assert state.claimed(0.0, 2.0) == "s"  # and dies
+        assert other.consolidate_idle(0.0) is None
+        time.sleep(2.0)
+        outcome = other.consolidate_idle(0.0)
+        assert outcome is not None
+        assert outcome.finished
+        assert other.consolidate_idle(0.0) is None
+        assert known(memory) == known(other) != []
+
+
+def test_a_command_consolidates_the_sessions_of_a_tenant(
+    postgres: Server, tenant: str, tmp_path: Path
+) -> None:
+    with opened(postgres, tenant) as memory:
+        session = memory.session("s")
+        session(SAID)
+        session.release()
+    env = {"HIPPOCAMPUS_STATE": postgres.address, "HIPPOCAMPUS_TENANT": tenant}
+    done = run("consolidate", cwd=tmp_path, env=env)
+    assert "I prefer green tea." in done.stdout
+    assert run("consolidate", cwd=tmp_path, env=env).stdout == "every session is consolidated\n"
+    recalled = run_apart("memory", "recall", "tea", cwd=tmp_path, env=env)
+    assert "I prefer green tea." in recalled.stdout
+    asked = "Which green tea do I prefer?"
+    retrieved = run_apart("memory", "retrieve", cwd=tmp_path, env=env, stdin=asked)
+    assert "I prefer green tea." in retrieved.stdout
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_sessions_of_a_directory_are_not_watched(tmp_path: Path) -> None:
+    with (
+        contextlib.closing(Hippocampus(tmp_path / "state")) as memory,
+        pytest.raises(StoreError, match="of a directory are consolidated as they end"),
+    ):
+        memory.consolidate_idle(0.0)
+    done = run("consolidate", tmp_path / "state", "--watch", cwd=tmp_path)
+    assert (done.returncode, "--watch is of a server" in done.stderr) == (2, True)
+
+
+def test_facts_are_waited_for_no_longer_than_the_deadline_of_a_turn(tenant: str) -> None:
+    with running() as server, opened(server, tenant) as memory:
+        memory.facts.remember("I prefer green tea.")
+        state = memory._resources.state
+        started = time.monotonic()
+        with server.frozen(), state.bounded(0.25), pytest.raises(StoreError):
+            memory.facts.recall("tea")
+        assert time.monotonic() - started < 5.0  # not the patience of a minute
