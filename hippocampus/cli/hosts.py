@@ -16,13 +16,13 @@ from hippocampus.cli.options import (
     AsJson,
     PolicyName,
     Shown,
-    StateOption,
+    StateAddress,
     expect_state,
     fail,
 )
 from hippocampus.cli.serve import INSTALL_MCP
 from hippocampus.prices import DEFAULT_MODEL, model_prices
-from hippocampus.storage.state_dir import StateDir
+from hippocampus.storage.state_dir import StateDir, is_address
 
 if TYPE_CHECKING:
     from hippocampus.integrations.hooks.settings import SettingsChange
@@ -32,14 +32,18 @@ Named = Annotated[Literal["claude-code", "codex", "gemini"], Argument(help="The 
 Project = Annotated[bool, Option("--project", help="This folder's settings, not the user's.")]
 DryRun = Annotated[bool, Option("--dry-run", help="Only print the changes.")]
 State = Annotated[
-    Path | None, Option(help="The state directory; else .hippocampus at home or here.")
+    str,
+    Option(
+        envvar="HIPPOCAMPUS_STATE",
+        help="The state directory, or the address of a PostgreSQL server; else .hippocampus at home or here.",
+    ),
 ]
 
 
 def install(
     host: Named,
     project: Project = False,
-    state_dir: State = None,
+    state_dir: State = "",
     policy: PolicyName = "default",
     dry_run: DryRun = False,
 ) -> None:
@@ -67,7 +71,7 @@ def status(
         str, Argument(help="The coding agent, or a state directory.", metavar="HOST|DIR")
     ] = str(DEFAULT_STATE),
     project: Project = False,
-    state_dir: State = None,
+    state_dir: State = "",
     model: Annotated[str, Option(help="Of a directory: whose prices.")] = DEFAULT_MODEL,
     as_json: AsJson = False,
 ) -> None:
@@ -81,7 +85,7 @@ def status(
             raise typer.BadParameter(f"{host!r} is neither of {known} nor a state directory")
         _print_savings(expect_state(Path(host)), model, as_json=as_json)
         return
-    state = StateDir(_state(project, state_dir))
+    state = _state(project, state_dir)
     lines, is_sound = report(settings.HOSTS[host], Path.cwd() if project else None, state)
     typer.echo("\n".join(lines))
     if not is_sound:
@@ -109,16 +113,18 @@ def _print_savings(state: StateDir, model: str, *, as_json: bool) -> None:
     Shown(found, lines).show(as_json=as_json)
 
 
-def hook(state_dir: StateOption = DEFAULT_STATE, policy: PolicyName = "default") -> None:
+def hook(state_dir: StateAddress = str(DEFAULT_STATE), policy: PolicyName = "default") -> None:
     """Answer one event of a coding agent, which is read from stdin."""
     from hippocampus.integrations import hooks
 
-    hooks.main(["--state-dir", str(state_dir), "--policy", policy])
+    hooks.main(["--state-dir", state_dir, "--policy", policy])
 
 
-def _state(project: bool, named: Path | None) -> Path:  # noqa: FBT001 - an option
-    found = named or (Path.cwd() if project else Path.home()) / ".hippocampus"
-    return found.expanduser().absolute()
+def _state(project: bool, named: str) -> str:  # noqa: FBT001 - an option
+    if is_address(named):
+        return named
+    found = Path(named or (Path.cwd() if project else Path.home()) / ".hippocampus")
+    return str(found.expanduser().absolute())
 
 
 def _apply(changes: list[SettingsChange], *, dry_run: bool) -> None:

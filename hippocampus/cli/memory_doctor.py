@@ -16,11 +16,12 @@ from typing import Annotated, Any
 import typer
 
 from hippocampus.cli.memory_printing import DEFAULT_PATH, Database, Json
-from hippocampus.cli.memory_store import complete, embed, existing, opened, rerank
+from hippocampus.cli.memory_store import complete, embed, existing, is_there, opened, rerank
 from hippocampus.cli.options import Shown
 from hippocampus.errors import HippocampusError
 from hippocampus.storage.facts import memories
 from hippocampus.storage.full_text import SQLITE_VERSION, has_tokenizer
+from hippocampus.storage.state_dir import is_address
 
 Probe = Annotated[bool, typer.Option("--probe", help="Of a database: try a scratch one too.")]
 MODEL_SECONDS = 5.0
@@ -61,15 +62,17 @@ def report(
         raise typer.Exit(1)
 
 
-def _database(path: Path) -> dict[str, Any]:
-    found: dict[str, Any] = {"path": str(path), "exists": path.exists(), "problems": [], "ok": True}
-    if not path.exists():
+def _database(named: str) -> dict[str, Any]:
+    path, is_here = Path(named), is_there(named)
+    found: dict[str, Any] = {"path": named, "exists": is_here, "problems": [], "ok": True}
+    if not is_here:
         folder = next(parent for parent in path.absolute().parents if parent.exists())
         found["writable"] = found["ok"] = folder.is_dir() and os.access(folder, os.W_OK)
         return found
-    found["writable"] = os.access(path, os.W_OK)
+    found["writable"] = is_address(named) or os.access(path, os.W_OK)
     try:
-        with existing(path) as facts:
+        with existing(named) as facts:
+            found["path"] = facts.tables.database.path  # that of a server without a password
             stats = memories.stats(facts.tables.database, facts.tables.clock())
             found |= {"memories": sum(stats.current.values()), "problems": facts.check()}
             found["embedding_model"] = stats.embedding_model

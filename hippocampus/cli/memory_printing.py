@@ -9,7 +9,6 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -41,7 +40,13 @@ def _text(ctx: typer.Context, given: str) -> str:
 
 DEFAULT_PATH = default_path()
 Database = Annotated[
-    Path, Option("--db", envvar="HIPPOCAMPUS_DB", help="The SQLite file.", show_default=True)
+    str,
+    Option(
+        "--db",
+        envvar="HIPPOCAMPUS_DB",
+        help="The SQLite file, or the address of a PostgreSQL server.",
+        show_default=True,
+    ),
 ]
 Agent = Annotated[
     str, Option("--agent", envvar="HIPPOCAMPUS_AGENT", help="Whose memory; * reads all.")
@@ -62,7 +67,7 @@ SHOWN_CHARACTERS = 100
 
 
 def verb(
-    *groups: typer.Typer, name: str = "", opens: Callable[[Path, str], Facts] = existing
+    *groups: typer.Typer, name: str = "", opens: Callable[[str, str], Facts] = existing
 ) -> Callable[[Callable[..., Shown]], Callable[..., Shown]]:
     """Add a function of open facts to groups as a command that has `--db` and `--json` too."""
 

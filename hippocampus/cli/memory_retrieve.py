@@ -14,11 +14,12 @@ from pathlib import Path
 TOKENS = 2_000
 
 
-def default_path() -> Path:
-    """Return the database where nothing names another."""
-    from hippocampus.storage.state_dir import StateDir
+def default_path() -> str:
+    """Return the database where nothing names another: that of HIPPOCAMPUS_STATE."""
+    from hippocampus.storage.state_dir import StateDir, is_address
 
-    return StateDir(Path(".hippocampus")).database
+    state = os.environ.get("HIPPOCAMPUS_STATE") or ".hippocampus"
+    return state if is_address(state) else str(StateDir(Path(state)).database)
 
 
 def fast(arguments: Sequence[str]) -> bool:
@@ -47,19 +48,20 @@ def fast(arguments: Sequence[str]) -> bool:
             token_budget = int(value)
         else:
             return False
-    run(agent, scopes or None, token_budget, Path(path), as_json=as_json)
+    run(agent, scopes or None, token_budget, path, as_json=as_json)
     return True
 
 
 def run(
-    agent: str, scopes: Sequence[str] | None, token_budget: int, path: Path, *, as_json: bool
+    agent: str, scopes: Sequence[str] | None, token_budget: int, path: str, *, as_json: bool
 ) -> None:
     """Print what the memory knows about the prompt on stdin."""
     try:
         prompt = _prompt(sys.stdin.buffer.read().decode("utf-8-sig", "replace").strip())
-        if not prompt or not path.exists():
+        from hippocampus.cli.memory_store import is_there, opened
+
+        if not prompt or not is_there(path):
             return
-        from hippocampus.cli.memory_store import opened
         from hippocampus.formats.visible import visible
         from hippocampus.storage.facts.errors import EmbeddingModelError
 

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from hippocampus.errors import StoreError
 from hippocampus.storage.facts.errors import FactError
+from hippocampus.storage.state_dir import is_address, tenant_of_environment
 
 if TYPE_CHECKING:
     from hippocampus.facts.models import Recalled
     from hippocampus.facts.store import Facts
     from hippocampus.models.http import Endpoint
+    from hippocampus.storage.facts.database import Database
     from hippocampus.storage.facts.models import Memory
 
 OWN_AGENT, EVERY_AGENT = "default", "*"
@@ -27,9 +29,16 @@ LOCAL = "local"
 
 
 def opened(
-    path: Path, agent: str = OWN_AGENT, *, models: bool = False, reembedding: bool = False
+    path: Path | str | Database,
+    agent: str = OWN_AGENT,
+    *,
+    models: bool = False,
+    reembedding: bool = False,
 ) -> Facts:
-    """Open the fact store, made if missing; `models` adds those that the environment names."""
+    """Open the fact store, made if missing; `models` adds those that the environment names.
+
+    On a server it is that of the tenant that HIPPOCAMPUS_TENANT names.
+    """
     from hippocampus.facts.models import POLICIES
     from hippocampus.facts.store import Facts
 
@@ -41,16 +50,19 @@ def opened(
         settings = settings_of(policy.load(preset).facts)
     agent = OWN_AGENT if agent == EVERY_AGENT else agent  # each call names whom it asks about
     more = {"embed": embed(), "complete": complete(), "rerank": rerank()} if models else {}
-    return Facts(path, settings=settings, agent=agent, reembedding=reembedding, **more)
+    tenant = tenant_of_environment()
+    return Facts(
+        path, settings=settings, agent=agent, reembedding=reembedding, tenant=tenant, **more
+    )
 
 
-def for_reading(path: Path, agent: str) -> Facts:
+def for_reading(path: Path | str, agent: str) -> Facts:
     """Open a store that has to be there, with the models that the environment names."""
     existing(path).close()
     return opened(path, agent, models=True)
 
 
-def for_writing(path: Path, agent: str) -> Facts:
+def for_writing(path: Path | str, agent: str) -> Facts:
     """Open a store, made if missing, with the models that the environment names.
 
     Raises:
@@ -62,7 +74,7 @@ def for_writing(path: Path, agent: str) -> Facts:
     return opened(path, agent, models=True)
 
 
-def for_reembedding(path: Path, agent: str) -> Facts:
+def for_reembedding(path: Path | str, agent: str) -> Facts:
     """Open a store that has to be there, to embed it with the model that the environment names.
 
     Raises:
@@ -77,16 +89,21 @@ def for_reembedding(path: Path, agent: str) -> Facts:
     return opened(path, agent, models=True, reembedding=True)
 
 
-def existing(path: Path, agent: str = OWN_AGENT) -> Facts:
+def existing(path: Path | str, agent: str = OWN_AGENT) -> Facts:
     """Open a fact store that has to be there, without models.
 
     Raises:
         StoreError: there is no such file.
 
     """
-    if not path.exists():
+    if not is_there(path):
         raise StoreError(f"{path}: no such database; `hippocampus memory remember` makes one")
     return opened(path, agent)
+
+
+def is_there(path: Path | str) -> bool:
+    """Return whether a database is there; one on a server is."""
+    return is_address(path) or Path(path).exists()
 
 
 def embed() -> Any:

@@ -14,7 +14,8 @@ from typer import Option
 from hippocampus.cli.memory_store import OWN_AGENT, opened
 from hippocampus.cli.options import DEFAULT_STATE, PolicyName, StateAddress, TenantName, fail
 from hippocampus.storage.facts.models import EVERY_AGENT
-from hippocampus.storage.state import NO_FACTS, DirectoryState, is_address, state_of
+from hippocampus.storage.state import state_of
+from hippocampus.storage.state_dir import is_address
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,15 +65,14 @@ def mcp(  # noqa: PLR0913, PLR0917 - one parameter an option
     """Serve the memory to MCP clients; with http, HIPPOCAMPUS_MCP_TOKEN is the bearer token."""
     with _needing(INSTALL_MCP, "mcp", "mcp_types", "starlette"):
         from hippocampus.integrations import mcp_server
+    from hippocampus.facts.words import TEXT_RULES
     from hippocampus.memory import Hippocampus
 
-    state, facts = state_of(state_dir, tenant), None
+    state = state_of(state_dir, tenant)
     with contextlib.ExitStack() as closing:
-        if isinstance(state, DirectoryState):
-            path = state.layout.database
-            facts = closing.enter_context(opened(path, agent or OWN_AGENT, models=True))
-        elif profile != "recall":
-            fail(f"{NO_FACTS}; its tool is that of --profile recall")
+        facts = closing.enter_context(
+            opened(state.facts(TEXT_RULES), agent or OWN_AGENT, models=True)
+        )
         memory = Hippocampus(state, policy=policy, agent=agent, observers=_observers())
         closing.callback(memory.close)
         if transport == "stdio":

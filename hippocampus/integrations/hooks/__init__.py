@@ -11,10 +11,10 @@ import json
 import os
 import sys
 import threading
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hippocampus.storage.state_dir import StateDir
+if TYPE_CHECKING:
+    from hippocampus.storage.state import StateStore
 
 MAX_SECONDS = 20.0
 """After this time the hook gives up, well before the host does."""
@@ -23,10 +23,14 @@ Event = dict[str, Any]
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Answer the event on stdin: `--state-dir DIR` is the memory, `--policy NAME` its policy."""
+    """Answer the event on stdin: `--state-dir` is the memory, `--policy NAME` its policy.
+
+    The memory is a state directory or the address of a server; without the option, that which
+    HIPPOCAMPUS_STATE names.
+    """
     given = sys.argv[1:] if arguments is None else arguments
     options = dict(zip(given[::2], given[1::2], strict=False))
-    state = StateDir(Path(options.get("--state-dir", ".hippocampus")))
+    state = options.get("--state-dir") or os.environ.get("HIPPOCAMPUS_STATE") or ".hippocampus"
     watch = threading.Timer(MAX_SECONDS, _give_up, (state,))
     watch.daemon = True
     watch.start()
@@ -42,12 +46,12 @@ def main(arguments: list[str] | None = None) -> None:
         watch.cancel()
 
 
-def _give_up(state: StateDir) -> None:
+def _give_up(state: str) -> None:
     noted(state, {"failed": f"no answer within {MAX_SECONDS:g} seconds"})
     os._exit(0)
 
 
-def answered(event: Any, state: StateDir, policy: str) -> Event | None:
+def answered(event: Any, state: str, policy: str) -> Event | None:
     """Return the answer to an event of any host; None leaves everything as it is."""
     name = str(event.get("hook_event_name")) if isinstance(event, dict) else ""
     if name in {"PostToolUse", "AfterTool"}:
@@ -67,7 +71,15 @@ def answered(event: Any, state: StateDir, policy: str) -> Event | None:
     return None
 
 
-def noted(state: StateDir, fields: Event) -> None:
+def opened(state: str) -> StateStore:
+    """Return the state of a path, or of an address with the tenant of HIPPOCAMPUS_TENANT."""
+    from hippocampus.storage.state import state_of
+    from hippocampus.storage.state_dir import tenant_of_environment
+
+    return state_of(state, tenant_of_environment())
+
+
+def noted(state: str, fields: Event) -> None:
     """Write an event down, which `hippocampus status` reads."""
     from hippocampus.errors import StoreError
     from hippocampus.storage import hook_events
@@ -76,7 +88,7 @@ def noted(state: StateDir, fields: Event) -> None:
         hook_events.add(state, fields)
 
 
-def log_of(state: StateDir) -> list[Event]:
+def log_of(state: str) -> list[Event]:
     """Return the events, oldest first; none where they cannot be read."""
     from hippocampus.errors import StoreError
     from hippocampus.storage import hook_events

@@ -7,19 +7,18 @@ from __future__ import annotations
 
 import contextlib
 import time
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-from hippocampus.integrations.hooks import log_of, noted
+from hippocampus.integrations.hooks import log_of, noted, opened
 from hippocampus.storage import database
-
-if TYPE_CHECKING:
-    from hippocampus.storage.state_dir import StateDir
+from hippocampus.storage.state_dir import StateDir, is_address, tenant_of_environment
 
 PROMPT_TOKENS = 1_000
 """The most tokens at each prompt."""
 
 
-def added(event: dict[str, Any], state: StateDir, policy: str) -> str:
+def added(event: dict[str, Any], state: str, policy: str) -> str:
     """Return the text that an event adds to the conversation; empty for none.
 
     Raises:
@@ -33,7 +32,7 @@ def added(event: dict[str, Any], state: StateDir, policy: str) -> str:
         is_resumed = str(event.get("source")) in {"resume", "fork"}
         if not is_resumed or event.get("prompt_cache_likely_expired") is True:
             text = _loaded(event, state, policy)
-    elif database.has_facts(state):
+    elif is_address(state) or database.has_facts(StateDir(Path(state))):
         text = _retrieved(event, state)
     # What frames the memories is no reason to add a text.
     lines = [line for line in text.splitlines() if line.startswith(("- ", "["))]
@@ -43,13 +42,14 @@ def added(event: dict[str, Any], state: StateDir, policy: str) -> str:
     return text
 
 
-def _retrieved(event: dict[str, Any], state: StateDir) -> str:
+def _retrieved(event: dict[str, Any], state: str) -> str:
     """Return the memories that fit a prompt and that its conversation has not had since its start."""
     from hippocampus.facts import Facts
 
     # Gemini CLI puts what SessionStart added in front of the first prompt.
     prompt = str(event.get("prompt") or "").rpartition("</hook_context>")[2]
-    with Facts(state.database) as facts:
+    named = state if is_address(state) else StateDir(Path(state)).database
+    with Facts(named, tenant=tenant_of_environment()) as facts:
         text = facts.retrieve(prompt, token_budget=PROMPT_TOKENS)
     seen: set[str] = set()
     for each in log_of(state) if text else ():
@@ -58,18 +58,17 @@ def _retrieved(event: dict[str, Any], state: StateDir) -> str:
     return "\n".join(line for line in text.splitlines() if line not in seen)
 
 
-def _loaded(event: dict[str, Any], state: StateDir, policy_name: str) -> str:
-    if not state.database.exists():
+def _loaded(event: dict[str, Any], state: str, policy_name: str) -> str:
+    if not is_address(state) and not StateDir(Path(state)).database.exists():
         return ""
     from hippocampus import policy
     from hippocampus.consolidation.context_load import opening
     from hippocampus.consolidation.inputs import ConsolidationResources
     from hippocampus.facts import Facts
     from hippocampus.facts.query import CONTEXT_TOKENS
+    from hippocampus.facts.words import TEXT_RULES
     from hippocampus.models import tokens
     from hippocampus.session.ports import ContextLoadRequest
-    from hippocampus.storage.content_store import opened_store
-    from hippocampus.storage.state import DirectoryState
 
     rules = policy.load(policy_name)
     if not rules.consolidation.context_load_tokens:
@@ -79,10 +78,11 @@ def _loaded(event: dict[str, Any], state: StateDir, policy_name: str) -> str:
     own = "" if event.get("source") == "compact" else str(event.get("session_id") or "")
     request = ContextLoadRequest(own, "", "", time.time(), tokens.DEFAULT_ENCODING)
     with contextlib.ExitStack() as closing:
-        store = closing.enter_context(opened_store(state))
-        facts = closing.enter_context(Facts(state.database))
+        memory = closing.enter_context(contextlib.closing(opened(state)))
+        store = closing.enter_context(memory.contents())
+        facts = closing.enter_context(Facts(memory.facts(TEXT_RULES)))
         resources = ConsolidationResources(
-            DirectoryState(state),
+            memory,
             store,
             rules,
             lambda: facts,

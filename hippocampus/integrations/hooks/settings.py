@@ -139,15 +139,15 @@ def _folder(host: Host) -> Path:
     return Path(named) if named else Path.home() / host.folder
 
 
-def command(verb: str, state: Path, policy: str) -> list[str]:
+def command(verb: str, state: str, policy: str) -> list[str]:
     """Return the command line of a verb; `-P` keeps the modules of a project from being imported."""
     named = [] if policy == "default" else ["--policy", policy]
     transport = ["--transport", "stdio"] if verb == "mcp" else []
     program = [sys.executable, "-P", "-m", NAME]
-    return [*program, verb, "--state-dir", str(state), *transport, *named]
+    return [*program, verb, "--state-dir", state, *transport, *named]
 
 
-def installed(host: Host, project: Path | None, state: Path, policy: str) -> list[SettingsChange]:
+def installed(host: Host, project: Path | None, state: str, policy: str) -> list[SettingsChange]:
     """Return the changes that add our hooks and our server; a second time, none.
 
     Raises:

@@ -11,14 +11,11 @@ import shlex
 import subprocess
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from hippocampus.errors import HippocampusError
 from hippocampus.formats import reader
 from hippocampus.integrations.hooks import log_of, settings
-
-if TYPE_CHECKING:
-    from hippocampus.storage.state_dir import StateDir
 
 NEWEST = 50
 """The edits that are looked for."""
@@ -36,7 +33,7 @@ INITIALIZE = {
 PROBE_SECONDS = 15
 
 
-def report(host: settings.Host, project: Path | None, state: StateDir) -> tuple[list[str], bool]:
+def report(host: settings.Host, project: Path | None, state: str) -> tuple[list[str], bool]:
     """Return the findings for one host in lines, and whether both commands answer and edits arrive.
 
     Raises:

@@ -7,20 +7,15 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from hippocampus import indexing, policy, prices
 from hippocampus.entries.entry import Record, Source, Stage, content_key, entry_id, storable
 from hippocampus.entries.origin import PartOrigin
 from hippocampus.indexing import ExtractionContext, frame, price_of
-from hippocampus.integrations.hooks import noted
+from hippocampus.integrations.hooks import noted, opened
 from hippocampus.models import tokens
 from hippocampus.policy import Subject, new_entry
-from hippocampus.storage.content_store import opened_store
-from hippocampus.storage.ledger import Ledger
-
-if TYPE_CHECKING:
-    from hippocampus.storage.state_dir import StateDir
 
 
 class LargeResult(NamedTuple):
@@ -33,7 +28,7 @@ class LargeResult(NamedTuple):
     text: str
 
 
-def stored(result: LargeResult, state: StateDir, policy_name: str, transcript: str) -> str | None:
+def stored(result: LargeResult, state: str, policy_name: str, transcript: str) -> str | None:
     """Return the text of the entry of a result, once both are on disk; None where it stays in full.
 
     Raises:
@@ -68,8 +63,9 @@ def stored(result: LargeResult, state: StateDir, policy_name: str, transcript: s
     index = indexing.index(text, ExtractionContext(tool, arguments, content_tokens=size), price)
     source = Source(type=rules.source_type_of(tool), ref=key, turn=0)
     with (
-        opened_store(state) as store,
-        contextlib.closing(Ledger(state, result.session)) as ledger,
+        contextlib.closing(opened(state)) as memory,
+        memory.contents() as store,
+        contextlib.closing(memory.session(result.session)) as ledger,
     ):
         others = {each.entry.id for each in ledger.records() if each.origin != origin}
         named = entry_id(ledger.mark, result.session, origin, key, others.__contains__)

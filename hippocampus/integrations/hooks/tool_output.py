@@ -6,12 +6,9 @@ Whether a result becomes an entry, and its text, is decided in `stored_entries`.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hippocampus.formats.reads import asks_to_read
-
-if TYPE_CHECKING:
-    from hippocampus.storage.state_dir import StateDir
 
 MIN_CHARACTERS = 4_000
 """Smaller results stay, whatever the policy: that is decided without loading anything."""
@@ -36,7 +33,7 @@ STAYS = ("isError", "error", "isImage", "persistedOutputPath")
 """A failure keeps its words, an image is none, and what the host has moved to a file is short."""
 
 
-def shortened(event: dict[str, Any], state: StateDir, policy: str) -> dict[str, Any] | None:
+def shortened(event: dict[str, Any], state: str, policy: str) -> dict[str, Any] | None:
     """Return the answer that replaces a large result with its entry; None leaves it."""
     response = event.get("tool_response")
     path = text_path(response)

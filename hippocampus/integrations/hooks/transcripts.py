@@ -9,23 +9,21 @@ import contextlib
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from hippocampus.storage.state_dir import StateDir
-
+from hippocampus.integrations.hooks import noted, opened
 
 SUB_AGENT = "#agent-"
 """In the name of a recording: the conversation of a sub-agent, in the same file."""
 
 
-def start(event: dict[str, Any], state: StateDir, policy: str) -> None:
+def start(event: dict[str, Any], state: str, policy: str) -> None:
     """Start the consolidation of the session of an event; nothing waits for it."""
     session, transcript = event.get("session_id"), event.get("transcript_path")
     if not (isinstance(session, str) and isinstance(transcript, str) and transcript):
         return
     subprocess.Popen(  # noqa: S603 - our own module, with the paths as arguments and no shell
-        [sys.executable, "-P", "-m", __name__, str(state.root), policy, session, transcript],
+        [sys.executable, "-P", "-m", __name__, state, policy, session, transcript],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -33,7 +31,7 @@ def start(event: dict[str, Any], state: StateDir, policy: str) -> None:
     )
 
 
-def consolidate(state: StateDir, policy: str, session: str, transcript: Path) -> None:
+def consolidate(state: str, policy: str, session: str, transcript: Path) -> None:
     """Keep what a transcript leaves behind; repeating it changes nothing.
 
     Raises:
@@ -48,19 +46,16 @@ def consolidate(state: StateDir, policy: str, session: str, transcript: Path) ->
     if not own:
         return
     with (
-        contextlib.closing(Hippocampus(state.root, policy=policy)) as memory,
-        memory.session(session) as opened,
+        contextlib.closing(Hippocampus(opened(state), policy=policy)) as memory,
+        memory.session(session) as stored,
     ):
-        opened.consolidate(own[-1].messages)
+        stored.consolidate(own[-1].messages)
 
 
 if __name__ == "__main__":
     from hippocampus.errors import HippocampusError
-    from hippocampus.integrations.hooks import noted
-    from hippocampus.storage.state_dir import StateDir as Layout
 
-    layout = Layout(Path(sys.argv[1]))
     try:
-        consolidate(layout, sys.argv[2], sys.argv[3], Path(sys.argv[4]))
+        consolidate(sys.argv[1], sys.argv[2], sys.argv[3], Path(sys.argv[4]))
     except HippocampusError as failure:
-        noted(layout, {"failed": str(failure), "session": sys.argv[3]})
+        noted(sys.argv[1], {"failed": str(failure), "session": sys.argv[3]})

@@ -20,7 +20,7 @@ from hippocampus.errors import RecallError
 from hippocampus.facts import tools as fact_tools
 from hippocampus.facts import upkeep
 from hippocampus.recall import calls, definition
-from hippocampus.storage.state import NO_FACTS, StateStore
+from hippocampus.storage.state import StateStore
 
 if TYPE_CHECKING:
     from hippocampus.facts import Facts
@@ -54,20 +54,19 @@ class Tools:
         self,
         state: StateStore,
         memory: Hippocampus,
-        facts: Facts | None,
+        facts: Facts,
         agent: str = "",
         *,
         is_alone: bool = True,
     ) -> None:
         """`agent` is whose memory the tools reach; no argument of a call names another.
 
-        Without `facts`, as on a server, there is no long-term memory.
         Sessions without an owner are this agent's where it `is_alone` in the memory.
         """
         self._owners = {agent, ""} if is_alone else {agent}
         self._state = state
         self._memory = memory
-        self._own_facts = facts
+        self._facts = facts
         self._agent = agent
         self.observers = memory.observers
 
@@ -131,12 +130,6 @@ class Tools:
             session.release()
 
     # Long-term memory
-
-    @property
-    def _facts(self) -> Facts:
-        if self._own_facts is None:
-            raise ToolError(NO_FACTS)
-        return self._own_facts
 
     def fact_tool(self, name: str, given: Mapping[str, Any]) -> str:
         """Run a tool of the fact store, on the part of the agent's memory that a call names."""

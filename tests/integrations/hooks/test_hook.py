@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
 import subprocess
 import sys
 import threading
+import time
+import uuid
 from pathlib import Path
 from typing import Any
 
 import pytest
+from postgres_server import Server
 
 from hippocampus import Hippocampus
 from hippocampus.integrations.hooks import answered, log_of, noted, tool_output
@@ -63,8 +67,8 @@ GEMINI = {
 }
 
 
-def asked(event: Any, state: Path) -> Any:
-    return answered(event, StateDir(state), "default")
+def asked(event: Any, state: Path | str) -> Any:
+    return answered(event, str(state), "default")
 
 
 def content_of(state: Path, session: str) -> list[str]:
@@ -171,7 +175,7 @@ def test_the_rules_of_a_policy_hold_for_what_a_hook_stores(state: Path, tmp_path
 
     def given(tool: str) -> Any:
         event = with_result(MCP, ROWS.replace("item", f"{tool}-item"), tool)
-        return answered({**event, "tool_use_id": tool}, StateDir(state), str(rules))
+        return answered({**event, "tool_use_id": tool}, str(state), str(rules))
 
     assert given("kept") is None
     assert "item-0007" not in json.dumps(given("secrets"))
@@ -226,7 +230,7 @@ def test_what_fails_inside_gets_no_output_and_is_in_the_log(state: Path, tmp_pat
     taken = tmp_path / "taken"
     taken.write_text("a file where the state directory should be")
     assert run(large, taken) == ""
-    log = log_of(StateDir(state))
+    log = log_of(str(state))
     assert [each["failed"].split(":")[0] for each in log] == ["JSONDecodeError", "PolicyError"]
 
 
@@ -321,7 +325,7 @@ def test_a_transcript_is_consolidated_once(state: Path, tmp_path: Path) -> None:
     transcript = tmp_path / "s1.jsonl"
     transcript.write_text("\n".join(map(json.dumps, lines)))
     for _ in range(2):
-        transcripts.consolidate(StateDir(state), "default", "s1", transcript)
+        transcripts.consolidate(str(state), "default", "s1", transcript)
     memory = Hippocampus(state)
     assert len(memory.facts.memories(containing="metric units")) == 1
     assert DirectoryState(StateDir(state)).unconsolidated() == []
@@ -349,7 +353,7 @@ def test_of_a_transcript_the_last_context_counts_and_no_sub_agent(
     ]
     transcript = tmp_path / "s1.jsonl"
     transcript.write_text("\n".join(map(json.dumps, lines)))
-    transcripts.consolidate(StateDir(state), "default", "s1", transcript)
+    transcripts.consolidate(str(state), "default", "s1", transcript)
     memory = Hippocampus(state)
     assert memory.facts.memories(containing="metric units")
     assert not memory.facts.memories(containing="capital letters")
@@ -359,7 +363,64 @@ def test_of_a_transcript_the_last_context_counts_and_no_sub_agent(
 def test_the_log_stays_within_its_bound(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hook_events, "MAX_EVENTS", 10)
     for number in range(50):
-        noted(StateDir(state), {"failed": f"number {number}"})
-    assert [each["failed"] for each in log_of(StateDir(state))] == [
+        noted(str(state), {"failed": f"number {number}"})
+    assert [each["failed"] for each in log_of(str(state))] == [
         f"number {number}" for number in range(40, 50)
     ]
+
+
+def test_hooks_work_on_a_server(
+    postgres: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from hippocampus.integrations.hooks import transcripts
+
+    tenant = uuid.uuid4().hex
+    monkeypatch.setenv("HIPPOCAMPUS_TENANT", tenant)
+    monkeypatch.setattr("hippocampus.storage.postgres.Connections.patience_seconds", 60.0)
+    monkeypatch.chdir(tmp_path)
+    address = postgres.address
+    large = with_result(BASH, ROWS, "Bash", command="tracker list")
+    start, prompt = (
+        recorded("claude-code", "SessionStart"),
+        recorded("claude-code", "UserPromptSubmit"),
+    )
+    large["session_id"] = prompt["session_id"] = "before"
+    said = "I prefer metric units. We decided that the staging server is staging-7."
+    messages = [{"role": "user", "content": said}, {"role": "assistant", "content": "I will."}]
+    lines = [{"type": each["role"], "sessionId": "s1", "message": each} for each in messages]
+    transcript = tmp_path / "s1.jsonl"
+    transcript.write_text("\n".join(map(json.dumps, lines)))
+    transcripts.consolidate(address, "default", "s1", transcript)
+    assert "metric" in json.dumps(asked(start, address))
+    prompt["prompt"] = "the staging server?"
+    assert "staging-7" in json.dumps(asked(prompt, address))
+    assert asked(prompt, address) is None
+    answer = json.dumps(asked(large, address))
+    with contextlib.closing(Hippocampus(address, tenant=tenant)) as memory:
+        [record] = memory.session("before").records()
+        assert record.entry.id in answer
+        assert memory.session("before").content(record.entry.id) == ROWS
+        assert memory.unconsolidated() == ["before"]
+    assert [sorted(each) for each in log_of(address)] == [
+        ["added", "at", "session", "starts"],
+        ["added", "at", "session", "starts"],
+        ["at", "entry", "session", "shown", "tokens", "tool", "transcript"],
+    ]
+    monkeypatch.setattr(hook_events, "MAX_EVENTS", 2)
+    noted(address, {"failed": "late"})
+    assert len(log_of(address)) == 2
+    monkeypatch.setenv("HIPPOCAMPUS_TENANT", f"{tenant}-b")
+    assert asked(start, address) is None
+    assert log_of(address) == []
+    transcript.unlink()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_hook_whose_server_is_away_answers_nothing_and_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HIPPOCAMPUS_TENANT", "acme")
+    large = with_result(BASH, ROWS, "Bash", command="tracker list")
+    started = time.monotonic()
+    assert run(large, Path("unused"), "--state-dir", "postgresql://nobody@127.0.0.1:9/none") == ""
+    assert time.monotonic() - started < 30.0

@@ -13,7 +13,6 @@ from typer.testing import CliRunner
 from hippocampus.cli.commands import app
 from hippocampus.integrations.hooks import settings
 from hippocampus.storage import hook_events
-from hippocampus.storage.state_dir import StateDir
 
 HOSTS = ["claude-code", "codex", "gemini"]
 OWN = {
@@ -211,7 +210,7 @@ def test_status_names_an_edit_that_the_host_dropped(tmp_path: Path) -> None:
     ]
     gone = {"at": 1.0, "entry": "cccccccc", "session": "s2", "transcript": "missing.jsonl"}
     for each in (*edits, gone):
-        hook_events.add(StateDir(state), each)
+        hook_events.add(str(state), each)
     use = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {}}
     given = "[aaaaaaaa · Bash · 9 tokens · json]"
     result = {"type": "tool_result", "tool_use_id": "t1", "content": given}

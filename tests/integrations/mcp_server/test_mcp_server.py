@@ -487,23 +487,23 @@ def test_a_client_recalls_from_the_sessions_of_its_tenant_on_a_server(
         [entry] = session.entries()
     monkeypatch.setenv("HIPPOCAMPUS_STATE", postgres.address)
     monkeypatch.setenv("HIPPOCAMPUS_TENANT", "acme")
-    arguments = [*COMMAND[1:], "--profile", "recall"]
-    command = StdioServerParameters(command=COMMAND[0], args=arguments, env=dict(os.environ))
+    command = StdioServerParameters(command=COMMAND[0], args=COMMAND[1:], env=dict(os.environ))
 
     async def recalled(server: Any) -> str:
         async with Client(server) as client:
             asked = {"entry_id": entry.id, "pattern": "town-0217"}
-            return text_of(await client.call_tool("recall", asked))
+            found = [await client.call_tool("recall", asked)]
+            found.append(await client.call_tool("search_memory", {"query": "tea"}))
+            return " ".join(map(text_of, found))
 
-    assert '"row": 217' in asyncio.run(recalled(command))
+    with Facts(postgres.address, tenant="acme") as known:
+        known.remember("I prefer green tea.")
+    served = asyncio.run(recalled(command))
+    assert '"row": 217' in served
+    assert "green tea" in served
     state = state_of(postgres.address, "apex")
     with closing(Hippocampus(state)) as memory:
-        tools = mcp_server.Tools(state, memory, None)
-        assert "no session of" in asyncio.run(recalled(mcp_server.server(tools, "recall")))
-
-
-def test_a_server_without_facts_has_the_profile_recall_alone(tmp_path: Path) -> None:
-    address = "postgresql://nobody@localhost/none"
-    told = run("mcp", "--state-dir", address, "--tenant", "acme", cwd=tmp_path)
-    assert told.returncode == 2
-    assert "--profile recall" in told.stderr
+        tools = mcp_server.Tools(state, memory, memory.facts)
+        served = asyncio.run(recalled(mcp_server.server(tools)))
+    assert "no session of" in served
+    assert "green tea" not in served
