@@ -27,8 +27,8 @@ from hippocampus.storage import archive, database, proxy
 from hippocampus.storage import entry_exchange as exchange
 from hippocampus.storage import gc as collection
 from hippocampus.storage.content_store import opened_store
-from hippocampus.storage.state import DirectoryState, is_address, state_of
-from hippocampus.storage.state_dir import StateDir
+from hippocampus.storage.state import DirectoryState, state_of
+from hippocampus.storage.state_dir import StateDir, is_address
 
 app = typer.Typer(help="List, read and copy stored contents.", no_args_is_help=True)
 
@@ -194,11 +194,14 @@ def copy(
     target: Annotated[str, Argument(help="Another one, made where it is missing.")],
     tenant: TenantName = "",
 ) -> None:
-    """Copy all sessions with their payloads, verified by hash; once more, only what has changed.
+    """Copy all sessions with their payloads, verified by hash, and all facts; once more, the changed ones.
 
-    Facts and memory files are not copied. Exit status 1 where a payload was lost at the source, or a
-    session has gone on at the target, which keeps it.
+    Memory files are not copied. Exit status 1 where a payload was lost at the source, or a session or
+    a fact has gone on at the target, which keeps it.
     """
+    from hippocampus.facts import Facts
+    from hippocampus.facts.exchange import ours
+    from hippocampus.facts.words import TEXT_RULES
     from hippocampus.storage.copying import copied
 
     if not is_address(source):
@@ -212,6 +215,13 @@ def copy(
                 lost = f"  ({len(each.lost)} lost: {', '.join(each.lost)})" if each.lost else ""
                 typer.echo(visible(line + lost))
                 is_whole &= not each.lost and each.outcome != "newer there"
+            if own.has_facts():
+                done = ours.copy(Facts(own.facts(TEXT_RULES)), Facts(other.facts(TEXT_RULES)))
+                stay = (
+                    f"; {len(done.skipped):,} are there already, and stay" if done.skipped else ""
+                )
+                typer.echo(f"{done.memories:,} facts and memories, {done.blocks:,} blocks{stay}")
+                is_whole &= not done.skipped
     except StoreError as failure:
         fail(str(failure))
     if not is_whole:

@@ -27,13 +27,14 @@ COLUMNS = {
     "call": "turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost, edit_cost, marks",
     "sent": "number, key, tokens",
     "measure": "digest, encoding, tokens, kind",
+    "consolidated": "key, shown",
 }
 """The columns of each table of sessions, `session` first."""
 BYTES = {"session": {6}, "entry": {1, 5, 6}, "candidate": {4}, "decision": {3}}
 """The places of texts that are bytes on a server."""
 CHANGES, CONSOLIDATED, CONTENT, IS_PINNED = 3, 4, 2, 11
 """The places of these columns in `session` and in `entry`."""
-ORDER = {"call": "turn", "measure": "digest"}
+ORDER = {"call": "turn", "measure": "digest", "consolidated": "rowid"}
 """What the rows of a table are in the order of, where that is not their number."""
 OF_NAME = "(SELECT number FROM session WHERE name = %s)"
 SECONDS = 60.0
@@ -68,9 +69,13 @@ def copied(source: StateStore, target: StateStore) -> Iterator[Copied]:
         [names] = _run(source, [("SELECT name FROM session ORDER BY number", [])])
         for (name,) in names:
             rows, before = _read(source, name), _read(target, name)
-            if _digest(rows) == _digest(before):
+            is_read = set(map(tuple, rows["consolidated"])) <= set(
+                map(tuple, before["consolidated"])
+            )
+            is_same = _digest(rows) == _digest(before)
+            if is_same and is_read:
                 yield Copied(name, "unchanged")
-            elif before["session"] and not _goes_on(rows, before):
+            elif before["session"] and not is_same and not _goes_on(rows, before):
                 yield Copied(name, "newer there")
             else:
                 keys = dict.fromkeys(row[CONTENT] for row in rows["entry"])
@@ -107,6 +112,7 @@ def _digest(rows: Rows) -> bytes:
     """
     found = {table: [tuple(row) for row in rows[table]] for table in COLUMNS}
     found["session"] = [row[1:CONSOLIDATED] + row[CONSOLIDATED + 1 :] for row in found["session"]]
+    del found["consolidated"]
     lines = b"".join(readable(lines) for (lines,) in found.pop("conversation"))
     return hashlib.sha256(repr(found).encode() + lines).digest()
 
@@ -139,7 +145,7 @@ def _write(state: StateStore, name: str, rows: Rows, before: Rows) -> None:
         query = f"INSERT INTO {table} ({columns}, session) VALUES ({places}, {OF_NAME})"
         if table == "session":
             query = f"INSERT INTO session ({columns}) VALUES ({places})"
-        for given in rows[table]:
+        for given in _read_by_both(rows, before) if table == "consolidated" else rows[table]:
             row = list(given)
             if not is_directory:
                 for at in BYTES.get(table, ()):
@@ -151,6 +157,12 @@ def _write(state: StateStore, name: str, rows: Rows, before: Rows) -> None:
                 row[IS_PINNED] = bool(row[IS_PINNED])
             queries.append((query, row if table == "session" else [*row, name]))
     _run(state, queries)
+
+
+def _read_by_both(rows: Rows, before: Rows) -> list[Sequence[Any]]:
+    """Return what the consolidations of the source or of the target have read."""
+    marks = {mark[0]: mark for mark in (*before["consolidated"], *rows["consolidated"])}
+    return list(marks.values())
 
 
 def _run(state: StateStore, queries: Sequence[tuple[str, list[Any]]]) -> list[list[list[Any]]]:

@@ -15,8 +15,11 @@ from conversations import EAGER, no_fallback, reading
 from postgres_server import Server
 
 from hippocampus import Hippocampus
+from hippocampus.facts import Facts
+from hippocampus.facts.exchange import export
 from hippocampus.storage import copying, database
 from hippocampus.storage.copying import COLUMNS, Copied, copied
+from hippocampus.storage.facts.memories import forgotten
 from hippocampus.storage.state import StateStore, state_of
 from hippocampus.storage.state_dir import StateDir
 from hippocampus.storage.verify import verify
@@ -141,3 +144,54 @@ def test_every_table_of_sessions_is_copied_but_for_what_belongs_to_one_machine(
         related = "SELECT name FROM sqlite_schema WHERE sql LIKE '%REFERENCES session%'"
         tables = {name for (name,) in db.execute(related)}
     assert tables - set(COLUMNS) <= {"holder", "consolidated"}
+
+
+def everything(facts: Facts) -> Any:
+    """Everything of a store, but for what numbers and dates its export."""
+    found = export(facts, "*")
+    found |= {"exported_at": "", "triples": [{**each, "id": 0} for each in found["triples"]]}
+    return json.loads(json.dumps(found))
+
+
+def test_facts_go_along_both_ways_with_what_has_changed_since(
+    tmp_path: Path, postgres: Server
+) -> None:
+    env = {"HIPPOCAMPUS_TENANT": uuid.uuid4().hex}
+
+    def copy(source: object, target: object) -> tuple[int, str]:
+        done = run("store", "copy", source, target, cwd=tmp_path, env=env)
+        return done.returncode, done.stdout
+
+    one, two = tmp_path / "one", tmp_path / "two"
+    address, tenant = postgres.address, env["HIPPOCAMPUS_TENANT"]
+    near = lambda texts: [[1.0, len(text), 0.5] for text in texts]  # noqa: E731
+    with (
+        contextlib.closing(Hippocampus(one)) as memory,
+        Facts(StateDir(one).database, embed=near) as facts,
+    ):
+        with memory.session("s") as session:
+            session([{"role": "user", "content": "I prefer green tea. I live in Paris."}])
+        facts.remember("My sister Ann lives in Rome.", agent="bob", tags=["odd \x00"])
+        facts.blocks.set("persona", "Speaks like a pirate.")
+        gone = facts.store("a secret plan").memory
+        assert gone
+        facts.delete([gone.id])
+        assert copy(one, address) == (0, copy(one, address)[1].replace("unchanged", "copied   "))
+        with Facts(address, tenant=tenant, embed=near) as there:
+            assert everything(there) == everything(facts)
+            assert there.check() == []
+            assert forgotten(there.tables.database) == {gone.id}
+        facts.remember("I moved to Berlin.")
+        assert copy(one, address)[0] == 0
+        with Facts(address, tenant=tenant) as there:
+            assert everything(there) == everything(facts)
+        assert copy(address, two)[0] == 0
+        with Facts(StateDir(two).database) as back:
+            assert everything(back) == everything(facts)
+            assert back.check() == []
+        with contextlib.closing(Hippocampus(address, tenant=tenant)) as worker:
+            assert worker.unconsolidated() == []
+            assert worker.consolidate("s")[0].kept == ()
+            worker.facts.remember("My badge has the number 4711.")
+        status, text = copy(one, address)
+        assert (status, "are there already, and stay" in text) == (1, True)

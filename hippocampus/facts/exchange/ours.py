@@ -9,6 +9,7 @@ Times are seconds since 1970, vectors float32 little-endian in base64.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -16,12 +17,22 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
-from hippocampus.facts.exchange.bundle import MEMORY, Bundle, Skip, each_read, text_of, vectors
+from hippocampus.errors import StoreError
+from hippocampus.facts.exchange.bundle import (
+    MEMORY,
+    Bundle,
+    Imported,
+    Skip,
+    bring,
+    each_read,
+    text_of,
+    vectors,
+)
 from hippocampus.facts.timestamps import stamp
 from hippocampus.facts.words import key
-from hippocampus.storage.facts import triples
+from hippocampus.storage.facts import memories, triples
 from hippocampus.storage.facts.errors import FactError
-from hippocampus.storage.facts.models import Block, Triple
+from hippocampus.storage.facts.models import EVERY_AGENT, Block, Triple
 
 if TYPE_CHECKING:
     from hippocampus.facts.store import Facts
@@ -33,8 +44,8 @@ VERSION = 1
 def document(facts: Facts, agent: str) -> dict[str, Any]:
     """Return everything of an agent, of all agents with "*"."""
     db = facts.tables.database
-    memories = facts.memories(agent=agent, superseded=True, removed=True)[::-1]
-    rows = facts.tables.vectors_of([each.id for each in memories])
+    kept = facts.memories(agent=agent, superseded=True, removed=True)[::-1]
+    rows = facts.tables.vectors_of([each.id for each in kept]) if facts.tables.has_vectors else {}
     stated = triples.related(db, agent, at=0.0, known=0.0, history=True)[::-1]
     aliases = triples.aliases(db, agent)
     return {
@@ -48,12 +59,48 @@ def document(facts: Facts, agent: str) -> dict[str, Any]:
                 "metadata": dict(each.metadata),
                 "embedding_base64": text_of(rows.get(each.id)) or None,
             }
-            for each in memories
+            for each in kept
         ],
         "triples": [asdict(each) for each in stated],
         "aliases": [list(each) for each in aliases if each[2] != key(each[1])],
         "blocks": [block._asdict() for block in facts.blocks.list(agent=agent)],
     }
+
+
+def copy(source: Facts, target: Facts) -> Imported:
+    """Copy everything of a store into another one; a copy that the target has not added to is replaced.
+
+    Where the target has memories of its own, all stay, and the missing ones are added.
+
+    Raises:
+        StoreError: the copy differs from the source.
+
+    """
+    found = document(source, EVERY_AGENT)
+    gone, db = memories.forgotten(source.tables.database), target.tables.database
+    with db.transaction():
+        there = target.memories(agent=EVERY_AGENT, superseded=True, removed=True)
+        is_copy = {each.id for each in there} <= {each["id"] for each in found["memories"]} | gone
+        if is_copy:
+            if target.tables.has_vectors:
+                target.tables.vectors.clear()
+            memories.clear(db)
+        done = bring(target, bundle(found))
+        db.run_many(memories.FORGOTTEN, [(memory_id,) for memory_id in gone])
+        if (
+            is_copy
+            and not done.skipped
+            and _compared(document(target, EVERY_AGENT)) != _compared(found)
+        ):
+            raise StoreError("facts: the copy differs from the source")
+    return done
+
+
+def _compared(found: dict[str, Any]) -> str:
+    """Return what two stores have to have alike, as text: a server writes a NUL out."""
+    stated = sorted(json.dumps({**each, "id": 0}) for each in found["triples"])
+    text = json.dumps([found["memories"], stated, found["blocks"]])
+    return text.replace("\\u0000", "\\\\x00")
 
 
 def bundle(found: Mapping[str, Any]) -> Bundle:
