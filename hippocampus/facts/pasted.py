@@ -53,7 +53,7 @@ _REQUEST = (
     r"(?:(?:\s[^:：.]{0,40}|[^:：.\s]{0,10})[:：]|[^:：.]{0,40}\s(?:{below})(?:\s\w+)?\W*$)"
 )
 """A request about a text, with the text."""
-_REPORTED = r"[^:：.!?]{0,80}(?:{reported})[^:：.!?]{0,40}[:：]"
+_REPORTED = r"(?=[^:：.!?]{0,160}[:：])[^:：.!?]{0,80}(?:{reported})[^:：.!?]{0,40}[:：]"
 """Someone else's words are announced, with the words."""
 _ANNOUNCED = re.compile(r"[:：]$")
 _ASKS = ("?", "？", "؟")
@@ -231,7 +231,7 @@ class _Reader:
         return bool(
             is_head
             or _COPIED.match(head)
-            or any(expression(each).match(head) for each in (_FORWARDED, _WROTE, _REQUEST))
+            or expression(f"{_FORWARDED}|{_WROTE}|{_REQUEST}").match(head)
         )
 
     def _is_foreign(self, plain: str) -> bool:

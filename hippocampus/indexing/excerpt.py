@@ -76,7 +76,7 @@ ENDS, END_CHARACTERS = 2, 120
 HEADER = re.compile(r"\s*\S(?:[^\d\n]*\S)? {2,}\S[^\d\n]*")
 """A first line without a figure and with gaps names the columns of those below: it stays."""
 FILE_HEAD = re.compile(
-    r"\s*(?:(?:={2,}>|={3,}|-{3,}|\*{3,}) ?[^\s=*]*[./][^\s=*]* ?(?:<={2,}|={3,}|-{3,}|\*{3,})|(?:File|FILE): \S+)\s*"
+    r"\s*(?:(?:={2,}>|={3,}|-{3,}+|\*{3,}) ?[^\s=*./]*+[./][^\s=*]* ?(?:<={2,}|={3,}|-{3,}|\*{3,})|(?:File|FILE): \S+)\s*"
 )
 MAX_FILES = 20
 """Of an output of some files the names stay, so that no line is taken for one of another file."""

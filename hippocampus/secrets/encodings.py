@@ -22,7 +22,7 @@ from hippocampus import patterns
 
 ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 ESCAPE = re.compile(
-    r"""\\(?:u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|["'\\/bfnrt])"""
+    r"""(?:\\\\)+|\\(?:u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|["'/bfnrt])"""
     r"|&(?:#[0-9]{1,1000}|#[xX][0-9A-Fa-f]{1,1000}|[A-Za-z][A-Za-z0-9]{1,31});?"
     rf"|(?:%[0-9A-Fa-f]{{2}})+|{ANSI.pattern}"
 )
@@ -34,8 +34,8 @@ BASE64 = (
 )
 """RE2: base64 of which the first fifteen bytes are printable ASCII, by the bits that ASCII leaves 0."""
 LONE_SURROGATES = re.compile("[\ud800-\udfff]")
-MAX_LAYERS = 16
-"""How deep nested encodings are decoded, twice as deep as any reader of this package decodes them."""
+MAX_LAYERS = 8
+"""How deep nested encodings are decoded, as deep as any reader of this package decodes them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,8 +186,8 @@ def _meaning(escape: str) -> str:
             return urllib.parse.unquote(escape)
         case "\x1b", _:
             return ""
-        case _, "'":
-            return "'"
+        case _, "'" | "\\":  # half of a run of backslashes
+            return escape[1:][: len(escape) // 2]
         case _, "x":
             return chr(int(f"0{escape[1:]}", 0))
         case _:

@@ -1,4 +1,4 @@
-"""Texts of 258 shapes in any size: pieces of code, markup, secrets and data, in five arrangements.
+"""Texts of 264 shapes in any size: pieces of code, markup, secrets and data, in five arrangements.
 
 Nothing here is random. `python -m tests.trust.shapes [CHARACTERS]` prints what each costs, the dearest
 last, and ends with exit status 1 where one takes more than a second of CPU a megabyte.
@@ -45,6 +45,7 @@ MORE_PIECES = {
     "thai": "ความจำ", "dots": "...", "stops": ". ", "question": "?! ", "underscore": "a_b_", "camel": "aBcD", "word": "word ", "a": "a",
     "frame": "[abcdefgh · t · turn 1 · 9 tokens · json]", "ellipsis": "…", "bullet": "• a", "equals": "a => b",
     "colons": "a::b::", "slashes": "a/b//", "at sign": "a@b@", "cookie": "Set-Cookie: a=b; ", "header": "Content-Type: a/b",
+    "long rule": "-" * 390, "dashes": "a - b -- c", "backslash": "\\",
 }  # fmt: skip
 EVERY = {**PIECES, **MORE_PIECES}
 SPACES = 400
