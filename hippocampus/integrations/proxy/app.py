@@ -39,6 +39,8 @@ HOP_BY_HOP = {
 MADE_ANEW = {b"host", b"content-length", b"expect"}
 REFUSALS = {400, 413, 422}
 """The statuses with which a provider refuses a request for its content."""
+MALFORMED = (AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError)
+"""The errors of reading an answer in an unknown form: a line each, since a provider may repeat it."""
 METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 CREDENTIAL = re.compile(r"(?:auth|authorization|(?<!idempotency-)key|secret|token)$", re.IGNORECASE)
 """How the name of a header, or of a field of the address, ends in which a caller shows who it is."""
@@ -236,6 +238,7 @@ class Proxy:
                     for each in passed:
                         yield each
                 if not answer.is_inside or not is_read:
+                    _expect_end(answer, is_read=is_read)
                     break
                 await response.aclose()
                 response = await self._next(request, exchange)
@@ -271,8 +274,9 @@ class Proxy:
                 content = json.dumps(answer.merged(body)).encode()
         except httpx.HTTPError:
             raise
-        except Exception:  # law 3: where an answer cannot go on, the host's own request is sent
-            LOG.exception("session %s: a request passes as it is", exchange.conversation.session.id)
+        except Exception as failure:  # law 3: where an answer cannot go on, the host's own is sent
+            name, is_bug = exchange.conversation.session.id, not isinstance(failure, MALFORMED)
+            LOG.warning("session %s: passes as it is: %r", name, failure, exc_info=is_bug)
             return (
                 _streamed(await self._send(request, own))
                 if answer.is_changed
@@ -316,13 +320,20 @@ async def _expect_stream(response: httpx.Response) -> None:
         raise AnswerError(f"the provider answered {response.status_code}: {reason}")
 
 
+def _expect_end(answer: ModelAnswer, *, is_read: bool) -> None:
+    """Raise an error where a stream ends within a call that the host has not seen."""
+    if is_read and answer.held and not answer.reason:
+        raise AnswerError("the provider's answer ends within a call")
+
+
 def _fed(answer: ModelAnswer, event: Event, *, is_read: bool) -> tuple[list[bytes], bool]:
     """Return what to pass on for an event; once one cannot be read, all that follow pass as they are."""
     if is_read:
         try:
             return list(answer.feed(event)), True
-        except Exception:  # law 3: a stream in an unknown form is the host's to read
-            LOG.exception("a stream cannot be read, and passes as it is")
+        except Exception as failure:  # law 3: a stream in an unknown form is the host's to read
+            is_bug = not isinstance(failure, MALFORMED)
+            LOG.warning("a stream passes as it is: %r", failure, exc_info=is_bug)
     return [event.content], False
 
 

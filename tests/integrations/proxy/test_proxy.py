@@ -36,6 +36,8 @@ from integrations.proxy.hosts import (
     run,
 )
 from integrations.proxy.upstream import Sent, Upstream, provider, served
+from starlette.requests import Request
+from starlette.responses import Response
 
 from hippocampus import Hippocampus
 from hippocampus.errors import StoreError
@@ -475,6 +477,52 @@ def test_a_stream_that_the_provider_cuts_ends_with_an_error_and_one_line(
         run(host)
     assert host.text == "Done."
     assert caplog.text.count("an answer broke off") == 1
+    assert "Traceback" not in caplog.text
+
+
+class Ending(Upstream):
+    """A provider whose streams end before the event that gives the reason."""
+
+    async def streamed(self, events: list[bytes]) -> AsyncIterator[bytes]:
+        for each in events:
+            if any(
+                sign in each for sign in (b'"finish_reason": "', b"message_delta", b".completed")
+            ):
+                return
+            yield each
+
+
+@pytest.mark.parametrize("kind", HOSTS)
+def test_a_stream_that_ends_within_a_recall_ends_with_an_error(
+    kind: type[Any], state: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    asks = Ending(lambda items: call("recall", query="row-417"))
+    with provider(asks) as upstream, in_front(upstream, state) as url:
+        host = kind(url, stream=True)
+        answer = httpx.post(url + kind.path, json={**host.body, "stream": True})
+        host.client.close()
+    assert "ends within a call" in answer.text
+    assert caplog.text.count("an answer broke off") == 1
+    assert "Traceback" not in caplog.text
+
+
+class Unknown(Upstream):
+    """A provider whose answers are JSON of no known form."""
+
+    async def answer(self, request: Request) -> Response:
+        await request.body()
+        return Response("[null]", media_type="application/json")
+
+
+@pytest.mark.parametrize("kind", HOSTS)
+def test_an_answer_in_an_unknown_form_passes_with_one_line(
+    kind: type[Any], state: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with provider(Unknown(listing(1))) as upstream, in_front(upstream, state) as url:
+        host = kind(url)
+        assert httpx.post(url + kind.path, json=host.body).text == "[null]"
+        host.client.close()
+    assert caplog.text.count("passes as it is") == 1
     assert "Traceback" not in caplog.text
 
 
