@@ -88,10 +88,11 @@ class _Shortener:
         """
         if isinstance(value, dict):
             before = next((old for name, old in value.items() if REPLACED.match(name)), "")
-            return {
-                name: self.shorten(inner, str(name), "" if inner is before else before)
-                for name, inner in value.items()
+            shortened = {  # what the call writes has the frame, where it is long
+                name: self.shorten(value[name], str(name), "" if value[name] is before else before)
+                for name in sorted(value, key=lambda name: REPLACED.match(name) is not None)
             }
+            return {name: shortened[name] for name in value}
         if isinstance(value, list):
             return [self.shorten(inner, key) for inner in value]
         if not isinstance(value, str) or len(value) <= SHORT_CHARACTERS:

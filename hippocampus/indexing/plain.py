@@ -6,14 +6,19 @@ Their kinds are recognised, since a kind decides how long a text stays fresh.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 
-from hippocampus.indexing.excerpt import excerpt, rows_of
-from hippocampus.indexing.extraction import Extraction, ExtractionContext
+from hippocampus.indexing.code.outline import definitions
+from hippocampus.indexing.excerpt import TextRow, excerpt, rows_of
+from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
 from hippocampus.indexing.lines import counted, lines_in, thinned
 from hippocampus.indexing.templates import map_alike
 
 MAX_CONFIDENCE = 0.95
 """Sentences and encoded bytes are in contents of other kinds, too."""
+OUTER, INNER = 40.0, 12.0
+"""The weights of lines that define something: of those that are indented least, and of others."""
 SAMPLE_CHARACTERS = 20_000
 SAMPLE_LINES = 150
 LINE_CHARACTERS = 2_000
@@ -63,12 +68,27 @@ def extract(text: str, context: ExtractionContext, kind: str = "text") -> Extrac
         return None
     total, first = lines_in(text), context.first_number
     shown = _without_bytes(text) if kind == "binary" else text
-    lines = thinned(list(excerpt(rows_of(shown, first))))
+    rows = rows_of(shown, first)
+    excerpted = list(excerpt(rows))
+    lines = thinned(_outlined(excerpted, rows) if kind == "code" else excerpted)
     data = {"lines": total, "characters": len(text)}
     last = first + total - 1
     span = counted(total, "line") if first == 1 else f"lines {first} to {last} of the file"
     summary = f"{span}, {counted(len(text), 'character')}"
     return Extraction(kind, summary, lines, data, (f"lines=[{first}, {last}]",))
+
+
+def _outlined(lines: Sequence[EntryLine], rows: Sequence[TextRow]) -> list[EntryLine]:
+    """Return the lines of a source, those that define something with more weight.
+
+    Readers missed the names of functions and types that they had written more than lines of them.
+    """
+    found = {rows[each.at].number: each.depth for each in definitions([row.text for row in rows])}
+    outer = min(found.values(), default=0)
+    heads = {number: OUTER if depth == outer else INNER for number, depth in found.items()}
+    return [
+        replace(line, weight=max(line.weight, heads.get(line.number or 0, 0.0))) for line in lines
+    ]
 
 
 def is_diff(text: str, _file: str = "") -> float:

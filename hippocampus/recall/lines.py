@@ -14,6 +14,7 @@ from hippocampus import patterns
 from hippocampus.entries.text import storable
 from hippocampus.errors import RecallError
 from hippocampus.indexing import unwrap
+from hippocampus.indexing.arguments import REPLACED
 from hippocampus.models import tokens
 from hippocampus.policy.matching import searchable
 
@@ -113,7 +114,8 @@ def records(value: Any, path: str = "$") -> Iterator[tuple[str, str]]:
     """Yield the lines of a JSON value with their paths; `path` is its own.
 
     A short value is one line. A longer object is a line of its short fields, then its long ones, or
-    before them where the only long one is a string; a longer list its items, or as many plain ones as fit; a longer string its own lines.
+    before them where these are strings, one that another replaces last; a longer list its items, or as
+    many plain ones as fit; a longer string its own lines.
     """
     from hippocampus.formats.json_paths import step
 
@@ -134,9 +136,11 @@ def records(value: Any, path: str = "$") -> Iterator[tuple[str, str]]:
             ]
             long = [key for key, is_short in shorts.items() if not is_short]
             own = [(path + step(key), value[key]) for key in reversed(long)]
-            if len(own) == 1 and isinstance(own[0][1], str):  # its lines have their own numbers
-                [(inside, text)] = own
-                yield from ((inside, line) for line in text.split("\n"))
+            if all(
+                isinstance(text, str) for _, text in own
+            ):  # lines have the numbers of their text
+                for key in sorted(long, key=_is_replaced):
+                    yield from ((path + step(key), line) for line in value[key].split("\n"))
                 own = []
             yield from ((path, f"{{{line}}}") for _, line in _joined(fields))
             waiting += own
@@ -149,6 +153,20 @@ def records(value: Any, path: str = "$") -> Iterator[tuple[str, str]]:
             items = [json.dumps(inner, ensure_ascii=False) for inner in value]
             for at, line in _joined(items):
                 yield f"{path}[{at.start}:{at.stop}]", f"[{line}]"
+
+
+def first_text(value: Any) -> str:
+    """Return the text whose lines come first in a JSON object; empty where there is none."""
+    if not isinstance(value, dict):
+        return ""
+    long = [key for key, inner in value.items() if not _is_short(inner, LONG_LINE_CHARACTERS)]
+    first = min(long, key=_is_replaced, default="")
+    is_text = long and all(isinstance(value[key], str) for key in long)
+    return value[first] if is_text else ""
+
+
+def _is_replaced(key: str) -> bool:
+    return REPLACED.match(key) is not None
 
 
 def _is_short(value: Any, characters: int) -> bool:

@@ -26,6 +26,7 @@ from hippocampus.recall.lines import (
     NumberedLine,
     Paged,
     decoded,
+    first_text,
     fit,
     matching,
     numbered,
@@ -285,7 +286,8 @@ def lines_at(text: str, path: str) -> Iterator[NumberedLine]:
         grid = _grid(inner)
         value = (grid and grid.records()) or value
     if isinstance(value, dict | list):
-        yield from _in_json(value, path)
+        inner = "" if is_json or path in value else first_text(value)
+        yield from (inner and _definitions(inner, path)) or _in_json(value, path)
         return
     if is_json:
         problem = "this content is neither JSON nor a table; ask by lines or by a pattern"

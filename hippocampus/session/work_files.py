@@ -14,6 +14,8 @@ from hippocampus.formats import json_text
 from hippocampus.formats.calls import file_key, is_one_file, texts_in, writes_whole
 from hippocampus.formats.conversation import Message, Part
 from hippocampus.formats.reads import PATCHED, file_read, files_written, points_back, reads_whole
+from hippocampus.indexing.code.outline import definitions, depth_of
+from hippocampus.indexing.excerpt import is_notice
 from hippocampus.indexing.extraction import ExtractionContext, kept_by_hash
 from hippocampus.indexing.output import output_of
 from hippocampus.indexing.select import choose
@@ -27,13 +29,6 @@ OLD = re.compile(r"(?i)^(?:old|search|find|before)")
 NEW = re.compile(r"(?i)^(?:new|replace|after)")
 """Argument names of the two texts of an edit."""
 HUNK = re.compile(r"(?m)^@@.*$")
-INSIDE = re.compile(
-    r"[})\]]?\s*(?:if|elif|else|for|foreach|while|until|unless|switch|match|case|when|try|catch|except|rescue"
-    r"|finally|with|using|do|select|default|loop|return|yield|raise|throw|await|go|defer)\b|.*,$"
-)
-"""A line, without blanks around it, that opens a block and defines nothing."""
-BODY_LINES = 24
-"""A definition of so few lines may be shown with its body."""
 MIN_CHARACTERS = 8
 """A shorter line, such as a bracket, is no sign that it was written before."""
 PLACED_LINES = 8
@@ -229,6 +224,8 @@ def _see(call: Part, result: str, turn: int, files: dict[str, list[WorkFile]]) -
         if read:
             output = output_of(result, call.text)
             whole, lines = reads_whole(call.text), output.body.rstrip("\n").split("\n")
+            if lines[-1][:1] in ("…", "[", "(") and is_notice(lines[-1]):
+                lines.pop()
             placed = output.is_numbered or output.first_number > 1
             own.read(output.first_number if placed else 0, lines, turn, whole=whole)
             continue
@@ -338,10 +335,6 @@ def _written(parts: Sequence[Piece]) -> Iterator[tuple[int, int, int]]:
         yield from ((turn, number, near) for near, turn in turns.items())
 
 
-def _depth(text: str) -> int:
-    return len(text) - len(text.lstrip())
-
-
 def _heads(lines: Sequence[Line]) -> list[int]:
     """Return for each line the last one before it that is indented less; -1 for none, and for a blank line."""
     heads, opened = (
@@ -350,7 +343,7 @@ def _heads(lines: Sequence[Line]) -> list[int]:
     )  # the depths and places of lines around
     for at, line in enumerate(lines):
         if line.text.strip():
-            depth = _depth(line.text)
+            depth = depth_of(line.text)
             while opened and opened[-1][0] >= depth:
                 opened.pop()
             heads[at] = opened[-1][1] if opened else -1
@@ -363,22 +356,14 @@ def _outline(parts: Sequence[Piece]) -> list[tuple[int, int, int]]:
 
     Of the bodies the shortest come first: a few lines show what a name alone hides.
     """
-    heads: list[tuple[int, int, int]] = []
+    heads: set[tuple[int, int, int]] = set()
     bodies: list[tuple[int, int, int]] = []
     for number, part in enumerate(parts):
-        filled = [at for at, line in enumerate(part.lines) if any(map(str.isalnum, line.text))]
-        depths = [_depth(part.lines[at].text) for at in filled]
-        for place, at in enumerate(filled):
-            text, depth = part.lines[at].text, depths[place]
-            end = place + 1
-            while end < min(len(filled), place + BODY_LINES) and depths[end] > depth:
-                end += 1
-            opens = end > place + 1 and not INSIDE.match(text.strip())
-            if opens or text.startswith("#"):
-                heads.append((depth, number, at))
-            if opens and end < place + BODY_LINES:
-                last = filled[end - 1] + (end < len(filled))
-                bodies += [(end - place, number, line) for line in range(at, last + 1)]
+        texts = [line.text for line in part.lines]
+        heads |= {(0, number, at) for at, text in enumerate(texts) if text.startswith("#")}
+        for found in definitions(texts):
+            heads.add((found.depth, number, found.at))
+            bodies += [(len(found.body), number, line) for line in found.body]
     return [*sorted(heads), *sorted(bodies)]
 
 
@@ -388,11 +373,13 @@ def _shown(parts: Sequence[Piece], picked: Sequence[Sequence[int]]) -> list[str]
     for part, chosen in zip(parts, picked, strict=True):
         before = -1
         for at in chosen:
-            if at != before + 1 or (before < 0 and rows):
+            if (at != before + 1 or (before < 0 and rows)) and rows[-1:] != [GAP]:
                 rows.append(GAP)
             text = part.lines[at].text
             rows.append(f"{part.first + at}→{text}" if part.first else text)
             before = at
+        if 0 <= before < len(part.lines) - 1:
+            rows.append(GAP)
     return rows
 
 

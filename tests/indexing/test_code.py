@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.indexing import code
+from hippocampus.indexing import arguments, code
 
 SOURCES = {
     "py": '''
@@ -246,3 +247,15 @@ def test_no_text_makes_it_fail(extension: str, text: str) -> None:
 def test_hostile_sources_are_survived(text: str) -> None:
     assert 0 <= code.is_code(text, "x.py") <= 1
     assert 0 <= code.is_config(text) <= 1
+
+
+def test_the_lines_that_define_something_come_first() -> None:
+    """Readers that saw three lines of each body and no name could not call what they had written."""
+    body = '\tif err := run(name); err != nil {\n\t\treturn fmt.Errorf("cannot run %s: %w", name, err)\n\t}\n'
+    source = "".join(
+        f"func (s *Service) Step{n}(name string) error {{\n{body}}}\n" for n in range(9)
+    )
+    shown = arguments.shorten(json.dumps({"path": "steps.go", "content": source}), "[abcd2345]")
+    rows = json.loads(shown)["content"].split("\n")[2:]
+    assert len(rows) > 2
+    assert all("func (s *Service) Step" in row for row in rows)

@@ -315,6 +315,24 @@ def test_no_pattern_can_take_forever() -> None:
         take("a" * 50_000, Request(pattern="(a+)+$b"), 100)
 
 
+GO = "".join(
+    f"func Door{n}(room string) error {{\n\tlog(room, {n})\n\treturn nil\n}}\n" for n in range(20)
+)
+
+
+def test_what_a_call_writes_comes_before_what_it_replaces() -> None:
+    """An entry numbers the lines of the new text, and so does a recall of it."""
+    arguments = json.dumps(
+        {"path": "a.go", "old_string": GO.replace("Door", "Gate"), "new_string": GO}
+    )
+    assert take(arguments, Request(lines=(1, 2)), 100).splitlines()[:2] == [
+        "1: func Door0(room string) error {",
+        "2: \tlog(room, 0)",
+    ]
+    assert take(arguments, Request(path="Door3"), 100).startswith("13: func Door3(room string)")
+    assert "Gate7" in take(arguments, Request(pattern="Gate7"), 100)
+
+
 def test_lone_surrogates_stay_in_a_slice() -> None:
     content = "one \ud800 two\nthree"
     assert take(content, Request(pattern="two"), 100) == "1: one \ud800 two"

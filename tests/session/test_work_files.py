@@ -210,6 +210,13 @@ def test_a_host_s_word_that_a_file_is_unchanged_is_no_line_of_it() -> None:
     assert file.turn == 2
 
 
+def test_a_tool_s_note_on_lines_that_follow_is_no_line_of_the_file() -> None:
+    note = "… (435 more lines not shown. Use offset=145 to continue)"
+    part = ("Read", {"file_path": "rooms.py", "offset": 1}, f"{SOURCE}\n{note}")
+    [file] = known(part).newest()
+    assert file.text.rstrip("\n") == SOURCE.rstrip("\n")
+
+
 def test_a_text_without_numbers_stands_where_its_lines_are_known() -> None:
     """A file that a command prints is in the digest once, and not again after itself."""
     path, lines = {"file_path": "rooms.py"}, SOURCE.rstrip("\n").split("\n")
