@@ -35,6 +35,11 @@ _HOMES = {
 __all__ = sorted(_HOMES)  # noqa: PLE0605 - sorted keys of the table above
 
 
+def __dir__() -> list[str]:
+    """Return the public names, for completion: none is loaded before its first use."""
+    return __all__
+
+
 def __getattr__(name: str) -> Any:
     """Load a public name from its module; `__version__` is that of the installed package."""
     if name == "__version__":

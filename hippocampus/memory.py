@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from hippocampus import prices
 from hippocampus.consolidation.inputs import ConsolidationResources
@@ -452,6 +452,12 @@ class Hippocampus:
             closing.callback(self._closing.close)
             closing.callback(self._scheduler.close)
             closing.callback(self._open_sessions.close)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self.close()
 
 
 def _prices_of(declared: Policy, model: str | None) -> Prices:

@@ -8,7 +8,7 @@ from pathlib import Path
 import factual
 import pytest
 
-from hippocampus import Hippocampus, Policy, PolicyError
+from hippocampus import Hippocampus, Policy, PolicyError, StoreError
 from hippocampus.facts import tools
 from hippocampus.prices import TABLES
 
@@ -34,6 +34,13 @@ def test_an_agent_gets_the_facts_as_tools(tmp_path: Path) -> None:
     assert "Mondays" in told
     assert "error" in factual.call(memory.facts, "memory_recall", "{no json")
     memory.close()
+
+
+def test_a_memory_closes_where_its_block_ends(tmp_path: Path) -> None:
+    with Hippocampus(tmp_path) as memory:
+        memory.facts.remember("The gate code changes on Mondays.")
+    with pytest.raises(StoreError, match="closed"):
+        memory.facts.recall("gate code")
 
 
 @pytest.mark.parametrize("policy", ["no-such-policy", "/dev/zero"])

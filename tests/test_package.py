@@ -96,6 +96,10 @@ def test_a_prompt_waits_for_no_library_that_its_retrieval_does_not_need(tmp_path
     assert (done.stdout.splitlines()[-1], done.stderr) == ("[]", "")
 
 
+def test_a_shell_completes_the_public_names() -> None:
+    assert dir(hippocampus) == hippocampus.__all__
+
+
 @pytest.mark.parametrize("name", hippocampus.__all__)
 def test_every_public_name_is_there(name: str) -> None:
     assert getattr(hippocampus, name).__name__ == name
