@@ -1,6 +1,6 @@
 """Writes the generated parts of the documentation from the code, when mkdocs builds the site.
 
-A line `<!-- generated: NAME -->` in a page becomes what NAME below returns. README.md, SPEC.md and
+A line that ends with `<!-- generated: NAME -->` becomes what NAME below returns. README.md, SPEC.md and
 their like become pages of the site as they are. No sentence about the software is written here.
 """
 
@@ -30,7 +30,7 @@ from hippocampus.models import tokens as token_counts
 from hippocampus.replay.readers.formats import LISTS, READERS
 
 ROOT = Path(__file__).parent.parent
-MARK = re.compile(r"^<!-- generated: ([\w-]+) -->$", re.MULTILINE)
+MARK = re.compile(r"^\*On the built site[^*\n]*\* <!-- generated: ([\w-]+) -->$", re.MULTILINE)
 LINK = re.compile(r"\]\((?!\w+:|#)([^)#\s]+)(#[\w-]+)?\)")
 PAGES = {
     "README.md": "index.md",
