@@ -148,7 +148,8 @@ def _expect_writable(out: Path, paths: Iterable[Path]) -> None:
 
 def explain(
     file: Annotated[
-        Path, Argument(help="One recorded session; of a directory DIR/state.sqlite3/ID.")
+        Path,
+        Argument(help="One recorded session: FILE, FILE#NAME or DIR/state.sqlite3/ID."),
     ],
     turn: Annotated[int | None, Option(help="The call to show, from 0; else the rules.")] = None,
     policy: PolicyName = "default",
@@ -159,14 +160,20 @@ def explain(
     from hippocampus.replay import explanation
     from hippocampus.replay.readers import find_files, read_file
 
-    files = find_files([file]) if file.exists() else [file]
+    whole = Path(str(file).rpartition("#")[0] or file)
+    path = whole if whole.is_file() and not file.exists() else file
+    files = find_files([path]) if path.exists() else [path]
     if len(files) > 1:
         fail(f"{file} has {len(files)} files or sessions; name one, such as {files[0]}")
-    recordings = [each for path in files for each in read_file(path)]
+    read = (each for one in files for each in read_file(one))
+    recordings = [each for each in read if path == file or each.name == file.name]
     found = policies.load(policy)
     if recordings and turn is not None:
         if as_json:
             fail("--json prints what the rules set; leave out --turn")
+        if len(recordings) > 1:
+            one = file.with_name(recordings[0].name)
+            fail(f"{file} has {len(recordings)} conversations; name one, such as {one}")
         explained = price_tables.model_prices(model)
         explanation.print_explanation(recordings[0], turn, found, explained, console())
         return

@@ -72,6 +72,17 @@ def test_a_state_directory_is_replayed_by_its_name_and_explained_by_its_sessions
     assert "tool_result" in hippocampus("explain", path, cwd=tmp_path).stdout
 
 
+def test_of_a_file_with_many_conversations_explain_shows_the_named_one(tmp_path: Path) -> None:
+    texts = ("alpha", "beta")
+    lists = [[{"role": "user", "content": text}, *reading(1)[1:]] for text in texts]
+    lines = (json.dumps({"messages": messages}) for messages in lists)
+    (tmp_path / "many.jsonl").write_text("\n".join(lines))
+    refused = hippocampus("explain", "many.jsonl", "--turn", 0, cwd=tmp_path).stderr
+    assert "2 conversations; name one, such as many.jsonl#1" in refused
+    shown = hippocampus("explain", "many.jsonl#2", "--turn", 0, cwd=tmp_path).stdout
+    assert ("alpha" in shown, "beta" in shown) == (False, True)
+
+
 def test_progress_in_a_pipe_is_lines(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
