@@ -39,11 +39,16 @@ class Commands(TyperGroup):
             raise
 
     def get_params(self, ctx: Any) -> Any:
-        """Return the options of `hippocampus`; help names no type of a flag of any command."""
+        """Return the options of `hippocampus`; the help of any command names no type of a flag.
+
+        A paragraph of it is one line, which is broken where the terminal ends and not as in the code.
+        """
         own = super().get_params(ctx)
         others = [verb for store in STORES for verb in verbs_of(store).values()]
         options, waiting = list(own), [*self.commands.values(), *others]
         for command in waiting:
+            paragraphs = (command.help or "").split("\n\n")
+            command.help = "\n\n".join(" ".join(each.split()) for each in paragraphs)
             options += command.get_params(typer.Context(command))
             waiting += getattr(command, "commands", {}).values()
         for option in options:

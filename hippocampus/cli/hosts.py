@@ -27,7 +27,9 @@ from hippocampus.storage.state_dir import StateDir, is_address
 if TYPE_CHECKING:
     from hippocampus.integrations.hooks.settings import SettingsChange
 
-SAVINGS = "calls  shortened  raw cost  sent cost  saved     $ saved  $ edits  $ resume"
+SAVINGS = (
+    "calls  shortened  raw cost  sent cost  saved     $ saved  $ edits  $ resume  session or day"
+)
 Named = Annotated[Literal["claude-code", "codex", "gemini"], Argument(help="The coding agent.")]
 Project = Annotated[bool, Option("--project", help="This folder's settings, not the user's.")]
 DryRun = Annotated[bool, Option("--dry-run", help="Only print the changes.")]

@@ -26,6 +26,7 @@ from hippocampus.cli.options import (
 )
 from hippocampus.errors import StoreError
 from hippocampus.formats.visible import visible
+from hippocampus.indexing.lines import counted
 from hippocampus.storage.content_store import opened_store
 from hippocampus.storage.facts.memories import returning
 from hippocampus.storage.state import NO_CLAIMS, state_of
@@ -222,6 +223,8 @@ def _forget_session(state: StateDir, session: str, *, apply: bool) -> None:
         fail(f"no trace of session {session!r}")
     word = "removed" if apply else "would be removed; --apply removes them"
     session = "the session, " * found.is_stored
-    typer.echo(f"{session}{len(found.payloads)} payloads, {len(found.facts)} facts {word}")
+    left = f"{counted(len(found.payloads), 'payload')}, {counted(len(found.facts), 'fact')}"
+    typer.echo(f"{session}{left} {word}")
     if found.shared:
-        typer.echo(f"{len(found.shared)} payloads stay: other sessions refer to them")
+        stay = counted(len(found.shared), "payload stays", "payloads stay")
+        typer.echo(f"{stay}: other sessions refer to them")

@@ -134,9 +134,18 @@ def show(facts: Facts, ids: out.Ids) -> Shown:
     """Show memories whole: text, dates, who said it, what replaces it; status 1 where an id is unknown."""
     found = stores.known(facts, ids)
     rows = list(map(out.row, found))
-    fields = [pair for row in rows for pair in row.items()]
-    lines = [f"{name:>14}  {value}" for name, value in fields if value or value == 0]
+    fields = [(name, _words(value)) for row in rows for name, value in row.items()]
+    lines = [f"{name:>14}  {words}" for name, words in fields if words]
     return Shown(rows, lines, "no memories", out.missing(ids, found))
+
+
+def _words(value: Any) -> str:
+    """Return the value of a field; of a group the fields that are set, and of none nothing."""
+    if isinstance(value, dict):
+        return ", ".join(
+            f"{name} {words}" for name, each in value.items() if (words := _words(each))
+        )
+    return str(value) if value or value == 0 else ""
 
 
 @verb(app)

@@ -65,7 +65,7 @@ class Shown(NamedTuple):
         """Print it, and end with status 1 where there are problems."""
         if as_json or self.lines is None:
             say(json.dumps(self.value, ensure_ascii=False, indent=2))
-        elif text := "\n".join(self.lines) or self.otherwise:
+        elif text := "\n".join(self.lines) or ("" if self.problems else self.otherwise):
             say(text)
         for problem in self.problems:
             typer.echo(f"hippocampus: {problem}", err=True)

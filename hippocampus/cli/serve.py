@@ -87,7 +87,9 @@ def mcp(  # noqa: PLR0913, PLR0917 - one parameter an option
                 tools = mcp_server.Tools(state, memory, facts, name, is_alone=tokens is None)
                 servers[token] = mcp_server.server(tools, profile)
             app = mcp_server.app(servers, host)
-        except (OSError, ValueError) as refused:
+        except OSError as refused:
+            fail(f"{refused.filename}: {refused.strerror}")
+        except ValueError as refused:
             fail(str(refused))
         _expect_free(host, port)
         uvicorn.run(

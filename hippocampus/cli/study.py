@@ -44,7 +44,7 @@ def study(  # noqa: PLR0913, PLR0917 - one parameter an option
     window: Annotated[int, Option(help="The most tokens of a whole list.")] = 60000,
     model: Annotated[
         str, Option(help="The model whose prices decide the views and their cost.")
-    ] = "claude-sonnet-4-5",
+    ] = prices.DEFAULT_MODEL,
     reader: Annotated[
         str,
         Option(

@@ -13,6 +13,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from hippocampus.indexing.lines import counted
 from hippocampus.recall.sources import PROTOCOL_PERCENT
 from hippocampus.replay.intervals import wilson
 
@@ -29,6 +30,8 @@ COLUMNS = (
     ("\npeak", "peak_tokens", "{:,}"),
     ("over-\nflows", "overflows", "{:,}"),
 )
+TITLES = tuple(title.replace("-\n", "").replace("\n/", "/").strip() for title, _, _ in COLUMNS)
+"""The titles where they are not broken by hand."""
 NARROW_COLUMNS = {
     "tokens_percent",
     "cost_percent",
@@ -56,7 +59,8 @@ def _print_summary(
     name: str, summary: dict[str, Any], outcome: dict[str, Any], console: Console
 ) -> None:
     raw = summary["raw"]
-    console.print(f"\n{name}: {raw['recordings']} recordings", markup=False, style="bold")
+    recordings = counted(raw["recordings"], "recording")
+    console.print(f"\n{name}: {recordings}", markup=False, style="bold")
     console.print(shares_of_raw(raw), markup=False, style="dim")
     console.print(_table(summary, outcome, narrow=console.width < WIDE))
     for sentence in sentences(summary, outcome):

@@ -42,6 +42,14 @@ def test_help_names_no_type_of_a_flag(command: list[str], tmp_path: Path) -> Non
     assert "bool" not in hippocampus(*command, "--help", cwd=tmp_path).stdout
 
 
+@pytest.mark.parametrize("command", ["doctor", "forget", "trial"])
+def test_a_paragraph_of_help_is_broken_where_the_terminal_ends(
+    command: str, tmp_path: Path
+) -> None:
+    text = hippocampus(command, "--help", cwd=tmp_path).stdout.partition("╭")[0]
+    assert len([line for line in text.splitlines() if line.strip()]) == 3  # the usage, then two
+
+
 def test_a_table_in_a_pipe_has_no_trailing_blanks(source: Path) -> None:
     lines = hippocampus("replay", source, "--compare", cwd=source).stdout.splitlines()
     assert [line for line in lines if line != line.rstrip()] == []

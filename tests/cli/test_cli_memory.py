@@ -489,7 +489,8 @@ def test_what_cannot_be_restored_is_named(filled: Path) -> None:
         "--as scriptling forget",
     ):
         found = run(*verb.split(), "nosuch", cwd=filled)
-        assert (found.returncode, found.stderr) == (1, "hippocampus: no memory nosuch\n")
+        assert (found.returncode, found.stdout) == (1, "")
+        assert found.stderr == "hippocampus: no memory nosuch\n"
     assert run("update", "nosuch", "text", cwd=filled).returncode == 1
     assert commands.run("forget", ".hippocampus", "nosuch", cwd=filled).returncode == 1
 
@@ -523,6 +524,14 @@ def test_what_a_conversation_used_is_confirmed(filled: Path) -> None:
     assert read("show", used["id"], cwd=filled)[0]["accesses"] == 1
     unused = f"{frame}\nI do not know."
     assert read("confirm", "--agent", "ann", cwd=filled, stdin=unused) == []
+
+
+def test_a_memory_is_shown_with_the_fields_that_are_set(tmp_path: Path) -> None:
+    done("remember", "Alice likes tea.", cwd=tmp_path)
+    (memory,) = read("list", cwd=tmp_path)
+    shown = done("show", memory["id"], cwd=tmp_path)
+    assert "Alice likes tea." in shown
+    assert not re.search("[{}]|None|origin", shown)
 
 
 def test_a_preference_of_little_importance_is_not_compacted(tmp_path: Path) -> None:

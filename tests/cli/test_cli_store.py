@@ -172,6 +172,7 @@ def test_status_of_a_directory_sums_what_its_sessions_have_saved(state: Path) ->
         assert [each[key] for each in found] == [each[key] for each in figures]
     lines = hippocampus("status", state).output.splitlines()
     assert len(lines) == 4
+    assert lines[0].index("session") == lines[1].index("one")
     assert lines[-1].split()[0] == str(sum(each["turn"] for each in figures))
 
 

@@ -10,8 +10,9 @@ import html
 import json
 from typing import Any
 
+from hippocampus.indexing.lines import counted
 from hippocampus.replay.page.series import bounds_data, cells, line_styles, recording_data
-from hippocampus.replay.table import COLUMNS, left_out, sentences, shares_of_raw
+from hippocampus.replay.table import COLUMNS, TITLES, left_out, sentences, shares_of_raw
 
 text = html.escape
 
@@ -54,11 +55,6 @@ def json_script(data: Any, id_: str = "") -> str:
     for mark in "<>&\u2028\u2029":
         shown = shown.replace(mark, f"\\u{ord(mark):04x}")
     return f'<script type="application/json"{id_ and f" id={id_}"}>{shown}</script>'
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _headline(summary: dict[str, Any], outcome: dict[str, Any]) -> str:
@@ -114,7 +110,7 @@ def _sources(outcome: dict[str, Any]) -> str:
 def _summary(name: str, summary: dict[str, Any], outcome: dict[str, Any]) -> str:
     words = "".join(f"<p>{text(sentence)}</p>" for sentence in sentences(summary, outcome))
     scatter = json_script(bounds_data(summary, outcome))
-    titles = "".join(f'<th scope="col">{text(title)}</th>' for title, _, _ in COLUMNS)
+    titles = "".join(f'<th scope="col">{text(title)}</th>' for title in TITLES)
     rows = "".join(_row(strategy, line, summary) for strategy, line in line_styles(outcome).items())
     label = text(f"Strategies, {name}")
     return (

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from hippocampus.replay.table import COLUMNS, sentences
+from hippocampus.replay.table import COLUMNS, TITLES, sentences
 
 OTHER_LINES = 8
 """How many line styles the style sheet has for strategies that are neither ours nor a bound."""
@@ -24,7 +24,7 @@ def page_data(outcome: dict[str, Any]) -> dict[str, Any]:
             {"name": name, "line": line, "shown": name in first}
             for name, line in line_styles(outcome).items()
         ],
-        "columns": [title for title, _, _ in COLUMNS],
+        "columns": list(TITLES),
     }
 
 

@@ -458,6 +458,15 @@ def test_a_file_of_tokens_that_names_no_agent_or_two_is_refused(
     assert reason in ended.stderr
 
 
+def test_a_file_of_tokens_that_is_missing_is_named(state: Path) -> None:
+    options = ("--state-dir", state, "--transport", "http", "--tokens", "nowhere")
+    ended = run("mcp", *options, cwd=state.parent)
+    assert (ended.returncode, ended.stderr) == (
+        2,
+        "hippocampus: nowhere: No such file or directory\n",
+    )
+
+
 def test_another_address_than_loopback_is_refused_without_a_token(state: Path) -> None:
     options = ("--state-dir", state, "--transport", "http", "--host", "0.0.0.0")
     ended = run("mcp", *options, cwd=state.parent)
