@@ -70,11 +70,13 @@ CANDIDATE = """
         entry = excluded.entry, note = excluded.note
 """
 WRITE_CALL = """
-    INSERT INTO call VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO call (session, turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost, edit_cost,
+        marks) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (session, turn) DO UPDATE SET messages = excluded.messages,
         raw_tokens = excluded.raw_tokens, sent_tokens = excluded.sent_tokens,
-        raw_cost = max(raw_cost, excluded.raw_cost), sent_cost = max(sent_cost, excluded.sent_cost),
-        edit_cost = max(edit_cost, excluded.edit_cost), marks = excluded.marks
+        raw_cost = max(call.raw_cost, excluded.raw_cost),
+        sent_cost = max(call.sent_cost, excluded.sent_cost),
+        edit_cost = max(call.edit_cost, excluded.edit_cost), marks = excluded.marks
 """
 """A second call in a turn finds in the cache what the first one paid for."""
 CALLS = """

@@ -14,6 +14,7 @@ from hippocampus.storage.facts.models import TextRules
 from hippocampus.storage.ledger import StateRows
 from hippocampus.storage.postgres.connections import Connections
 from hippocampus.storage.postgres.contents import PostgresContents
+from hippocampus.storage.postgres.dialect import translated
 from hippocampus.storage.postgres.facts import PostgresDatabase
 from hippocampus.storage.postgres.objects import Objects
 from hippocampus.storage.postgres.proxy import PostgresConversations
@@ -116,7 +117,7 @@ class PostgresState(StateRows):
 
     def rows(self, *queries: tuple[str, tuple[Any, ...]]) -> list[list[tuple[Any, ...]]]:
         """Return the rows of some queries of every engine, each with its values, in one round trip."""
-        numbered = [(sql.replace("?", "%s"), values) for sql, values in queries]
+        numbered = [(translated(sql), values) for sql, values in queries]
         return self.connections.rows(self.tenant, self.connections.patience_seconds, *numbered)
 
     def close(self) -> None:

@@ -6,7 +6,6 @@ Words are those of FTS5 and scores its BM25, so that a search finds the memories
 from __future__ import annotations
 
 import contextlib
-import functools
 import json
 import re
 import threading
@@ -21,6 +20,7 @@ from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.facts.models import TextRules
 from hippocampus.storage.full_text import counted
 from hippocampus.storage.postgres.connections import Connection, Connections
+from hippocampus.storage.postgres.dialect import translated
 from hippocampus.storage.sqlite import BUSY_SECONDS
 
 WORD_CHARACTERS = 200
@@ -28,30 +28,6 @@ WORD_CHARACTERS = 200
 TURN = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 39))"
 """The writers of one tenant's facts take turns, as those of a file do: no row changes between reading and writing."""
 _PHRASE = re.compile(r'"([^"]*)"(\*?)')
-_DIALECT = re.compile(r"'[^']*'|(?P<named>:\w+)|\?|%|CROSS JOIN|ON CONFLICT \(|value ->>")
-_SPELLED = {
-    "?": "%s",
-    "%": "%%",
-    "CROSS JOIN": "JOIN",
-    "ON CONFLICT (": "ON CONFLICT (tenant, ",
-    "value ->>": "value::json ->>",
-}
-
-
-@functools.lru_cache(maxsize=512)
-def translated(sql: str) -> bytes:
-    """Return a statement of `storage.facts` as PostgreSQL and psycopg read it.
-
-    >>> translated("INSERT INTO meta VALUES (?, :value) ON CONFLICT (key) DO NOTHING").decode()
-    'INSERT INTO meta VALUES (%s, %(value)s) ON CONFLICT (tenant, key) DO NOTHING'
-    """
-
-    def spelled(found: re.Match[str]) -> str:
-        if found["named"]:
-            return f"%({found['named'][1:]})s"
-        return _SPELLED.get(found[0]) or found[0].replace("%", "%%")
-
-    return _DIALECT.sub(spelled, sql).encode()
 
 
 class PostgresDatabase(Database):
@@ -89,18 +65,18 @@ class PostgresDatabase(Database):
 
     def rows(self, sql: str, values: Values = ()) -> list[Row]:
         """Run one statement and return its rows."""
-        with self.guarded():
-            if self._open is not None:
-                self._open.until = time.monotonic() + BUSY_SECONDS  # for one statement, not for all
-                return _sent(self._open, sql, values).fetchall()
-            return self.each(sql, [values])[0]
+        return self.each(sql, [values])[0]
 
     def each(self, sql: str, values: Iterable[Values]) -> list[list[Row]]:
         """Run one statement for each of some values, in one round trip."""
-        with self.guarded():
-            seconds = self._connections.patience_seconds
-            with self._connections.transaction(self._tenant, seconds) as db:
-                cursors = [_sent(db, sql, given) for given in values]
+        with self.guarded(), contextlib.ExitStack() as closing:
+            if (db := self._open) is None:
+                seconds = self._connections.patience_seconds
+                db = closing.enter_context(self._connections.transaction(self._tenant, seconds))
+            else:
+                db.until = time.monotonic() + BUSY_SECONDS  # for these statements, not for all
+            cursors = [_sent(db, sql, given) for given in values]
+            closing.close()
             return [cursor.fetchall() for cursor in cursors]
 
     def run(self, sql: str, values: Sequence[Any] = ()) -> None:
@@ -121,6 +97,10 @@ class PostgresDatabase(Database):
             yield
         except UnicodeEncodeError as failure:
             raise FactError(f"a value that no row can hold: {failure}") from failure
+
+    def memories(self) -> int:
+        """Return how many memories the tenant has."""
+        return int(self.value("SELECT memories FROM memory_total") or 0)
 
     def index(self, row: int, body: str) -> None:
         """Let the text index find a row by words."""
@@ -172,8 +152,8 @@ def _sent(db: Connection, sql: str, values: Values) -> psycopg.Cursor[Row]:
     cursor = psycopg.ClientCursor(db)
     if isinstance(values, Mapping):
         named = {name: _storable(value) for name, value in values.items()}
-        return cursor.execute(translated(sql), named)
-    return cursor.execute(translated(sql), [_storable(value) for value in values])
+        return cursor.execute(translated(sql).encode(), named)
+    return cursor.execute(translated(sql).encode(), [_storable(value) for value in values])
 
 
 def _storable(value: Any) -> Any:

@@ -19,10 +19,13 @@ from hippocampus.storage.archive.journal import call_fields
 from hippocampus.storage.archive.reader import readable
 from hippocampus.storage.content_store import LEVEL, ContentStore, damage
 from hippocampus.storage.ledger import (
+    CALLS,
     CANDIDATE,
     CHANGED,
+    DECIDE,
     MEASURE,
     ROWS,
+    WRITE_CALL,
     ModelCall,
     SessionRows,
     TurnRows,
@@ -31,6 +34,7 @@ from hippocampus.storage.ledger import (
 )
 from hippocampus.storage.postgres.connections import Connections, Query
 from hippocampus.storage.postgres.contents import PostgresContents
+from hippocampus.storage.postgres.dialect import translated
 
 OPEN = """
     INSERT INTO session (name, active_at, mark)
@@ -52,24 +56,9 @@ SAVE = """
     )
 """
 """As `ledger.SAVE`; the session's row is locked, so that no other writes its origin meanwhile."""
-DECIDE = """
-    INSERT INTO decision (session, turn, entry_id, stage, reason, saves, costs)
-    SELECT %(session)s, %(turn)s, %(entry_id)s, %(stage)s, %(reason)s::bytea, %(saves)s, %(costs)s
-    WHERE NOT EXISTS (
-        SELECT FROM decision
-        WHERE session = %(session)s AND entry_id = %(entry_id)s AND stage = %(stage)s
-    )
-"""
-MEASURED, NEXT = (sql.replace("?", "%s") for sql in (MEASURE, CANDIDATE))
-CALL = """
-    INSERT INTO call AS paid (session, turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost,
-        edit_cost, marks) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)
-    ON CONFLICT (session, turn) DO UPDATE SET messages = excluded.messages,
-        raw_tokens = excluded.raw_tokens, sent_tokens = excluded.sent_tokens,
-        raw_cost = greatest(paid.raw_cost, excluded.raw_cost),
-        sent_cost = greatest(paid.sent_cost, excluded.sent_cost),
-        edit_cost = greatest(paid.edit_cost, excluded.edit_cost), marks = excluded.marks
-"""
+DECIDED, MEASURED, NEXT, CALL, CHANGE = map(
+    translated, (DECIDE, MEASURE, CANDIDATE, WRITE_CALL, CHANGED)
+)
 SENT = """
     INSERT INTO sent (session, number, key, tokens)
     SELECT %s, %s + place - 1, key, weight
@@ -77,12 +66,9 @@ SENT = """
 """
 LOCK = "SELECT encoding FROM session WHERE number = %s FOR NO KEY UPDATE"
 LINES = "SELECT number, lines FROM conversation WHERE session = %s AND number > %s ORDER BY number"
-CALLS = """
-    SELECT turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost, edit_cost, marks
-    FROM call WHERE session = %s AND turn < %s ORDER BY turn DESC LIMIT 2
-"""
+TWO_CALLS = f"{CALLS} WHERE session = %s AND turn < %s ORDER BY turn DESC LIMIT 2"
 EVER = 1 << 62
-QUERIES = {table: sql.replace("?", "%s") for table, sql in ROWS.items()} | {
+QUERIES = {table: translated(sql) for table, sql in ROWS.items()} | {
     "session": "SELECT agent, changes, consolidated, context_load FROM session WHERE number = %s"
 }
 STARTING = ("session", "entry", "measure", "candidate", "sent")
@@ -171,7 +157,7 @@ class PostgresSession(SessionRows):
     def _read_all(self) -> tuple[Any, ...]:
         """Read what a run begins with, in one round trip; return the session's own row."""
         queries = [(QUERIES[table], (self._number,)) for table in STARTING]
-        *found, calls = self._read(*queries, (CALLS, (self._number, EVER)))
+        *found, calls = self._read(*queries, (TWO_CALLS, (self._number, EVER)))
         self._fetched = dict(zip(STARTING, found, strict=True))
         self._calls = [ModelCall(*row) for row in calls]
         row, self._fetched["session"] = self._session(), found[0]
@@ -180,7 +166,7 @@ class PostgresSession(SessionRows):
     def has_changed(self) -> bool:
         """Return whether another worker has written since the last call of this method."""
         self._fetched = {}
-        queries = ((QUERIES["session"], (self._number,)), (CALLS, (self._number, EVER)))
+        queries = ((QUERIES["session"], (self._number,)), (TWO_CALLS, (self._number, EVER)))
         self._fetched["session"], calls = self._read(*queries)
         self._calls = [ModelCall(*row) for row in calls]
         before, self._seen_changes = self._seen_changes, self._session()[1]
@@ -196,7 +182,7 @@ class PostgresSession(SessionRows):
                 return call
         if len(self._calls) < 2:
             return None
-        [rows] = self._read((CALLS, (self._number, bound)))
+        [rows] = self._read((TWO_CALLS, (self._number, bound)))
         return ModelCall(*rows[0]) if rows else None
 
     def agent(self, named: str = "") -> str:
@@ -269,7 +255,7 @@ class PostgresSession(SessionRows):
             cursor = db.cursor()
             _save(cursor, number, records)
             named = {"session": number, "turn": call.turn}
-            _each(cursor, DECIDE, [
+            _each(cursor, DECIDED, [
                 named | asdict(decision) | {"reason": decision.reason.encode()}
                 for decision in turn.decisions
             ])  # fmt: skip
@@ -364,8 +350,8 @@ class PostgresSession(SessionRows):
                         "INSERT INTO conversation (session, lines) VALUES (%s, %s) RETURNING number"
                     )
                     appended = db.execute(append, (number, packed))
-                db.execute(CHANGED.replace("?", "%s"), (time.time(), number))
-                calls = db.execute(CALLS, (number, EVER))
+                db.execute(CHANGE, (time.time(), number))
+                calls = db.execute(TWO_CALLS, (number, EVER))
         except BaseException:
             if self._journal:
                 self._journal.forget()
