@@ -246,7 +246,7 @@ def find(
 def _telling(tables: FactTables, terms: Sequence[str]) -> dict[str, list[int]]:
     """Return the rows of each term that is not in a great many memories; of all, where every one is."""
     db = tables.database
-    common = COMMON_SHARE * search.last_row(db)
+    common = COMMON_SHARE * db.memories()
     most = int(min(MOST_COMMON_ROWS, max(LEAST_COMMON_ROWS, common)))
     having = search.having(db, terms, most)
     rare = {term: there for term, there in having.items() if len(there) < most}
@@ -260,7 +260,7 @@ def _held(
     rows: Collection[int],
 ) -> tuple[dict[int, set[int]], list[float]]:
     """Return which of the query's words each row holds, by number, and how rare each word is."""
-    count = max(LEAST_COUNT, search.last_row(tables.database))
+    count = max(LEAST_COUNT, tables.database.memories())
     if not any(having.values()):  # none is rare: what was matched holds them all
         return {row: set(range(len(having))) for row in hits if row in rows}, [1.0] * len(having)
     held: dict[int, set[int]] = {}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import random
+import subprocess
+import sys
 import time
 import uuid
 from collections.abc import Iterator
@@ -16,10 +18,11 @@ from commands import run, run_apart
 from consolidation import killing
 from consolidation.said import assistant, loading, user
 from consolidation.test_repeating import conversation, known
-from postgres_server import Server, running
+from postgres_server import Server, running, wait_for
 
 from hippocampus import Hippocampus, StoreError
 from hippocampus.facts import Facts
+from hippocampus.facts.write import store_many
 from hippocampus.storage.postgres.schema import FACT_TABLES
 
 KILLS = 8
@@ -91,6 +94,26 @@ def test_workers_that_consolidate_at_once_keep_each_fact_once(
             assert workers[0].facts.check() == []
 
 
+def test_other_tenants_change_no_score_and_no_order(
+    postgres: Server, tenant: str, tmp_path: Path
+) -> None:
+    said = [f"Store {n} sells lamps number {n % 7} to the town of {n % 11}." for n in range(40)]
+    clock = lambda: 1_770_000_000.0  # noqa: E731
+    with (
+        Facts(postgres.address, tenant=tenant, clock=clock) as shared,
+        Facts(postgres.address, tenant=f"{tenant}-b", clock=clock) as other,
+        Facts(tmp_path / "facts.sqlite3", clock=clock) as alone,
+    ):
+        store_many(other.tables, [f"Another shop {n} sells lamps." for n in range(300)])
+        for facts in (shared, alone):
+            store_many(facts.tables, said)
+        for asked in ("lamps in town 3", "which store sells number 5", "shop number 12"):
+            here, there = shared.recall(asked), alone.recall(asked)
+            assert [(each.memory.content, each.score) for each in here] == [
+                (each.memory.content, each.score) for each in there
+            ]
+
+
 @pytest.mark.slow
 def test_a_worker_that_is_killed_loses_nothing_and_doubles_nothing(
     postgres: Server, tenant: str
@@ -149,6 +172,27 @@ def test_a_command_consolidates_the_sessions_of_a_tenant(
     retrieved = run_apart("memory", "retrieve", cwd=tmp_path, env=env, stdin=asked)
     assert "I prefer green tea." in retrieved.stdout
     assert not list(tmp_path.iterdir())
+
+
+def test_two_watching_workers_consolidate_what_others_release(
+    postgres: Server, tenant: str
+) -> None:
+    names = [f"s{number}" for number in range(6)]
+    command = [sys.executable, "-m", "hippocampus", "consolidate", postgres.address]
+    command += ["--tenant", tenant, "--watch", "--idle-minutes", "0"]
+    with opened(postgres, tenant) as memory, contextlib.ExitStack() as closing:
+        for name in names:
+            session = memory.session(name)
+            session([user(f"I prefer lamp {name} over all others."), assistant("Noted.")])
+            session.release()
+        for _ in range(2):
+            watcher = closing.enter_context(
+                subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            )
+            closing.callback(watcher.kill)
+        wait_for(lambda: memory.unconsolidated() == [], 60.0)
+        kept = [(each.content, each.encounters) for each in memory.facts.memories(kind="fact")]
+    assert sorted(kept) == [(f"I prefer lamp {name} over all others.", 1) for name in names]
 
 
 def test_the_sessions_of_a_directory_are_not_watched(tmp_path: Path) -> None:

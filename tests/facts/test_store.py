@@ -24,6 +24,9 @@ from hippocampus.facts.timestamps import MonotonicClock, new_id
 from hippocampus.storage.facts import memories
 
 FILE = pytest.mark.parametrize("engine", ["file"])
+SLOW_ON_SERVER = pytest.mark.parametrize(
+    "engine", ["file", pytest.param("server", marks=pytest.mark.slow)]
+)
 
 
 @pytest.fixture(params=["file", "server"])
@@ -106,6 +109,7 @@ def test_a_batch_sees_its_own_earlier_items(facts):
     assert contents(facts.recall("", limit=-1)) == ["I live in Oslo now"]
 
 
+@SLOW_ON_SERVER
 def test_a_failure_in_the_middle_keeps_what_was_done(facts):
     def items():
         yield from (f"note number {i} about things" for i in range(1000))
@@ -235,6 +239,7 @@ def test_filters(facts):
     assert facts.recall("apple", limit=0) == []
 
 
+@SLOW_ON_SERVER
 def test_a_filter_that_few_pass_still_finds(facts):
     factual.store_many(facts, (Item(f"apple number {i} is green", type="note") for i in range(600)))
     facts.store("one apple is very old and long ago forgotten in the cellar", scope="rare")
@@ -339,6 +344,7 @@ def test_context_load_takes_preferences_first(facts):
     assert text.count("long story") < 20 * 8
 
 
+@SLOW_ON_SERVER
 def test_context_load_has_the_number_of_preferences_where_not_all_fit(facts):
     factual.store_many(facts, (Item(f"I prefer dish {i}", type="preference") for i in range(200)))
     text = facts.context_load(token_budget=400)

@@ -86,6 +86,10 @@ class Database:
         put = "ON CONFLICT (key) DO UPDATE SET value = excluded.value"
         self.run(f"INSERT INTO meta (key, value) VALUES (?, ?) {put}", (key, value))
 
+    def memories(self) -> int:
+        """Return about how many memories there are, deleted ones too."""
+        return int(self.value("SELECT max(row) FROM memory") or 0)
+
     # The text index
 
     def index(self, row: int, body: str) -> None:

@@ -124,11 +124,6 @@ def newest_passing(db: Database, query: RecallQuery, most: int) -> list[int]:
     return [row for (row,) in found]
 
 
-def last_row(db: Database) -> int:
-    """Return the number of the newest row."""
-    return int(db.value("SELECT max(row) FROM memory") or 0)
-
-
 def having(db: Database, terms: Sequence[str], most: int) -> dict[str, list[int]]:
     """Return rows that each term finds."""
     with_term = f"SELECT rowid FROM {db.having('?')} AS hit LIMIT ?"

@@ -305,16 +305,17 @@ LANGUAGE sql STABLE AS $q$
         ) AS found
     GROUP BY part.at, range.at, found.memory, found.length
 $q$;
--- BM25 as FTS5 has it: k1 1.2, b 0.75, no weight below a millionth, and the best one the lowest.
-CREATE FUNCTION found_by(asked text) RETURNS TABLE (rowid bigint, rank double precision)
+-- BM25 as FTS5 has it: k1 1.2, b 0.75, no weight below a millionth, and the best one the lowest; of
+-- those alike, the first row. Whole billionths, since the order of a sum changes its last digits.
+CREATE FUNCTION found_by(asked text) RETURNS TABLE (rowid bigint, rank bigint[])
 LANGUAGE sql STABLE AS $q$
     WITH hit AS (
         SELECT *, count(*) OVER (PARTITION BY part, range) AS known FROM word_hits(asked)
     ), total AS (SELECT memories, words::double precision / memories AS mean FROM memory_total)
-    SELECT memory, -sum(
+    SELECT memory, ARRAY[-sum(
         greatest(0.000001, ln(greatest(0.000001, (memories - known + 0.5) / (known + 0.5))))
-        * often * 2.2 / (often + 1.2 * (0.25 + 0.75 * length / mean))
-    )::double precision
+        * often * 2.2 / (often + 1.2 * (0.25 + 0.75 * length / mean)) * 1e9
+    )::bigint, memory]
     FROM hit CROSS JOIN total
     GROUP BY memory HAVING count(DISTINCT part) = json_array_length(asked::json)
 $q$;
