@@ -211,9 +211,12 @@ class Hippocampus:
         call; `status()["problem"]` has the reason.
 
         Raises:
+            TypeError: the id is no text.
             ValueError: the session belongs to another agent.
 
         """
+        if not isinstance(session_id, str):
+            raise TypeError(f"the id of a session is a text, not {session_id!r}")
         started = time.time() if context_time is None else context_time
         return Session(
             session_id,

@@ -36,6 +36,11 @@ def test_an_agent_gets_the_facts_as_tools(tmp_path: Path) -> None:
     memory.close()
 
 
+def test_an_id_that_is_no_text_is_named(tmp_path: Path) -> None:
+    with Hippocampus(tmp_path) as memory, pytest.raises(TypeError, match="a text, not 47"):
+        memory.session(47)  # type: ignore[arg-type]
+
+
 def test_a_memory_closes_where_its_block_ends(tmp_path: Path) -> None:
     with Hippocampus(tmp_path) as memory:
         memory.facts.remember("The gate code changes on Mondays.")
