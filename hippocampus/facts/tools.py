@@ -129,8 +129,8 @@ def _outcome_line(outcome: Outcome) -> str:
     said = f"{outcome.action.replace('_', ' ')}: {outcome.reason}"
     if outcome.memory is None or outcome.action == Action.REFUSED:
         return said
-    others = f" (others: {', '.join(outcome.others)})" if outcome.others else ""
-    return f"{said}: {_short(outcome.memory)}{others}"
+    others = ", ".join(each for each in outcome.others if each != outcome.memory.id)
+    return f"{said}: {_short(outcome.memory)}{f' (others: {others})' if others else ''}"
 
 
 def _short(memory: Memory) -> str:

@@ -90,6 +90,7 @@ def test_the_same_content_is_kept_once(facts: Facts) -> None:
     again = call(facts, "store_memory", {"content": "The whole log.\n" * 9})
     assert first.startswith("added: ")
     assert again.startswith("strengthened: ")
+    assert "others" not in again
     assert len(facts.memories()) == 1
 
 
