@@ -134,14 +134,12 @@ def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> list[str]:
             "names another model for all."
         )
     values, lines = f"{ours['uses']:,} values", f"{ours['line_uses']:,} lines"
-    if ours["recalls"]:
-        found.append(
-            f"Hidden: {ours['hidden']:,} of {values} and {ours['hidden_lines']:,} of {lines} that "
-            f"the agent used. {ours['recalls']:,} calls were charged a recall; a replay cannot know "
-            f"whether the agent would have asked for it."
-        )
-    else:
-        found.append(f"All {values} and {lines} that the agent used stood in its view.")
+    hidden = f"{ours['hidden']:,} of {values} and {ours['hidden_lines']:,} of {lines}"
+    charged = (
+        f" {ours['recalls']:,} calls were charged a recall; a replay cannot know whether the agent "
+        "would have asked for it."
+    )
+    found.append(f"Hidden: {hidden} that the agent used.{charged if ours['recalls'] else ''}")
     if ours["hidden"]:
         found.append(
             f"One recall brings back {ours['recoverable_percent']:.1f} % of the hidden values (the "

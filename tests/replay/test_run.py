@@ -115,6 +115,13 @@ def test_each_recording_is_priced_as_the_model_that_it_names(
     assert table.prices_of("gpt-5") == prices_for("anthropic-5m", "gpt-5")
 
 
+def test_of_an_agent_that_used_nothing_again_it_is_stated(tmp_path: Path) -> None:
+    options = Options(EAGER, PRICES)
+    found = outcome([replay_file(path, options)[0] for path in record(tmp_path)], options)
+    stated = sentences(found["total"], found)
+    assert "Hidden: 0 of 0 values and 0 of 0 lines that the agent used." in stated
+
+
 def test_what_is_no_recording_is_a_row_with_its_reason(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text('{"nothing": 1}')
