@@ -92,6 +92,7 @@ def mcp(  # noqa: PLR0913, PLR0917 - one parameter an option
         except ValueError as refused:
             fail(str(refused))
         _expect_free(host, port)
+        typer.echo(f"hippocampus mcp: http://{host}:{port}/mcp", err=True)
         uvicorn.run(
             app, host=host, port=port, log_level="warning",
             timeout_graceful_shutdown=GRACE_SECONDS,

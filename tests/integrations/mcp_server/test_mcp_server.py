@@ -82,7 +82,8 @@ def served(
     if token:
         variables["HIPPOCAMPUS_MCP_TOKEN"] = token
     more = ["--tokens", str(tokens)] if tokens else []
-    process = subprocess.Popen([*COMMAND, "--state-dir", str(state), *more], env=variables)
+    command = [*COMMAND, "--state-dir", str(state), *more]
+    process = subprocess.Popen(command, env=variables, stderr=subprocess.PIPE, text=True)
     try:
         for _ in range(600):
             try:
@@ -93,7 +94,7 @@ def served(
         yield port, process
     finally:
         process.terminate()
-        process.wait()
+        process.communicate()
 
 
 @asynccontextmanager
@@ -363,7 +364,9 @@ def test_a_killed_server_that_starts_again_has_what_it_answered(state: Path) -> 
 
 
 def test_http_wants_the_token_and_an_origin_of_its_own(state: Path) -> None:
-    with served(state, token="s3cret") as (port, _):
+    with served(state, token="s3cret") as (port, process):
+        address = f"hippocampus mcp: http://127.0.0.1:{port}/mcp\n"
+        assert process.stderr.readline() == address
         url = f"http://127.0.0.1:{port}/mcp"
         assert httpx2.post(url, json={}).status_code == 401
         wrong = httpx2.post(url, json={}, headers={"Authorization": "Bearer other"})
