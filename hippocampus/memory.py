@@ -437,7 +437,7 @@ class Hippocampus:
         with self._opening_facts:
             if self._facts is None:
                 from hippocampus.facts import Facts
-                from hippocampus.facts.settings import settings_of
+                from hippocampus.facts.models import settings_of
                 from hippocampus.facts.words import TEXT_RULES
 
                 settings = settings_of(self._resources.policy.facts)

@@ -45,7 +45,7 @@ def opened(
     settings = POLICIES.get(preset := os.environ.get(POLICY) or "default")
     if settings is None:  # a policy is only read where one is named
         from hippocampus import policy
-        from hippocampus.facts.settings import settings_of
+        from hippocampus.facts.models import settings_of
 
         settings = settings_of(policy.load(preset).facts)
     agent = OWN_AGENT if agent == EVERY_AGENT else agent  # each call names whom it asks about

@@ -190,14 +190,12 @@ def _states(
 
     for excerpt in excerpts:
         states = [each.entry.summary for each in excerpt.records if each.entry.type == "state"]
-        if states:
-            newest = [without_secrets(state).strip() for state in states[:MAX_STATES]]
-            gone: list[str] = []
+        if newest := [without_secrets(state).strip() for state in states[:MAX_STATES]]:
             if facts:
-                now = facts.tables.clock()
-                agent = request.agent or facts.agent
-                gone = ended(facts.tables.database, newest, agent, "memory", now)
-            return [" ".join(state.split()) for state in newest if state not in gone]
+                db, agent = facts.tables.database, request.agent or facts.agent
+                gone = ended(db, newest, agent, "memory", facts.tables.clock())
+                newest = [state for state in newest if state not in gone]
+            return [" ".join(state.split()) for state in newest]
     return []
 
 
@@ -215,25 +213,18 @@ def _stored_entries(
         if record.entry.type != "state" and record.kind != "arguments"
     ]
 
-    found.sort(
-        key=lambda pair: (
-            -len(words.intersection(_WORD.findall(f"{pair[1].tool} {pair[1].arguments}".lower())))
-        )
-    )
-    chosen = [
-        pair for pair in found[:MAX_STORED] if resources.store.get(pair[1].content) is not None
-    ]
-    return [LoadLine(_index_line(each), adopted(each, owner, 0)) for owner, each in chosen]
+    def shared_words(pair: tuple[str, Record]) -> int:
+        return len(words.intersection(_WORD.findall(f"{pair[1].tool} {pair[1].arguments}".lower())))
 
-
-def _index_line(record: Record) -> str:
-    """Return the line of an entry: its id and its call, without its payload and its session's name."""
-    tool = frame.UNNAMED.sub("_", record.tool) or "tool"
-    called = without_secrets(" ".join(record.arguments.split()))[:100]
-    named = (
-        f"[{record.entry.id} · {tool} · earlier session · {record.tokens} tokens · {record.kind}]"
-    )
-    return f"{named} {_unframed(called)}".rstrip()
+    lines = []
+    for owner, record in sorted(found, key=shared_words, reverse=True)[:MAX_STORED]:
+        if resources.store.get(record.content) is not None:
+            tool = frame.UNNAMED.sub("_", record.tool) or "tool"
+            called = _unframed(without_secrets(" ".join(record.arguments.split()))[:100])
+            about = f"earlier session · {record.tokens} tokens · {record.kind}"
+            text = f"[{record.entry.id} · {tool} · {about}] {called}".rstrip()
+            lines.append(LoadLine(text, adopted(record, owner, 0)))
+    return lines
 
 
 def _unframed(text: str) -> str:

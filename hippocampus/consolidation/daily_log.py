@@ -6,7 +6,6 @@ Each consolidation is logged once.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -21,7 +20,6 @@ from hippocampus.storage import files
 from hippocampus.storage.ledger import ModelCall
 from hippocampus.storage.state_dir import StateDir
 
-KEY = re.compile(r"<!-- session ([0-9a-f]{12}) turn \d+ -->")
 RECENT_LOGS = 62
 """The newest logs that are searched for a consolidation that is logged already."""
 MAX_TOOLS = 5
@@ -65,17 +63,13 @@ def remove(state: StateDir, session: str) -> None:
     with files.held(state.memory_lock):
         for path in state.daily_logs():
             title, *blocks = _text(path).split("\n## ")
-            own = [
-                each
-                for each in blocks
-                if (key := KEY.search(each.partition("\n")[0])) and key[1] == _name(session)
-            ]
-            left = [each for each in blocks if each not in own]
-            if own and left:
+            own = f"<!-- session {_name(session)} turn "
+            left = [each for each in blocks if own not in each.partition("\n")[0]]
+            if not left and blocks:
+                path.unlink()
+            elif left != blocks:
                 text = "\n## ".join([title, *left])
                 files.replace_file(path, text.encode("utf-8", "surrogateescape"))
-            elif own:
-                path.unlink()
 
 
 def _name(session: str) -> str:
@@ -110,9 +104,8 @@ def activity(records: Iterable[Record], call: ModelCall | None) -> list[str]:
     left = [each for each in records if each.stage is not Stage.FULL and not is_adopted(each)]
     sentences = []
     if call is not None:
-        sentences.append(
-            f"{call.turn} turns; the last view had {call.sent_tokens:,} of {call.raw_tokens:,} tokens."
-        )
+        shares = f"{call.sent_tokens:,} of {call.raw_tokens:,} tokens"
+        sentences.append(f"{call.turn} turns; the last view had {shares}.")
     if left:
         tools = Counter(each.tool or each.entry.type for each in left).most_common(MAX_TOOLS)
         named = ", ".join(f"{name} {count}" for name, count in tools)

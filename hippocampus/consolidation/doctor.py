@@ -43,7 +43,14 @@ def examine(
     report = verify(state, store)
     found = [_of_file(state, text, is_loss=True) for text in report.problems]
     found += [_of_file(state, text, is_loss=False) for text in report.notes]
-    found += [*_facts(state), *_half_written(state), *_policy(policy), *_modes(state)]
+    for half in (*state.root.glob(".*.tmp"), *state.memory.glob(".*.tmp")):
+        text = f"{half} is left of a write that was killed"
+        found.append(Finding(text, remedy="remove it", mend=half.unlink))
+    try:
+        policies.load(policy)
+    except PolicyError as wrong:
+        found += [Finding(f"policy: {each}") for each in wrong.problems]
+    found += [*_facts(state), *_modes(state)]
     return sorted(found, key=lambda each: not each.is_loss)
 
 
@@ -96,20 +103,6 @@ def _facts(state: StateDir) -> Iterator[Finding]:
             yield from (Finding(f"facts in {state.root}: {each}", is_loss=True) for each in wrong)
 
 
-def _half_written(state: StateDir) -> Iterator[Finding]:
-    for half in (*state.root.glob(".*.tmp"), *state.memory.glob(".*.tmp")):
-        yield Finding(
-            f"{half} is left of a write that was killed", remedy="remove it", mend=half.unlink
-        )
-
-
-def _policy(named: str | Path) -> Iterator[Finding]:
-    try:
-        policies.load(named)
-    except PolicyError as wrong:
-        yield from (Finding(f"policy: {each}") for each in wrong.problems)
-
-
 def _modes(state: StateDir) -> Iterator[Finding]:
     """Yield what other accounts may read: a state directory is its owner's alone."""
     if os.name != "posix":
@@ -118,9 +111,9 @@ def _modes(state: StateDir) -> Iterator[Finding]:
         mode = path.lstat().st_mode
         if not stat.S_ISLNK(mode) and mode & OPEN_TO_OTHERS:
             private = stat.S_IMODE(mode) & ~OPEN_TO_OTHERS
-            text = f"{path} can be read or written by other accounts"
-            yield Finding(
-                text,
-                remedy=f"set its mode to {private:o}",
-                mend=functools.partial(path.chmod, private),
+            text, remedy = (
+                "can be read or written by other accounts",
+                f"set its mode to {private:o}",
             )
+            mended = functools.partial(path.chmod, private)
+            yield Finding(f"{path} {text}", remedy=remedy, mend=mended)

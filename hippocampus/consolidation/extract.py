@@ -131,10 +131,9 @@ def worth_keeping(
     for each in found:
         if WORD.search(each.item.content):
             first.setdefault(each.key, each)
-    claims = [key for key, each in first.items() if each.way in {"claim", "update"}]
-    for key in claims[:-MAX_CLAIMS]:
-        del first[key]
-    return list(first.values())
+    claims = [each for each in first.values() if each.way in {"claim", "update"}]
+    too_many = {each.key for each in claims[:-MAX_CLAIMS]}
+    return [each for each in first.values() if each.key not in too_many]
 
 
 def _newest(utterances: Sequence[Utterance]) -> list[Utterance]:
@@ -155,18 +154,15 @@ def _of_user(said: Written, policy: Policy) -> Iterator[tuple[str, str, bool]]:
     text = said.text
     if _is_instruction(text, policy):
         for sentence in _with_lists(said):
-            is_meant = _is_instruction(sentence, policy)
-            if (
-                is_meant
-                and not expression("{forgotten}").search(sentence)
-                and not read(sentence).hearsay
-            ):
+            is_denied = expression("{forgotten}").search(sentence) or read(sentence).hearsay
+            if _is_instruction(sentence, policy) and not is_denied:
                 kind = type_of(sentence)
                 is_other = kind in {"correction", "decision", "error"}
                 kinds.setdefault(_claim(sentence), kind if is_other else "preference")
     whole = without_secrets(text[:USER_CHARACTERS])
-    for sentence, kind in _claims(whole):
-        kinds.setdefault(_claim(sentence), kind)
+    for sentence in joined(one for one in sentences(whole) if len(one) <= CLAIM_CHARACTERS):
+        if kind := _kind_of(sentence):
+            kinds.setdefault(_claim(sentence), kind)
     yield from ((claim, kind, speaks_of_secret(claim)) for claim, kind in kinds.items())
     is_claim = kinds.get(" ".join(whole.split()), UPDATE) != UPDATE
     if len(WORD.findall(text[:200])) >= MIN_WORDS and not is_claim:
@@ -214,13 +210,6 @@ def _with_lists(said: Written) -> Iterator[str]:
         yield f"{last}{said.lists.get(place, '')}"
 
 
-def _claims(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the sentences of a user that state a preference, a decision, a correction or a fact."""
-    for sentence in joined(one for one in sentences(text) if len(one) <= CLAIM_CHARACTERS):
-        if kind := _kind_of(sentence):
-            yield sentence, kind
-
-
 def _is_statement(sentence: str) -> bool:
     return not sentence.endswith(("?", "？", "؟")) and len(WORD.findall(sentence)) >= MIN_WORDS
 
@@ -236,8 +225,7 @@ def _kind_of(sentence: str) -> str:
         return kind
     if not is_own(sentence):
         return UPDATE if statement.may_end else ""
-    lasts = statement.may_end or expression("{lasting}").search(sentence)
-    return "fact" if lasts else ""
+    return "fact" if statement.may_end or expression("{lasting}").search(sentence) else ""
 
 
 # For a model ---------------------------------------------------------------------------------------

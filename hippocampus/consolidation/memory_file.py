@@ -17,11 +17,11 @@ from typing import NamedTuple
 from hippocampus.consolidation import daily_log
 from hippocampus.consolidation.memory_lines import (
     FROM_TOOLS,
+    MARK,
     MemoryLine,
     Row,
     line_of,
     mark_of,
-    marks_in,
     rendered,
     rows,
     shown,
@@ -235,7 +235,7 @@ def _merged(
     moved away, deleted or emptied knows none, and its lines stay.
     """
     lines: list[str | None] = [*text.split("\n")] if text else []
-    there = marks_in(text)
+    there = set(MARK.findall(text))
     after = {
         mark: each
         for mark, each in known.items()
@@ -307,7 +307,7 @@ def edits_in(text: str, known: Mapping[str, Known], foreign: Sequence[str] = ())
             changed[row.mark] = row
         else:
             new.append(row)
-    there = marks_in(text)
+    there = set(MARK.findall(text))
     struck = [
         each.fact_id for mark, each in known.items() if mark not in there and not each.pending
     ]

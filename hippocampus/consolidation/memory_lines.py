@@ -83,7 +83,7 @@ def line_of(memory: Memory) -> MemoryLine:
     """Return the line of a fact."""
     origin = memory.origin
     turn = "" if origin.turn is None else f" turn {origin.turn}"
-    where = f"{_plain(origin.session)}{turn}" if origin.session else ""
+    where = f"{shown(origin.session).replace('·', '-')}{turn}" if origin.session else ""
     return MemoryLine(
         mark_of(memory.id),
         shown(memory.content),
@@ -99,10 +99,6 @@ def shown(text: str) -> str:
     return " ".join(text.split()).replace("<!--", "<! --").replace("-->", "-- >")
 
 
-def _plain(text: str) -> str:
-    return shown(text).replace("·", "-")
-
-
 def rendered(line: MemoryLine) -> str:
     """Return a line as it stands in the file.
 
@@ -110,14 +106,9 @@ def rendered(line: MemoryLine) -> str:
     >>> rendered(line)
     '- [2026-02-09] Answer in French. · user, s turn 3 <!-- 3f2a9c1b0d -->'
     """
-    stamp = f"{line.date} {_plain(line.kind)}" if line.section == FROM_TOOLS else line.date
+    kind = f" {shown(line.kind).replace('·', '-')}" if line.section == FROM_TOOLS else ""
     source = f"{line.origin}, {line.where}" if line.where else line.origin
-    return f"- [{stamp}] {line.text}{SEPARATOR}{source} <!-- {line.mark} -->"
-
-
-def marks_in(text: str) -> set[str]:
-    """Return every mark in a file, wherever it stands."""
-    return set(MARK.findall(text))
+    return f"- [{line.date}{kind}] {line.text}{SEPARATOR}{source} <!-- {line.mark} -->"
 
 
 @functools.lru_cache(maxsize=2)

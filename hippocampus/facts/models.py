@@ -1,13 +1,13 @@
-"""What the fact store keeps and answers: memories, triples, blocks, outcomes, and the policy.
+"""What the fact store answers, and its policy: outcomes, scores, settings.
 
-Data only: nothing here computes, reads a clock or touches the disk. Times are seconds since 1970,
+Data only: nothing here reads a clock or touches the disk. Times are seconds since 1970,
 UTC; ids are UUIDs of version 7, which sort by time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -16,6 +16,8 @@ from hippocampus.storage.facts.models import Memory, Triple
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from hippocampus.policy.facts import FactFields
 
 Embed = Callable[[list[str]], "np.ndarray[Any, Any]"]
 """Texts to one row of numbers each; its attribute `model`, or else its name, names the model."""
@@ -166,3 +168,11 @@ POLICIES: Mapping[str, FactPolicy] = MappingProxyType(
         ),
     }
 )
+
+
+def settings_of(fields: FactFields) -> FactPolicy:
+    """Return a preset's settings with those of a policy's `facts` block put over them."""
+    base = POLICIES[fields.preset]
+    named = fields.model_dump(exclude={"preset", "ranking"}, exclude_none=True)
+    named["half_life_days"] = {**base.half_life_days, **fields.half_life_days}
+    return replace(base, **named, preset=fields.ranking or base.preset)

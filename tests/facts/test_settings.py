@@ -9,8 +9,7 @@ import pytest
 from hippocampus import Hippocampus, policy
 from hippocampus.cli.memory_store import opened
 from hippocampus.errors import PolicyError
-from hippocampus.facts.models import POLICIES, FactPolicy
-from hippocampus.facts.settings import settings_of
+from hippocampus.facts.models import POLICIES, FactPolicy, settings_of
 from hippocampus.policy.facts import FactFields
 
 BLOCK = """
