@@ -84,7 +84,6 @@ def opening(request: ContextLoadRequest, resources: ConsolidationResources) -> C
 
     Raises:
         StoreError: the fact store or the contents cannot be read.
-
     """
     from hippocampus.facts.timestamps import stamp
 

@@ -35,7 +35,6 @@ def append(
 
     Raises:
         StoreError: a log cannot be read or written.
-
     """
     if not outcome.finished:
         return False
@@ -58,7 +57,6 @@ def remove(state: StateDir, session: str) -> None:
 
     Raises:
         OSError: a log cannot be read or written.
-
     """
     with files.held(state.memory_lock):
         for path in state.daily_logs():

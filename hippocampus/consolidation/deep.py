@@ -56,7 +56,6 @@ def consolidate(
 
     Raises:
         StoreError: the ledger cannot be read or written.
-
     """
     change = ledger.pending()
     conversation = transcript_of(session.messages, noted)
@@ -121,7 +120,6 @@ def _store(  # noqa: PLR0913, PLR0917 - one parameter an input
 
     Raises:
         HippocampusError: nothing is stored.
-
     """
     tables, db = facts.tables, facts.tables.database
     agent = session.agent or facts.agent

@@ -93,7 +93,6 @@ def defrag(  # noqa: PLR0913 - one parameter an input
 
     Raises:
         StoreError: something cannot be read or written; what was done stays, the next run does the rest.
-
     """
     file = MemoryFile(state, facts.agent, is_kept=policy.consolidation.memory_file)
 
@@ -203,7 +202,6 @@ def sessions(state: StateDir) -> list[StoredSession]:
 
     Raises:
         StoreError: a ledger cannot be read; then nothing may be removed.
-
     """
     found = [each for each in stored_sessions(state) if each.name]
     return sorted(found, key=lambda past: (past.active_at, past.name))

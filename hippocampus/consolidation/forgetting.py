@@ -44,7 +44,6 @@ def traces(state: StateDir, session: str, store: ContentStore, facts: Facts) -> 
 
     Raises:
         StoreError: something cannot be read; then it is not known what may be removed.
-
     """
     name = storable(session)
     payloads: list[str] = []
@@ -69,7 +68,6 @@ def forget(state: StateDir, session: str, store: ContentStore, facts: Facts) -> 
 
     Raises:
         StoreError: the session is open, or something cannot be read or written.
-
     """
     ledger.expect_closed(state, session)
     found = traces(state, session, store, facts)

@@ -116,7 +116,6 @@ class MemoryFile:
 
         Raises:
             StoreError: the file cannot be read.
-
         """
         if not self._is_kept:
             return Edits()
@@ -143,7 +142,6 @@ class MemoryFile:
 
         Raises:
             StoreError: a file or the fact store cannot be read or written.
-
         """
         if not self._is_kept:
             return Synced()
@@ -264,7 +262,11 @@ def _merged(
             lines[row.first : row.last + 1] = [None] * (row.last + 1 - row.first)
             if row.last in adopted and memory:
                 lines[row.last] = rendered(noted(memory)._replace(text=shown(row.text)))
-            elif memory and _fits(line_of(memory), row, after):
+            elif (
+                memory  # one from a tool stands in the section of tools only
+                and (line := line_of(memory)).mark not in after
+                and (line.section != FROM_TOOLS or row.section == FROM_TOOLS)
+            ):
                 lines[row.last] = rendered(noted(memory))
             else:
                 moved.append(memory)
@@ -275,12 +277,6 @@ def _merged(
             noted(memory)
             added += [line] if line.mark not in there else []
     return with_added("\n".join(each for each in lines if each is not None), added), after
-
-
-def _fits(line: MemoryLine, row: Row, after: Mapping[str, Known]) -> bool:
-    """Return whether a line may replace a row: one from a tool only in the section of tools."""
-    from_tools = line.section == FROM_TOOLS
-    return line.mark not in after and (not from_tools or row.section == FROM_TOOLS)
 
 
 def members(state: StateDir, facts: Facts) -> set[str]:

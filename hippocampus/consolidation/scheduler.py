@@ -40,7 +40,6 @@ class ConsolidationScheduler:
 
         Raises:
             StoreError: the ledger cannot be read or written.
-
         """
         from hippocampus.consolidation.context_load import NOTHING, opening
 
@@ -57,7 +56,6 @@ class ConsolidationScheduler:
 
         Raises:
             StoreError: the ledger or the archive cannot be read or written.
-
         """
         # One that runs in a thread ends first, and both share the time of the model.
         patience = self._resources.policy.consolidation.model_seconds
@@ -135,7 +133,6 @@ class ConsolidationScheduler:
 
         Raises:
             StoreError: one of them cannot be read or written.
-
         """
         with contextlib.closing(self._resources.state.session(name)) as ledger:
             last = ledger.last_call()

@@ -20,18 +20,10 @@ if TYPE_CHECKING:
     from hippocampus.storage.facts.models import Memory as Memory
     from hippocampus.storage.facts.models import Origin as Origin
 
-_HOMES = {
-    "BlockError": "storage.facts.errors",
-    "EmbeddingModelError": "storage.facts.errors",
-    "FactError": "storage.facts.errors",
-    "FactPolicy": "facts.models",
-    "Facts": "facts.store",
-    "Item": "storage.facts.models",
-    "Memory": "storage.facts.models",
-    "Origin": "storage.facts.models",
-    "Outcome": "facts.models",
-    "Recalled": "facts.models",
-}
+_HOMES = dict.fromkeys(("BlockError", "EmbeddingModelError", "FactError"), "storage.facts.errors")
+_HOMES |= dict.fromkeys(("Item", "Memory", "Origin"), "storage.facts.models")
+_HOMES |= dict.fromkeys(("FactPolicy", "Outcome", "Recalled"), "facts.models")
+_HOMES |= {"Facts": "facts.store"}
 __all__ = sorted(_HOMES)  # noqa: PLE0605 - sorted keys of the table above
 
 

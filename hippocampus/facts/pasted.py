@@ -70,7 +70,7 @@ _OPENING = (
     r"|[\U0001F300-\U0001FAFF]+\s?"
 )
 """What prose may have before its first word: a quote, emphasis, a mention, a command, an emoji."""
-_AMOUNT = r"[$€£]?\d+(?:%|[a-z]{2})?\s(?!\|)"
+_AMOUNT = rf"[$€£]?\d+(?:(?:%|[a-z]{{2}})?\s(?!\|)|(?=[{UNSPACED}]))"
 _WORD = r"(?![^\W\d_][.)]\s)[^\W\d_][^\s:()\[{<>|/=\\]*(?:(?:/[\w.]+)+(?=\s[^|])|\(?\))?:?(?:\s|$)"
 _PROSE = re.compile(rf"(?:{_OPENING})?(?:{_AMOUNT}|{_WORD}|[^\W\d_]+[^\x00-\x7f])")
 """How a line of prose begins: with a word or an amount, and not with a sign, a time or code."""

@@ -113,8 +113,7 @@ def _by_shift(shift: Shift, said: Sequence[KnownStatement]) -> list[Ending]:
         and persons(sentence) == persons(shift.thing)
         and (value := value_behind(sentence, shift.thing, shift.value))
     ]
-    exact = [each for each in there if topic(each.sentence.replace(each.old, " ")) == thing]
-    return next((each for each in (exact, there) if len(each) == 1), [])
+    return there if len(there) == 1 else []
 
 
 def _by_denial(denial: Denial, said: Sequence[KnownStatement]) -> list[Ending]:

@@ -236,7 +236,7 @@ def _relation(clauses: Sequence[str], rules: Wording) -> Relation | None:
     is_of_others = bool(persons(" ".join(clauses)))
     leading, own = expression(_LEADING, rules.code), pattern(rules.own)
     for clause in clauses:
-        plain = _CONTRACTED.sub(r"\1 ", leading.sub("", _bare(clause, rules)))
+        plain = leading.sub("", _bare(clause, rules))
         for predicate, rule in rules.single:
             found = pattern(rule).fullmatch(plain)
             if found is None or (
@@ -249,7 +249,6 @@ def _relation(clauses: Sequence[str], rules: Wording) -> Relation | None:
 
 
 _LEADING = r"^(?:{now_words})\s+"
-_CONTRACTED = re.compile(r"\b(I|we)'(?:ve|m|re)\b\s*", re.IGNORECASE)
 
 
 def _whole(predicate: str, found: re.Match[str], rules: Wording) -> Relation | None:
@@ -260,9 +259,6 @@ def _whole(predicate: str, found: re.Match[str], rules: Wording) -> Relation | N
     if not value or len(names) > LONGEST_SUBJECT_WORDS or joined.search(f" {subject} "):
         return None
     owner = key(subject)
-    pronouns = words_of_any("first") | words_of_any("third")
-    if owner != "user" and not pronouns.isdisjoint(names):
-        return None
     if len(value.split()) > LONGEST_VALUE_WORDS or joined.search(f" {value} "):
         return None
     if predicate in _PLACES and value.isascii() and not _CASED.search(value):

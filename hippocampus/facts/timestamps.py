@@ -26,7 +26,6 @@ def seconds(moment: Moment) -> float:
 
     Raises:
         FactError: the text is no date of ISO 8601, or the time is not in the years 1 to 9999.
-
     """
     if isinstance(moment, int | float):
         return within_dates(moment)
@@ -45,7 +44,6 @@ def within_dates(at: float) -> float:
 
     Raises:
         FactError: it is not in the years 1 to 9999; milliseconds are not, and neither is `nan`.
-
     """
     if not EARLIEST <= at <= LATEST:
         raise FactError(f"{at!r} seconds since 1970 are not in the years 1 to 9999")

@@ -71,7 +71,6 @@ def tools(
 
     Raises:
         ValueError: another format.
-
     """
     return [
         tool_definition(format_name, name, tool.run.__doc__ or "", schema_of(tool.arguments))

@@ -151,7 +151,6 @@ def small_words(text: str) -> frozenset[str]:
 @functools.lru_cache(maxsize=4096)
 def persons(text: str) -> frozenset[str]:
     """Return the persons other than the speaker that a text names by what they are to the speaker."""
-    text = re.sub(r"\bFrau (?=[A-ZÄÖÜ])", "", text)
     rules = spoken(text).rules
     people = frozenset(rules.people.split()) if rules else frozenset()
     if _RUN.search(text):

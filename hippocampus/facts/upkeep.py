@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from hippocampus.errors import ProviderError
 from hippocampus.facts import judge
-from hippocampus.facts.models import Compaction, Complete, FactPolicy, Recalled, Score
+from hippocampus.facts.models import Compaction, Recalled, Score
 from hippocampus.facts.query import find
 from hippocampus.facts.sentences import RECALLED, without_sentence
 from hippocampus.facts.similar import differ, features, jaccard
@@ -40,7 +40,7 @@ SURE_COSINE = 0.85
 
 
 _ID = re.compile(r"\bid ([0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})\b")
-_ENTRY = re.compile(r"^- \[(\d{4}-\d\d-\d\d) [^\]]*\] (.+)$", re.MULTILINE)
+_ENTRY = re.compile(r"^- \[\d{4}-\d\d-\d\d [^\]]*\] (.+)$", re.MULTILINE)
 _TRIPLE = re.compile(r"^- (.+) → (.+) → (.+) \(since \d{4}-\d\d-\d\d[^)]*\)$", re.MULTILINE)
 KINDS: tuple[Kind, ...] = ("fact", "memory")
 LEAST_TELLING = 2
@@ -52,7 +52,6 @@ def update(tables: FactTables, memory_id: str, content: str) -> Memory:
 
     Raises:
         FactError: there is no memory of that id, or the content cannot be kept.
-
     """
     db = tables.database
     if why := tables.refusal(content):
@@ -265,32 +264,24 @@ def _twins(tables: FactTables, kept: Mapping[int, Memory]) -> dict[int, int]:
         same = (*_place(memory), memory.kind, wording)
         if first.setdefault(same, row) != row:
             losers[row] = first[same]
-    if tables.complete is not None and tables.policy.duplicate_minhash:
-        left = {row: each for row, each in kept.items() if row not in losers}
-        losers |= _twins_by_model(tables.policy, tables.complete, left)
-    return losers
-
-
-def _twins_by_model(
-    policy: FactPolicy, complete: Complete, kept: Mapping[int, Memory]
-) -> dict[int, int]:
-    """Return which rows a model calls the same as an earlier one, of pairs between the policy's bands."""
-    said = {row: features(memory.content) for row, memory in kept.items()}
-    unsure: dict[tuple[int, int], None] = {}
-    losers: dict[int, int] = {}
-    for one, other in itertools.combinations(kept, 2):
-        if _place(kept[one]) != _place(kept[other]):
-            continue
+    policy = tables.policy
+    if tables.complete is None or not policy.duplicate_minhash:
+        return losers
+    # The pairs between the policy's two bands are the model's to decide.
+    said = {row: features(each.content) for row, each in kept.items() if row not in losers}
+    unsure = []
+    for one, other in itertools.combinations(said, 2):
         value = jaccard(said[one], said[other])
-        if value >= policy.new_minhash and not differ(kept[one].content, kept[other].content):
+        is_near = value >= policy.new_minhash and _place(kept[one]) == _place(kept[other])
+        if is_near and not differ(kept[one].content, kept[other].content):
             if value >= policy.duplicate_minhash:
                 losers[other] = one
             else:
-                unsure[one, other] = None
+                unsure.append((one, other))
     asked = [pair for pair in unsure if pair[1] not in losers][:MOST_ASKED]
     known = {f"k{number}": kept[one].content for number, (one, _) in enumerate(asked, 1)}
     new = [kept[other].content for _, other in asked]
-    answers = judge.decided(complete, new, known) if asked else {}
+    answers = judge.decided(tables.complete, new, known) if asked else {}
     for at, decision in answers.items():
         if decision.action == "same" and f"k{at + 1}" in decision.known:
             losers[asked[at][1]] = asked[at][0]
@@ -358,12 +349,11 @@ def _printed(tables: FactTables, printed: str, agent: str) -> dict[str, Memory]:
     db = tables.database
     found = {each.id: each for _, each in memories.by_id(db, _ID.findall(printed)).values()}
     for frame in RECALLED.findall(printed):
-        texts = [text for _, text in _ENTRY.findall(frame)]
-        texts += [
+        stated = (
             f"{subject} {predicate.replace('_', ' ')} {value}"
             for subject, predicate, value in _TRIPLE.findall(frame)
-        ]
-        for text in texts:
+        )
+        for text in (*_ENTRY.findall(frame), *stated):
             plain = re.sub(r" \((?:about: .*|until \d{4}-\d\d-\d\d)\)$", "", text)
             for kind in KINDS:
                 there = memories.worded(db, plain, kind, agent).values()

@@ -60,7 +60,6 @@ def pending(items: Sequence[Item], name: str = TOOL_NAME) -> list[RecallCall]:
 
     Raises:
         MessagesError: the list is in no known format.
-
     """
     return [written(call_id, text) for call_id, tool, text in unanswered(items) if tool == name]
 
@@ -70,7 +69,6 @@ def unanswered(items: Sequence[Item]) -> list[tuple[str, str, str]]:
 
     Raises:
         MessagesError: the list is in no known format.
-
     """
     try:
         messages = adapter_of(items)[0].read(items)

@@ -162,7 +162,6 @@ def tool(format_name: str, name: str = TOOL_NAME) -> dict[str, Any]:
 
     Raises:
         ValueError: there is no format of that name.
-
     """
     return tool_definition(format_name, name, described(name), PARAMETERS)
 

@@ -206,7 +206,6 @@ def matching(paged: Paged, pattern: str, context: int = 0) -> Iterator[NumberedL
 
     Raises:
         RecallError: the pattern is not an RE2 expression.
-
     """
     wanted = compiled(pattern)
     found_in = functools.lru_cache(4_096)(lambda line: wanted.search(searchable(line)))
@@ -230,7 +229,6 @@ def compiled(pattern: str, *, across_lines: bool = False) -> Any:
 
     Raises:
         RecallError: it is not an RE2 expression, or too long.
-
     """
     if len(pattern) > MAX_PATTERN_CHARACTERS:
         most = f"{MAX_PATTERN_CHARACTERS:,} characters"
@@ -288,7 +286,6 @@ def fit(
 
     Raises:
         RecallError: nothing was found, or the budget is too small for any line.
-
     """
     lines: list[NumberedLine] = []
     costs: list[int] = []

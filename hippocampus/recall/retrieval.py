@@ -123,7 +123,6 @@ class Retrieval:
         Raises:
             RecallError: it never existed here (the error lists similar ids), or belongs to another
                 session (the error names it).
-
         """
         if entry_id in records:
             return records[entry_id]
@@ -137,7 +136,6 @@ class Retrieval:
 
         Raises:
             RecallError: it is damaged or no longer stored; with the time and the rule of its removal.
-
         """
         try:
             stored = self._store.get(record.content)
@@ -153,7 +151,6 @@ class Retrieval:
 
         Raises:
             RecallError: it is no longer stored, or damaged.
-
         """
         return self._decode(record, self.original(record))
 
@@ -169,7 +166,6 @@ class Retrieval:
         Raises:
             RecallError: no entry contains a word of the query.
             StoreError: the search index cannot be used.
-
         """
         self._records = records
         with self._opening:
@@ -207,7 +203,6 @@ class Retrieval:
             RecallError: nothing is left of it, the part cannot be served, or its source has changed;
                 then the source's present content has become an entry of its own.
             StoreError: the disk cannot be read, or that entry cannot be written.
-
         """
         newer = self._newer(record)
         plan = None if newer else self._plan(record)
@@ -343,7 +338,6 @@ def slice_of(text: str, record: Record, request: Request, max_tokens: int) -> st
 
     Raises:
         RecallError: it cannot be served; the message has the alternative.
-
     """
     try:
         return take(text, request, max(1, max_tokens), record.arguments)
@@ -378,7 +372,6 @@ def handle(
 
     Raises:
         MessagesError: the list is in no known format.
-
     """
     pending = calls.pending(items, name)
     results = [
@@ -445,7 +438,6 @@ def search(  # noqa: PLR0913, PLR0917 - a search depends on all of these
     Raises:
         RecallError: no stored content contains a word of the query.
         StoreError: the index cannot be read or written.
-
     """
     hits = contents.search(terms(query), entry_ids, MAX_HITS)
     of = functools.cache(lambda entry_id: pages(text(entry_id)))

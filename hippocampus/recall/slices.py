@@ -108,7 +108,6 @@ def take(text: str, request: Request, max_tokens: int, arguments: str = "") -> s
 
     Raises:
         RecallError: the pattern, path or range is invalid, nothing matches, or nothing fits.
-
     """
     start = first_number(text, arguments)
     if request.path is not None:
@@ -232,7 +231,6 @@ def best_of(lines: Sequence[str], query: str, max_tokens: int) -> str:
 
     Raises:
         RecallError: no passage contains a word of the query, or nothing fits.
-
     """
     spans = passages(lines)
     scored = scores(terms(query), ["\n".join(lines[first - 1 : last]) for first, last in spans])
@@ -277,7 +275,6 @@ def lines_at(text: str, path: str) -> Iterator[NumberedLine]:
 
     Raises:
         RecallError: it is not a path, or names nothing here; the error lists existing names.
-
     """
     value = decoded(text)[0]
     inner = value if isinstance(value, str) else text

@@ -57,7 +57,6 @@ class FetchRequest:
 
         Raises:
             Unavailable: there is none.
-
         """
         for key in keys:
             value = self.arguments.get(key)
@@ -124,7 +123,6 @@ def _source(name: str, sources: Sources) -> Source:
 
     Raises:
         Unavailable: there is none; the error lists the nearest names.
-
     """
     if name in sources:
         return sources[name]
@@ -173,7 +171,6 @@ def _bounded(call: Callable[[], Any], plan: Refetch) -> str:
 
     Raises:
         Unavailable: it fails, takes too long, or returns too much or no text.
-
     """
     result: Future[Any] = Future()
     threading.Thread(target=_run, args=(result, call), daemon=True).start()
@@ -224,7 +221,6 @@ def read_file(request: FetchRequest, plan: Refetch) -> str:
     Raises:
         Unavailable: it is outside the allowed folders, missing, not a plain file, too large or not
             text.
-
     """
     named = request.named(*PATH_ARGUMENTS)
     if named.startswith("file://"):

@@ -41,7 +41,6 @@ def read_url(request: FetchRequest, plan: Refetch) -> str:
 
     Raises:
         Unavailable: the URL is not allowed, does not answer in time, or does not answer with text.
-
     """
     url = request.named(*URL_ARGUMENTS)
     deadline = time.monotonic() + plan.timeout_seconds

@@ -32,7 +32,6 @@ def bundle(path: Path, agent: str) -> Bundle:
     Raises:
         FactError: it is a database of something else.
         StoreError: it cannot be read.
-
     """
     found = crib_rows(path)
     if found is None:

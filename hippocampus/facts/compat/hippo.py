@@ -34,7 +34,6 @@ def document(facts: Facts, agent: str) -> dict[str, Any]:
 
     Raises:
         FactError: all agents are asked for, and there are several: hippo's form has one.
-
     """
     if agent == EVERY_AGENT:
         agent, *others = agents(facts.tables.database) or [facts.agent]
@@ -68,7 +67,6 @@ def bundle(found: Mapping[str, Any], embedding_model: str | None) -> Bundle:
 
     Raises:
         FactError: it is of a later version.
-
     """
     if found.get("version", VERSION) != VERSION:
         raise FactError(f"an export of hippo's version {found['version']!r}; this reads {VERSION}")

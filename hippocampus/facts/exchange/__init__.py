@@ -41,7 +41,6 @@ def import_file(
     Raises:
         FactError: the file is of no known form, or nothing in it is a memory.
         StoreError: it cannot be read or written.
-
     """
     try:
         bundle = _read(path, facts.agent, embedding_model)

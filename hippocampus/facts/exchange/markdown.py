@@ -109,7 +109,6 @@ def item_of(line: str, section: str) -> Item:
 
     Raises:
         FactError: its date is no date.
-
     """
     line, _, origin = unmarked(line)
     line = CHECKBOX.sub("", line, count=1) if CHECKBOX.match(line) else line

@@ -108,7 +108,6 @@ def bundle(found: Mapping[str, Any]) -> Bundle:
 
     Raises:
         FactError: it is of a later version.
-
     """
     if found.get("version") != VERSION:
         raise FactError(f"an export of version {found.get('version')!r}; this reads {VERSION}")
