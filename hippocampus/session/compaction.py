@@ -49,9 +49,6 @@ FRAME_TOKENS = 60
 
 
 PAYS_REASON = "old turns became digests: carrying them has cost as much as the edit"
-READ_AHEAD_TURNS = 25
-"""Each turn reads for digests the results of one turn, this long ago: none of them is weak enough yet, and
-few are left to read in the turn that makes a digest."""
 MIN_SAVED_TOKENS = 2_000
 """Digests of few turns each have less than one of many, even where no provider caches anything."""
 
@@ -166,10 +163,7 @@ def foldable(view: View, payloads: Payloads, prices: Prices, policy: Policy) -> 
         return None
     import numpy as np
 
-    turn, turns, raw = view.history.turn, view.history.turns, view.history.raw
-    ahead = turn - READ_AHEAD_TURNS
-    first, last = bisect.bisect_left(turns, ahead), bisect.bisect_right(turns, ahead)
-    digest.read_ahead(view.history.quotable_range(first, last))
+    turn, raw = view.history.turn, view.history.raw
     start = digest.opening_end(raw)
     weights = np.array(view.shown_tokens[: view.sent], np.int64)
     cold_from = payloads.cold_from(view.history.turns[: view.sent], policy)

@@ -138,14 +138,6 @@ def lines_of(
     return "\n".join([*under, *kept])
 
 
-def read_ahead(messages: Sequence[Message]) -> None:
-    """Read what a digest shows of some messages, so that the digest that comes need not."""
-    calls: dict[str, Part] = {}
-    for message in messages:
-        for step in _steps(message, {}, calls, ""):
-            tokens.count(step.text())
-
-
 def root_of(files: Sequence[WorkFile]) -> str:
     """Return the folder of all files with an absolute path, where naming it once shortens them."""
     folders = [file.path.rpartition("/")[0] for file in files if file.path.startswith("/")]
