@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -53,15 +53,13 @@ TARGET = re.compile(r"(?:>|\btee\b(?: -\w+)*)\s*[\"']?([^\s\"'<>;|&]+)")
 """The file into which a command writes the text below it."""
 
 
-def shorten(
-    arguments: str, frame: str, most_tokens: int = MAX_TOKENS, known: Container[str] = frozenset()
-) -> str:
+def shorten(arguments: str, frame: str, most_tokens: int = MAX_TOKENS) -> str:
     """Return arguments whose long texts are excerpts, the first of them below the entry's frame.
 
     JSON of an object stays JSON of an object with the same keys, and stays as it is where it has no
     long text; anything else becomes the frame and its excerpt.
     """
-    shortener = _Shortener(frame, arguments, most_tokens, known)
+    shortener = _Shortener(frame, arguments, most_tokens)
     value = shortener.shorten(json_text.read(arguments, None), "")
     if not isinstance(value, dict):
         return f"{frame}\n{shortener.excerpt(arguments)}".rstrip()
@@ -71,11 +69,10 @@ def shorten(
 class _Shortener:
     """Shortens texts and puts the frame before the first of them."""
 
-    def __init__(self, frame: str, arguments: str, most_tokens: int, known: Container[str]) -> None:
+    def __init__(self, frame: str, arguments: str, most_tokens: int) -> None:
         self._frame = frame
         self._file, _ = file_of(arguments)
         self._most = most_tokens
-        self._known = known
 
     @property
     def has_shortened(self) -> bool:
@@ -137,7 +134,7 @@ class _Shortener:
         if "\n" not in text.strip():
             return cut(text, CHARACTERS_PER_TOKEN * most)
         file = file or self._file
-        context = ExtractionContext(file=file, known=self._known, content_tokens=weight)
+        context = ExtractionContext(file=file, content_tokens=weight)
         extraction = extraction_of(text, context)
         most = PROSE_TOKENS if extraction.kind == "prose" and file and is_awake else most
         if any(line.number is not None for line in extraction.lines):

@@ -61,9 +61,8 @@ class EntryRenderer:
         record = replace(payload.record, stage=Stage.INDEXED)
         part = self.part_of(payload)
         if part.kind == "call":
-            known = self._known_elsewhere(payload)
             text = payload.resolution.redacted_json(part.text)
-            shown = call_arguments.shorten(text, _short_frame(record), known=known)
+            shown = call_arguments.shorten(text, _short_frame(record))
             return _written(record, shown, f"arguments of {record.tool}", {})
         policy = self.rules.policy
         faded = max(policy.faded_tokens, record.tokens // FADED_PART)
@@ -78,9 +77,9 @@ class EntryRenderer:
         record = replace(payload.record, stage=Stage.DORMANT)
         part = self.part_of(payload)
         if part.kind == "call":
-            known, most = self._known_elsewhere(payload), call_arguments.SLEEPING_TOKENS
             text = payload.resolution.redacted_json(part.text)
-            shown = call_arguments.shorten(text, _short_frame(record), most, known)
+            most = call_arguments.SLEEPING_TOKENS
+            shown = call_arguments.shorten(text, _short_frame(record), most)
             return replace(record, shown=storable(shown))
         more = min(SLEEPING_MORE_TOKENS, record.tokens // SLEEPING_SHARE)
         lines = self._index(payload, part, self.rules.policy.faded_tokens + more)[0]
@@ -120,9 +119,6 @@ class EntryRenderer:
         """Return the part of the list that a payload is."""
         return self.history.raw[payload.message].parts[payload.part]
 
-    def _known_elsewhere(self, payload: Payload) -> Elsewhere:
-        return Elsewhere(self.named, names_of(payload, self.history))
-
     def _context_of(self, payload: Payload, text: str) -> ExtractionContext:
         """Return the words before a payload arrived, and the identifiers taken from it since."""
         said = self.history.raw
@@ -132,7 +128,7 @@ class EntryRenderer:
             is_error=self.part_of(payload).is_error,
             task=_task(said[number] for number in self.history.asked_before(payload.message)),
             cited=self.index.cited_since(payload.message, text),
-            known=self._known_elsewhere(payload),
+            known=Elsewhere(self.named, names_of(payload, self.history)),
             content_tokens=payload.record.tokens,
         )
 
