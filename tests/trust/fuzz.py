@@ -303,7 +303,7 @@ class Edges:
         for _ in range(rng.randrange(1, 4)):
             event = mutated(rng, event)
         if not isinstance(event, dict) or str(event.get("hook_event_name")) not in ENDS:
-            json.dumps(hooks.answered(event, StateDir(self._folder / "hooks"), "default"))
+            json.dumps(hooks.answered(event, str(self._folder / "hooks"), "default"))
 
 
 EDGES = [name for name in vars(Edges) if name != "close" and not name.startswith("_")]
