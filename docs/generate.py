@@ -7,6 +7,7 @@ their like become pages of the site as they are. No sentence about the software 
 from __future__ import annotations
 
 import functools
+import html
 import importlib
 import json
 import posixpath
@@ -262,7 +263,7 @@ def recall_tool() -> str:
         (f"`{name}`", each["type"], each["description"])
         for name, each in recall.PARAMETERS["properties"].items()
     ]
-    return f"> {recall.DESCRIPTION}\n\n{table('argument | type | meaning', rows)}"
+    return f"> {html.escape(recall.DESCRIPTION)}\n\n{table('argument | type | meaning', rows)}"
 
 
 def memory_tool_definitions() -> str:
@@ -287,7 +288,7 @@ def mcp_tools() -> str:
             named = ", ".join(
                 f"`{name}`" for name in tool.parameters["properties"] if name != "self"
             )
-            yield f"`{tool.name}`", named, tool.description
+            yield f"`{tool.name}`", named, html.escape(tool.description)
 
     return "\n\n".join(
         f"**Profile `{name}`**\n\n{table('tool | arguments | description', list(rows(profile)))}"

@@ -531,6 +531,12 @@ def test_every_field_of_the_json_object_is_documented_and_no_other(outcome: Any)
 
 
 @pytest.mark.parametrize("path", DOCUMENT_PATHS, ids=named)
+def test_no_text_of_a_document_reads_as_a_tag(path: Path) -> None:
+    text = re.sub(r"(?s)`[^`]*`|<!--.*?-->", "", FENCE.sub("", TEXTS[path]))
+    assert re.findall(r"<[A-Za-z/][^>]*>", text) == []
+
+
+@pytest.mark.parametrize("path", DOCUMENT_PATHS, ids=named)
 def test_links_of_a_document_lead_somewhere(path: Path) -> None:
     for target, anchor in re.findall(r"\]\(([\w./-]*)(#[\w-]+)?\)", FENCE.sub("", TEXTS[path])):
         other = (path.parent / target).resolve() if target else path
