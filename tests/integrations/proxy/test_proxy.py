@@ -609,4 +609,4 @@ def test_the_live_page_shows_conversations_as_text(state: Path, tmp_path: Path) 
         )
     assert "&lt;img src=x onerror" in done.stdout
     assert "<title>hippocampus proxy</title>" in done.stdout
-    assert "1 entries" in done.stdout
+    assert "Entries: 1" in done.stdout
