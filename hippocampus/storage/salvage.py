@@ -142,7 +142,7 @@ def _listing(path: Path) -> Iterator[Path]:
         for ours, theirs in zip(
             sqlite.with_logs(path)[:2], sqlite.with_logs(copy)[:2], strict=True
         ):
-            if ours.exists():
+            if ours.is_file():  # a device has no end
                 shutil.copyfile(ours, theirs)
         with contextlib.closing(migrations.migrated(copy.with_suffix(".new"), SCHEMA)) as new:
             pattern = new.serialize()

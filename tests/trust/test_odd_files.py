@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import shutil
 import threading
 from pathlib import Path
@@ -18,6 +19,7 @@ from hippocampus.consolidation.doctor import examine
 from hippocampus.errors import StoreError
 from hippocampus.storage import files
 from hippocampus.storage.content_store import STORE, opened_store
+from hippocampus.storage.salvage import lost
 from hippocampus.storage.state_dir import StateDir
 
 LIMIT_SECONDS = 30
@@ -70,6 +72,22 @@ def test_no_file_that_is_none_is_waited_for_or_written_through(
     working.join(LIMIT_SECONDS)
     assert not working.is_alive()
     assert not outside.exists()
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no devices")
+def test_a_device_in_place_of_the_state_is_not_copied(made: Path, tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    shutil.copytree(made, state)
+    (state / "state.sqlite3").unlink()
+    (state / "state.sqlite3").symlink_to("/dev/zero")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 26, limits[1]))
+    try:
+        with pytest.raises(StoreError) as refused:
+            lost(StateDir(state))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert "too large" not in str(refused.value)
 
 
 def test_a_pipe_is_no_file_to_read(tmp_path: Path) -> None:
