@@ -357,8 +357,8 @@ class Hippocampus:
             raise failures[0]
         return outcomes
 
-    def consolidate_idle(self, idle_seconds: float) -> ConsolidationOutcome | None:
-        """Consolidate a session on a server that has not changed for some time; None where there is none.
+    def consolidate_idle(self) -> ConsolidationOutcome | None:
+        """Consolidate a session on a server that has not changed for the policy's `idle_minutes`, if any.
 
         Of the workers that do so at once, each gets another session. One that dies loses nothing:
         another one gets its session after a minute, and the time that the policy gives a model.
@@ -367,8 +367,9 @@ class Hippocampus:
             StoreError: the server fails, or the state is a directory.
 
         """
-        seconds = CLAIM_SECONDS + self._resources.policy.consolidation.model_seconds
-        name = self._resources.state.claimed(idle_seconds, seconds)
+        block = self._resources.policy.consolidation
+        seconds = CLAIM_SECONDS + block.model_seconds
+        name = self._resources.state.claimed(block.idle_minutes * 60, seconds)
         return self._scheduler.recover(name) if name is not None else None
 
     def read_edits(self, *, adopt: bool = False) -> list[str]:

@@ -60,7 +60,6 @@ def consolidate(  # noqa: PLR0913, PLR0917 - one parameter an option
     watch: Annotated[
         bool, Option("--watch", help="On a server: go on, with sessions that become idle.")
     ] = False,
-    idle_minutes: Annotated[float, Option(help="With --watch: when a session is idle.")] = 10.0,
 ) -> None:
     """Write the memories of finished sessions to the fact store; a second run changes nothing."""
     from hippocampus.memory import Hippocampus
@@ -76,7 +75,7 @@ def consolidate(  # noqa: PLR0913, PLR0917 - one parameter an option
     memory = Hippocampus(state, policy=policy)
     try:
         while watch:
-            _consolidate_idle(memory, idle_minutes * 60)
+            _consolidate_idle(memory)
         names = [session] if session else memory.unconsolidated()
         if dry_run:
             typer.echo(visible("\n".join(names)), nl=bool(names))
@@ -92,10 +91,10 @@ def consolidate(  # noqa: PLR0913, PLR0917 - one parameter an option
         raise typer.Exit(1)
 
 
-def _consolidate_idle(memory: Hippocampus, idle_seconds: float) -> None:
+def _consolidate_idle(memory: Hippocampus) -> None:
     """Consolidate the sessions that are idle, and wait a little; a server that fails is asked again."""
     try:
-        while outcome := memory.consolidate_idle(idle_seconds):
+        while outcome := memory.consolidate_idle():
             _print(outcome)
     except StoreError as failure:
         typer.echo(visible(f"hippocampus: {failure}"), err=True)

@@ -23,6 +23,8 @@ class Consolidation(Declared):
     """The most tokens of earlier sessions' memories at the start of a session; 0 is none."""
     model_seconds: Rate = 10.0
     """How long the optional model may take; 0 does not call it."""
+    idle_minutes: Rate = 10.0
+    """On a server, how long a session has not changed before `consolidate --watch` reads it; 0 is at once."""
     forget_after_sessions: Count = 50
     """Dormant entries are pruned after this number of sessions without use; 0 is never."""
 

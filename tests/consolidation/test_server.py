@@ -137,21 +137,22 @@ def test_a_worker_that_is_killed_loses_nothing_and_doubles_nothing(
 
 
 def test_an_idle_session_is_claimed_by_one_worker_and_after_its_death_by_another(
-    postgres: Server, tenant: str, monkeypatch: pytest.MonkeyPatch
+    postgres: Server, tenant: str
 ) -> None:
-    with opened(postgres, tenant) as memory, opened(postgres, tenant) as other:
+    at_once = loading(0, idle_minutes=0.0)
+    with opened(postgres, tenant) as memory, opened(postgres, tenant, policy=at_once) as other:
         session = memory.session("s")
         session(SAID)
         session.release()
-        assert other.consolidate_idle(3_600.0) is None
+        assert memory.consolidate_idle() is None
         state = memory._resources.state
         assert state.claimed(0.0, 2.0) == "s"  # and dies
-        assert other.consolidate_idle(0.0) is None
+        assert other.consolidate_idle() is None
         time.sleep(2.0)
-        outcome = other.consolidate_idle(0.0)
+        outcome = other.consolidate_idle()
         assert outcome is not None
         assert outcome.finished
-        assert other.consolidate_idle(0.0) is None
+        assert other.consolidate_idle() is None
         assert known(memory) == known(other) != []
 
 
@@ -175,11 +176,13 @@ def test_a_command_consolidates_the_sessions_of_a_tenant(
 
 
 def test_two_watching_workers_consolidate_what_others_release(
-    postgres: Server, tenant: str
+    postgres: Server, tenant: str, tmp_path: Path
 ) -> None:
     names = [f"s{number}" for number in range(6)]
     command = [sys.executable, "-m", "hippocampus", "consolidate", postgres.address]
-    command += ["--tenant", tenant, "--watch", "--idle-minutes", "0"]
+    policy = tmp_path / "policy.yaml"
+    policy.write_text("extends: default\nconsolidation: {idle_minutes: 0}\n")
+    command += ["--tenant", tenant, "--watch", "--policy", str(policy)]
     with opened(postgres, tenant) as memory, contextlib.ExitStack() as closing:
         for name in names:
             session = memory.session(name)
@@ -200,7 +203,7 @@ def test_the_sessions_of_a_directory_are_not_watched(tmp_path: Path) -> None:
         contextlib.closing(Hippocampus(tmp_path / "state")) as memory,
         pytest.raises(StoreError, match="of a directory are consolidated as they end"),
     ):
-        memory.consolidate_idle(0.0)
+        memory.consolidate_idle()
     done = run("consolidate", tmp_path / "state", "--watch", cwd=tmp_path)
     assert (done.returncode, "--watch is of a server" in done.stderr) == (2, True)
 
