@@ -75,7 +75,7 @@ _WORD = r"(?![^\W\d_][.)]\s)[^\W\d_][^\s:()\[{<>|/=\\]*(?:(?:/[\w.]+)+(?=\s[^|])
 _PROSE = re.compile(rf"(?:{_OPENING})?(?:{_AMOUNT}|{_WORD}|[^\W\d_]+[^\x00-\x7f])")
 """How a line of prose begins: with a word or an amount, and not with a sign, a time or code."""
 _ASSIGNED = re.compile(
-    r"[\w.-]{1,40}\s?(?:=|:=|=>|->|\|)|\w+[._]\w+:\s|.{0,20}\b\d\d:\d\d:\d\d\b|.*(?:<<[-~]?['\"]?\w+|(?:[=(]\s?`|[{(\[])$)"
+    r"[\w.-]{1,40}\s?(?:=|:=|=>|->|\|)|[^\W_]{1,40}[._][\w.]{1,40}:\s|.{0,20}\b\d\d:\d\d:\d\d\b|.*(?:<<[-~]?['\"]?\w+|(?:[=(]\s?`|[{(\[])$)"
 )
 """A line of a program, of a file of settings or of a log."""
 _COPIED = re.compile(r"diff --|@@ |>>> |=\w+$|PS [A-Z]:\\|(?:[A-Z]+ \S+ )?HTTP/\d")
@@ -134,6 +134,8 @@ def written(text: str, *, by_shape: bool = True) -> Written:
     reader = _Reader(text, by_shape=by_shape)
     for line in reader.lines:
         reader.read(line)
+        if by_shape and reader.is_document:
+            break
     return reader.result()
 
 
@@ -162,6 +164,8 @@ class _Reader:
         """Whether the next line belongs to a pasted one."""
         self._unlike = 0
         """How many characters are pasted by their shape alone."""
+        self._size = 0
+        """How many characters are the author's."""
         closing = expression(_CLOSING)
         self._last_closing = max(
             (at for at, line in enumerate(self.lines) if closing.match(line.strip())), default=-1
@@ -194,6 +198,7 @@ class _Reader:
             self._pasted.append(line)
         else:
             self._own.append(_QUOTATION.sub(_unless_name, _INLINE.sub(" ", plain)))
+            self._size += len(self._own[-1])
             below = [each.strip() for each in self.lines[self._at + 1 : self._at + 3]]
             is_list = _LISTED.match(next(filter(None, below), ""))
             if self._by_shape and _ANNOUNCED.search(plain) and not is_list:
@@ -249,17 +254,21 @@ class _Reader:
             self._goes_on = True
         return self._goes_on or self._is_over is not None
 
+    @property
+    def is_document(self) -> bool:
+        """Return whether the message is pasted as a whole, whatever follows."""
+        return max(self._unlike, self._size) > MAX_WRITTEN
+
     def result(self) -> Written:
         """Return the lines; a document, a page and a mostly pasted message are pasted as a whole."""
         own = tuple(self._own)
         if self._by_shape:
             there = [each for each in own if each]
-            size = sum(map(len, there))
             open_ended = sum(not _STOP.search(each) for each in there)
             is_page = any(map(_is_title, there[:-1])) or (
                 len(there) >= MIN_PAGE_LINES and 2 * open_ended >= len(there)
             )
-            if is_page or self._unlike > size or size > MAX_WRITTEN:
+            if is_page or self._unlike > self._size or self.is_document:
                 return Written((), {}, "\n".join(self.lines).strip())
         return Written(own, self._lists, "\n".join(self._pasted).strip())
 
