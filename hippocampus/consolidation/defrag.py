@@ -6,6 +6,7 @@ and then applied.
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
@@ -95,10 +96,7 @@ def defrag(  # noqa: PLR0913 - one parameter an input
         StoreError: something cannot be read or written; what was done stays, the next run does the rest.
     """
     file = MemoryFile(state, facts.agent, is_kept=policy.consolidation.memory_file)
-
-    def planned() -> _Plan:
-        return _plan(state, store, facts, file, policy, now, idle_hours)
-
+    planned = functools.partial(_plan, state, store, facts, file, policy, now, idle_hours)
     if not apply:
         return _figures(planned(), state)
     try:

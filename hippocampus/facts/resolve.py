@@ -97,10 +97,11 @@ def _by_relation(new: Statement, said: Iterable[KnownStatement]) -> list[Ending]
 def _by_value(new: Statement, said: Iterable[KnownStatement]) -> list[Ending]:
     """Return the sentences with the same words and another number or name."""
     reason = "the same words have another value since"
-    found = (
-        (row, sentence, replaced_value(sentence, new.text)) for row, sentence, _ in said if new.sets
-    )
-    return [Ending(row, sentence, value, reason) for row, sentence, value in found if value]
+    return [
+        Ending(row, sentence, value, reason)
+        for row, sentence, _ in said
+        if new.sets and (value := replaced_value(sentence, new.text))
+    ]
 
 
 def _by_shift(shift: Shift, said: Sequence[KnownStatement]) -> list[Ending]:

@@ -135,11 +135,10 @@ def _is_label(sentence: _Words, at: int) -> bool:
     about = sentence.topical(sentence.tokens[:at])
     if sentence.is_unspaced or rules is None or len(about) != 1 or not behind:
         return False
-    if not sentence.tokens[at].isdigit() or not sentence.topical(sentence.tokens[at - 1 : at]):
-        return False
-    if pattern(rules.own).match(sentence.tokens[0]):
-        return False
-    return not (rules.drops_subjects and sentence.topical(behind))
+    is_named = sentence.tokens[at].isdigit() and sentence.topical(sentence.tokens[at - 1 : at])
+    is_own = pattern(rules.own).match(sentence.tokens[0])
+    is_value = rules.drops_subjects and sentence.topical(behind)
+    return bool(is_named and not is_own and not is_value)
 
 
 def _name(old: _Words, new: _Words) -> str:
@@ -167,9 +166,7 @@ def _named(sentence: _Words) -> _Named | None:
     subject, value = text[: copula.start()].strip() or copula[0], text[copula.end() :].strip()
     name = expression("^(?:{articles}|{indefinite}) |(?:{behind})$", code).sub("", value)
     is_kind = expression("(?:{indefinite}) .*", code).fullmatch(value) is not None
-    if not _is_name(sentence, name):
-        return None
-    if not _is_thing(sentence, subject, is_kind=is_kind):
+    if not (_is_name(sentence, name) and _is_thing(sentence, subject, is_kind=is_kind)):
         return None
     return _Named(subject.lower(), copula[0].split(" ")[0], name)
 

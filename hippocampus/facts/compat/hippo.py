@@ -118,7 +118,6 @@ def _written(memory: Memory, vector: str) -> dict[str, Any]:
 
 def _memory(found: Mapping[str, Any], agent: str, created: Mapping[Any, Any]) -> Memory:
     at, accessed = seconds(found["created_at"]), seconds(found["last_accessed_at"])
-    metadata = _metadata(found.get("metadata"))
     by = found.get("superseded_by")
     ended = None if by is None else seconds(created.get(by) or accessed)
     return MEMORY.validate_python(
@@ -143,8 +142,7 @@ def _memory(found: Mapping[str, Any], agent: str, created: Mapping[Any, Any]) ->
             "removed": None,
             "embedding_model": None,
             "raw": "",
-            **metadata.pop("hippocampus", {}),  # of an earlier version of this software
-            "metadata": metadata,
+            "metadata": _metadata(found.get("metadata")),
         }
     )
 

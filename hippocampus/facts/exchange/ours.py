@@ -118,14 +118,8 @@ def bundle(found: Mapping[str, Any]) -> Bundle:
         each_read(found, "memories", MEMORY.validate_python, skipped),
         vectors(found.get("memories", []), skipped),
         found.get("embedding_model"),
-        each_read(found, "triples", _triple, skipped),
+        each_read(found, "triples", TypeAdapter(Triple).validate_python, skipped),
         each_read(found, "aliases", alias.validate_python, skipped),
         each_read(found, "blocks", TypeAdapter(Block).validate_python, skipped),
         skipped=skipped,
     )
-
-
-def _triple(found: Any) -> Triple:
-    if found.get("negated"):  # of an earlier version
-        raise FactError("it is a denial, which the text of its fact has")
-    return TypeAdapter(Triple).validate_python(found)
