@@ -13,7 +13,6 @@ from typer import Argument, Option
 from hippocampus import policy as policies
 from hippocampus.cli.options import (
     DEFAULT_STATE,
-    AsJson,
     PolicyName,
     Shown,
     StateAddress,
@@ -75,7 +74,7 @@ def status(
     project: Project = False,
     state_dir: State = "",
     model: Annotated[str, Option(help="Of a directory: whose prices.")] = DEFAULT_MODEL,
-    as_json: AsJson = False,
+    as_json: Annotated[bool, Option("--json", help="Of a directory: JSON.")] = False,
 ) -> None:
     """Report whether hooks and server run (exit status 1 where not), or what a directory has saved."""
     from hippocampus.integrations.hooks import settings

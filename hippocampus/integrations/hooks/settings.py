@@ -5,6 +5,7 @@ Only our own entries are touched; all else in a file stays as its owner wrote it
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import json
 import os
@@ -12,7 +13,7 @@ import re
 import shlex
 import sys
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -215,10 +216,10 @@ def hook_command(host: Host, project: Path | None) -> str:
 
     """
     event = "AfterTool" if host.name == "gemini" else "PostToolUse"
-    found = _read(hooks_path(host, project))[1]
-    groups = found.get("hooks", {}).get(event, [])
-    own = (hook["command"] for group in groups for hook in _hooks(group) if _is_ours(hook))
-    return next(own, "")
+    with _of_usual_form(path := hooks_path(host, project)):
+        groups = _read(path)[1].get("hooks", {}).get(event, [])
+        own = (hook["command"] for group in groups for hook in _hooks(group) if _is_ours(hook))
+        return next(own, "")
 
 
 def server_command(host: Host, project: Path | None) -> list[str]:
@@ -228,13 +229,21 @@ def server_command(host: Host, project: Path | None) -> list[str]:
         StoreError: the file of settings cannot be read.
 
     """
-    path = servers_path(host, project)
-    if path.suffix == ".toml":
-        servers = _parsed(path, _text(path)).get("mcp_servers", {})
-    else:
-        servers = _read(path)[1].get("mcpServers", {})
-    found = servers.get(NAME)
-    return [found["command"], *found.get("args", [])] if found else []
+    with _of_usual_form(path := servers_path(host, project)):
+        if path.suffix == ".toml":
+            servers = _parsed(path, _text(path)).get("mcp_servers", {})
+        else:
+            servers = _read(path)[1].get("mcpServers", {})
+        found = servers.get(NAME)
+        return [found["command"], *found.get("args", [])] if found else []
+
+
+@contextlib.contextmanager
+def _of_usual_form(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (AttributeError, KeyError, TypeError) as odd:
+        raise StoreError(f"{path}: hooks or mcpServers are not of the usual form") from odd
 
 
 def _changes(
@@ -254,11 +263,9 @@ def _changes(
 
 def _edited(path: Path, *edits: Callable[[Settings], None]) -> SettingsChange:
     before, found = _read(path)
-    for edit in edits:
-        try:
+    with _of_usual_form(path):
+        for edit in edits:
             edit(found)
-        except (AttributeError, KeyError, TypeError) as odd:
-            raise StoreError(f"{path}: hooks or mcpServers are not of the usual form") from odd
     if not before and not found:
         return SettingsChange(path, "", "")
     indent = INDENT.search(before)

@@ -142,8 +142,9 @@ def test_settings_that_cannot_be_read_are_refused_and_stay(
     path = settings.hooks_path(settings.HOSTS[host], None)
     path.parent.mkdir()
     path.write_text(text)
-    ended = CliRunner().invoke(app, ["install", host])
-    assert reason in str(ended.exception)
+    for verb in ("install", "status"):
+        ended = CliRunner().invoke(app, [verb, host])
+        assert reason in str(ended.exception)
     assert path.read_text() == text
 
 
