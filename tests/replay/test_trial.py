@@ -456,3 +456,10 @@ def solve_modules(_: str, work: Path) -> None:
 
 
 SOLUTIONS = {"tickets": solve_tickets, "logs": solve_logs, "modules": solve_modules}
+
+
+def test_a_file_of_bytes_is_no_file_of_tasks(tmp_path: Path) -> None:
+    (tmp_path / "bytes").write_bytes(bytes(range(256)))
+    to = ("--out", tmp_path / "o", "--model", "openai:m@http://127.0.0.1:1/v1", "--yes")
+    done = run("trial", tmp_path / "bytes", *to, cwd=tmp_path)
+    assert (done.returncode, "task 1 has no instance_id" in done.stderr) == (2, True)

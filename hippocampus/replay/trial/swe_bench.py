@@ -39,7 +39,7 @@ def write_tasks(file: Path, clones: Path, folder: Path, test_command: str) -> Pa
         StoreError: a task lacks a field, a clone or a commit.
 
     """
-    text = file.read_text("utf-8")
+    text = file.read_text("utf-8", "replace")
     listed = json_text.read(text, None)
     lines = (line for line in text.splitlines() if line.strip())
     tasks = listed if isinstance(listed, list) else [json_text.read(line, None) for line in lines]
