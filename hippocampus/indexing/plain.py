@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hippocampus.indexing.code.outline import definitions
-from hippocampus.indexing.excerpt import TextRow, excerpt, rows_of
+from hippocampus.indexing.excerpt import FAILURE, TextRow, excerpt, rows_of
 from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
 from hippocampus.indexing.lines import counted, lines_in, thinned
 from hippocampus.indexing.templates import map_alike
@@ -19,6 +19,7 @@ MAX_CONFIDENCE = 0.95
 """Sentences and encoded bytes are in contents of other kinds, too."""
 OUTER, INNER = 40.0, 12.0
 """The weights of lines that define something: of those that are indented least, and of others."""
+MAX_FAILURES = 8
 SAMPLE_CHARACTERS = 20_000
 SAMPLE_LINES = 150
 LINE_CHARACTERS = 2_000
@@ -70,7 +71,11 @@ def extract(text: str, context: ExtractionContext, kind: str = "text") -> Extrac
     shown = _without_bytes(text) if kind == "binary" else text
     rows = rows_of(shown, first)
     excerpted = list(excerpt(rows))
-    lines = thinned(_outlined(excerpted, rows) if kind == "code" else excerpted)
+    if kind == "code":
+        excerpted = _outlined(excerpted, rows)
+    elif kind == "log":
+        excerpted = _with_failures(excerpted)
+    lines = thinned(excerpted)
     data = {"lines": total, "characters": len(text)}
     last = first + total - 1
     span = counted(total, "line") if first == 1 else f"lines {first} to {last} of the file"
@@ -89,6 +94,15 @@ def _outlined(lines: Sequence[EntryLine], rows: Sequence[TextRow]) -> list[Entry
     return [
         replace(line, weight=max(line.weight, heads.get(line.number or 0, 0.0))) for line in lines
     ]
+
+
+def _with_failures(lines: Sequence[EntryLine]) -> list[EntryLine]:
+    """Return the lines of a log, of which few failures stay with the line below: their reason."""
+    failed = [at for at, line in enumerate(lines) if FAILURE.search(line.text[:LINE_CHARACTERS])]
+    if len(failed) > MAX_FAILURES:
+        return list(lines)
+    kept = {each for at in failed for each in (at, at + 1)}
+    return [replace(line, keep=line.keep or at in kept) for at, line in enumerate(lines)]
 
 
 def is_diff(text: str, _file: str = "") -> float:

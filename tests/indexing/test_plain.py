@@ -84,3 +84,17 @@ def test_alike_lines_with_new_names_leave_room_for_the_others() -> None:
     entry = indexing.index(text, ExtractionContext(), Price(2.75, 1_700.0, 300, 600))
     shown = "\n".join(entry.lines)
     assert all(word in shown for word in ("svc-7", "Pending", "ImagePullBackOff", "Events:"))
+
+
+def test_few_failures_of_a_log_stay_with_the_line_below() -> None:
+    """Each line of a build server has a time of its own, which makes it look new."""
+    stamp = "test\tUNKNOWN STEP\t2026-02-04T07:15:{:02}.5080603Z "
+    lines = [
+        stamp.format(n % 60) + f"go: downloading example.org/lib{n}/v2 v2.{n}.1" for n in range(90)
+    ]
+    lines[60] = stamp.format(0) + "    --- FAIL: TestDoor/opens_when_unlocked (0.00s)"
+    lines[61] = stamp.format(0) + "        door_test.go:67: Open() = false, want true"
+    price = Price(0.0, 1.0, 400, 400)
+    shown = indexing.index("\n".join(lines), ExtractionContext(content_tokens=4_000), price).lines
+    assert any("TestDoor/opens_when_unlocked" in line for line in shown)
+    assert any("door_test.go:67" in line for line in shown)
