@@ -94,7 +94,7 @@ def test_few_failures_of_a_log_stay_with_the_line_below() -> None:
     ]
     lines[60] = stamp.format(0) + "    --- FAIL: TestDoor/opens_when_unlocked (0.00s)"
     lines[61] = stamp.format(0) + "        door_test.go:67: Open() = false, want true"
-    price = Price(0.0, 1.0, 400, 400)
+    price = Price(0.0, 1.0, 150, 150)
     shown = indexing.index("\n".join(lines), ExtractionContext(content_tokens=4_000), price).lines
     assert any("TestDoor/opens_when_unlocked" in line for line in shown)
     assert any("door_test.go:67" in line for line in shown)
