@@ -24,7 +24,9 @@ def listed(items: Iterable[Any]) -> list[Any]:
 
     """
     if not isinstance(items, Iterable) or isinstance(items, str | bytes | Mapping):
-        raise MessagesError(f"messages is a {type(items).__name__}, not a list; {AS_DICTS}")
+        raise MessagesError(
+            f"messages is of the type {type(items).__name__}, not a list; {AS_DICTS}"
+        )
     return list(items)
 
 

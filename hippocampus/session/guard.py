@@ -42,11 +42,12 @@ class Guard:
         try:
             return work()
         except Exception as failure:
-            self.cause = type(failure).__name__
-            self.problem = f"{failure}" or self.cause
             if not lost:
                 LOG.debug("session %s: a fallback failed too", self._id, exc_info=True)
-            elif isinstance(failure, StoreError):
+                return fallback()
+            self.cause = type(failure).__name__
+            self.problem = f"{failure}" or self.cause
+            if isinstance(failure, StoreError):
                 self.say_of_disk(lost, failure)
             elif isinstance(failure, MessagesError) or self.is_quiet:
                 self.say_once(f"{lost}: {failure}")

@@ -379,3 +379,14 @@ def test_a_strict_memory_does_not_start_without_its_directory(tmp_path: Path) ->
     (tmp_path / "state").write_text("no directory")
     with pytest.raises(StoreError, match="File exists"):
         Hippocampus(tmp_path / "state", strict=True)
+
+
+@pytest.mark.parametrize("given", [None, 7])
+def test_the_problem_is_why_the_list_was_refused_and_not_what_failed_after_it(
+    given: Any, tmp_path: Path
+) -> None:
+    with Hippocampus(tmp_path).session("s") as session:
+        assert session(given) == given
+        assert session.status()["problem"].startswith(
+            f"messages is of the type {type(given).__name__}"
+        )
