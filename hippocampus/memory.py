@@ -136,7 +136,6 @@ class Hippocampus:
             PolicyError: the policy cannot be read; the error lists every problem.
             SealedError: the directory is encrypted, and its key is not set.
             StoreError: the directory cannot be used, and `strict` is set.
-
         """
         named = state_dir
         stored = state_of(named, tenant, payloads) if isinstance(named, str | Path) else named
@@ -213,7 +212,6 @@ class Hippocampus:
         Raises:
             TypeError: the id is no text.
             ValueError: the session belongs to another agent.
-
         """
         if not isinstance(session_id, str):
             raise TypeError(f"the id of a session is a text, not {session_id!r}")
@@ -248,7 +246,6 @@ class Hippocampus:
 
         Raises:
             StoreError: the session's ledger cannot be opened.
-
         """
         return self._open_sessions.using(session_id)
 
@@ -291,7 +288,6 @@ class Hippocampus:
 
         Raises:
             StoreError: the session's ledger cannot be opened.
-
         """
         with self.using(session_id) as session:
             return session.answer(arguments)
@@ -320,7 +316,6 @@ class Hippocampus:
         Raises:
             StoreError: the session's ledger or the facts cannot be opened.
             ValueError: another format, or the session belongs to another agent.
-
         """
         from hippocampus.facts import tools
 
@@ -342,7 +337,6 @@ class Hippocampus:
 
         Raises:
             StoreError: a session cannot be read or written; the others are consolidated.
-
         """
         outcomes: list[ConsolidationOutcome] = []
         failures: list[StoreError] = []
@@ -365,7 +359,6 @@ class Hippocampus:
 
         Raises:
             StoreError: the server fails, or the state is a directory.
-
         """
         block = self._resources.policy.consolidation
         seconds = CLAIM_SECONDS + block.model_seconds
@@ -433,7 +426,6 @@ class Hippocampus:
 
         Raises:
             FactError: the file cannot be opened.
-
         """
         with self._opening_facts:
             if self._facts is None:

@@ -30,7 +30,6 @@ def compiled(
 
     Raises:
         PatternError: the text is no pattern.
-
     """
     if not HAS_RE2:
         return LimitedPattern(pattern)
@@ -68,7 +67,6 @@ class LimitedPattern:
 
     Raises:
         PatternError: the text is no pattern, or a search takes longer.
-
     """
 
     def __init__(self, pattern: str | bytes) -> None:

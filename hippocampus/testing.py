@@ -52,7 +52,6 @@ class ScriptedModel:
 
         Raises:
             ValueError: another format.
-
         """
         if format_name not in ANSWERS:
             raise ValueError(f"unknown format {format_name!r}; known: {', '.join(ANSWERS)}")
@@ -67,7 +66,6 @@ class ScriptedModel:
         Raises:
             IndexError: the script has no further step.
             ValueError: the step calls a tool that `tools` does not offer.
-
         """
         request = list(messages)
         self.requests.append(request)

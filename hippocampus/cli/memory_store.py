@@ -67,7 +67,6 @@ def for_writing(path: Path | str, agent: str) -> Facts:
 
     Raises:
         FactError: the agent is `*`, which is all of them.
-
     """
     if agent == EVERY_AGENT:
         raise FactError(f"{EVERY_AGENT!r} asks for all agents; name the one that remembers")
@@ -79,7 +78,6 @@ def for_reembedding(path: Path | str, agent: str) -> Facts:
 
     Raises:
         FactError: it names none.
-
     """
     if embed() is None:
         raise FactError(
@@ -94,7 +92,6 @@ def existing(path: Path | str, agent: str = OWN_AGENT) -> Facts:
 
     Raises:
         StoreError: there is no such file.
-
     """
     if not is_there(path):
         raise StoreError(f"{path}: no such database; `hippocampus memory remember` makes one")
@@ -111,7 +108,6 @@ def embed() -> Any:
 
     Raises:
         FactError: it names one that cannot be used.
-
     """
     model = os.environ.get("HIPPOCAMPUS_EMBED_MODEL")
     if model == LOCAL:
@@ -138,7 +134,6 @@ def complete(model: str | None = None) -> Callable[[str], str] | None:
 
     Raises:
         FactError: it names one that cannot be used.
-
     """
     model = model or os.environ.get("HIPPOCAMPUS_COMPLETE_MODEL")
     endpoint = _endpoint("HIPPOCAMPUS_COMPLETE") if model else None

@@ -126,7 +126,6 @@ def _agents_of(path: Path) -> dict[str, str]:
     Raises:
         OSError: the file cannot be read.
         ValueError: a line is not a token and the name of an agent, or a token has two agents.
-
     """
     text = path.read_text("utf-8")
     lines = [each.split(None, 1) for each in text.splitlines() if each.strip() and each[0] != "#"]

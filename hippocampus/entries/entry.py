@@ -118,7 +118,6 @@ class Entry:
 
         Raises:
             ValueError: a field is unknown, missing, or of another type.
-
         """
         return _FIELDS.validate_python(fields)
 

@@ -125,7 +125,6 @@ def parsed(text: str) -> EntryOrigin:
 
     Raises:
         ValueError: it names none.
-
     """
     kind, _, rest = text.partition(":")
     if kind in PART_KINDS:

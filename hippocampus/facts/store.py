@@ -43,7 +43,6 @@ class Facts:
     Raises:
         StoreError: the file cannot be opened, is damaged, or is of a later version.
         EmbeddingModelError: the file was embedded with another model than `embed`'s.
-
     """
 
     def __init__(  # noqa: PLR0913 - each is one property of a store

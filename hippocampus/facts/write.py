@@ -248,7 +248,6 @@ def prepared(
 
     Raises:
         FactError: an intensity or a date is none.
-
     """
     for one in chunk:
         if one.item.intensity is not None and not 0 <= one.item.intensity <= 1:

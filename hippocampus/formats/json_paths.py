@@ -112,7 +112,6 @@ def at_path(value: Any, path: str) -> Iterator[tuple[str, Any]]:
 
     Raises:
         ValueError: the text is not a path, or visits too many values.
-
     """
     compiled = _compiled(path)
     for node in _nodes(value, path, compiled.segments, _budget()):
@@ -124,7 +123,6 @@ def reached(value: Any, path: str) -> tuple[str, Any]:
 
     Raises:
         ValueError: as `at_path`.
-
     """
     segments, spend = _compiled(path).segments, _budget()
     existing, there = "$", value

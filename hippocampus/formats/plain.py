@@ -21,7 +21,6 @@ def listed(items: Iterable[Any]) -> list[Any]:
 
     Raises:
         MessagesError: it is not a list of messages.
-
     """
     if not isinstance(items, Iterable) or isinstance(items, str | bytes | Mapping):
         raise MessagesError(
@@ -38,7 +37,6 @@ def plain(items: Sequence[Any], known: int = 0) -> list[Item]:
 
     Raises:
         MessagesError: one of them is a message of a framework; the text names its adapter.
-
     """
     if not _has_objects(items[known:]):
         return list(items)

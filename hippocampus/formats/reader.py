@@ -86,7 +86,6 @@ def adapter_of(items: Sequence[Item]) -> tuple[Adapter, int | None]:
 
     Raises:
         MessagesError: the list is in no known format.
-
     """
     for number, item in enumerate(items):
         for adapter in FORMATS:
@@ -100,7 +99,6 @@ def read(items: Sequence[Item]) -> list[Message]:
 
     Raises:
         MessagesError: the list is in no known format.
-
     """
     with _as_messages_error():
         return adapter_of(items)[0].read(items)
@@ -153,7 +151,6 @@ def read_on(before: Reading, items: Sequence[Item], same: int = 0) -> Reading:
 
     Raises:
         MessagesError: the list is in no known format.
-
     """
     same += common_prefix(before.items[same:], items[same:])
     if items and same == len(items) == len(before.items):

@@ -60,7 +60,6 @@ def usage_of(reported: Any) -> Usage:
 
     Raises:
         ValueError: it has no count of input tokens.
-
     """
     answer = _plain(reported)
     named = (answer.get(key) for key in ("usage", "usageMetadata", "usage_metadata"))

@@ -30,7 +30,6 @@ def tool_definition(
 
     Raises:
         ValueError: there is no format of that name.
-
     """
     for adapter in FORMATS:
         if format_name == adapter.NAME:
@@ -44,7 +43,6 @@ def tool_results(items: Sequence[Item], results: Sequence[ToolResult]) -> list[I
 
     Raises:
         MessagesError: the list is in no known format.
-
     """
     return adapter_of(items)[0].tool_results(results) if results else []
 
@@ -57,7 +55,6 @@ def appended(items: Sequence[Item], added: Sequence[Item]) -> list[Item]:
 
     Raises:
         MessagesError: `added` is in no known format.
-
     """
     return adapter_of(added)[0].appended(items, added)
 

@@ -33,7 +33,6 @@ def within(seconds: float, call: Callable[..., Result], *arguments: Any) -> Resu
 
     Raises:
         Exception: the call failed for another reason than its model, network or disk.
-
     """
     log, future = logging.getLogger(__name__), in_thread(functools.partial(call, *arguments))
     try:

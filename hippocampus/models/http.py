@@ -72,7 +72,6 @@ def ask(
 
     Raises:
         ProviderError: as `post`, or the answer lacks the part that is `wanted`.
-
     """
     answer = post(endpoint, path, {name: each for name, each in body.items() if each is not None})
     try:
@@ -86,7 +85,6 @@ def text_of(content: Any) -> str:
 
     Raises:
         TypeError: it is neither.
-
     """
     if isinstance(content, list):
         return "".join(part["text"] for part in content if part.get("type") == "text")
@@ -100,7 +98,6 @@ def post(endpoint: Endpoint, path: str, body: Mapping[str, Any]) -> Any:
 
     Raises:
         ProviderError: no answer after all attempts, an error status, or an answer that is not JSON.
-
     """
     where = f"{endpoint.place}/{path}"
     parts = urlsplit(endpoint.base_url)

@@ -32,7 +32,6 @@ def load(named: str | Path) -> Policy:
 
     Raises:
         PolicyError: there is no such policy, or the file has problems; it lists all of them.
-
     """
     try:
         return _load(_path_of(named, Path()), str(named), ())
@@ -53,7 +52,6 @@ def text_of(named: str | Path) -> str:
 
     Raises:
         PolicyError: there is no such policy, or the file is not text.
-
     """
     try:
         return _text(_path_of(named, Path()), str(named))

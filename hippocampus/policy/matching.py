@@ -52,7 +52,6 @@ def expression(pattern: str) -> Any:
 
     Raises:
         ValueError: it is not an RE2 expression, or would need too much memory.
-
     """
     try:
         return patterns.compiled(pattern)

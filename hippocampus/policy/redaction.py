@@ -52,7 +52,6 @@ def valid_pattern(pattern: str) -> str:
 
     Raises:
         ValueError: it is not an RE2 expression.
-
     """
     expression(pattern)
     return pattern

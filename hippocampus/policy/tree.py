@@ -140,7 +140,6 @@ def read(text: str) -> Tree:
 
     Raises:
         TreeError: it is not YAML, holds more than plain data, or is too large.
-
     """
     try:
         loader = _Loader(text)

@@ -114,7 +114,6 @@ def prices_for(table: str | None, model: str | None) -> Prices:
 
     Raises:
         ModelError: no such table, or no such model.
-
     """
     own = model_prices(model or DEFAULT_MODEL)
     if table is None:
@@ -137,7 +136,6 @@ def model_prices(model: str) -> Prices:
 
     Raises:
         ModelError: the package knows no such model.
-
     """
     from genai_prices.data_snapshot import get_snapshot
 

@@ -50,7 +50,6 @@ class Corpus:
         Raises:
             StoreError: the folder cannot be written.
             HippocampusError: the engine is not installed.
-
         """
         work = functools.partial(write_part, folder=self.folder, options=self.options)
         done = over_files(
@@ -76,7 +75,6 @@ def write_part(file: Path, folder: Path, options: Options) -> tuple[Path, FilePa
 
     Raises:
         StoreError: the folder cannot be written.
-
     """
     part = folder / _name(file, options)
     try:

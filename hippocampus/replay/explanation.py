@@ -40,7 +40,6 @@ def print_explanation(
 
     Raises:
         RecordingError: the recording has no such turn.
-
     """
     script = prepare(recording)
     if not 0 <= turn < len(script.call_ends):

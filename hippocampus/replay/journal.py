@@ -25,7 +25,6 @@ def held(folder: Path) -> Iterator[None]:
 
     Raises:
         StoreError: it cannot be written, or another run has it.
-
     """
     try:
         with files.held(folder / ".running"):
@@ -39,7 +38,6 @@ def read(path: Path) -> list[dict[str, Any]]:
 
     Raises:
         StoreError: it cannot be read.
-
     """
     try:
         lines = files.read_file(path).splitlines()

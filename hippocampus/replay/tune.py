@@ -262,7 +262,6 @@ def tune(
 
     Raises:
         RecordingError: there are no two owners with sessions that are long enough.
-
     """
     watch = functools.partial(observe_file, policy=policy, prices=prices)
     observed = sorted(

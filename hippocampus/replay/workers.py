@@ -59,7 +59,6 @@ def no_result(file: Path) -> NoReturn:
 
     Raises:
         RecordingError: always.
-
     """
     raise RecordingError(str(file), KILLED)
 
@@ -80,7 +79,6 @@ def over_files(
     Raises:
         HippocampusError: Ray is not installed.
         RecordingError: a file has no result, and `lost` is not given.
-
     """
     ordered = _largest_first(files)
     if engine == "ray":

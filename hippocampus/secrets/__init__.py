@@ -133,7 +133,6 @@ def find(text: str, *, cards: bool = False) -> list[Secret]:
     Args:
         text: the text to search, as written and with its encodings decoded.
         cards: whether the numbers of payment cards are secrets here.
-
     """
     found = []
     for layer in layers(text):

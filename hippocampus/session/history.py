@@ -59,7 +59,6 @@ class History:
 
         Raises:
             MessagesError: the list is in no known format.
-
         """
         reading = read_on(self.reading, items, same)
         kept = reading.kept

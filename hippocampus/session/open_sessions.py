@@ -32,7 +32,6 @@ class OpenSessions:
 
         Raises:
             StoreError: its ledger cannot be opened.
-
         """
         with self._lock:
             session = self._sessions.pop(session_id, None) or self._opened(session_id)

@@ -89,7 +89,6 @@ class Consolidator(Protocol):
 
         Raises:
             StoreError: the ledger cannot be read or written.
-
         """
 
     def end(self, session: SessionSnapshot, *, is_whole: bool) -> None:
@@ -103,7 +102,6 @@ class Consolidator(Protocol):
 
         Raises:
             StoreError: the ledger or the archive cannot be read or written.
-
         """
 
 

@@ -112,7 +112,6 @@ def redacted_list(items: Sequence[Item], rules: Rules) -> list[Item]:
 
     Raises:
         MessagesError: the list is in no known format.
-
     """
     if not rules.redacts:
         return list(items)

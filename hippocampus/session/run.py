@@ -92,7 +92,6 @@ class SessionRun:
         Raises:
             StoreError: it cannot be opened.
             ValueError: the session belongs to another agent.
-
         """
         with contextlib.ExitStack() as closing:
             opened = closing.enter_context(
@@ -134,7 +133,6 @@ class SessionRun:
             MessagesError: the list is in no known format.
             StoreError: what leaves the view cannot be put on disk; then nothing has left it.
             ViewError: the view would part a call from its result.
-
         """
         cold = idle_seconds > self._resources.prices.cache_seconds
         self.edits = 0
@@ -461,7 +459,6 @@ def _check(view: View) -> None:
 
     Raises:
         ViewError: a call in it has no result, or a result no call, and its list is better.
-
     """
     if wrong := view.parted():
         raise ViewError(f"the view is not sent: {wrong}")

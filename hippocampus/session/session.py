@@ -320,7 +320,6 @@ class Session:
 
         Raises:
             ValueError: another format.
-
         """
         self._named(name)
         known = self._resources.memory_tools if memory else None
@@ -367,7 +366,6 @@ class Session:
 
         Raises:
             RecallError: nothing can be served; `reason` has the cause, and the text names what to do instead.
-
         """
         selectors = {"pattern": pattern, "lines": lines, "path": path, "query": query}
         counts = {"head": head, "tail": tail, "context": context, "max_tokens": max_tokens}
@@ -455,7 +453,6 @@ class Session:
 
         Raises:
             MessagesError: the list is in no known format.
-
         """
         return retrieval.handle(
             plain.plain(plain.listed(items)),
@@ -492,7 +489,6 @@ class Session:
 
         Raises:
             ValueError: the call names no tool.
-
         """
         wanted = tool_cache.asked(call)
         with self._lock:
@@ -527,7 +523,6 @@ class Session:
 
         Raises:
             RecallError: nothing can be served; `reason` has the cause.
-
         """
         record = self._record_of(entry_id)
         original = self._retrieval.original(record).decode("utf-8", "surrogatepass")
@@ -538,7 +533,6 @@ class Session:
 
         Raises:
             RecallError: nothing can be served; `reason` has the cause.
-
         """
         return self._retrieval.text(self._record_of(entry_id))
 
@@ -558,7 +552,6 @@ class Session:
 
         Raises:
             StoreError: the ledger cannot be written.
-
         """
         with self._lock:
             self._run.state = self._run.state.with_record(record, self._run.rules)
@@ -571,7 +564,6 @@ class Session:
 
         Raises:
             RecallError: there is no such entry.
-
         """
         with self._lock:
             record = self._record_of(entry_id)
@@ -585,7 +577,6 @@ class Session:
 
         Raises:
             RecallError: one of them does not exist.
-
         """
         with self._lock:
             for record in [self._record_of(entry_id) for entry_id in entry_ids]:
@@ -601,7 +592,6 @@ class Session:
         Raises:
             ValueError: the text has no words.
             StoreError: it cannot be written down, or the session is closed.
-
         """
         if not text.strip():
             raise ValueError("a state needs words, such as 'deploying to staging'")
@@ -677,7 +667,6 @@ class Session:
 
         Raises:
             ValueError: there are no token counts in it.
-
         """
         usage, miss = usage_of(reported), cache_miss_of(reported)
         with self._lock:
@@ -706,7 +695,6 @@ class Session:
 
         Raises:
             StoreError: the session's ledger or archive cannot be read or written.
-
         """
         with self._lock:
             self._end(messages)
@@ -735,7 +723,6 @@ class Session:
 
         Raises:
             RecallError: no session has an entry of that id, or its content is gone.
-
         """
         with self._lock:
             if entry_id in self._known():

@@ -57,7 +57,6 @@ class State:
 
         Raises:
             StoreError: the ledger cannot be read.
-
         """
         last, sent = ledger.last_call(), ledger.sent(rules.encoding)
         weights = {key: each for key, each in zip(sent.keys, sent.tokens, strict=True) if each}

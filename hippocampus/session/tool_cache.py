@@ -38,7 +38,6 @@ def asked(call: Mapping[str, Any]) -> CanonicalCall:
 
     Raises:
         ValueError: it names no tool.
-
     """
     inner = next((call[key] for key in WRAPPED if key in call), None)
     named = inner if isinstance(inner, dict) else call

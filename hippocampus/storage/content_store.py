@@ -171,7 +171,6 @@ class DiskStore:
         Raises:
             SealedError: it is encrypted, and its key is not set.
             StoreError: the disk is full or not writable, or the database is damaged.
-
         """
         with self._opening, _as_store_error(self._folder):
             if self._opened is None:
@@ -199,7 +198,6 @@ class DiskStore:
 
         Raises:
             StoreError: the disk is full, locked, not writable or gone.
-
         """
         key = content_key(content)
         with _as_store_error(self._folder):
@@ -249,7 +247,6 @@ class DiskStore:
 
         Raises:
             StoreError: the stored bytes are damaged or cannot be read.
-
         """
         with _as_store_error(self._folder):
             packed = self._cache.get(key)
@@ -260,7 +257,6 @@ class DiskStore:
 
         Raises:
             StoreError: they are damaged.
-
         """
         try:
             parts, sealed = _without_parts(packed)
@@ -315,7 +311,6 @@ class DiskStore:
 
         Raises:
             StoreError: the database cannot be written.
-
         """
         with _as_store_error(self._folder), self._cache.transact(retry=True):
             found = self._stored(key)
@@ -328,7 +323,6 @@ class DiskStore:
 
         Raises:
             StoreError: the database cannot be read.
-
         """
         for key in self.keys():
             found = self._stored(key)
@@ -377,7 +371,6 @@ def opened_store(state: StateDir) -> Iterator[ContentStore]:
 
     Raises:
         StoreError: `STORE` names nothing that makes a store.
-
     """
     named = os.environ.get(STORE, "")
     if not named:

@@ -61,7 +61,6 @@ def copied(source: StateStore, target: StateStore) -> Iterator[Copied]:
 
     Raises:
         StoreError: a state cannot be read or written, or a copy is not what was written.
-
     """
     with source.contents() as contents, target.contents() as copies:
         source.open(SECONDS)

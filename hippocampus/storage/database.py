@@ -32,7 +32,6 @@ def connected(state: StateDir) -> sqlite3.Connection:
         OSError: the file or its folder cannot be created.
         StoreError: the directory was written by an earlier or a later version.
         sqlite3.Error: the file is damaged, or locked for longer than `sqlite.BUSY_SECONDS`.
-
     """
     return opened_at(state.database)
 
@@ -77,7 +76,6 @@ def opened(state: StateDir) -> Iterator[sqlite3.Connection]:
 
     Raises:
         StoreError: it cannot be read or written.
-
     """
     with as_store_error(state), contextlib.closing(connected(state)) as db:
         yield db
@@ -89,7 +87,6 @@ def reading(state: StateDir) -> Iterator[sqlite3.Connection]:
 
     Raises:
         StoreError: it cannot be read.
-
     """
     with as_store_error(state):
         _refuse_earlier(state.database)
@@ -107,7 +104,6 @@ def has_facts(state: StateDir) -> bool:
 
     Raises:
         StoreError: it cannot be read.
-
     """
     if not state.database.exists():
         return False
@@ -121,7 +117,6 @@ def backup(state: StateDir, path: Path) -> None:
 
     Raises:
         StoreError: it cannot be read, or the file cannot be written.
-
     """
     with opened(state) as db:
         files.private_file(path)

@@ -32,7 +32,6 @@ def sealed(packed: bytes, name: str) -> bytes:
 
     Raises:
         StoreError: the key cannot be used.
-
     """
     key = _key()
     if key is None:
@@ -50,7 +49,6 @@ def unsealed(packed: bytes, name: str) -> bytes:
 
     Raises:
         StoreError: they are encrypted under another key, or damaged, or there is no key.
-
     """
     if not is_sealed(packed):
         return packed
@@ -76,7 +74,6 @@ def require(marked: bytes, place: str) -> None:
 
     Raises:
         SealedError: there is no key, or it is another one.
-
     """
     try:
         unsealed(marked, SEALED.decode())

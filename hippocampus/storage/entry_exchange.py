@@ -37,7 +37,6 @@ def documents(state: StateDir, session: str | None = None) -> list[dict[str, Any
 
     Raises:
         StoreError: a ledger cannot be read, or an entry in it is damaged.
-
     """
     return [
         EntryDocument(hippocampus_entry=record.entry, session=found.name).model_dump(mode="json")
@@ -74,7 +73,6 @@ def parsed(text: str, session: str = "") -> list[EntryDocument]:
 
     Raises:
         ValueError: with one line for each problem.
-
     """
     try:
         try:
@@ -112,7 +110,6 @@ def take_in(
 
     Raises:
         StoreError: a ledger or the content store cannot be read or written.
-
     """
     by_session: dict[str, dict[str, Entry]] = {}
     for each in found:

@@ -46,7 +46,6 @@ def private_file(path: Path) -> None:
 
     Raises:
         OSError: it cannot be made, or is a link to a file that is missing, which would be made.
-
     """
     try:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
@@ -62,7 +61,6 @@ def create_file(path: Path, content: bytes) -> None:
 
     Raises:
         OSError: as `private_file`.
-
     """
     if not path.exists():
         half = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
@@ -124,7 +122,6 @@ def held(path: Path, max_seconds: float | None = None) -> Iterator[None]:
     Raises:
         OSError: others hold it for longer than `max_seconds`, or `MAX_WAIT_SECONDS` where that is
             not given; or it is a link.
-
     """
     private_folder(path.parent)
     with holding(file_lock(path), max_seconds):
@@ -158,7 +155,6 @@ def opened_for_append(path: Path) -> int:
 
     Raises:
         OSError: it cannot be opened, or is a link, behind which another file would be written.
-
     """
     return _opened(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | NO_LINK)
 
@@ -168,7 +164,6 @@ def read_file(path: Path, *, follows_links: bool = False) -> bytes:
 
     Raises:
         OSError: it cannot be read, or is no file, or a link where these are not followed.
-
     """
     try:
         descriptor = _opened(path, os.O_RDONLY | (0 if follows_links else NO_LINK))

@@ -36,7 +36,6 @@ def crib_rows(path: Path) -> CribRows | None:
 
     Raises:
         StoreError: it cannot be read.
-
     """
     try:
         with reading(path.resolve()) as db:
@@ -54,7 +53,6 @@ def opencode_sessions(path: Path) -> list[dict[str, Any]]:
 
     Raises:
         StoreError: the file is no database of opencode, or is damaged.
-
     """
     try:
         with reading(path) as db:

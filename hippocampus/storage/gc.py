@@ -185,7 +185,6 @@ def plan_conversations(state: StateDir, rules: GcRules, now: float) -> dict[str,
 
     Raises:
         StoreError: the proxy's file cannot be read.
-
     """
     sent = proxy.sent(state)
     found = {session: rules.rule_by_age(session, at, now) for session, at in sent.items()}
@@ -223,7 +222,6 @@ def collect(
 
     Raises:
         StoreError: the store or the tombstones cannot be read or written.
-
     """
     when = datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds")
     before = started if put_before is None else put_before
@@ -248,7 +246,6 @@ def collect_copies(
 
     Raises:
         StoreError: the state or the search index cannot be written.
-
     """
     active = activity(state)
     gone = [each for each in removals if active.get(each.session, 0.0) <= started]
@@ -267,7 +264,6 @@ def holdings(state: StateDir, store: ContentStore) -> list[Holding]:
 
     Raises:
         StoreError: the store or the state cannot be read; then nothing may be removed.
-
     """
     stored = list(store.stored())
     by_key = references(state)
@@ -287,7 +283,6 @@ def references(state: StateDir) -> dict[str, list[Reference]]:
 
     Raises:
         StoreError: the state cannot be read; then nothing may be removed.
-
     """
     found: dict[str, list[Reference]] = {}
     with database.reading(state) as db:
@@ -308,7 +303,6 @@ def copies(state: StateDir) -> list[SessionCopy]:
 
     Raises:
         StoreError: the state cannot be read; then nothing may be removed.
-
     """
     stored = {each.session: each.size_bytes for each in conversations(state)}
     indexed = search_index.names(state.index)

@@ -27,7 +27,6 @@ def add(state: str, fields: dict[str, Any]) -> None:
 
     Raises:
         StoreError: the state cannot be written.
-
     """
     session = storable(str(fields.get("session") or ""))
     queries = (ADD, (time.time(), session, json.dumps(fields))), (TRIM, (MAX_EVENTS,))
@@ -44,7 +43,6 @@ def events(state: str) -> list[dict[str, Any]]:
 
     Raises:
         StoreError: the state cannot be read.
-
     """
     if is_address(state):
         [rows] = _on_server(state, (EVENTS, ()))

@@ -274,7 +274,6 @@ class StateRows(abc.ABC):
 
         Raises:
             StoreError: the state cannot be read, or the entry is damaged.
-
         """
         [rows] = self.rows((OWNER, (self.named(entry_id),)))
         return (rows[0][0], record_of(rows[0][1:])) if rows else None
@@ -284,7 +283,6 @@ class StateRows(abc.ABC):
 
         Raises:
             StoreError: the state cannot be read, or an entry is damaged.
-
         """
         [found] = self.rows((EARLIER, (self.named(agent), self.named(session), sessions)))
         newest = [(query, (n,)) for n, _ in found for query in (NEWEST_AWAY, NEWEST_STATES)]
@@ -299,7 +297,6 @@ class StateRows(abc.ABC):
 
         Raises:
             StoreError: the state cannot be read.
-
         """
         [rows] = self.rows(("SELECT removed, rule FROM tombstone WHERE content = ?", (key,)))
         return (rows[0][0], rows[0][1]) if rows else None
@@ -309,7 +306,6 @@ class StateRows(abc.ABC):
 
         Raises:
             StoreError: the state cannot be read.
-
         """
         query = "SELECT name FROM session WHERE changes > consolidated ORDER BY number"
         return [name for (name,) in self.rows((query, ()))[0]]
@@ -319,7 +315,6 @@ class StateRows(abc.ABC):
 
         Raises:
             StoreError: the state cannot be read.
-
         """
         [rows] = self.rows(("SELECT agent FROM session WHERE name = ?", (self.named(session),)))
         return str(rows[0][0]) if rows else None
@@ -443,7 +438,6 @@ class Ledger(SessionRows):
 
         Raises:
             StoreError: the file is locked, full, damaged or gone; then nothing was written.
-
         """
         number, call = self._number, turn.call
         with self._change() as db:
@@ -503,7 +497,6 @@ class Ledger(SessionRows):
 
         Raises:
             ValueError: it belongs to another agent; the ledger is closed then.
-
         """
         if named:
             with self._transaction() as db:
@@ -576,7 +569,6 @@ class Ledger(SessionRows):
 
         Raises:
             StoreError: it cannot be read or written; then it stays as it is.
-
         """
         try:
             with database.as_store_error(self._state):
@@ -639,7 +631,6 @@ def activity(state: StateDir) -> dict[str, float]:
 
     Raises:
         StoreError: the state cannot be read.
-
     """
     with database.reading(state) as db:
         is_open = open_sessions(db)
@@ -652,7 +643,6 @@ def stored_sessions(state: StateDir, *, damaged: bool = False) -> list[StoredSes
 
     Raises:
         StoreError: the state cannot be read, or an entry is damaged and `damaged` is not set.
-
     """
     with database.reading(state) as db:
         is_open = open_sessions(db)
@@ -676,7 +666,6 @@ def last_calls(state: StateDir) -> dict[str, ModelCall]:
 
     Raises:
         StoreError: the state cannot be read.
-
     """
     with database.reading(state) as db:
         rows = db.execute(LAST_CALLS)
@@ -695,7 +684,6 @@ def forget(db: sqlite3.Connection, session: str) -> None:
     Raises:
         StoreError: a process has it open.
         sqlite3.Error: the rows cannot be removed.
-
     """
     _expect_closed(db, session)
     db.execute("DELETE FROM session WHERE name = ?", (storable(session),))
@@ -741,7 +729,6 @@ def record_of(row: tuple[Any, ...]) -> Record:
 
     Raises:
         StoreError: they are damaged.
-
     """
     entry_id, origin, content, form, kind, tool, arguments, tokens, stage, shown, entry = row
     origin, tool, arguments = map(_decoded, (origin, tool, arguments))

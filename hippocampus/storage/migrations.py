@@ -58,7 +58,6 @@ def migrate(db: sqlite3.Connection, path: str, schema: Schema) -> None:
         LaterVersionError: the file is of a later version.
         StoreError: it is of another kind, or has other columns.
         sqlite3.Error: it is locked, full or damaged.
-
     """
     if db.execute("PRAGMA user_version").fetchone()[0] == _stamp(db, schema):
         (count,) = db.execute("SELECT count(*) FROM migration").fetchone()
@@ -112,7 +111,6 @@ def applied(db: sqlite3.Connection, path: str, schema: Schema) -> list[str]:
     Raises:
         LaterVersionError: the file is of a later version.
         StoreError: it is of another kind.
-
     """
     known = [each.name for each in schema.migrations]
     columns = columns_of(db)

@@ -104,7 +104,6 @@ def text_of(content: bytes, near: str = "") -> str:
 
     Raises:
         DamagedError: the bytes are damaged, or unpack to more than such a text has.
-
     """
     most = max(4 * MAX_TEXT_CHARACTERS, len(content))
     unpacker = zlib.decompressobj(RAW_WINDOW_BITS, (WORDS_OF_ENTRIES + near).encode())
@@ -137,7 +136,6 @@ def unpacked(content: bytes, parts: bytes = b"") -> bytes:
 
     Raises:
         DamagedError: one is cut short or damaged, or they unpack to more than `max_bytes`.
-
     """
     most, whole, rest = max_bytes(len(content)), bytearray(), memoryview(content)
     try:
@@ -167,7 +165,6 @@ def unzipped(content: bytes, suffix: str) -> Iterator[tuple[str, bytes]]:
 
     Raises:
         DamagedError: the file or a member is damaged, or they unpack to more than `max_bytes`.
-
     """
     left = max_bytes(len(content))
     try:

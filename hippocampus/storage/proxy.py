@@ -49,7 +49,6 @@ class DirectoryConversations:
 
         Raises:
             StoreError: it cannot be read or written.
-
         """
         self._lock = threading.Lock()
         with database.as_store_error(state):
@@ -133,7 +132,6 @@ def sent(state: StateDir) -> Mapping[str, float]:
 
     Raises:
         StoreError: the file cannot be read; then nothing may be removed.
-
     """
     query = "SELECT session, sent FROM proxy_conversation ORDER BY sent, session"
     with database.reading(state) as db:
@@ -147,7 +145,6 @@ def remove(state: StateDir, sessions: Iterable[str], sent_before: float) -> list
 
     Raises:
         StoreError: the file cannot be read or written.
-
     """
     names = json.dumps(list(sessions))
     with database.opened(state) as db, transaction(db):

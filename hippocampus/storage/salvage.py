@@ -53,7 +53,6 @@ def lost(state: StateDir) -> list[str]:
 
     Raises:
         StoreError: nothing can be read.
-
     """
     return _copied(state.database, sqlite.IN_MEMORY)
 
@@ -66,7 +65,6 @@ def salvage(state: StateDir) -> None:
     Raises:
         StoreError: a process has it open, or the new file cannot be written.
         OSError: it cannot be replaced.
-
     """
     path = state.database
     half = path.with_name(f".{path.name}.tmp")
@@ -88,7 +86,6 @@ def set_aside(path: Path) -> None:
     Raises:
         StoreError: a process has it open.
         OSError: it cannot be renamed.
-
     """
     with contextlib.suppress(sqlite3.Error):  # a file that SQLite cannot read is open nowhere
         if sqlite.is_open(path):

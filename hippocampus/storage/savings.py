@@ -37,7 +37,6 @@ def savings(state: StateDir, prices: Prices) -> list[Savings]:
 
     Raises:
         StoreError: the state cannot be read.
-
     """
     found = []
     calls = ledger.last_calls(state)

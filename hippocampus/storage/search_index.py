@@ -226,7 +226,6 @@ def forget(path: Path, sessions: Iterable[str]) -> None:
 
     Raises:
         StoreError: the file cannot be written.
-
     """
     if not path.exists():
         return

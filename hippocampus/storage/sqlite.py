@@ -32,7 +32,6 @@ def connected(path: Path | str, *, synchronous: str = "NORMAL") -> sqlite3.Conne
     Raises:
         OSError: the file or its folder cannot be created.
         sqlite3.Error: the file is damaged, or locked for longer than `BUSY_SECONDS`.
-
     """
     if str(path) != IN_MEMORY:
         files.private_folder(Path(path).parent)
@@ -67,7 +66,6 @@ def use_write_ahead_log(db: sqlite3.Connection, busy_seconds: float) -> None:
 
     Raises:
         sqlite3.OperationalError: the file was locked for longer than `busy_seconds`.
-
     """
     _repeated(db, "PRAGMA journal_mode = WAL", busy_seconds, lambda: PAUSE_SECONDS)
 
@@ -93,7 +91,6 @@ def shrink(db: sqlite3.Connection) -> None:
 
     Raises:
         sqlite3.Error: the file is locked for longer than `BUSY_SECONDS`, or damaged.
-
     """
     (free,) = db.execute("PRAGMA freelist_count").fetchone()
     for _ in range(free // SHRUNK_PAGES):
@@ -108,7 +105,6 @@ def wipe(db: sqlite3.Connection) -> None:
     Raises:
         TimeoutError: another connection reads the log for longer than `BUSY_SECONDS`.
         sqlite3.Error: the file is locked for longer than `BUSY_SECONDS`, or damaged.
-
     """
     shrink(db)
     (is_read, *_) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -134,7 +130,6 @@ def transaction(db: sqlite3.Connection, busy_seconds: float | None = None) -> It
     Raises:
         sqlite3.Error: the file is full, damaged, or locked for longer than `busy_seconds`, or
             `BUSY_SECONDS` where that is not given.
-
     """
     seconds = BUSY_SECONDS if busy_seconds is None else busy_seconds
     db.execute("PRAGMA busy_timeout = 0")
@@ -169,7 +164,6 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 
     Raises:
         sqlite3.Error: the file is not there, damaged, or locked for longer than `BUSY_SECONDS`.
-
     """
     # A connection that may write removes the log when it is the last to close. Removing an empty log
     # changes nothing else; one with pages belongs to a process that runs or has crashed, and stays.

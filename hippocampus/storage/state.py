@@ -118,7 +118,6 @@ class StateStore(Protocol):
 
         Raises:
             StoreError: the state is a directory, whose sessions are consolidated as they end.
-
         """
 
     def exported(self, session: str) -> bytes:
@@ -216,7 +215,6 @@ def directory_of(state: StateStore) -> StateDir:
 
     Raises:
         StoreError: it is on a server.
-
     """
     if isinstance(state, DirectoryState):
         return state.layout
@@ -230,7 +228,6 @@ def state_of(named: str | Path, tenant: str = "", payloads: str = "") -> StateSt
 
     Raises:
         StoreError: an address cannot be read, there is no tenant, or a driver is not installed.
-
     """
     if not is_address(named):
         if payloads:

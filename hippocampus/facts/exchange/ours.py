@@ -74,7 +74,6 @@ def copy(source: Facts, target: Facts) -> Imported:
 
     Raises:
         StoreError: the copy differs from the source.
-
     """
     found = document(source, EVERY_AGENT)
     gone, db = memories.forgotten(source.tables.database), target.tables.database

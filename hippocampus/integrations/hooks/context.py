@@ -23,7 +23,6 @@ def added(event: dict[str, Any], state: str, policy: str) -> str:
 
     Raises:
         HippocampusError: the memory or the policy cannot be read.
-
     """
     is_start, text = event["hook_event_name"] == "SessionStart", ""
     if is_start:

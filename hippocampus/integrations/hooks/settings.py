@@ -109,7 +109,6 @@ class SettingsChange:
 
         Raises:
             StoreError: it cannot be written.
-
         """
         if self.before == self.after:
             return
@@ -153,7 +152,6 @@ def installed(host: Host, project: Path | None, state: str, policy: str) -> list
 
     Raises:
         StoreError: a file of settings cannot be read.
-
     """
 
     def with_hooks(found: Settings) -> None:
@@ -185,7 +183,6 @@ def uninstalled(host: Host, project: Path | None) -> list[SettingsChange]:
 
     Raises:
         StoreError: a file of settings cannot be read.
-
     """
 
     def without_hooks(found: Settings) -> None:
@@ -213,7 +210,6 @@ def hook_command(host: Host, project: Path | None) -> str:
 
     Raises:
         StoreError: the file of settings cannot be read.
-
     """
     event = "AfterTool" if host.name == "gemini" else "PostToolUse"
     with _of_usual_form(path := hooks_path(host, project)):
@@ -227,7 +223,6 @@ def server_command(host: Host, project: Path | None) -> list[str]:
 
     Raises:
         StoreError: the file of settings cannot be read.
-
     """
     with _of_usual_form(path := servers_path(host, project)):
         if path.suffix == ".toml":

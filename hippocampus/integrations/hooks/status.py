@@ -38,7 +38,6 @@ def report(host: settings.Host, project: Path | None, state: str) -> tuple[list[
 
     Raises:
         StoreError: a file of settings cannot be read.
-
     """
     hook, server = settings.hook_command(host, project), settings.server_command(host, project)
     answers, hook_answer = _probed(hook, PROBE, b"")

@@ -34,7 +34,6 @@ def stored(result: LargeResult, state: str, policy_name: str, transcript: str) -
     Raises:
         PolicyError: the policy cannot be read.
         StoreError: the result cannot be stored.
-
     """
     rules = policy.load(policy_name)
     size, kind = tokens.count(result.text), indexing.kind_of(result.text)

@@ -36,7 +36,6 @@ def consolidate(state: str, policy: str, session: str, transcript: Path) -> None
 
     Raises:
         HippocampusError: the transcript or the memory cannot be read.
-
     """
     from hippocampus.memory import Hippocampus
     from hippocampus.replay.readers import read_file

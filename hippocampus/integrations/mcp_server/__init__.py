@@ -101,7 +101,6 @@ def server(tools: Tools, profile: str = "hippocampus") -> MCPServer[Any]:
 
     Raises:
         KeyError: there is no such profile.
-
     """
     found: MCPServer[Any] = MCPServer(
         "hippocampus",

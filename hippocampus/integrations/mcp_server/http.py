@@ -30,7 +30,6 @@ def app(servers: Mapping[str, MCPServer[Any]], host: str) -> Starlette:
 
     Raises:
         ValueError: another machine could reach it, and there is no token.
-
     """
     is_local = host in LOOPBACK or host == "[::1]"
     if not is_local and "" in servers:

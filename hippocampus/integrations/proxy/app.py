@@ -190,7 +190,6 @@ class Proxy:
 
         Raises:
             httpx.HTTPError: the provider cannot be reached, or does not answer.
-
         """
         left_out = MADE_ANEW | ({b"accept-encoding"} if is_read else set())
         headers = [each for each in _end_to_end(request.headers.raw) if each[0] not in left_out]
@@ -384,7 +383,6 @@ def proxy_app(  # noqa: PLR0913, PLR0917 - one parameter a setting
     Raises:
         PolicyError: the policy cannot be read.
         StoreError: the state cannot be used.
-
     """
     metrics = Metrics()
     service = Service(state, policy, upstream, (metrics, *observers), tenant)

@@ -33,7 +33,6 @@ class Body:
 
         Raises:
             ValueError: it is not one JSON object in UTF-8 with each name once.
-
         """
         self.values: dict[str, Any] = {}
         self._text = content.decode()

@@ -53,7 +53,6 @@ def chains_of(
 
     Raises:
         AttributeError, KeyError, TypeError: a message is malformed.
-
     """
     runs = [
         [number for number, _ in run]
@@ -106,7 +105,6 @@ class KnownConversations:
 
         Raises:
             sqlite3.Error, StoreError: the state is full, damaged, locked or away.
-
         """
         # A known list that is not the newest of its conversation was taken back by the host, but
         # for the very start, which any conversation may have.
@@ -117,7 +115,6 @@ class KnownConversations:
 
         Raises:
             sqlite3.Error, StoreError: the state is full, damaged, locked or away.
-
         """
         self._store.keep(chain, session, json.dumps([list(each) for each in rounds]))
 
@@ -126,7 +123,6 @@ class KnownConversations:
 
         Raises:
             sqlite3.Error, StoreError: the state cannot be read.
-
         """
         kept = self._store.kept([chain for _, chain in chains.ends.values()])
         adapter = answers.ADAPTER

@@ -140,7 +140,6 @@ class Exchange:
 
         Raises:
             TooManyRoundsError: the model has called recall too often.
-
         """
         if len(self.answer.rounds) >= MAX_ROUNDS:
             raise TooManyRoundsError(
@@ -179,7 +178,6 @@ class Service:
         Raises:
             PolicyError: the policy cannot be read.
             StoreError: the state cannot be used.
-
         """
         self._policy, self._upstream = policy, upstream
         self._observers = observers

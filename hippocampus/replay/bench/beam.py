@@ -22,7 +22,6 @@ def read(folders: Sequence[Path]) -> list[BenchConversation]:
 
     Raises:
         RecordingError: a folder has no chat, or a file is not BEAM's JSON.
-
     """
     found = []
     for folder in folders:

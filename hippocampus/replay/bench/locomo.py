@@ -23,7 +23,6 @@ def read(path: Path) -> list[BenchConversation]:
 
     Raises:
         RecordingError: the file is missing or is not LoCoMo's JSON.
-
     """
     try:
         return [_conversation(sample) for sample in json.loads(path.read_text(encoding="utf-8"))]

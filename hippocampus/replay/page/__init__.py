@@ -26,7 +26,6 @@ def write_page(outcome: dict[str, Any], path: Path) -> None:
 
     Raises:
         OSError: the file cannot be written.
-
     """
     # Bytes, since the policy names the hashes of style and script: no newline may change.
     # A path that is no Unicode holds lone surrogates, which have no bytes in UTF-8.

@@ -31,7 +31,6 @@ def iter_files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
 
     Raises:
         RecordingError: there is nothing at a path.
-
     """
     seen = set[Path]()
     for path in map(Path, paths):
@@ -63,7 +62,6 @@ def read_file(path: str | os.PathLike[str]) -> list[Recording]:
 
     Raises:
         RecordingError: the file cannot be read, or is in no known format.
-
     """
     is_own = archive.is_session(Path(path))
     document = archive.exported(Path(path)) if is_own else codex.with_beginning(load(str(path)))
@@ -79,7 +77,6 @@ def read_bytes(name: str, content: bytes) -> list[Recording]:
 
     Raises:
         RecordingError: the content is in no known format.
-
     """
     return _recordings(of_bytes(name, content))
 

@@ -56,7 +56,6 @@ def sessions(database: Path) -> list[Path]:
 
     Raises:
         RecordingError: its database cannot be read.
-
     """
     with _as_recording_error(database):
         found = storage.stored(StateDir(database.parent))
@@ -68,7 +67,6 @@ def exported(path: Path) -> JsonDocument:
 
     Raises:
         RecordingError: it cannot be read.
-
     """
     with _as_recording_error(path):
         lines = storage.exported(StateDir(path.parent.parent), unquote(path.name))

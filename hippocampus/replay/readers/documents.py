@@ -50,7 +50,6 @@ def load(path: str) -> JsonDocument:
 
     Raises:
         RecordingError: the file cannot be opened, unpacked or parsed.
-
     """
     try:
         with Path(path).open("rb") as file:
@@ -70,7 +69,6 @@ def of_bytes(path: str, data: bytes) -> JsonDocument:
 
     Raises:
         RecordingError: it cannot be unpacked.
-
     """
     try:
         if data.startswith(packing.ZIP):

@@ -91,7 +91,6 @@ def read(document: JsonDocument) -> DocumentContents:
 
     Raises:
         RecordingError: the document is in no known format.
-
     """
     for reader in (*READERS, *LISTS) if document.records else ():
         if reader.recognises(document.records):

@@ -32,7 +32,6 @@ def make_recordings(document: JsonDocument, contents: DocumentContents) -> list[
 
     Raises:
         RecordingError: no conversation is left, and lines of the file are broken.
-
     """
     made = [
         (conversation.name, _recording(document.path, contents.format, conversation))

@@ -43,7 +43,6 @@ def exported(path: Path) -> list[JsonRecord]:
 
     Raises:
         RecordingError: the file is no database of opencode, or is damaged.
-
     """
     try:
         return [JsonRecord(session) for session in opencode_sessions(path)]

@@ -247,7 +247,6 @@ def _reply(folder: StudyFolder, name: str, wire: Wire, body: Item, turn: int) ->
 
     Raises:
         ProviderError: there is no usable answer; the next run asks for it again.
-
     """
     known = folder.answers[name].exchange
     if turn < len(known):
@@ -320,7 +319,6 @@ def answered(file: Path, arguments: str) -> str:
 
     Raises:
         StoreError: the file is no case of a study, or nothing is stored for it.
-
     """
     folder = StudyFolder(file.absolute().parent.parent.parent)
     case = folder.readings().get(file.stem)

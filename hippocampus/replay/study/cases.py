@@ -63,7 +63,6 @@ def prepare(folder: StudyFolder, skipped: Callable[[str], None]) -> Iterator[Mom
 
     Raises:
         RecordingError: no session has a fitting moment.
-
     """
     if not folder.moments:
         settings = folder.settings

@@ -40,7 +40,6 @@ class StudySettings:
         Raises:
             PolicyError: two conditions have the same name, one to compare with is not known, or a
                 moment has more readings than a judge has letters.
-
         """
         for each in self.against:
             if each not in (RAW, OFFLOAD):
@@ -125,7 +124,6 @@ class StudyFolder:
 
         Raises:
             StoreError: it cannot be read, or is of another study.
-
         """
         self.path = path
         self.moments: list[Moment] = []

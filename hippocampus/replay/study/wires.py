@@ -77,7 +77,6 @@ class Wire:
 
         Raises:
             ProviderError: it holds neither text nor calls.
-
         """
         message: Item = {}
         refused: object = ""
@@ -117,7 +116,6 @@ def wire_of(named: str) -> Wire:
     Raises:
         ProviderError: the name is of another form, its URL has a password, or a provider's own
             endpoint has no key.
-
     """
     kind, _, rest = named.partition(":")
     model, _, address = rest.partition("@http")

@@ -36,7 +36,6 @@ def tasks_in(folder: Path) -> list[Task]:
 
     Raises:
         StoreError: there is none, or one is not whole.
-
     """
     found = []
     for home in sorted(path.parent for path in folder.glob("*/prompt.md")):
@@ -103,7 +102,6 @@ class TrialRecord:
 
         Raises:
             StoreError: it is that of a trial with other settings.
-
         """
         self.path, self.settings = path, given
         self.attempts: defaultdict[str, Attempt] = defaultdict(Attempt)

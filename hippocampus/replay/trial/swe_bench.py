@@ -37,7 +37,6 @@ def write_tasks(file: Path, clones: Path, folder: Path, test_command: str) -> Pa
 
     Raises:
         StoreError: a task lacks a field, a clone or a commit.
-
     """
     text = file.read_text("utf-8", "replace")
     listed = json_text.read(text, None)

@@ -49,7 +49,6 @@ def exported(state: StateDir, session: str) -> bytes:
 
     Raises:
         StoreError: the state cannot be read.
-
     """
     with database.reading(state) as db:
         found = db.execute(NUMBER, (storable(session),)).fetchone()
@@ -63,7 +62,6 @@ def conversation(state_dir: str | Path, session: str) -> ArchivedConversation:
 
     Raises:
         StoreError: the state cannot be read.
-
     """
     found = ArchivedConversation(session)
     for record in parsed(exported(StateDir(Path(state_dir)), session)):
@@ -81,7 +79,6 @@ def stored(state: StateDir) -> Iterator[Stored]:
 
     Raises:
         StoreError: the state cannot be read.
-
     """
     with database.reading(state) as db:
         for number, name in db.execute(

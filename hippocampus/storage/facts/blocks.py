@@ -47,7 +47,6 @@ class Blocks:
 
         Raises:
             BlockError: the key is empty or the value is too long.
-
         """
         if not key.strip():
             raise BlockError("empty", key, "a memory block needs a name")
@@ -70,7 +69,6 @@ class Blocks:
 
         Raises:
             BlockError: the block would be too long.
-
         """
         with self._db.transaction():
             old = self.get(key, agent=agent, scope=scope)
@@ -84,7 +82,6 @@ class Blocks:
 
         Raises:
             BlockError: the block is missing, the text does not stand in it, or it gets too long.
-
         """
         with self._db.transaction():
             block = self.get(key, agent=agent, scope=scope)

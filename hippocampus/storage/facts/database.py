@@ -33,7 +33,6 @@ class Database:
 
         Raises:
             StoreError: it cannot be opened, or is of something else.
-
         """
         self.path = str(path)
         self.text = text
@@ -133,7 +132,6 @@ class Database:
         Raises:
             FactError: a value is half a character, or a number of more than 64 bits.
             StoreError: the file cannot be read or written.
-
         """
         with self._lock:
             try:

@@ -18,7 +18,6 @@ def messages(
 
     Raises:
         FactError: the table is missing or has no column of text.
-
     """
     columns = [row[1] for row in db.rows("SELECT * FROM pragma_table_info(?)", (table,))]
     if not columns:

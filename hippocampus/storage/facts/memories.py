@@ -82,7 +82,6 @@ def by_id(db: Database, ids: Iterable[str]) -> dict[str, tuple[int, Memory]]:
 
     Raises:
         FactError: it is one text, whose letters would be taken for ids.
-
     """
     if isinstance(ids, str):
         raise FactError(f"ids are a list of texts; {ids[:SHOWN_CHARACTERS]!r} is one text")

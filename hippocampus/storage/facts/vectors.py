@@ -44,7 +44,6 @@ class Vectors:
         Raises:
             EmbeddingModelError: it is bound to another model.
             FactError: the model's vectors have another length than those in the file.
-
         """
         self.require(model)
         if self.dimensions not in (0, dimensions):

@@ -48,7 +48,6 @@ class PostgresState(StateRows):
 
         Raises:
             StoreError: no tenant is named, or the address cannot be read.
-
         """
         if not tenant:
             raise StoreError('a state on PostgreSQL needs the name of a tenant: tenant="acme"')

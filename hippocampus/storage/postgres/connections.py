@@ -80,7 +80,6 @@ class Connections:
 
         Raises:
             StoreError: the address cannot be read.
-
         """
         try:
             named = conninfo.conninfo_to_dict(address)
@@ -101,7 +100,6 @@ class Connections:
 
         Raises:
             StoreError: the server does not answer within `seconds`, or refuses.
-
         """
         with self._lock:
             if self._pool is not None:
@@ -153,7 +151,6 @@ class Connections:
 
         Raises:
             StoreError: the server did not answer in time, or refused.
-
         """
         until = min(time.monotonic() + seconds, self._bound.until)
         if time.monotonic() < self._shut_until:
@@ -206,7 +203,6 @@ def _migrate(db: psycopg.Connection[Any]) -> None:
 
     Raises:
         StoreError: the role would see the rows of all tenants, or the tables are of a later version.
-
     """
     (passes,) = db.execute(
         "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"

@@ -43,7 +43,6 @@ class PostgresContents:
 
         Raises:
             StoreError: the key of encryption cannot be used, or object storage fails.
-
         """
         key = content_key(content)
         compressed = zstandard.ZstdCompressor(level=LEVEL).compress(content)

@@ -30,7 +30,6 @@ class Objects:
 
         Raises:
             StoreError: the address cannot be read, or its client is not installed.
-
         """
         try:
             import obstore
@@ -54,7 +53,6 @@ class Objects:
 
         Raises:
             StoreError: no answer within `seconds`, or a refusal.
-
         """
 
         def put() -> None:
@@ -68,7 +66,6 @@ class Objects:
 
         Raises:
             StoreError: no answer within `seconds`, or a refusal.
-
         """
 
         def get() -> bytes:
@@ -85,7 +82,6 @@ class Objects:
 
         Raises:
             StoreError: no answer within `seconds`, or a refusal.
-
         """
         self._within(seconds, lambda: self._client.delete(self._store, name))
 

@@ -91,7 +91,6 @@ class PostgresSession(SessionRows):
 
         Raises:
             StoreError: the server does not answer in time.
-
         """
         self._connections = connections
         self._contents = contents
@@ -190,7 +189,6 @@ class PostgresSession(SessionRows):
 
         Raises:
             ValueError: it belongs to another agent; the session is closed then.
-
         """
         owner, wanted = self._row[0], storable_name(named)
         if wanted and not owner:
@@ -246,7 +244,6 @@ class PostgresSession(SessionRows):
 
         Raises:
             StoreError: the server does not answer in time, or refuses; then nothing was written.
-
         """
         number, call, records = self._number, turn.call, turn.records
         first, keys, weights, encoding = turn.sent
