@@ -46,9 +46,7 @@ def reason_of_list(messages: Sequence[Message], fresh: Sequence[Message]) -> str
         return "the list starts with a tool's output, so it has new messages only"
     for message in fresh:
         for part in message.parts:
-            block: Any = message.raw
-            for key in part.path if part.kind == "opaque" else ():
-                block = block[key]
+            block = message.held(part) if part.kind == "opaque" else None
             if isinstance(block, Mapping) and block.get("type") in COMPACTION:
                 return "the provider has compacted the list, and reads only what follows"
     return ""

@@ -136,11 +136,9 @@ def records(value: Any, path: str = "$") -> Iterator[tuple[str, str]]:
             ]
             long = [key for key, is_short in shorts.items() if not is_short]
             own = [(path + step(key), value[key]) for key in reversed(long)]
-            if all(
-                isinstance(text, str) for _, text in own
-            ):  # lines have the numbers of their text
-                for key in sorted(long, key=_is_replaced):
-                    yield from ((path + step(key), line) for line in value[key].split("\n"))
+            if texts := long_texts(value):  # whose lines have their own numbers
+                for key, text in texts.items():
+                    yield from ((path + step(key), line) for line in text.split("\n"))
                 own = []
             yield from ((path, f"{{{line}}}") for _, line in _joined(fields))
             waiting += own
@@ -155,18 +153,12 @@ def records(value: Any, path: str = "$") -> Iterator[tuple[str, str]]:
                 yield f"{path}[{at.start}:{at.stop}]", f"[{line}]"
 
 
-def first_text(value: Any) -> str:
-    """Return the text whose lines come first in a JSON object; empty where there is none."""
-    if not isinstance(value, dict):
-        return ""
-    long = [key for key, inner in value.items() if not _is_short(inner, LONG_LINE_CHARACTERS)]
-    first = min(long, key=_is_replaced, default="")
-    is_text = long and all(isinstance(value[key], str) for key in long)
-    return value[first] if is_text else ""
-
-
-def _is_replaced(key: str) -> bool:
-    return REPLACED.match(key) is not None
+def long_texts(value: dict[str, Any]) -> dict[str, str]:
+    """Return the long texts of a JSON object with no other long value, those that others replace last."""
+    long = {key: each for key, each in value.items() if not _is_short(each, LONG_LINE_CHARACTERS)}
+    if not all(isinstance(each, str) for each in long.values()):
+        return {}
+    return dict(sorted(long.items(), key=lambda pair: REPLACED.match(pair[0]) is not None))
 
 
 def _is_short(value: Any, characters: int) -> bool:

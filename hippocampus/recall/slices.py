@@ -26,8 +26,8 @@ from hippocampus.recall.lines import (
     NumberedLine,
     Paged,
     decoded,
-    first_text,
     fit,
+    long_texts,
     matching,
     numbered,
     paged,
@@ -283,8 +283,10 @@ def lines_at(text: str, path: str) -> Iterator[NumberedLine]:
         grid = _grid(inner)
         value = (grid and grid.records()) or value
     if isinstance(value, dict | list):
-        inner = "" if is_json or path in value else first_text(value)
-        yield from (inner and _definitions(inner, path)) or _in_json(value, path)
+        is_named = is_json or path in value
+        texts = long_texts(value) if isinstance(value, dict) and not is_named else {}
+        defined = _definitions(next(iter(texts.values()), ""), path)
+        yield from defined or _in_json(value, path)
         return
     if is_json:
         problem = "this content is neither JSON nor a table; ask by lines or by a pattern"

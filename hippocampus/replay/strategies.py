@@ -10,7 +10,6 @@ import itertools
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from hippocampus.formats.conversation import Item, Message, Part, with_texts
 from hippocampus.formats.reader import Reading, read_on, write
@@ -226,10 +225,9 @@ def floor(recording: Recording) -> ViewFunction:
             for at, part in enumerate(message.parts):
                 if part.kind in ("result", "call") and tokens.count(part.text) > FLOOR_TOKENS:
                     kept = keep(number, part.text)
-                    held: Any = message.raw
-                    for key in part.path:
-                        held = held[key]
-                    if isinstance(held, dict):  # the provider demands an object of arguments
+                    if isinstance(
+                        message.held(part), dict
+                    ):  # the provider demands an object of arguments
                         kept = json.dumps({"values": kept}, ensure_ascii=False)
                     edited.replace((number, at), kept)
         return write(edited.view)
