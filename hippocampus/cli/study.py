@@ -41,6 +41,7 @@ def study(  # noqa: PLR0913, PLR0917 - one parameter an option
         str, Option(help="raw (always there); offload, long results cut at 4,000 characters.")
     ] = "raw,offload",
     seed: Annotated[int, Option(help="The seed by which moments are drawn.")] = 7,
+    from_tokens: Annotated[int, Option(help="The fewest tokens of a whole list.")] = 0,
     window: Annotated[int, Option(help="The most tokens of a whole list.")] = 60000,
     model: Annotated[
         str, Option(help="The model whose prices decide the views and their cost.")
@@ -65,7 +66,7 @@ def study(  # noqa: PLR0913, PLR0917 - one parameter an option
     from hippocampus.replay.study.wires import wire_of
 
     others, named = list(filter(None, against.split(","))), policy or ["default"]
-    asked = (seed, window, model, reader, judge or reader, readings)
+    asked = (seed, from_tokens, window, model, reader, judge or reader, readings)
     given = StudySettings(paths or [], cases, named, others, *asked)
     given.conditions()
     prices.model_prices(given.model)
@@ -78,7 +79,9 @@ def study(  # noqa: PLR0913, PLR0917 - one parameter an option
             raise StoreError(f"{out} holds no study; name recordings to begin one")
         for name in ctx.params.keys() - {"out", "yes"}:
             if (source := ctx.get_parameter_source(name)) and source.name == "COMMANDLINE":
-                raise StoreError(f"{out} goes on as it was begun; leave --{name} out")
+                raise StoreError(
+                    f"{out} goes on as it was begun; leave --{name.replace('_', '-')} out"
+                )
     with journal.held(out):
         _run(StudyFolder(out, given if paths else None), yes=yes)
 

@@ -43,8 +43,8 @@ OLD_TOKENS = 1_000
 OLD_CALLS = 3
 """A moment uses something older if its recorded step writes a value that is only in results of
 this size, which arrived before the last calls of this number."""
-LONG_SHARE = 3
-"""Lists under the window's third are taken only where there are too few longer ones."""
+THIRDS = ("early", "middle", "late")
+"""Where a moment is among the calls of its session that fit the window."""
 BASELINES = {RAW: send_everything, OFFLOAD: offload_on_arrival}
 RECALL_TOKENS = 2_000
 """The slice of one recall of an offloaded result."""
@@ -68,7 +68,7 @@ def prepare(folder: StudyFolder, skipped: Callable[[str], None]) -> Iterator[Mom
         settings = folder.settings
         chosen = _chosen(folder, skipped)
         if not chosen:
-            reason = f"no session has a fitting moment within {settings.window} tokens"
+            reason = f"no session has a fitting moment of {settings.from_tokens} to {settings.window} tokens"
             raise RecordingError(", ".join(settings.paths), reason)
         folder.add(settings=settings)
         folder.add(moments=chosen)
@@ -84,7 +84,7 @@ def prepare(folder: StudyFolder, skipped: Callable[[str], None]) -> Iterator[Mom
 
 
 def _chosen(folder: StudyFolder, skipped: Callable[[str], None]) -> list[Moment]:
-    """Return moments, half of each kind, from each folder in turn, at most one a session.
+    """Return moments, as many of each kind and third, from each folder in turn, at most one a session.
 
     Conversations that share a file or a beginning (what follows a compaction, a sub-agent, a
     branch, another run of the task) show each other's future: only one of them is taken. `skipped`
@@ -92,7 +92,8 @@ def _chosen(folder: StudyFolder, skipped: Callable[[str], None]) -> list[Moment]
     """
     settings = folder.settings
     random = Random(settings.seed)  # noqa: S311 - a sample that can be drawn again
-    needed = {LARGE: settings.cases - settings.cases // 2, OLDER: settings.cases // 2}
+    groups = list(itertools.product((LARGE, OLDER), THIRDS))
+    needed = dict.fromkeys(groups, -(-settings.cases // len(groups)))
     folders: defaultdict[Path, list[Path]] = defaultdict(list)
     files = find_files(settings.paths)
     for path in random.sample(files, len(files)):
@@ -102,7 +103,7 @@ def _chosen(folder: StudyFolder, skipped: Callable[[str], None]) -> list[Moment]
     chosen: list[Moment] = []
     spare: list[Moment] = []
     for path in filter(None, in_turn):
-        if not any(needed.values()):
+        if len(chosen) == settings.cases:
             break
         try:
             fresh = [each for each in read_file(path) if _opening(each) not in openings]
@@ -110,18 +111,15 @@ def _chosen(folder: StudyFolder, skipped: Callable[[str], None]) -> list[Moment]
             skipped(str(problem))
             continue
         for recording in random.sample(fresh, len(fresh)):
-            moments = list(_moments(recording, settings.window))
+            moments = list(_moments(recording, settings.from_tokens, settings.window))
             if moments:
-                bound = settings.window // LONG_SHARE
-                long = [moment for moment in moments if moment.tokens >= bound]
-                kind = max((each.kind for each in long or moments), key=lambda each: needed[each])
-                one = random.choice([each for each in long or moments if each.kind == kind])
-                is_needed = bool(long) and needed[kind] > 0
-                needed[kind] -= is_needed
+                random.shuffle(moments)
+                one = max(moments, key=lambda moment: needed[moment.kind, moment.third])
+                is_needed = needed[one.kind, one.third] > 0
+                needed[one.kind, one.third] -= is_needed
                 (chosen if is_needed else spare).append(one)
                 openings.add(_opening(recording))
                 break
-    spare.sort(key=lambda each: -each.tokens)
     return chosen + spare[: settings.cases - len(chosen)]
 
 
@@ -133,17 +131,17 @@ def _opening(recording: Recording) -> str:
     )
 
 
-def _moments(recording: Recording, window_tokens: int) -> Iterator[Moment]:
-    """Yield the moments of a session whose whole list fits the window."""
+def _moments(recording: Recording, from_tokens: int, to_tokens: int) -> Iterator[Moment]:
+    """Yield the moments of a session whose whole list has a number of tokens within bounds."""
     messages = read(recording.messages)
     tools = json.dumps(recording.tools, default=str) if recording.tools else ""
     more = tokens.count(recording.system_prompt) + tokens.count(tools)
     sizes = [*itertools.accumulate(map(tokens.count_message, messages), initial=more)]
     answers = [at for at, each in enumerate(messages) if each.role == "assistant"]
-    fitting = [at for at in answers if sizes[at] <= window_tokens]
+    fitting = [at for at in answers if sizes[at] <= to_tokens]
     used = uses(messages[: fitting[-1] + 1], values_of) if fitting else {}
     for call, at in enumerate(fitting):
-        if not at or messages[at - 1].role == "assistant":
+        if not at or messages[at - 1].role == "assistant" or sizes[at] < from_tokens:
             continue
         last = answers[call - 1] if call else 0
         old = answers[call - OLD_CALLS] if call >= OLD_CALLS else 0
@@ -157,7 +155,8 @@ def _moments(recording: Recording, window_tokens: int) -> Iterator[Moment]:
             (OLDER, any(all(value not in text for text in others) for value in hidden)),
         ):
             if is_one:
-                yield Moment(_short_id(*map(str, place)), *place, kind, sizes[at])
+                third = THIRDS[len(THIRDS) * call // len(fitting)]
+                yield Moment(_short_id(*map(str, place)), *place, kind, third, sizes[at])
 
 
 def _large_texts(messages: Sequence[Message], min_tokens: int) -> list[str]:

@@ -28,6 +28,7 @@ class StudySettings:
     policies: list[str]
     against: list[str]
     seed: int
+    from_tokens: int
     window: int
     model: str
     reader: str
@@ -67,6 +68,7 @@ class Moment:
     """The name of the conversation in the file."""
     call: int
     kind: str
+    third: str
     tokens: int
     """Tokens of the whole list, with the recorded system text and tools."""
 

@@ -185,7 +185,7 @@ class StudyReport:
 
 
 def _title(moment: Moment) -> str:
-    return f"{moment.id}: {moment.recording}, call {moment.call}, {moment.kind}"
+    return f"{moment.id}: {moment.recording}, call {moment.call} ({moment.third}), {moment.kind}"
 
 
 def _opened(title: str, texts: Sequence[str]) -> str:

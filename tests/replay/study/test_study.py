@@ -457,7 +457,7 @@ def test_another_study_needs_another_folder(run: Run) -> None:
         (("--reader", "openai:m@http://user:word@host/v1"), "leave the password out"),
         (("--against", "raw,all"), "no condition 'all'"),
         (("--policy", "short"), "short"),
-        (("--window", "200"), "no session has a fitting moment within 200 tokens"),
+        (("--window", "200"), "no session has a fitting moment of 0 to 200 tokens"),
     ],
 )
 def test_a_mistake_is_one_sentence(options: tuple[str, str], problem: str, run: Run) -> None:
