@@ -6,10 +6,11 @@ Data only: no strength is computed, and nothing is indexed or stored here.
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 import itertools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -119,15 +120,17 @@ class Entry:
         Raises:
             ValueError: a field is unknown, missing, or of another type.
         """
-        return _FIELDS.validate_python(fields)
+        return _reader().validate_python(fields)
 
     def fields(self) -> dict[str, Any]:
         """Return all fields as JSON values."""
-        written: dict[str, Any] = _FIELDS.dump_python(self)
-        return written
+        return asdict(self)
 
 
-_FIELDS = TypeAdapter(Entry)
+@functools.cache
+def _reader() -> TypeAdapter[Entry]:
+    """Return what reads an entry; a session that only writes them does not wait for it."""
+    return TypeAdapter(Entry)
 
 
 @dataclass(frozen=True, slots=True)

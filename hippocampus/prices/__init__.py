@@ -9,8 +9,12 @@ from __future__ import annotations
 import contextlib
 import functools
 import re
+import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from importlib import import_module
+from importlib.util import find_spec, module_from_spec
 from typing import Any, Literal
 
 from hippocampus.errors import ModelError
@@ -137,6 +141,7 @@ def model_prices(model: str) -> Prices:
     Raises:
         ModelError: the package knows no such model.
     """
+    _defer_package("genai_prices")
     from genai_prices.data_snapshot import get_snapshot
 
     snapshot = get_snapshot()
@@ -170,6 +175,31 @@ def model_prices(model: str) -> Prices:
     if provider.id == "openai" and own.write > 1:  # from GPT-5.6 on
         return replace(own, cache="breakpoints", cache_seconds=HALF_HOUR)
     return replace(own, step_tokens=STEP_TOKENS if provider.id == "openai" else 0)
+
+
+def _defer_package(name: str) -> None:
+    """Run the `__init__` of a package only once a name of it is read; its modules load as always.
+
+    That of genai-prices loads an HTTP client for updates, which takes longer than all prices.
+    """
+    spec = None if name in sys.modules else find_spec(name)
+    if spec is None or spec.loader is None:
+        return
+    run, lock = iter([spec.loader.exec_module]), threading.RLock()
+
+    def read(attribute: str) -> Any:
+        if find_spec(inner := f"{name}.{attribute}"):
+            return import_module(inner)
+        with lock:  # another thread waits for the whole package
+            for exec_module in run:
+                exec_module(package)
+        try:
+            return vars(package)[attribute]
+        except KeyError:
+            raise AttributeError(f"module {name!r} has no attribute {attribute!r}") from None
+
+    sys.modules[name] = package = module_from_spec(spec)
+    vars(package)["__getattr__"] = read
 
 
 def _readings(model: str) -> Iterator[tuple[str, str | None]]:
