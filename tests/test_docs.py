@@ -172,7 +172,7 @@ def test_the_program_of_a_provider_page_runs_with_its_sdk(
     [entry, *_] = entry_ids(model.requests[1])
     large = names["list_modules"]()
     assert json.dumps(large)[1:-1] not in json.dumps(model.requests[-1])
-    assert names["session"].failures == 0
+    assert names["session"].report.failures == 0
     recalled = json.dumps(model.requests[-1][-3:] + model.requests[2][-1:])
     assert "textwrap" in recalled
     assert "never existed" in json.dumps(model.requests[-1])

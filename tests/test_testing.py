@@ -46,7 +46,7 @@ def test_a_scripted_conversation_is_valid_and_is_shortened(
     assert [message.role for message in reader.read(messages)].count("assistant") == 3
     assert "row-0" in json.dumps(messages[-2])
     assert "done" in json.dumps(messages[-1])
-    assert session.failures == 0
+    assert session.report.failures == 0
     assert len(model.requests) == 3
     assert json.dumps(ROWS)[1:-1] not in json.dumps(model.requests[1])
     session.close()

@@ -50,12 +50,12 @@ def print_explanation(
             view = read(session(recording.messages[:end]))
         reasons = {
             each.entry_id: f"turn {at}: {each.stage}, {each.reason}; saves {each.saves:,} a call"
-            for at, each in session.decisions()
+            for at, each in session.report.decisions()
         }
         for entry in session.entries():
             sentence = str(explained(entry, turn, policy.exponent, policy.initial_strength))
             reasons[entry.id] = "\n".join(filter(None, [reasons.get(entry.id), sentence]))
-        pairs = session.view_pairs()
+        pairs = session.report.view_pairs()
     before, after = (
         sum(map(tokens.count_message, each)) for each in ([raw for raw, _ in pairs], view)
     )

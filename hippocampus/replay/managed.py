@@ -95,8 +95,10 @@ def measure_ours(
     with fresh_session(policy, prices, model.marks) as session:
         contents, histories = _Contents(session), EntryHistories(session, texts)
         measured = measure(script, histories.view, contents.recover, model)
-        if session.failures:
-            problem = f"{session.failures} calls failed inside and sent the messages as they were"
+        if session.report.failures:
+            problem = (
+                f"{session.report.failures} calls failed inside and sent the messages as they were"
+            )
             measured = replace(measured, problems=(*measured.problems, problem))
         return measured, _timelines(script, histories, measured, contents, policy)
 
@@ -113,13 +115,13 @@ class EntryHistories:
     def view(self, items: list[Item]) -> list[Item]:
         """Return the session's view, and note which entries the call has changed."""
         view = self.session(items)
-        for payload in self.session.payloads():
+        for payload in self.session.report.payloads():
             entry = payload.record.entry
             known = self.by_id.setdefault(entry.id, [])
             if not known or known[-1][1] is not entry:
                 known.append((self.calls, entry))
         if self.texts:
-            self.texts.note(self.calls, self.session.view_pairs())
+            self.texts.note(self.calls, self.session.report.view_pairs())
         self.calls += 1
         return view
 
@@ -182,9 +184,9 @@ def _timelines(
                 used[entry_id].add(number)
                 if value in measured.calls[number].hidden:
                     recalled[entry_id].add(number)
-    records = {record.entry.id: record for record in histories.session.records()}
+    records = {record.entry.id: record for record in histories.session.report.records()}
     timelines = []
-    for turn, decision in histories.session.decisions():
+    for turn, decision in histories.session.report.decisions():
         entry_id, record = decision.entry_id, records[decision.entry_id]
         # Before the entry's turn the value came from another one.
         since = [

@@ -174,7 +174,7 @@ def _rows(script: Script, policy: Policy, prices: Prices) -> Iterator[tuple[Any,
         histories = EntryHistories(session)
         for end in script.call_ends:
             histories.view(script.recording.messages[:end])
-        payloads = session.payloads()
+        payloads = session.report.payloads()
     calls = len(script.answers)
     for payload, used in zip(payloads, _uses(script, payloads), strict=True):
         entry, kind = payload.record.entry, payload.record.kind

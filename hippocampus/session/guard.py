@@ -26,6 +26,10 @@ class Guard:
         """Take when its sessions logged each problem of the directory; nothing has failed yet."""
         self.failures = 0
         """How many calls failed inside and sent the messages as they were."""
+        self.raw_calls = 0
+        """How many calls sent the messages as they were, for any reason."""
+        self.raw_reason = ""
+        """Why the last call sent its messages as they are; empty where it sent a view."""
         self.problem = ""
         """Why the last call failed, or why nothing can be stored; empty where all is well."""
         self.cause = ""

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import threading
 import weakref
-from typing import Protocol
+from collections.abc import Callable
 
 MAX_OPEN = 24
 """A session has up to eight descriptors, and some systems give a process 256."""
-
-
-class Resting(Protocol):
-    """What can close its files until it is used again."""
-
-    def rest(self) -> bool:
-        """Close the files, and return whether that was possible."""
 
 
 class OpenFiles:
@@ -23,15 +16,20 @@ class OpenFiles:
     def __init__(self, most: int = MAX_OPEN) -> None:
         self._most = most
         self._lock = threading.Lock()
-        self._used: dict[int, weakref.ref[Resting]] = {}
-        """By its identity each session with open files, the most recently used last."""
+        self._used: dict[int, weakref.WeakMethod[Callable[[], bool]]] = {}
+        """By the identity of each session with open files, the most recently used last."""
 
-    def use(self, session: Resting) -> None:
-        """Note that a session uses its files now; one in use keeps them, whatever their number."""
+    def use(self, rest: Callable[[], bool]) -> None:
+        """Note that a session uses its files now; one in use keeps them, whatever their number.
+
+        `rest` is its method that closes them until they are used again, and returns whether it did.
+        """
+        reference = weakref.WeakMethod(rest)
         with self._lock:
-            self._used.pop(id(session), None)
-            self._used[id(session)] = weakref.ref(session)
+            owner = id(rest.__self__)  # type: ignore[attr-defined]
+            self._used.pop(owner, None)
+            self._used[owner] = reference
             for key, reference in list(self._used.items())[: -self._most]:
                 oldest = reference()
-                if oldest is None or oldest.rest():
+                if oldest is None or oldest():
                     del self._used[key]

@@ -11,7 +11,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from hippocampus import recall
@@ -38,7 +38,7 @@ from hippocampus.formats.usage import cache_miss_of, usage_of
 from hippocampus.models import tokens
 from hippocampus.recall import calls, retrieval
 from hippocampus.recall.lines import MIN_TOKENS
-from hippocampus.session import digest, report, tool_cache
+from hippocampus.session import digest, tool_cache
 from hippocampus.session.billing import Bill, CountedCall
 from hippocampus.session.changes import Change, changes_between, changes_of
 from hippocampus.session.costs import Costs
@@ -54,6 +54,7 @@ from hippocampus.session.observer import (
 from hippocampus.session.payload import Payload
 from hippocampus.session.ports import ConsolidationOutcome
 from hippocampus.session.redactor import redacted_list, redacted_text
+from hippocampus.session.report import Status, figures
 from hippocampus.session.resources import Resources, SessionInfo
 from hippocampus.session.run import SessionRun
 
@@ -70,48 +71,13 @@ def _text_in(record: Record, content: bytes) -> str:
     return retrieval.text_in(record, content)
 
 
-class Session:
-    """One agent's conversation: `session(messages)` returns the messages to send."""
+@dataclass(frozen=True, slots=True)
+class SessionReport:
+    """What a session reports to those who measure it: its rows, and how its calls ended."""
 
-    def __init__(self, session_id: str, resources: Resources, info: SessionInfo) -> None:
-        """Open the ledger of a session, where that is possible; made by `Hippocampus.session` alone."""
-        self.id = session_id
-        self._resources = resources
-        self._lock = threading.RLock()
-        self._guard = Guard(session_id, resources.disk_problems)
-        self._run = SessionRun(session_id, resources, info, self._guard)
-        self._is_closed = False
-        self._last: list[Item] = []
-        """The list of the last call that did not fail."""
-        self._reading: Reading | None = None
-        """As it was read, where a view was sent for it."""
-        self._left: list[Any] = []
-        """Where the last call failed: its list, and what to take in if that cannot be read."""
-        self.raw_reason = ""
-        """Why the last call sent its messages as they are; empty where it sent a view."""
-        self._handed_out = time.perf_counter()
-        """When the last call ended."""
-        self._calls = 0
-        """How many calls there were that did not fail."""
-        self._raw_calls = 0
-        """How many calls sent their list as it is."""
-        self._idle_seconds = 0.0
-        """The pause before the last call."""
-        self._bill = Bill(resources.prices)
-        self._memory_calls: Mapping[str, Callable[[str], str]] = {}
-        """By name the tools of long-term memory that were offered to the model."""
-        refetching = retrieval.Refetching(
-            resources.policy, resources.sources, self.records, self._redacted, self._add_version
-        )
-        self._retrieval = retrieval.Retrieval(
-            resources.state, session_id, resources.store, refetching, self._decode
-        )
-        resources.open_files.use(self)
-        try:
-            self._run.open()
-        except StoreError as failure:  # law 3: an agent that restarts starts
-            self._guard.problem = str(failure)
-            self._guard.say_of_disk("sending messages as they are until it opens", failure)
+    _run: SessionRun
+    _guard: Guard
+    _lock: threading.RLock
 
     @property
     def failures(self) -> int:
@@ -122,6 +88,77 @@ class Session:
     def problem(self) -> str:
         """Why the last call failed, or why nothing can be stored; empty where all is well."""
         return self._guard.problem
+
+    @property
+    def raw_reason(self) -> str:
+        """Why the last call sent its messages as they are; empty where it sent a view."""
+        return self._guard.raw_reason
+
+    def records(self) -> list[Record]:
+        """Return the entries with what stands in the view for them, oldest first."""
+        with self._lock:
+            return list(self._run.state.records.values())
+
+    def payloads(self) -> list[Payload]:
+        """Return everything that may leave the view, in full or as an entry, oldest first."""
+        with self._lock:
+            return list(self._run.state.payloads.items)
+
+    def view_pairs(self) -> list[tuple[Message, Message]]:
+        """Return each message of the list with the message that is sent for it; empty where a digest is."""
+        with self._lock:
+            return list(zip(self._run.state.history.raw, self._run.state.view.shown, strict=True))
+
+    def decisions(self) -> list[tuple[int, Decision]]:
+        """Return every change made to the view, with the turn in which it was made."""
+        with self._lock:
+            return self._run.ledger.decisions()
+
+
+class Session:
+    """One agent's conversation: `session(messages)` returns the messages to send."""
+
+    def __init__(self, session_id: str, resources: Resources, info: SessionInfo) -> None:
+        """Open the ledger of a session, where that is possible; made by `Hippocampus.session` alone."""
+        self.id = session_id
+        self._resources = resources
+        self._lock = threading.RLock()
+        self._guard = Guard(session_id, resources.disk_problems)
+        self._run = SessionRun(session_id, resources, info, self._guard)
+        self.report = SessionReport(self._run, self._guard, self._lock)
+        """Its rows, and how its calls ended."""
+        self._is_closed = False
+        self._last: list[Item] = []
+        """The list of the last call that did not fail."""
+        self._reading: Reading | None = None
+        """As it was read, where a view was sent for it."""
+        self._left: list[Any] = []
+        """Where the last call failed: its list, and what to take in if that cannot be read."""
+        self._handed_out = time.perf_counter()
+        """When the last call ended."""
+        self._calls = 0
+        """How many calls there were that did not fail."""
+        self._idle_seconds = 0.0
+        """The pause before the last call."""
+        self._bill = Bill(resources.prices)
+        self._memory_calls: Mapping[str, Callable[[str], str]] = {}
+        """By name the tools of long-term memory that were offered to the model."""
+        refetching = retrieval.Refetching(
+            resources.policy,
+            resources.sources,
+            self.report.records,
+            self._redacted,
+            self._add_version,
+        )
+        self._retrieval = retrieval.Retrieval(
+            resources.state, session_id, resources.store, refetching, self._decode
+        )
+        resources.open_files.use(self._rest)
+        try:
+            self._run.open()
+        except StoreError as failure:  # law 3: an agent that restarts starts
+            self._guard.problem = str(failure)
+            self._guard.say_of_disk("sending messages as they are until it opens", failure)
 
     # A call
 
@@ -172,38 +209,12 @@ class Session:
                 "nothing of the messages is changed",
             )
 
-    async def aview(
-        self,
-        items: Iterable[Any],
-        *,
-        idle_seconds: float = 0.0,
-        request: Mapping[str, Any] | None = None,
-    ) -> list[Any]:
-        """Return what a call of the session returns; the work is done in a thread."""
-        import asyncio
-
-        return await asyncio.to_thread(self, items, idle_seconds=idle_seconds, request=request)
-
-    async def achanges(
-        self,
-        items: Iterable[Any],
-        *,
-        idle_seconds: float = 0.0,
-        request: Mapping[str, Any] | None = None,
-    ) -> tuple[Change, ...]:
-        """Return what `changes` returns; the work is done in a thread."""
-        import asyncio
-
-        return await asyncio.to_thread(
-            self.changes, items, idle_seconds=idle_seconds, request=request
-        )
-
     def _sent(
         self, items: Iterable[Any], idle_seconds: float, request: Mapping[str, Any]
     ) -> tuple[list[Any], bool]:
         """Return what to send for a list, and whether it is the view of a turn."""
         given: Any = items
-        self._resources.open_files.use(self)
+        self._resources.open_files.use(self._rest)
         started, costs = time.perf_counter(), self._run.state.costs
 
         def taken() -> tuple[list[Any], bool]:
@@ -217,9 +228,9 @@ class Session:
                 own, same, request, idle_seconds, is_after_failure=bool(self._left)
             )
             self._calls += 1
-            self._raw_calls += not is_taken
+            self._guard.raw_calls += not is_taken
             self._reading = self._run.state.history.reading if is_taken else None
-            self.raw_reason = self._run.passing
+            self._guard.raw_reason = self._run.passing
             view = self._run.view(own) if is_taken else redacted_list(own, self._run.rules)
             self._last, self._left, self._idle_seconds = own, [], idle_seconds
             self._guard.problem = ""
@@ -227,10 +238,10 @@ class Session:
 
         def raw() -> tuple[list[Any], bool]:
             self._guard.failures += 1
-            self._raw_calls += 1
+            self._guard.raw_calls += 1
             self._run.marker.is_lost = True
             self._left = [list(given) if isinstance(given, list) else given, self._last]
-            self.raw_reason = f"failed: {self._guard.cause}"
+            self._guard.raw_reason = f"failed: {self._guard.cause}"
             return self._raw(given), False
 
         found = self._guard.run(taken, raw, "sending the messages as they are")
@@ -276,12 +287,12 @@ class Session:
         report = ViewReport(
             self._origin(),
             seconds,
-            self.raw_reason or MANAGED,
+            self._guard.raw_reason or MANAGED,
             state.history.total,
-            state.history.total if self.raw_reason else state.view.shown_total,
+            state.history.total if self._guard.raw_reason else state.view.shown_total,
             dollars(state.costs.raw - before.raw),
             dollars(state.costs.sent - before.sent),
-            0 if self.raw_reason else self._run.edits,
+            0 if self._guard.raw_reason else self._run.edits,
         )
         self._report(lambda observer: observer.view(report))
 
@@ -388,12 +399,6 @@ class Session:
         text, failed = retrieval.answer(call, self._serve)
         return ToolResult(call_id, text, failed, images=self._images(call))
 
-    async def aanswer(self, arguments: str | Mapping[str, Any]) -> str:
-        """Return what `answer` returns; the work is done in a thread."""
-        import asyncio
-
-        return await asyncio.to_thread(self.answer, arguments)
-
     def _taken(self, call: calls.RecallCall, bound: int) -> str:
         """Return what a recall brings, and report it."""
         started, before = time.perf_counter(), dict(self._retrieval.outcomes)
@@ -411,7 +416,7 @@ class Session:
         return found
 
     def _found(self, call: calls.RecallCall, bound: int) -> str:
-        self._resources.open_files.use(self)
+        self._resources.open_files.use(self._rest)
         if call.entry_id is None:
             return self._search(call.request.query or call.request.pattern, bound)
         record = self._record_of(call.entry_id)
@@ -542,7 +547,7 @@ class Session:
             return self._run.known()
 
     def _record_of(self, entry_id: str) -> Record:
-        known = {record.entry.id: record for record in self.records()}
+        known = {record.entry.id: record for record in self.report.records()}
         if entry_id not in known:  # another process may have stored it
             known = self._known()
         return self._retrieval.record_of(entry_id, known)
@@ -571,20 +576,6 @@ class Session:
             lifecycle = replace(record.entry.lifecycle, persist=True)
             pinned = replace(record.entry, modifiers=modifiers, lifecycle=lifecycle)
             self._save(replace(record, entry=pinned))
-
-    def associate(self, *entry_ids: str) -> None:
-        """Declare that entries belong together: a strong one slows the fading of the others.
-
-        Raises:
-            RecallError: one of them does not exist.
-        """
-        with self._lock:
-            for record in [self._record_of(entry_id) for entry_id in entry_ids]:
-                others = [each for each in entry_ids if each != record.entry.id]
-                known = dict.fromkeys([*record.entry.modifiers.associations, *others])
-                modifiers = replace(record.entry.modifiers, associations=list(known))
-                entry = replace(record.entry, modifiers=modifiers)
-                self._save(replace(record, entry=entry))
 
     def state(self, text: str) -> str:
         """Note the state of the task, such as `deploying to staging`; return its entry's id.
@@ -620,37 +611,17 @@ class Session:
 
     def entries(self) -> list[Entry]:
         """Return the entries that left the view, oldest first."""
-        return [record.entry for record in self.records()]
+        return [record.entry for record in self.report.records()]
 
-    def records(self) -> list[Record]:
-        """Return the entries with what stands in the view for them, oldest first."""
-        with self._lock:
-            return list(self._run.state.records.values())
-
-    def payloads(self) -> list[Payload]:
-        """Return everything that may leave the view, in full or as an entry, oldest first."""
-        with self._lock:
-            return list(self._run.state.payloads.items)
-
-    def view_pairs(self) -> list[tuple[Message, Message]]:
-        """Return each message of the list with the message that is sent for it; empty where a digest is."""
-        with self._lock:
-            return list(zip(self._run.state.history.raw, self._run.state.view.shown, strict=True))
-
-    def decisions(self) -> list[tuple[int, Decision]]:
-        """Return every change made to the view, with the turn in which it was made."""
-        with self._lock:
-            return self._run.ledger.decisions()
-
-    def status(self) -> report.Status:
+    def status(self) -> Status:
         """Return the live figures of the session."""
         with self._lock:
             return {
                 "turn": self._run.state.history.turn,
-                "failures": self.failures,
-                "raw": self._raw_calls,
-                "problem": self.problem,
-                **report.figures(self._run.state, self._run.rules),
+                "failures": self._guard.failures,
+                "raw": self._guard.raw_calls,
+                "problem": self._guard.problem,
+                **figures(self._run.state, self._run.rules),
                 "recalls": dict(self._retrieval.outcomes),
                 "billed": self._bill.figures() if self._bill.calls else None,
             }
@@ -709,14 +680,15 @@ class Session:
         """Take in the list as it ended, or as a failed call had it; else the last that was taken."""
         self._run.wait_longer()
         wanted, self._left = self._left if messages is None else [messages, self._last], []
-        any(self._is_taken_in(each) for each in wanted)
 
-    def _is_taken_in(self, items: Iterable[Any]) -> bool:
-        def taken_in() -> bool:
+        def take_in(items: Iterable[Any]) -> bool:
             self._run.take_in(plain.plain(plain.listed(items)))
             return True
 
-        return self._guard.run(taken_in, lambda: False, "the list as it ended is not taken in")
+        for items in wanted:
+            work = functools.partial(take_in, items)
+            if self._guard.run(work, lambda: False, "the list as it ended is not taken in"):
+                break
 
     def adopt(self, entry_id: str) -> None:
         """Take over an entry of another session of this memory, so that it can be recalled here.
@@ -749,8 +721,10 @@ class Session:
             if not self._is_closed:
                 self._is_closed = self._guard.is_quiet = True
                 self._end(messages)
-                self._keep_facts()
-                self._close_files(is_end=True)
+                # What fails is finished at the next start.
+                self._guard.run(self._run.keep_facts, lambda: None, "not consolidated")
+                self._retrieval.close()
+                self._run.close(is_end=True)
 
     def release(self) -> None:
         """Close the session's files without its end: the same id goes on with it, here or elsewhere.
@@ -760,9 +734,10 @@ class Session:
         with self._lock:
             if not self._is_closed:
                 self._is_closed = self._guard.is_quiet = True
-                self._close_files(is_end=False)
+                self._retrieval.close()
+                self._run.close(is_end=False)
 
-    def rest(self) -> bool:
+    def _rest(self) -> bool:
         """Close the session's files until it is used again; one in use keeps them, and returns False."""
         if not self._lock.acquire(blocking=False):
             return False
@@ -773,17 +748,6 @@ class Session:
         finally:
             self._lock.release()
         return True
-
-    def _keep_facts(self) -> None:
-        self._guard.run(
-            self._run.keep_facts,
-            lambda: None,  # the next start finishes it
-            "not consolidated",
-        )
-
-    def _close_files(self, *, is_end: bool) -> None:
-        self._retrieval.close()
-        self._run.close(is_end=is_end)
 
     def __enter__(self) -> Self:
         return self

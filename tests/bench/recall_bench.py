@@ -70,12 +70,12 @@ def hidden_uses(recording: Recording) -> Iterator[Use]:
 
 
 def about(session, entry_id: str) -> Content:
-    record = next(each for each in session.records() if each.entry.id == entry_id)
+    record = next(each for each in session.report.records() if each.entry.id == entry_id)
     return content(session.text(entry_id), f"{record.tool} {record.arguments}")
 
 
 def ask(session, index: Passages, value: str, said: Message, view: list[Message]) -> Use:
-    records = [each for each in session.records() if value in session.text(each.entry.id)]
+    records = [each for each in session.report.records() if value in session.text(each.entry.id)]
     if not records:
         return Use("nowhere", "", value, False, 0, False, "in no entry")
     try:
@@ -86,7 +86,7 @@ def ask(session, index: Passages, value: str, said: Message, view: list[Message]
         )
     except RecallError as told:
         found = str(told)
-    ids = [each.entry.id for each in session.records()]
+    ids = [each.entry.id for each in session.report.records()]
     query = " ".join(f"{part.tool} {part.text}" for part in said.parts).replace(value, " ")
     known = set().union(*(names_in(text) for message in view for text in message.texts()))
     try:

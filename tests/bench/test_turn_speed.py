@@ -103,7 +103,7 @@ class Growing:
         self._chance = random.Random(len(items))
         for end in range(2, len(items) + 1, 2):
             session(items[:end])
-        assert not session.failures
+        assert not session.report.failures
 
     def more(self) -> tuple[tuple[Items], dict[str, Any]]:
         """Grow by one result; return the arguments of the next call."""

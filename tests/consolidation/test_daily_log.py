@@ -71,7 +71,9 @@ def test_it_says_what_a_session_put_away(tmp_path: Path) -> None:
     memory = Hippocampus(tmp_path, policy=EAGER)
     with memory.session("s") as session:
         session(reading(3))
-        turns, stored = daily_log.activity(session.records(), session._run.ledger.last_call())
+        turns, stored = daily_log.activity(
+            session.report.records(), session._run.ledger.last_call()
+        )
     memory.close()
     assert turns.startswith("3 turns; the last view had ")
     assert stored.startswith("3 contents of ")
@@ -84,5 +86,5 @@ def test_a_content_of_another_session_is_not_told_as_put_away(tmp_path: Path) ->
         owner(reading(1))
         [entry] = owner.entries()
         other.adopt(entry.id)
-        assert daily_log.activity(other.records(), None) == []
+        assert daily_log.activity(other.report.records(), None) == []
     memory.close()

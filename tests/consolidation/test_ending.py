@@ -68,7 +68,7 @@ def test_sessions_of_one_name_end_at_once(make: Make) -> None:
 
     with ThreadPoolExecutor(len(sessions)) as pool:
         list(pool.map(end, sessions))
-    assert [session.problem for session in sessions if session.problem] == []
+    assert [session.report.problem for session in sessions if session.report.problem] == []
 
 
 def test_an_end_is_told_once(make: Make) -> None:
@@ -89,13 +89,13 @@ def test_a_session_that_goes_on_behind_a_consolidated_end_sends_the_same_bytes(m
             session(items)
             session.consolidate([*items, assistant("Wait.")])
         view = session(more)
-        decided = session.decisions()
+        decided = session.report.decisions()
     with make(policy=EAGER).session("t") as other, no_fallback():
         for items in (ASKED, ENDED):
             other(items)
         assert len(str(view)) == len(str(other(more)))
         assert [each.reason for _, each in decided] == [
-            each.reason for _, each in other.decisions()
+            each.reason for _, each in other.report.decisions()
         ]
 
 
@@ -164,7 +164,7 @@ def test_a_call_that_failed_inside_costs_no_word_at_the_end(make: Make, tmp_path
     session([user("I prefer green tea.")])
     assert session("no list") == "no list"  # type: ignore[arg-type, comparison-overlap]
     session.close()
-    assert session.failures == 1
+    assert session.report.failures == 1
     assert ("preference", "user", "I prefer green tea.") in current(memory)
 
 
@@ -222,7 +222,7 @@ def test_what_came_with_a_call_that_failed_is_taken_in_at_the_end(
         other.execute("ROLLBACK")
     other.close()
     session.close()
-    assert session.failures == 1
+    assert session.report.failures == 1
     assert ("preference", "user", ENDED[-1]["content"]) in current(memory)
     assert memory.unconsolidated() == []
 

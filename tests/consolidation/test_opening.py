@@ -117,7 +117,7 @@ def test_memories_stand_in_front_of_the_first_words_with_the_same_bytes(
     session.close()
     again = make(policy=loading()).session("new", context_time=STARTED + 9e5)
     assert again([*first, *more]) == grown
-    assert session.failures == again.failures == 0
+    assert session.report.failures == again.report.failures == 0
 
 
 def test_it_holds_what_fits_the_first_message_and_what_was_put_away(make: Make) -> None:
@@ -194,7 +194,7 @@ def test_a_broken_fact_store_opens_a_session_without_memories_for_good(make: Mak
         with broken_facts(memory._state.root):
             assert session(said) == said
         assert session(said) == said
-        assert session.failures == 0
+        assert session.report.failures == 0
 
 
 def test_what_was_loaded_is_not_remembered_again(make: Make) -> None:

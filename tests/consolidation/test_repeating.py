@@ -143,7 +143,9 @@ def test_beside_a_compaction_the_session_is_consolidated(make: Make) -> None:
     for thread in threading.enumerate():
         if thread.name == "hippocampus-consolidation":
             thread.join(30)
-    assert any(decision.reason.startswith("the view passed") for _, decision in session.decisions())
+    assert any(
+        decision.reason.startswith("the view passed") for _, decision in session.report.decisions()
+    )
     assert any("lamp number 0" in content for _, content, _ in known(memory))
     session.close()
     other = Hippocampus(memory._state.root.parent / "other", policy=policy)

@@ -85,7 +85,7 @@ def test_spans_and_metrics_have_the_figures_of_the_session(tmp_path: Path) -> No
     assert sums["hippocampus.tokens", "sent"] == status["sent_tokens"]
     assert sums["hippocampus.tokens", "raw"] == status["raw_tokens"]
     assert sums["hippocampus.edits", view.attributes["gen_ai.request.model"]] == len(
-        session.decisions()
+        session.report.decisions()
     )
     assert sums["gen_ai.client.token.usage", "output"] == 20
     assert "row_14" not in recorded.text()
@@ -100,7 +100,7 @@ def test_an_observer_that_fails_breaks_no_call(tmp_path: Path) -> None:
     memory = Hippocampus(tmp_path, policy=EAGER, observers=[Broken()])
     session = memory.session("one")
     assert len(session(reading(2))) == len(reading(2))
-    assert (session.failures, session.problem) == (0, "")
+    assert (session.report.failures, session.report.problem) == (0, "")
     memory.close()
 
 

@@ -141,7 +141,7 @@ def test_the_view_stays_bounded_while_an_agent_recalls(format_name: str, tmp_pat
         assert sum(tokens.count_message(each) for each in read(view)) < sum(
             tokens.count_message(each) for each in read(items)
         )
-        tools = {record.tool for record in session.records()}
+        tools = {record.tool for record in session.report.records()}
         assert recall.TOOL_NAME not in tools
-        assert session.failures == 0
+        assert session.report.failures == 0
     memory.close()

@@ -67,7 +67,7 @@ class Work:
         return told.value
 
     def forget_the_copy(self) -> None:
-        for record in self.session.records():
+        for record in self.session.report.records():
             self.memory._store.delete(record.content)
 
 

@@ -144,8 +144,9 @@ def test_what_is_sent_in_a_thread_is_the_same(tmp_path: Path) -> None:
     arguments = {"query": "row_7"}
 
     async def both(session: Session) -> tuple[Any, Any, Any]:
-        view = await session.aview(items)
-        return view, await session.achanges(items), await session.aanswer(arguments)
+        view = await asyncio.to_thread(session, items)
+        changes = await asyncio.to_thread(session.changes, items)
+        return view, changes, await asyncio.to_thread(session.answer, arguments)
 
     with memory.session("s") as session, no_fallback():
         expected = session(items)
@@ -252,6 +253,6 @@ def test_bytes_of_an_image_in_a_list_of_converse_stay_bytes(tmp_path: Path) -> N
     with memory.session("s") as session, no_fallback():
         for end in range(3, len(items) + 1, 2):
             view = session(items[:end])
-        assert any(record.kind == "digest" for record in session.records())
+        assert any(record.kind == "digest" for record in session.report.records())
         assert view[-1]["content"][0]["toolResult"]["content"][1] == image
     memory.close()

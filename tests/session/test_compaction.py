@@ -140,7 +140,7 @@ def test_a_digest_gives_back_what_it_stands_for(tmp_path: Path) -> None:
     with memory.session("s") as session, no_fallback():
         for end in range(1, len(items), 2):
             session(items[:end])
-        digests = [record for record in session.records() if record.kind == "digest"]
+        digests = [record for record in session.report.records() if record.kind == "digest"]
         assert digests
         for record in digests:
             told = items[record.origin.start : record.origin.end]
@@ -194,8 +194,8 @@ def test_moving_cache_marks_change_no_digest_after_a_restart(tmp_path: Path) -> 
             with Hippocampus(tmp_path / str(turn), policy=policy).session("s") as again:
                 assert again([*items, {"role": "user", "content": [marked]}]) == view
             items.append({"role": "user", "content": [told]})
-        kinds = {each.entry.id: each.kind for each in session.records()}
-        shown = [each.shown for each in session.records() if each.kind == "digest"]
+        kinds = {each.entry.id: each.kind for each in session.report.records()}
+        shown = [each.shown for each in session.report.records() if each.kind == "digest"]
     pairs = re.findall(r"\) \[(\w+) (\w+)\]$", "\n".join(shown), re.MULTILINE)
     assert pairs
     assert {(kinds[one], kinds[other]) for one, other in pairs} == {("arguments", "json")}
@@ -241,7 +241,7 @@ def test_reading_under_a_budget_recalls_every_row(tmp_path: Path) -> None:
     with memory.session("s") as session, no_fallback():
         for end in range(1, len(items) + 1):
             session(items[:end])
-        for record in session.records():
+        for record in session.report.records():
             assert session.content(record.entry.id)
     memory.close()
 
@@ -278,7 +278,7 @@ def test_where_the_user_s_words_do_not_fit_digests_tell_them(tmp_path: Path) -> 
             assert unpaired(read(view)) == []
             assert view[0] == items[0]
             assert view[-1] == items[end - 1]
-        digests = [record for record in session.records() if record.kind == "digest"]
+        digests = [record for record in session.report.records() if record.kind == "digest"]
         told = "\n".join(session.text(record.entry.id) for record in digests)
         assert all(str(item["content"]) in told for item in items[1:100])
     memory.close()
@@ -328,8 +328,8 @@ def test_of_a_new_list_of_many_limits_old_turns_are_folded_unread(tmp_path: Path
         view = session(items)
         assert size(view) <= 2_000
         assert unpaired(read(view)) == []
-        folds = [each for each in session.records() if each.kind == "digest"]
-        entries = [each for each in session.records() if each.kind != "digest"]
+        folds = [each for each in session.report.records() if each.kind == "digest"]
+        entries = [each for each in session.report.records() if each.kind != "digest"]
         assert folds
         assert all(str(each.entry.id) in json.dumps(view) for each in entries)
         texts = [str(item["content"]) for item in items if item["role"] == "tool"]
@@ -345,7 +345,7 @@ def test_a_digest_of_digests_still_names_what_it_stands_for(tmp_path: Path) -> N
     with memory.session("s") as session, no_fallback():
         for end in range(1, len(items) + 1, 2):
             view = session(items[:end])
-        ids = {record.entry.id for record in session.records() if record.kind != "digest"}
+        ids = {record.entry.id for record in session.report.records() if record.kind != "digest"}
         digest = next(str(item["content"]) for item in view if "· digest ·" in str(item["content"]))
         assert any(entry_id in digest for entry_id in ids)
     memory.close()
@@ -399,7 +399,7 @@ def test_what_a_view_names_is_the_same_after_a_restart(tmp_path: Path) -> None:
             for end in ends:
                 session(items[:end])
             named.append(named_in(session))
-            assert any(record.kind == "digest" for record in session.records())
+            assert any(record.kind == "digest" for record in session.report.records())
     assert named[0] == named[1]
     memory.close()
 
@@ -519,8 +519,8 @@ def test_parallel_calls_that_share_an_id_keep_their_results(
             items = items + form(parallel_calls(number, ids.format(number).split(" ")))
             view = session(items)
             assert unpaired(read(view)) == []
-        assert any(each.kind == "digest" for each in session.records())
-        assert session.failures == 0
+        assert any(each.kind == "digest" for each in session.report.records())
+        assert session.report.failures == 0
     memory.close()
 
 

@@ -68,7 +68,7 @@ def test_a_deeply_nested_payload_switches_no_memory_off(
         for end in (3, 5, len(items)):
             view = session(items[:end])
         assert len(json.dumps(view)) < len(json.dumps(items)) / 2
-        assert session.failures == 0
+        assert session.report.failures == 0
         for entry in session.entries():
             session.answer({"entry_id": entry.id, "path": "$.d.d"})
     memory.close()
@@ -120,7 +120,7 @@ def test_a_ledger_that_another_process_holds_delays_and_changes_nothing(
         other = sqlite3.connect(tmp_path / "state.sqlite3", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         assert session(items) == items
-        [record] = session.records()
+        [record] = session.report.records()
         assert session.recall(record.entry.id, head=1)
         assert session.content(record.entry.id) == items[2]["content"]
         other.execute("ROLLBACK")
@@ -189,7 +189,7 @@ def test_a_damaged_content_is_told_and_not_served(tmp_path: Path) -> None:
     memory = Hippocampus(tmp_path, policy=EAGER)
     with memory.session("s") as session:
         session(reading(1))
-        [record] = session.records()
+        [record] = session.report.records()
         memory._store._cache.set(record.content, zstandard.compress(b"forged"))
         with pytest.raises(RecallError) as told:
             session.recall(record.entry.id)
@@ -203,7 +203,7 @@ def test_a_dropped_content_says_what_to_call_instead(tmp_path: Path) -> None:
     memory = Hippocampus(tmp_path, policy=EAGER)
     with memory.session("s") as session:
         session(reading(1))
-        [record] = session.records()
+        [record] = session.report.records()
         memory._store.delete(record.content)
         with pytest.raises(RecallError, match="call read again") as told:
             session.recall(record.entry.id)
@@ -296,7 +296,7 @@ def test_what_can_be_walked_comes_back_as_a_list_after_a_failure_too(
     memory = Hippocampus(tmp_path, policy=EAGER)
     with memory.session("s") as session:
         assert session(made({"a": 1})) == ["a"]
-        assert session.failures == 1
+        assert session.report.failures == 1
     memory.close()
 
 
@@ -328,17 +328,17 @@ def test_what_a_failed_call_has_sent_counts_as_sent(tmp_path: Path) -> None:
     with memory.session("s") as session:
         with no_fallback():
             session(items[:5])
-        before, paid = session.decisions(), session.status()
+        before, paid = session.report.decisions(), session.status()
         (tmp_path / "contents").rename(tmp_path / "away")
         assert session(items) == items
-        assert session.failures == 1
+        assert session.report.failures == 1
         (tmp_path / "away").rename(tmp_path / "contents")
         failed = session.status()
         raw, sent = (failed[each] - paid[each] for each in ("raw_cost", "sent_cost"))
         assert sent > raw > 0
         with no_fallback():
             session([*items, *reading(1, start=60)])
-            decided = session.decisions()[len(before) :]
+            decided = session.report.decisions()[len(before) :]
         arrived = [each.reason.startswith("on arrival") for _, each in decided]
         assert sorted(arrived) == [False] * (len(decided) - 1) + [True]
     memory.close()

@@ -49,8 +49,8 @@ def test_old_turns_become_digests_within_the_stake(tmp_path: Path, table: str) -
             costs = session._run.state.costs
             assert costs.sent <= costs.raw * (1 + CONSTANTS.stake) + 1
             assert unpaired(read(view)) == []
-        assert {decision.reason for _, decision in session.decisions()} == {PAYS_REASON}
-        digest = next(record for record in session.records() if record.kind == "digest")
+        assert {decision.reason for _, decision in session.report.decisions()} == {PAYS_REASON}
+        digest = next(record for record in session.report.records() if record.kind == "digest")
         last = len(re.findall(r"shop_\d+ was open", session.text(digest.entry.id))) - 1
         assert f"Off to place_{last}" in digest.shown
         assert "shop_3 was open" in session.recall(digest.entry.id, pattern="shop_3 ")
@@ -63,7 +63,7 @@ def test_without_a_bound_no_turn_becomes_a_digest(tmp_path: Path) -> None:
     memory = Hippocampus(tmp_path, policy=policy, prices=TABLES["none"])
     with memory.session("s") as session, no_fallback():
         assert session(items[:-1]) == items[:-1]
-        assert session.decisions() == []
+        assert session.report.decisions() == []
     memory.close()
 
 
@@ -82,7 +82,7 @@ def test_digests_take_the_weak_runs_and_leave_what_was_just_used(tmp_path: Path)
                 items[end]["content"] += " We meet in room_911 of harbour_office."
             view = session(items[:end])
         kept = [each for each in view if each == items[42]]
-        folds = [each for each in session.records() if each.kind == "digest"]
+        folds = [each for each in session.report.records() if each.kind == "digest"]
     memory.close()
     assert len(kept) == 1
     assert folds

@@ -76,7 +76,7 @@ def test_an_entry_has_one_frame_and_it_is_its_own(tmp_path: object, shape: str) 
     memory = Hippocampus(str(tmp_path), policy=EAGER)
     with memory.session("s") as session, no_fallback():
         shown = session(items)[2]["content"]
-        [record] = session.records()
+        [record] = session.report.records()
         first, *rest = shown.splitlines()
         assert first.startswith(f"[{record.entry.id} · read · turn 1 · ")
         assert not [line for line in rest if re.search(r"^\s*\[[a-z2-7]{8,12} ·", line)]
@@ -98,7 +98,7 @@ def test_ids_of_a_state_open_with_letters_that_no_content_knows(
         for name in ("s", "other"):
             with memory.session(name) as session, no_fallback():
                 session(reading(3))
-                ids += [record.entry.id for record in session.records()]
+                ids += [record.entry.id for record in session.report.records()]
         memory.close()
         assert len(set(ids)) == 7
         [mark] = {each[:MARK_CHARACTERS] for each in ids}

@@ -112,7 +112,7 @@ def test_old_screenshots_leave_the_view_and_come_back(made: Any, said: str, tmp_
         views = [session(items[:end]) for end in range(1, len(items) + 1, 2)]
         assert views[1] == items[:3]  # the newest stands as it came
         assert size(views[-1]) < size(items) / 2
-        record = next(each for each in session.records() if each.form == "blocks")
+        record = next(each for each in session.report.records() if each.form == "blocks")
         entry_id, place = record.entry.id, 2 * record.entry.source.turn
         assert f"images of {1_048 if made is anthropic else 765} tokens" in str(views[-1][place])
         asked = [*views[-1], recalled(items, entry_id)]
@@ -138,7 +138,7 @@ def test_old_screenshots_after_results_leave_the_view_and_come_back(
         assert views[1] == items[: step + 1]  # the newest stands as it came
         assert size(views[-1]) < size(items) / 2
         assert len(views[-1]) == len(items)
-        record = next(each for each in session.records() if each.kind == "image")
+        record = next(each for each in session.report.records() if each.kind == "image")
         entry_id, place = record.entry.id, step * record.entry.source.turn
         assert f'recall("{entry_id}")' in str(views[-1][place])
         asked = [*items, recalled(items, entry_id)]
@@ -188,7 +188,7 @@ def test_images_with_a_long_text_leave_once_its_entry_is_dormant(tmp_path: Path)
         assert all("images of 1048 tokens" in str(view[at]) for at in gone)
         assert 2 in gone
         assert len(items) - 1 not in gone
-        [answer] = session.handle([*view, recalled(view, session.records()[0].entry.id)])
+        [answer] = session.handle([*view, recalled(view, session.report.records()[0].entry.id)])
         assert image_of(answer) == image_of(items[2])
     with memory.session("s") as again, no_fallback():
         assert again(items) == view

@@ -44,7 +44,7 @@ def test_joining_a_result_and_a_text_makes_no_edit_free(tmp_path: Path, restarte
                 session.close()
                 session = memory.session("s")
             session(then)
-        [(_, decision)] = session.decisions()
+        [(_, decision)] = session.report.decisions()
         found.append(decision.reason)
         session.close()
         memory.close()

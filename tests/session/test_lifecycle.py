@@ -211,7 +211,7 @@ def test_a_pinned_entry_does_not_fade(tmp_path: Path) -> None:
         grow(session, items)
         with no_fallback():
             session(items, idle_seconds=3_600)
-        stages = {record.entry.id: record.stage for record in session.records()}
+        stages = {record.entry.id: record.stage for record in session.report.records()}
         assert stages.pop(pinned) is Stage.INDEXED
         assert Stage.DORMANT in stages.values()
         with pytest.raises(RecallError):
@@ -309,10 +309,10 @@ def test_small_results_fade_in_one_edit(tmp_path: Path) -> None:
     memory = opened(tmp_path, digest_below=0.0)
     with memory.session("s") as session:
         view = grow(session, items)
-        edits = {turn for turn, decision in session.decisions() if decision.costs}
+        edits = {turn for turn, decision in session.report.decisions() if decision.costs}
         assert edits
         assert len(edits) < 20
-        for record in session.records():
+        for record in session.report.records():
             assert (
                 session.content(record.entry.id)
                 == items[2 + 2 * int(record.origin.call_id[1:])]["content"]
@@ -365,7 +365,7 @@ def test_a_digest_tells_nothing_redacted(tmp_path: Path) -> None:
     with memory.session("s") as session:
         view = grow(session, items)
         assert "example.org" not in json.dumps(view)
-        digests = [record for record in session.records() if record.kind == "digest"]
+        digests = [record for record in session.report.records() if record.kind == "digest"]
         assert digests
         assert all("example.org" not in session.text(each.entry.id) for each in digests)
     memory.close()
@@ -381,21 +381,9 @@ def test_pasted_words_are_indexed_only_where_a_rule_says_so(tmp_path: Path) -> N
         with memory.session("s") as session:
             view = grow(session, [{"role": "user", "content": pasted}])
             assert (text_of(view, 0) != pasted) is changed
-            for record in session.records():
+            for record in session.report.records():
                 assert session.content(record.entry.id) == pasted
         memory.close()
-
-
-def test_associations_may_be_declared(tmp_path: Path) -> None:
-    memory = opened(tmp_path)
-    with memory.session("s") as session:
-        first, second = session.state("building"), session.state("testing")
-        session.associate(first, second)
-        kept = {entry.id: entry.modifiers.associations for entry in session.entries()}
-        assert kept == {first: [second], second: [first]}
-        with pytest.raises(RecallError):
-            session.associate(first, "nothing")
-    memory.close()
 
 
 def test_a_user_who_describes_a_content_is_an_access(tmp_path: Path) -> None:

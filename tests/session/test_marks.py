@@ -87,7 +87,7 @@ def test_a_view_with_marks_differs_in_nothing_else(opened: Any) -> None:
         assert len(ours) <= 3
         seen = max(seen, len(ours))
     assert seen == 3
-    assert marked.decisions() == plain.decisions()
+    assert marked.report.decisions() == plain.report.decisions()
     assert marked.status()["sent_cost"] == plain.status()["sent_cost"]
 
 
@@ -107,7 +107,7 @@ def test_a_host_that_keeps_the_view_as_its_list_goes_on(opened: Any) -> None:
         view = without(session(kept))
         new = anthropic(count + 1)[-2:]
         kept = [*view, *new]
-    assert session.failures == 0
+    assert session.report.failures == 0
 
 
 def test_a_host_without_marks_gets_none(opened: Any) -> None:

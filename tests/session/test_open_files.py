@@ -29,9 +29,9 @@ def test_sessions_that_nobody_closes_hold_no_more_than_some_descriptors(tmp_path
             session(reading(2))
             session.answer({"query": "row"})
         assert descriptors() < before + 9 * MAX_OPEN
-        assert sum(each.failures for each in kept) == 0
+        assert sum(each.report.failures for each in kept) == 0
         for session in kept:
-            assert len(session.entries()) == len(session.decisions()) > 0
+            assert len(session.entries()) == len(session.report.decisions()) > 0
             session.close()
     memory.close()
 
@@ -72,11 +72,11 @@ def test_a_session_whose_ledger_was_removed_while_it_rested_does_not_make_an_emp
     memory = Hippocampus(tmp_path, policy=EAGER)
     session = memory.session("s")
     session(reading(1))
-    assert session.rest()
+    assert session._rest()
     ledger = memory._state.database
     ledger.unlink()
     items = reading(2)
     assert session(items) == items
-    assert session.failures == 1
+    assert session.report.failures == 1
     assert not ledger.exists()
     memory.close()

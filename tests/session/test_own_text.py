@@ -78,7 +78,7 @@ def test_an_entry_that_has_aged_since_it_was_sent_is_still_ours(tmp_path: Path) 
     memory = Hippocampus(tmp_path, policy=EAGER)
     with memory.session("s") as session, no_fallback():
         early = session(reading(1))
-        [record] = session.records()
+        [record] = session.report.records()
         session._save(replace(record, shown=record.shown.partition("\n")[0]))
         assert session(early)[2] == early[2]
         assert len(session.entries()) == 1

@@ -243,7 +243,7 @@ def test_a_failure_sends_the_list_without_what_was_taken_out(tmp_path: Path) -> 
         shutil.rmtree(tmp_path / "state" / "contents")
         (tmp_path / "state" / "contents").write_text("no folder")
         view = session(items)
-        assert session.failures == 1
+        assert session.report.failures == 1
         assert len(view) == len(items)
         assert "row 299 [redacted email]" in view[2]["content"]
         assert not [secret for secret in SECRETS if secret in json.dumps(view)]

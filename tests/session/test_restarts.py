@@ -145,7 +145,7 @@ def test_a_list_cut_short_before_a_restart_starts_from_what_was_sent_last(tmp_pa
         assert session._run.ledger.last_call().messages == 3
     with memory.session("s") as session, no_fallback():
         session([*items[:3], *reading(1, start=40)])
-        turn, decision = session.decisions()[-1]
+        turn, decision = session.report.decisions()[-1]
         assert (turn, decision.costs) == (2, 0.0)
     memory.close()
 
@@ -177,9 +177,9 @@ def test_the_decisions_and_calls_of_a_session_stay(tmp_path: Path) -> None:
     memory = Hippocampus(tmp_path, policy=EAGER)
     with memory.session("s") as session:
         session(reading(2))
-        decided = session.decisions()
+        decided = session.report.decisions()
     with memory.session("s") as session:
-        assert session.decisions() == decided
+        assert session.report.decisions() == decided
     memory.close()
 
 
@@ -192,7 +192,7 @@ def test_a_restart_stores_nothing_that_no_entry_refers_to(tmp_path: Path) -> Non
         with no_fallback():
             assert session(items) == items
             items += reading(1, lines=60, start=len(items))
-        [words] = session.records()
+        [words] = session.report.records()
         session.release()
         assert [each.key for each in memory._store.stored()] == [words.content]
         memory.close()
@@ -206,18 +206,18 @@ def test_a_list_cut_while_nobody_ran_decides_as_without_a_restart(tmp_path: Path
         live(items)
         shutil.copytree(tmp_path / "live", tmp_path / "copy")
         view = live(trimmed)
-        decided = live.decisions()
+        decided = live.report.decisions()
     assert view[-1] != trimmed[-1]
     with Hippocampus(tmp_path / "copy", policy=EAGER).session("s") as again, no_fallback():
         assert again(trimmed) == view
-        assert again.decisions() == decided
+        assert again.report.decisions() == decided
 
 
 def test_two_who_make_one_change_tell_it_once(tmp_path: Path) -> None:
     one, two = (Hippocampus(tmp_path, policy=EAGER) for _ in range(2))
     with one.session("s") as first, two.session("s") as second, no_fallback():
         assert first(reading(3)) == second(reading(3))
-        changes = [(told.entry_id, told.stage) for _, told in first.decisions()]
+        changes = [(told.entry_id, told.stage) for _, told in first.report.decisions()]
         assert len(changes) == len(set(changes)) == 3
     one.close()
     two.close()
@@ -252,7 +252,7 @@ def test_a_list_that_another_process_sends_again_has_the_same_view(tmp_path: Pat
             with no_fallback():
                 session = memory.session("s")
                 views.append(session(items[:end]))
-                decided.append(session.decisions())
+                decided.append(session.report.decisions())
                 session.release()
             memory.close()
         assert views[0] == views[1]

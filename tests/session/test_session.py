@@ -126,8 +126,8 @@ def test_the_view_before_the_first_decision_is_the_last_view(
         for items in growing(rounds):
             shown = read(session(items))
             changed = [n for n, old in enumerate(last) if old.raw != shown[n].raw]
-            decided = {decision.entry_id for _, decision in session.decisions()[known:]}
-            known = len(session.decisions())
+            decided = {decision.entry_id for _, decision in session.report.decisions()[known:]}
+            known = len(session.report.decisions())
             for number in changed:
                 before = [last[number]]
                 assert {each[0] for each in put_away(before, [shown[number]])} <= decided
@@ -156,9 +156,9 @@ def test_a_session_opened_for_every_call_keeps_what_it_sent(
     for items in growing(rounds):
         with memory.session(name) as session, no_fallback():
             view = session(items)
-            shown = {record.entry.id: record.shown for record in session.records()}
-            decided = {decision.entry_id for _, decision in session.decisions()[known:]}
-            known = len(session.decisions())
+            shown = {record.entry.id: record.shown for record in session.report.records()}
+            decided = {decision.entry_id for _, decision in session.report.decisions()[known:]}
+            known = len(session.report.decisions())
         with memory.session(name) as session, no_fallback():
             assert json.dumps(session(items)) == json.dumps(view)
         assert {each for each in sent if shown[each] != sent[each]} <= decided
@@ -182,14 +182,14 @@ def test_marks_that_move_change_no_entry(
     """Hosts move `cache_control` to the newest block before each call, in the list or the view."""
     with fresh(memory) as plain:
         expected = views(plain, rounds)[-1]
-        wanted = [record.shown for record in plain.records()]
+        wanted = [record.shown for record in plain.report.records()]
     assert len(expected) == sum(map(len, rounds))
     with fresh(memory) as session, no_fallback():
         for items in growing(copy.deepcopy(rounds)):
             marked = _marked(items)
             view = session(marked)
             _scribble(view if data.draw(st.booleans()) else marked)
-        assert len([record.shown for record in session.records()]) >= len(wanted)
+        assert len([record.shown for record in session.report.records()]) >= len(wanted)
 
 
 def _marked(items: list[Item]) -> list[Item]:
@@ -235,9 +235,9 @@ def test_a_moved_mark_neither_renames_an_entry_nor_rewrites_the_past(memory: Hip
         session([*first, *turn(0, marked=True)])
         session([*first, *turn(0, marked=False), *turn(1, marked=True)])
         session([*first, *turn(0, marked=False), *turn(1, marked=False), *turn(2, marked=True)])
-        reasons = [decision.reason for _, decision in session.decisions()]
+        reasons = [decision.reason for _, decision in session.report.decisions()]
         assert not [reason for reason in reasons if "on arrival" in reason]
-        ids = [decision.entry_id for _, decision in session.decisions()]
+        ids = [decision.entry_id for _, decision in session.report.decisions()]
         assert len(ids) == len(set(ids))
 
 
@@ -260,7 +260,7 @@ def test_a_host_that_compacts_its_list_keeps_the_entries_it_still_has(memory: Hi
         view = session(compacted)
         assert json.dumps(view[1:]) == json.dumps(before[9:])
         assert session.status()["entries"] == 6
-        for record in session.records():
+        for record in session.report.records():
             assert session.content(record.entry.id)
 
 
@@ -292,7 +292,7 @@ def test_a_result_that_is_edited_leaves_its_call_alone(memory: Hippocampus) -> N
         for number in range(3):
             items[2] = {**items[2], "content": rows(number + 50, LINES)}
             session(items)
-        ids = [decision.entry_id for _, decision in session.decisions()]
+        ids = [decision.entry_id for _, decision in session.report.decisions()]
         assert len(ids) == len(set(ids)) == 5
         assert session._run.ledger.check() == []
 
@@ -329,7 +329,7 @@ def test_two_legacy_calls_without_ids_are_told_apart(memory: Hippocampus) -> Non
         view = session(items)
         for entry_id, message, part in put_away(read(items), read(view)):
             assert session.content(entry_id) == held(message, part)
-        assert [record.tool for record in session.records()] == ["f0", "f1", "f2"]
+        assert [record.tool for record in session.report.records()] == ["f0", "f1", "f2"]
 
 
 def test_a_result_before_its_call_is_shortened_by_itself(memory: Hippocampus) -> None:
@@ -375,7 +375,7 @@ def test_recalls_of_other_threads_go_on_beside_the_turns(memory: Hippocampus) ->
             for entry in session.entries()[-2:]:
                 session.recall(entry.id, head=1)
                 looked += 1
-            session.view_pairs()
+            session.report.view_pairs()
         return looked
 
     with fresh(memory) as session, no_fallback(), ThreadPoolExecutor(2) as pool:
@@ -459,7 +459,7 @@ def test_every_decision_has_its_turn_and_reason(memory: Hippocampus) -> None:
     with fresh(memory) as session, no_fallback():
         for end in (3, 5, 7):
             session(reading(3)[:end])
-        assert [turn for turn, _ in session.decisions()] == [1, 2, 3]
-        for _, decision in session.decisions():
+        assert [turn for turn, _ in session.report.decisions()] == [1, 2, 3]
+        for _, decision in session.report.decisions():
             assert decision.reason
             assert decision.saves > 0

@@ -32,7 +32,7 @@ def shown(folder: Path, summarise: Callable[[str], str] | None, seconds: float =
     memory = Hippocampus(folder, summarise=summarise, summary_seconds=seconds)
     with memory.session("s") as session:
         view = session(conversation())
-        assert session.failures == 0
+        assert session.report.failures == 0
     memory.close()
     return str(view[2]["content"])
 

@@ -93,7 +93,7 @@ def test_a_newer_result_that_differs_speaks_against_it(session: Session) -> None
 
 def test_an_identical_result_is_stored_once_and_told_as_unchanged(session: Session) -> None:
     send(session, read(1), read(2))
-    first, second = (record for record in session.records() if record.kind != "arguments")
+    first, second = (record for record in session.report.records() if record.kind != "arguments")
     assert first.content == second.content
     assert f"the same text as at turn 1, see {first.entry.id}" in second.shown
 

@@ -96,7 +96,7 @@ def test_a_call_is_kept_with_its_decisions_and_entries(tmp_path: Path) -> None:
     memory = Hippocampus(tmp_path, policy=EAGER)
     with memory.session("s") as session:
         session(reading(3))
-        decided = session.decisions()
+        decided = session.report.decisions()
         ids = {entry.id for entry in session.entries()}
     memory.close()
     [call] = [each for each in records(tmp_path) if each["type"] == "call"]
@@ -220,7 +220,7 @@ def test_a_damaged_row_is_left_out_and_archiving_goes_on(
     memory = Hippocampus(tmp_path, policy=EAGER)
     with memory.session("s") as session:
         session(items)
-        assert session.failures == 0
+        assert session.report.failures == 0
     memory.close()
     assert conversation(tmp_path, "s").items == items
 

@@ -46,7 +46,7 @@ def test_a_session_ends_though_another_process_holds_the_memory_file(
     for each in holders:
         each.communicate()
     memory.close()
-    assert session.failures == 0
+    assert session.report.failures == 0
 
 
 def _holding(path: Path) -> subprocess.Popen[str]:

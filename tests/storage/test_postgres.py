@@ -80,8 +80,8 @@ def test_the_views_and_sums_are_those_over_files(
             assert json.dumps(session(items)) == json.dumps(oracle(items))
         for figure in ("raw_cost", "sent_cost", "sent_tokens"):
             assert session.status()[figure] == oracle.status()[figure]
-        assert session.decisions() == oracle.decisions()
-        for record in oracle.records():
+        assert session.report.decisions() == oracle.report.decisions()
+        for record in oracle.report.records():
             assert session.content(record.entry.id) == oracle.content(record.entry.id)
 
 
@@ -98,7 +98,7 @@ def test_a_turn_takes_three_round_trips(postgres: Server, tenant: str) -> None:
             before = len(trips)
             session(items[:end])
             assert 1 <= len(trips) - before <= 3
-        assert session.records()
+        assert session.report.records()
 
 
 @pytest.mark.parametrize("is_new", [False, True])
@@ -125,7 +125,7 @@ def test_a_frozen_server_delays_a_call_by_the_deadline(
             assert session.status()["raw"] == 2
         session._run._resources = dataclasses.replace(session._resources, deadline_seconds=60.0)
         wait_for(lambda: session(items) != items)
-        assert session.problem == ""
+        assert session.report.problem == ""
 
 
 def test_a_server_that_is_killed_loses_nothing_of_what_was_sent(
@@ -138,7 +138,9 @@ def test_a_server_that_is_killed_loses_nothing_of_what_was_sent(
         memory.session("s") as session,
     ):
         session(items[:7])
-        before = {each.entry.id: session.content(each.entry.id) for each in session.records()}
+        before = {
+            each.entry.id: session.content(each.entry.id) for each in session.report.records()
+        }
         assert before
         fragile.kill()
         assert session(items[:9]) == items[:9]
@@ -195,8 +197,8 @@ def test_a_server_that_refuses_is_no_error_unless_strict(tenant: str) -> None:
     with contextlib.closing(Hippocampus(nowhere, policy=EAGER, tenant=tenant)) as memory:
         with memory.session("s") as session:
             assert session(items) == items
-            assert "127.0.0.1" in session.problem
-            assert "secret" not in session.problem
+            assert "127.0.0.1" in session.report.problem
+            assert "secret" not in session.report.problem
         with pytest.raises(StoreError, match=r"PostgreSQL 127\.0\.0\.1"):
             memory.facts.memories()
     with pytest.raises(StoreError, match=r"PostgreSQL 127\.0\.0\.1"):
@@ -219,7 +221,7 @@ def test_two_workers_that_commit_at_once_wait_for_each_other(postgres: Server, t
             assert len(views[0]) == len(views[1]) == end
         assert first.status()["raw"] == second.status()["raw"] == 0
         assert first(items) == second(items) != items
-        ids = [each.entry.id for each in first.records()]
+        ids = [each.entry.id for each in first.report.records()]
         assert len(ids) == len(set(ids))
         archived = one._resources.state.exported("s")
         lines = [json.loads(line) for line in archived.splitlines()]
@@ -245,7 +247,7 @@ def test_a_tenant_sees_nothing_of_another(postgres: Server, tenant: str) -> None
         own.session("s", agent="ann") as session,
     ):
         session(reading(5))
-        known = [each.entry.id for each in session.records()]
+        known = [each.entry.id for each in session.report.records()]
         assert known
         with foreign.session("s", agent="ann") as spy:
             assert spy.entries() == []
@@ -261,13 +263,13 @@ def test_a_tenant_sees_nothing_of_another(postgres: Server, tenant: str) -> None
         assert [each.session for each in state.earlier("", "ann", 9)] == ["s"]
         assert state.earlier("", "ann", 9)[0].records == []
         with state.contents() as contents:
-            for record in session.records():
+            for record in session.report.records():
                 assert contents.get(record.content) is None
                 assert not contents.delete(record.content)
         with foreign.session("s") as spy:  # the same words, stored twice
             spy(reading(5))
-            assert [each.entry.id for each in spy.records()] == known
-        foreign._store.delete(session.records()[0].content)
+            assert [each.entry.id for each in spy.report.records()] == known
+        foreign._store.delete(session.report.records()[0].content)
         assert session.content(known[0])
 
 

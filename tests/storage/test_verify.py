@@ -83,7 +83,7 @@ def test_a_store_of_the_hosts_is_verified(tmp_path: Path) -> None:
     memory = Hippocampus(tmp_path, policy=EAGER, store=store)
     with memory.session("s") as session:
         session(reading(3))
-        first = session.records()[0]
+        first = session.report.records()[0]
         assert session.text(first.entry.id)
     memory.close()
     assert not (tmp_path / "contents").exists()

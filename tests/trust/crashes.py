@@ -80,14 +80,14 @@ def turns(folder: Path, say: Say) -> None:
     items = conversation(8)
     for end in range(3, len(items) + 1, 2):
         session(items[:end])
-        say({"entries": {each.entry.id: each.content for each in session.records()}})
+        say({"entries": {each.entry.id: each.content for each in session.report.records()}})
 
 
 def recalls(folder: Path, say: Say) -> None:
     """Recall, pin and note states in a session that has entries."""
     memory = Hippocampus(folder)
     session = memory.session("one")
-    for number, each in enumerate(session.records()):
+    for number, each in enumerate(session.report.records()):
         session.recall(each.entry.id, head=3)
         session.recall(query="app row")
         session.pin(each.entry.id)
@@ -157,7 +157,7 @@ def examined(phase: str, folder: Path, acknowledged: list[dict[str, Any]]) -> li
         if phase == "turns":
             with memory.session("s") as session:
                 texts = {session.text(each.id) for each in session.entries()}
-                known = {each.entry.id: each.content for each in session.records()}
+                known = {each.entry.id: each.content for each in session.report.records()}
                 lost += [
                     f"entry {k}" for k, v in said.get("entries", {}).items() if known.get(k) != v
                 ]
@@ -169,11 +169,11 @@ def examined(phase: str, folder: Path, acknowledged: list[dict[str, Any]]) -> li
                 lost += ["the text of an entry"] * len(wrong)
                 view = session(conversation(8))
                 lost += ["the next turn"] * (
-                    session.failures or len(str(view)) > len(str(conversation(8)))
+                    session.report.failures or len(str(view)) > len(str(conversation(8)))
                 )
         if phase == "recalls":
             with memory.session("one") as session:
-                known = {each.entry.id: each.entry for each in session.records()}
+                known = {each.entry.id: each.entry for each in session.report.records()}
                 lost += [f"pin {each['pinned']}" for each in acknowledged if "pinned" in each and known[each["pinned"]].modifiers.priority != "critical"]  # fmt: skip
                 lost += [f"state {each['state']}" for each in acknowledged if "state" in each and each["state"] not in known]  # fmt: skip
                 lost += ["a text" for each in known if not session.text(each)]
@@ -186,7 +186,7 @@ def examined(phase: str, folder: Path, acknowledged: list[dict[str, Any]]) -> li
         if phase == "migrations":
             with memory.session("old") as session:
                 session(conversation(2))
-                lost += ["the old ledger"] * session.failures
+                lost += ["the old ledger"] * session.report.failures
             if memory.facts.tables.database.meta("kept") != "yes":
                 lost.append("the old facts")
         if phase == "housekeeping":

@@ -200,7 +200,7 @@ class Edges:
         self._odd(odd)
         before = self._odd.status()["raw"]
         view = self._odd(items)
-        assert self._odd.status()["raw"] == before, self._odd.problem
+        assert self._odd.status()["raw"] == before, self._odd.report.problem
         assert unpaired(reader.read(view)) == unpaired(reader.read(items))
 
     def readers(self, rng: random.Random) -> None:

@@ -81,8 +81,10 @@ def process(folder: str, number: int, threads: int, seconds: float, results: Any
                         calls += 1
                     stored = {session.text(each.id) for each in session.entries()}
                     lost += len(stored - set(texts))
-                    if session.failures:
-                        errors.append(f"session: {session.problem or session.failures}")
+                    if session.report.failures:
+                        errors.append(
+                            f"session: {session.report.problem or session.report.failures}"
+                        )
                     memory.facts.remember(
                         f"The build of {name} needs {rng.randrange(10**9)} bytes."
                     )

@@ -111,6 +111,6 @@ def test_a_datetime_in_a_message_leaves_no_call_raw(tmp_path):
     with contextlib.closing(Hippocampus(tmp_path)) as memory, memory.session("s") as session:
         view = session(items)
         assert session.entries()
-        assert not session.failures, session.problem
+        assert not session.report.failures, session.report.problem
     assert len(str(view)) < len(str(items)) / 2
     assert all(each.get("at") for each in view if each in items)

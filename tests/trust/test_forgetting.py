@@ -119,7 +119,7 @@ def test_nothing_stays_in_the_log_while_other_sessions_go_on(tmp_path):
         assert found_on_disk(tmp_path, SECRET) == []
         assert memory.facts.check() == []
         session([{"role": "user", "content": "Count the rows."}])
-        assert session.failures == 0
+        assert session.report.failures == 0
 
 
 @pytest.mark.parametrize("step", ["lines", "payloads", "rows"])
@@ -179,7 +179,7 @@ def test_what_a_shared_digest_repeats_stays_with_it(tmp_path):
                     {"role": "tool", "tool_call_id": f"c{number}", "content": rows},
                 ]
                 session(items)
-            digests = [each for each in session.records() if each.kind == "digest"]
+            digests = [each for each in session.report.records() if each.kind == "digest"]
             texts = {each.entry.id: session.text(each.entry.id) for each in digests}
         stored = {each.key: each.parts for each in memory._store.stored()}
         adopted = next(each for each in digests if stored[each.content])

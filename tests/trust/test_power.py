@@ -95,7 +95,7 @@ def test_after_a_power_cut_facts_and_states_are_there_and_the_next_call_stores_t
             assert str(8000 + number) in fact.memory.content
         with memory.session("s") as session:
             session(items)
-            assert not session.failures, session.problem
+            assert not session.report.failures, session.report.problem
             states = [each.summary for each in session.entries() if each.type == "state"]
             assert states == [f"step {number} of six" for number in range(1, turn + 1)]
             kept = [session.text(each.id) for each in session.entries()]

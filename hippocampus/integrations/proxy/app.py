@@ -158,7 +158,7 @@ class Proxy:
         response = await self._send(request, exchange.content, is_read=True)
         if response.status_code in REFUSALS:
             return await self._refused(request, exchange, response, content)
-        self._metrics.request(exchange.conversation.session.raw_reason or MANAGED)
+        self._metrics.request(exchange.conversation.session.report.raw_reason or MANAGED)
         if response.status_code != 200:
             return _streamed(response)
         if "text/event-stream" in response.headers.get("content-type", ""):

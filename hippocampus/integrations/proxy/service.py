@@ -366,7 +366,7 @@ def _shown(conversation: OpenConversation) -> dict[str, Any]:
             "tokens": each.tokens,
             "summary": each.entry.summary,
         }
-        for each in conversation.session.records()
+        for each in conversation.session.report.records()
     ]
     return {
         "session": conversation.session.id,

@@ -191,8 +191,8 @@ def _cases(
             for at in answered[: moment.call + 1]:
                 view = strategy(recording.messages[: starts[at]])
                 reading = read_on(reading, view)
-            if isinstance(strategy, Session) and strategy.failures:
-                skipped(f"case {case_id}: {strategy.failures} calls failed inside")
+            if isinstance(strategy, Session) and strategy.report.failures:
+                skipped(f"case {case_id}: {strategy.report.failures} calls failed inside")
         weights = list(map(tokens.count_message, reading.messages))
         cost = prices.call_cost(sum(weights[: reading.kept]), sum(weights))
         tools = recorded_tools

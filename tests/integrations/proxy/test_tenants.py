@@ -82,7 +82,7 @@ def test_two_proxies_in_turn_send_the_bytes_of_one(postgres: Server, state: Path
         exchanges = [sent(two[number % 2], items, "key"), sent(alone, items, "key")]
         shared, own = map(plain, exchanges)
         assert shared == own
-        assert not exchanges[0].conversation.session.failures
+        assert not exchanges[0].conversation.session.report.failures
     names = {key[1] for each in two for key in each._open}
     assert len(names) == 1
     for each in (*two, alone):
