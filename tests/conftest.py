@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import gc
 import os
@@ -10,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import postgres_server
 import pytest
@@ -20,6 +22,9 @@ from hypothesis import HealthCheck, settings
 
 from hippocampus import Hippocampus
 from hippocampus.storage import database
+
+if TYPE_CHECKING:
+    from bucket_server import Bucket
 
 settings.register_profile(
     "nightly",
@@ -128,3 +133,20 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hippocampus]:
 @pytest.fixture
 def state(tmp_path: Path) -> Path:
     return tmp_path / "state"
+
+
+@pytest.fixture
+def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bucket]:
+    """Yield a bucket `payloads` of an S3 server that the environment names."""
+    pytest.importorskip("obstore")
+    pytest.importorskip("moto.server")
+    from bucket_server import Bucket
+
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+    monkeypatch.setenv("AWS_REGION", "us-east-1")
+    made = Bucket()
+    monkeypatch.setenv("AWS_ENDPOINT", made.address)
+    yield made
+    with contextlib.suppress(Exception):
+        made.server.stop()

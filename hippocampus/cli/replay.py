@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from contextlib import nullcontext
 from pathlib import Path
@@ -18,7 +19,9 @@ from hippocampus.prices import DEFAULT_MODEL
 from hippocampus.storage.files import temporary_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
+
+    from hippocampus.replay.buckets import BucketFile
 
 
 MISSING = "no such file or directory"
@@ -39,7 +42,9 @@ if read: the net cost if the agent recalls each of the other results in full, in
 
 
 def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
-    paths: Annotated[list[Path], Argument(help="Files and folders of recorded sessions.")],
+    paths: Annotated[
+        list[str], Argument(help="Files and folders of recorded sessions, or s3://BUCKET/PREFIX.")
+    ],
     policy: PolicyName = "default",
     model: Annotated[
         str, Option(help=f"Whose prices; `recorded`: each one's own, else {DEFAULT_MODEL}'s.")
@@ -57,7 +62,8 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
     texts: Annotated[bool, Option("--texts", help="With --report, pages of both lists.")] = False,
     strict: Annotated[bool, Option("--strict", help="Status 1 if a line is not read.")] = False,
     out: Annotated[
-        Path | None, Option(help="A folder of rows; what an earlier run has put there is used.")
+        str | None,
+        Option(help="A folder or bucket of rows; what an earlier run has put there is used."),
     ] = None,
     engine: Annotated[
         Literal["processes", "ray"],
@@ -67,16 +73,20 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
 ) -> None:
     """Replay recorded sessions and print what each strategy costs and what it hides."""
     from hippocampus.replay import run
+    from hippocampus.replay.buckets import is_bucket, iter_bucket, parts_in
     from hippocampus.replay.corpus import Corpus
     from hippocampus.replay.readers import iter_files
 
     if texts and not report:
         fail("--texts writes into a folder next to the page: name it by --report")
     by_model = model == "recorded"
+    local = [Path(path) for path in paths if not is_bucket(path)]
     if report is not None:
-        _expect_writable(report, paths)
-    if out and {path.resolve() for path in paths} & {out.resolve(), *out.resolve().parents}:
-        fail(f"the rows cannot be written to {out}, which is in a folder of recordings")
+        _expect_writable(report, local)
+    if out and not is_bucket(out):
+        to = Path(out).resolve()
+        if {path.resolve() for path in local} & {to, *to.parents}:
+            fail(f"the rows cannot be written to {out}, which is in a folder of recordings")
     options = run.Options(
         policies.load(policy),
         price_tables.prices_for(prices, None if by_model else model),
@@ -85,13 +95,19 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
         by_model=by_model,
         texts=report.with_name(f"{report.stem}-texts") if report and texts else None,
     )
-    existing = [path for path in paths if path.exists()]
+    existing = [path for path in local if path.exists()]
+    buckets = [path for path in paths if is_bucket(path)]
+
+    def files() -> Iterator[Path | BucketFile]:
+        yield from iter_files(existing if existing or buckets else local)
+        yield from itertools.chain.from_iterable(map(iter_bucket, buckets))
+
     with nullcontext(out) if out else temporary_folder("hippocampus-rows") as folder:
-        corpus = Corpus(folder, options)
-        gone = [path for path in paths if path not in existing]
+        corpus = Corpus(parts_in(str(folder)), options)
+        gone = [path for path in local if path not in existing]
         corpus.left_out.extend({"path": str(path), "reason": MISSING} for path in gone)
-        count = sum(1 for _ in iter_files(existing or paths))
-        done = corpus.replay(iter_files(existing), engine=engine, jobs=jobs)
+        count = sum(1 for _ in files())
+        done = corpus.replay(files(), engine=engine, jobs=jobs)
         for _ in track(done, count):
             pass
         _print_outcome(run.outcome(corpus, options), report, as_json=as_json, strict=strict)

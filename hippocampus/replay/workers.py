@@ -18,8 +18,10 @@ from pathlib import Path
 from typing import Literal, NoReturn, TypeVar
 
 from hippocampus.errors import HippocampusError, RecordingError
+from hippocampus.replay.buckets import BucketFile
 
 T = TypeVar("T")
+File = TypeVar("File", bound=Path | BucketFile)
 Engine = Literal["processes", "ray"]
 SMALL_BYTES = 2_000_000
 """Files of fewer bytes together are worked on in this process: others would take longer to start."""
@@ -54,7 +56,7 @@ def _read(path: str | Path) -> str:
         return ""
 
 
-def no_result(file: Path) -> NoReturn:
+def no_result(file: Path | BucketFile) -> NoReturn:
     """Raise that a file has no result.
 
     Raises:
@@ -64,12 +66,12 @@ def no_result(file: Path) -> NoReturn:
 
 
 def over_files(
-    files: Iterable[Path],
-    work: Callable[[Path], T],
+    files: Iterable[File],
+    work: Callable[[File], T],
     *,
     jobs: int | None = None,
     engine: Engine = "processes",
-    lost: Callable[[Path], T] = no_result,
+    lost: Callable[[File], T] = no_result,
 ) -> Iterator[T]:
     """Yield what `work` returns for each file as it is done.
 
@@ -85,7 +87,7 @@ def over_files(
         yield from _on_ray(ordered, work, jobs, lost)
         return
     jobs = jobs or available_cores()
-    first, size = list[Path](), 0
+    first, size = list[File](), 0
     while size < SMALL_BYTES and (file := next(ordered, None)):
         first.append(file)
         size += size_of(file)
@@ -96,8 +98,8 @@ def over_files(
         yield from _over_processes(ordered, work, jobs, lost)
 
 
-def _largest_first(files: Iterable[Path]) -> Iterator[Path]:
-    waiting: list[tuple[int, int, Path]] = []
+def _largest_first(files: Iterable[File]) -> Iterator[File]:
+    waiting: list[tuple[int, int, File]] = []
     for number, file in enumerate(files):
         heapq.heappush(waiting, (-size_of(file), number, file))
         if len(waiting) > MAX_WAITING:
@@ -106,8 +108,10 @@ def _largest_first(files: Iterable[Path]) -> Iterator[Path]:
         yield heapq.heappop(waiting)[-1]
 
 
-def size_of(file: Path) -> int:
+def size_of(file: Path | BucketFile) -> int:
     """Return the bytes of a file; 0 where a path names a part of one."""
+    if isinstance(file, BucketFile):
+        return file.size
     try:
         return file.stat().st_size
     except OSError:
@@ -115,7 +119,7 @@ def size_of(file: Path) -> int:
 
 
 def _over_processes(
-    files: Iterator[Path], work: Callable[[Path], T], jobs: int, lost: Callable[[Path], T]
+    files: Iterator[File], work: Callable[[File], T], jobs: int, lost: Callable[[File], T]
 ) -> Iterator[T]:
     # A pool breaks as a whole where one process is killed, so each process is a pool of its own.
     # None is forked from this process, which has threads; they are from one that has our modules.
@@ -124,9 +128,9 @@ def _over_processes(
     context.set_forkserver_preload(["hippocampus.replay.run"])
     start = functools.partial(ProcessPoolExecutor, 1, mp_context=context)
     free = [start() for _ in range(jobs)]
-    running: dict[Future[T], tuple[ProcessPoolExecutor, Path, bool]] = {}
+    running: dict[Future[T], tuple[ProcessPoolExecutor, File, bool]] = {}
 
-    def submit(pool: ProcessPoolExecutor, file: Path, *, is_second: bool) -> None:
+    def submit(pool: ProcessPoolExecutor, file: File, *, is_second: bool) -> None:
         try:
             running[pool.submit(work, file)] = (pool, file, is_second)
         except BrokenProcessPool:  # It was killed while it had no work.
@@ -158,7 +162,7 @@ def _over_processes(
 
 
 def _on_ray(
-    files: Iterator[Path], work: Callable[[Path], T], jobs: int | None, lost: Callable[[Path], T]
+    files: Iterator[File], work: Callable[[File], T], jobs: int | None, lost: Callable[[File], T]
 ) -> Iterator[T]:
     """Run on the cluster of `RAY_ADDRESS`, or on one that is started here and ends with the files."""
     try:
@@ -171,7 +175,7 @@ def _on_ray(
         cores = None if "RAY_ADDRESS" in os.environ else jobs or available_cores()
         ray.init(num_cpus=cores, include_dashboard=False, log_to_driver=False)
     task = ray.remote(max_retries=1)(lambda file: work(file))  # noqa: PLW0108 - Ray takes no partial
-    running: dict[object, Path] = {}
+    running: dict[object, File] = {}
     try:
         limit = jobs or int(ray.cluster_resources()["CPU"])
         while True:

@@ -234,8 +234,8 @@ def state_of(named: str | Path, tenant: str = "", payloads: str = "") -> StateSt
             raise StoreError("a directory has its payloads itself: payloads= is of a server")
         return DirectoryState(StateDir(Path(named)))
     try:
+        from hippocampus.storage.objects import Objects
         from hippocampus.storage.postgres import PostgresState
-        from hippocampus.storage.postgres.objects import Objects
     except ImportError:
         raise StoreError(INSTALL) from None
     bucket = payloads or os.environ.get("HIPPOCAMPUS_PAYLOADS", "")

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from commands import run
@@ -17,9 +18,13 @@ from conversations import EAGER, reading
 from hippocampus.errors import RecordingError
 from hippocampus.prices import prices_for
 from hippocampus.replay import workers
+from hippocampus.replay.buckets import FolderParts
 from hippocampus.replay.corpus import Corpus
 from hippocampus.replay.run import Options, Row, json_pieces, outcome
 from hippocampus.replay.workers import KILLED, Engine, available_cores, over_files
+
+if TYPE_CHECKING:
+    from bucket_server import Bucket
 
 OPTIONS = Options(EAGER, prices_for("anthropic-5m", None))
 
@@ -37,7 +42,7 @@ def replayed(
     folder: Path, files: list[Path], jobs: int = 1, engine: Engine = "processes"
 ) -> Corpus:
     folder.mkdir(exist_ok=True)
-    corpus = Corpus(folder, OPTIONS)
+    corpus = Corpus(FolderParts(folder), OPTIONS)
     done = list(corpus.replay(files, jobs=jobs, engine=engine))
     assert sorted(done) == sorted(files)
     return corpus
@@ -177,3 +182,30 @@ def test_the_command_prints_from_a_folder_what_it_prints_without(tmp_path: Path)
     done = run("replay", "source", "--out", "source/out", cwd=tmp_path)
     assert done.returncode == 2
     assert "folder of recordings" in done.stderr
+
+
+def test_a_corpus_in_a_bucket_has_the_figures_of_its_folder(tmp_path: Path, bucket: Bucket) -> None:
+    sources = tmp_path / "sessions"
+    for file in record(sources):
+        bucket.client.upload_file(str(file), "payloads", f"sessions/{file.name}")
+
+    def figures(*where: object) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(run("replay", *where, "--json", cwd=tmp_path).stdout)
+        return found
+
+    local = figures("sessions")
+    stored = ("s3://payloads/sessions", "--out", "s3://payloads/rows")
+    first = figures(*stored)
+    assert first["total"] == local["total"]
+    assert first["recordings"][0]["path"] == "s3://payloads/sessions/0.json"
+    assert first["skipped"][0]["path"] == "s3://payloads/sessions/broken.json"
+    rows = {name: text for name, text in bucket.objects().items() if name.startswith("rows/")}
+    assert len(rows) == len(list(sources.iterdir()))
+    gone = min(rows)
+    bucket.client.delete_object(Bucket="payloads", Key=gone)
+    assert figures(*stored) == first
+    assert bucket.objects()[gone] == rows[gone]
+    none = run("replay", "s3://nowhere/sessions", cwd=tmp_path)
+    assert none.returncode == 2
+    assert "s3://nowhere/sessions" in none.stderr
+    assert "Traceback" not in none.stderr

@@ -13,49 +13,18 @@ import pytest
 
 pytest.importorskip("obstore")
 pytest.importorskip("moto.server")
-import boto3
+from bucket_server import Bucket
 from conversations import EAGER
-from moto.server import ThreadedMotoServer
 from postgres_server import Server
 
 from hippocampus import Hippocampus, StoreError
 from hippocampus.storage.content_store import ContentStore
-from hippocampus.storage.postgres.objects import MIN_BYTES
+from hippocampus.storage.objects import MIN_BYTES
 from hippocampus.storage.state import state_of
 
 BUCKET = "s3://payloads/fleet"
 NOISE = "".join(f"{number * 2654435761 % 2**32:08x} row-{number}\n" for number in range(20_000))
 SMALL = b"a short text\n" * 9
-
-
-class Bucket:
-    """A bucket of a server in this process."""
-
-    def __init__(self) -> None:
-        self.server = ThreadedMotoServer(ip_address="127.0.0.1", port=0)
-        self.server.start()
-        _, port = self.server.get_host_and_port()
-        self.address = f"http://127.0.0.1:{port}"
-        self.client = boto3.client("s3", endpoint_url=self.address, region_name="us-east-1")
-        self.client.create_bucket(Bucket="payloads")
-
-    def objects(self) -> dict[str, bytes]:
-        listed = self.client.list_objects_v2(Bucket="payloads").get("Contents", [])
-        keys = [each["Key"] for each in listed]
-        read = self.client.get_object
-        return {key: read(Bucket="payloads", Key=key)["Body"].read() for key in keys}
-
-
-@pytest.fixture
-def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bucket]:
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
-    monkeypatch.setenv("AWS_REGION", "us-east-1")
-    made = Bucket()
-    monkeypatch.setenv("AWS_ENDPOINT", made.address)
-    yield made
-    with contextlib.suppress(Exception):
-        made.server.stop()
 
 
 @contextlib.contextmanager

@@ -12,11 +12,11 @@ from hippocampus.storage.archive.reader import readable
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.facts.models import TextRules
 from hippocampus.storage.ledger import StateRows
+from hippocampus.storage.objects import Objects
 from hippocampus.storage.postgres.connections import Connections
 from hippocampus.storage.postgres.contents import PostgresContents
 from hippocampus.storage.postgres.dialect import translated
 from hippocampus.storage.postgres.facts import PostgresDatabase
-from hippocampus.storage.postgres.objects import Objects
 from hippocampus.storage.postgres.proxy import PostgresConversations
 from hippocampus.storage.postgres.session import PostgresSession, storable_name
 from hippocampus.storage.proxy import KEPT_SECONDS

@@ -14,8 +14,8 @@ from hippocampus.entries.entry import content_key
 from hippocampus.errors import StoreError
 from hippocampus.storage import encryption, packing
 from hippocampus.storage.content_store import LEVEL, StoredPayload
+from hippocampus.storage.objects import MIN_BYTES, Objects
 from hippocampus.storage.postgres.connections import Connections
-from hippocampus.storage.postgres.objects import MIN_BYTES, Objects
 
 PUT = """
     INSERT INTO content (key, put_at, packed) VALUES (%s, %s, %s)

@@ -1,14 +1,14 @@
-"""Large payloads of a fleet in object storage: packed bytes by name, in S3 or its like.
+"""Object storage: bytes by name, in S3 or its like.
 
-What they are, and which rows name them, is not known here.
+The large payloads of a fleet and the recordings of a corpus are such bytes.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from hippocampus.errors import StoreError
 from hippocampus.models.bounded import in_thread
@@ -17,16 +17,26 @@ MIN_BYTES = 64 << 10
 """Packed payloads under this size stay in the database: a row is written sooner than an object."""
 REQUEST_SECONDS = 10.0
 """The limit of a request itself, which may outlast the call that made it."""
-INSTALL = "payloads in object storage need: pip install 'hippocampus-context[object-store]'"
+INSTALL = "object storage needs: pip install 'hippocampus-context[object-store]'"
+
+
+class StoredObject(NamedTuple):
+    """What a bucket lists of an object."""
+
+    name: str
+    etag: str
+    """Another one, once the bytes change."""
+    size: int
+    """In bytes."""
 
 
 class Objects:
     """A bucket, or a part of one."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, request_seconds: float = REQUEST_SECONDS) -> None:
         """Name it: `s3://bucket/prefix`, `gs://…` or `az://…`; nothing is asked yet.
 
-        Keys and regions come from the environment, as for the provider's own tools.
+        A request that lasts longer than `request_seconds` fails. Keys and regions come from the environment, as for the provider's own tools.
 
         Raises:
             StoreError: the address cannot be read, or its client is not installed.
@@ -38,7 +48,7 @@ class Objects:
             raise StoreError(INSTALL) from None
         self.name = address
         self._client = obstore
-        seconds = timedelta(seconds=REQUEST_SECONDS)
+        seconds = timedelta(seconds=request_seconds)
         try:
             self._store = from_url(
                 address,
@@ -46,7 +56,7 @@ class Objects:
                 retry_config={"max_retries": 1, "retry_timeout": seconds},
             )
         except (obstore.exceptions.BaseError, ValueError) as wrong:
-            raise StoreError(f"payloads={address!r}: {wrong}") from None
+            raise StoreError(f"{address}: {wrong}") from None
 
     def put(self, name: str, packed: bytes, seconds: float) -> None:
         """Store bytes under a name where it has none yet.
@@ -76,6 +86,19 @@ class Objects:
 
         found: bytes = self._within(seconds, get)
         return found
+
+    def list(self) -> Iterator[StoredObject]:
+        """Yield what lies under the address, sorted by name.
+
+        Raises:
+            StoreError: a refusal, or no answer.
+        """
+        try:
+            for found in self._client.list(self._store, chunk_size=1_000):
+                for each in found:
+                    yield StoredObject(each["path"], each["e_tag"] or "", each["size"])
+        except (self._client.exceptions.BaseError, OSError) as failure:
+            raise StoreError(f"{self.name}: {str(failure).splitlines()[0]}") from failure
 
     def delete(self, name: str, seconds: float) -> None:
         """Remove an object.
