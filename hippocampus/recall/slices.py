@@ -131,7 +131,7 @@ def take(text: str, request: Request, max_tokens: int, arguments: str = "") -> s
 def _by_lines(text: str, request: Request, start: int, max_tokens: int) -> str:
     lines = pages(text)
     first, last = _range(request, start, start + len(lines) - 1)
-    everything = last - first + 1 == len(lines) and len(text) <= 40 * max_tokens
+    everything = request == Request() and len(text) <= 40 * max_tokens
     if everything and tokens.count(text) <= max_tokens:
         return text
     wanted = list(numbered(lines[first - start : last - start + 1], first))

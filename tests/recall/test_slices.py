@@ -178,6 +178,14 @@ def test_the_lines_of_a_written_file_have_the_numbers_of_the_file() -> None:
     assert take(text, Request(lines=(12, 13)), 500) == f"12: {lines[11]}\n13: {lines[12]}"
 
 
+def test_lines_past_the_end_of_a_written_file_are_those_of_the_file() -> None:
+    lines = [f"def room_{n}(guests): return guests + {n}" for n in range(30)]
+    call = json.dumps({"file_path": "/srv/a.py", "content": "\n".join(lines)})
+    numbered = "\n".join(f"{number}: {line}" for number, line in enumerate(lines, 1))
+    assert take(call, Request(lines=(1, 400)), 900) == numbered
+    assert take(call, Request(), 900) == call
+
+
 def test_a_record_without_short_fields_has_the_lines_of_its_long_ones() -> None:
     text = json.dumps({"data": {"rows": [{"id": f"r{n}", "x": "y" * 90} for n in range(40)]}})
     assert take(text, Request(lines=(1, 1)), 500).startswith('1: {"id": "r0"')

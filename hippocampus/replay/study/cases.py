@@ -238,7 +238,7 @@ def answer_recall(folder: StudyFolder, case: StudyCase, arguments: str) -> dict[
 
 
 def _offloaded(whole: StudyCase, arguments: str) -> str:
-    """Return a slice of a result of the whole list, by the id of its call."""
+    """Return a slice of a result of the whole list, by the id of its call; without one, of all."""
     results = {
         part.call_id: part.text
         for message in transcript.numbered(read(whole.view))
@@ -249,9 +249,10 @@ def _offloaded(whole: StudyCase, arguments: str) -> str:
     try:
         if call.problem is not None:
             raise call.problem
-        if call.entry_id not in results:
-            raise calls.never_existed(call.entry_id or "", results)
-        bound = call.max_tokens or RECALL_TOKENS
-        return recall.take(results[call.entry_id], call.request, bound)
+        if call.entry_id and call.entry_id not in results:
+            raise calls.never_existed(call.entry_id, results)
+        everything = "\n".join(f"[{name}]\n{text}" for name, text in results.items())
+        text = results[call.entry_id] if call.entry_id else everything
+        return recall.take(text, call.request, call.max_tokens or RECALL_TOKENS)
     except RecallError as problem:
         return calls.render(problem)

@@ -399,7 +399,9 @@ def test_a_reader_of_files_recalls_at_the_moment_of_the_case(run: Run) -> None:
     arguments = json.dumps({"entry_id": "c3-1", "pattern": "part1050"})
     done = CliRunner().invoke(app, ["study-recall", str(path), arguments])
     assert "module_150/part1050.py ok" in done.output
-    assert len(StudyFolder(folder.path).answers[path.stem].recall) == 1
+    anywhere = CliRunner().invoke(app, ["study-recall", str(path), '{"pattern": "part1050"}'])
+    assert "module_150/part1050.py ok" in anywhere.output
+    assert len(StudyFolder(folder.path).answers[path.stem].recall) == 2
     whole = next(folder.path.rglob(f"{folder.cases[case.moment][0].id}-1.md"))
     with pytest.raises(HippocampusError, match="all of it is in the file"):
         CliRunner().invoke(app, ["study-recall", str(whole), arguments], catch_exceptions=False)
