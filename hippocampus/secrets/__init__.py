@@ -39,36 +39,37 @@ class Secret(NamedTuple):
 
 
 _KEYS = (
-    "api|app|access|account|admin|auth|client|consumer|deploy|encryption|license|master|private|secret|service"
-    "|shared|signing|storage|subscription|webhook"
+    "api|app|access|account|admin|auth|client|consumer|deploy|encryption|license|master|preshared|private|secret"
+    "|service|shared|signing|storage|subscription|webhook"
 )
 NAME = (
-    rf"(?:passw(?:or)?d|passphrase|passcode|passwort|kennwort|pwd|secret|token|credential|(?:{_KEYS})[ _-]?key"
+    rf"(?:passw(?:or)?d|passphrase|passcode|passwort|kennwort|\bpw|pwd|psk|secret|token|credential|(?:{_KEYS})[ ._-]?key|\w_salt"
     rf"|\b_?auth|\bDSN|(?:become|db|ftp|imap|key|mail|root|smtp|ssh|store|sudo|user)[_-]?pass"
     r"|(?-i:[A-Z\d]_(?:AUTH|KEY|PASS|PAT)))"
 )
 _END = r"(?:[ _-]?(?:access|base|data|key|id|value|string|token|hash|base64|b64|hex|prod|production|dev|staging|test|live|\d{1,3}))*"
-_QUOTES = r"""(?:""([^"\n]{4,}?)""|b?"((?:[^"\\\n]|\\.){4,}?)"|b?'((?:[^'\\\n]|\\.){4,}?)'|`([^`\n]{4,}?)`|([^\s"'`,;]{5,}))"""
+_QUOTES = r"""(?:""([^"\n]{4,}?)""|[bN]?"((?:[^"\\\n]|\\.){4,}?)"|[bN]?'((?:[^'\\\n]|\\.){4,}?)'|`([^`\n]{4,}?)`|([^\s"'`,;]{5,}))"""
 SETTINGS = (
-    # PHP's define, with the name and the value
-    rf"""(?i)\bdefine\(\s*["']\w*({NAME}{_END}|_salt)["']\s*,\s*["']([^"'\n]{{4,}})["']""",
-    # password = "x", "password": "x", PASSWORD=x, password => x, ""x"" in CSV
-    rf"""(?i)({NAME}{_END})s?["'`\])]{{0,3}}\s*(?:=>|[:?]?={{1,3}}|:)\s*{_QUOTES}""",
-    # --password x, setx DB_PASSWORD x, storePassword "x"
-    rf"""(?i)\s--?[a-z-]*({NAME}{_END})s? +{_QUOTES}""",
+    # password = "x", "password": "x", PASSWORD=x, password => x, ""x"" in CSV, apiKey: String = "x"
+    rf"""(?i)({NAME}{_END})s?["'`\])]{{0,3}}(?:: ?\w{{3,12}}\s)?\s*(?:=>|[:?]?={{1,3}}|:)\s*{_QUOTES}""",
+    # --password x, setx DB_PASSWORD x
+    rf"""(?i)(?:^|\s)--?[a-z-]*({NAME}{_END})s? +{_QUOTES}""",
     rf"""(?im)(?:_|\b(?-i:[A-Z\d_]+))({NAME}{_END}) +([^\s"'`,;]{{8,}})(?:["'`,]|$)""",
-    rf"""(?i)({NAME}{_END})["']?[ \t]+["']([^"'\s]{{8,}})["']""",
-    # name: DB_PASSWORD, value: x; variable "db_password" { default = "x" }
-    rf"""(?i)\b(?:name|variable)\b["']?\s*[:=]?\s*["']?[\w.-]*({NAME}{_END})["']?[,\s{{]*["']?(?:value|default)["']?\s*[:=]\s*{_QUOTES}""",
-    # <password>x</password>, <key>Password</key><string>x</string>, <add key="ApiKey" value="x"/>
-    rf"""(?i)<(?:key>)?[\w.:-]*({NAME}{_END})(?:</key>\s*<string)?>([^<\s]{{4,}})</""",
-    rf"""(?i)\bkey=["'][\w.:-]*({NAME}{_END})["']\s+value={_QUOTES}""",
+    # <password>x</password>, <key>Password</key><string>x</string>, <string name="api_key">x</string>
+    rf"""(?i)<(?:key>|\w+ name=["'])?[\w.:-]*({NAME}{_END})["']?(?:</key>\s*<string)?>([^<\s]{{4,}})</""",
 )
 """RE2: the name of a setting, and in further groups its value."""
-LISTED = rf"""(?i)({NAME}{_END})s?["']?\s*[:=]\s*\[\s*((?:["'][^"'\n]+["'],?\s*)+)\]"""
-"""Several values under one name."""
-"""Names whose values are secret whatever they look like."""
+NEAR = (
+    rf"""(?i)({NAME}{_END}|\w_pass\b)s?(?:[^\w]{{0,8}}[:=>|(→—?"'`{{][^\w]{{0,8}}"""
+    r"""(?:(?:default|it|key|plaintext|s|sensitive|string|text|to|type|value)\b[^\w]{1,8}){0,3}|\s(?:to|is|was)\s)"""
+    r"""([^\s"'`,;<>|()\[\]\\=&]{8,}={0,2})"""
+)
+"""Signs, and words of a form, between a name and a value that is no word of a program.
+
+`setPassword("x")`, `define('AUTH_KEY', 'x')`, `name: DB_PASSWORD, value: x`, `| Password | x |`.
+"""
 STRONG = re.compile(r"(?i)pass|pwd|kennwort")
+"""Names whose values are secret whatever they look like."""
 PLACEHOLDER = re.compile(
     r"(?i)^(?:[\[<({$%*#!\\/.:^~>=-]|x{3,}|\.{2,}|your|my[_-]|example|change|replace|insert|placeholder|todo|dummy"
     r"|redacted|(?:none|null|nil|true|false|undefined|string|str|required|optional)\b|https?:)"
@@ -89,11 +90,28 @@ def _is_value(name: str, value: str, *, quoted: bool) -> bool:
     if STRONG.search(name):
         return not IDENTIFIER.search(value)
     return (
-        len(value) >= 8 and " " not in value and bool(DIGIT.search(value) and LETTER.search(value))
+        len(value) >= 8 and " " not in value and _is_mixed(value) and not IDENTIFIER.search(value)
     )
 
 
-IDENTIFIER = re.compile(r"^[a-z]+(?:[_:|-][a-z]+)+[.,:]?$|^[a-z]+(?:[A-Z][a-z]+)+$")
+def _is_mixed(value: str) -> bool:
+    return bool(DIGIT.search(value) and LETTER.search(value))
+
+
+def _is_unlike_code(value: str) -> bool:
+    """Return whether a value mixes letters and digits, and is no name, path or amount of a program."""
+    if not _is_mixed(value) or FORM.search(value) or IDENTIFIER.search(value):
+        return False
+    has_sign = re.search(r"[^\w./\\:-]", value.rstrip(".:?"))
+    is_dense = 3 * issued.changes(value) > len(value)
+    return (has_sign is not None or is_dense) and not PLACEHOLDER.search(value.lstrip("/"))
+
+
+FORM = re.compile(r"a-z|\d\.\d")
+"""A class of characters, a version."""
+IDENTIFIER = re.compile(
+    r"^[a-z]+\d{0,2}(?:[_:|-](?:[a-z]+\d{0,2}|\d{1,3}))+[.,:]?$|^[a-z]+(?:[A-Z][a-z]+)+$"
+)
 """Words that are joined as a program's names are."""
 
 
@@ -101,11 +119,6 @@ FORMS: tuple[tuple[tuple[str, ...], str, Callable[[str], bool]], ...] = (
     ((issued.PRIVATE_KEY,), PRIVATE_KEY, lambda _: True),
     (tuple(rf"\b(?:{each})" for each in issued.DISTINCT), ISSUED_KEY, lambda _: True),
     (issued.SIGNED, ISSUED_KEY, lambda _: True),
-    (
-        (issued.AMBIGUOUS,),
-        ISSUED_KEY,
-        lambda value: bool(DIGIT.search(value) and LETTER.search(value.partition("-")[2])),
-    ),
     ((issued.PREFIXED,), ISSUED_KEY, issued.is_random),
     (
         issued.HEADERS,
@@ -199,11 +212,11 @@ def find_as_written(text: str) -> Iterator[Secret]:
             name = plain[slice(*match.span(1))]
             if _is_value(name, plain[start:end], quoted=plain[start - 1] in "\"'`>"):
                 yield Secret(start, end, PASSWORD if STRONG.search(name) else CREDENTIAL)
-    for match in matches(LISTED, plain):
-        name, listed = (plain[slice(*match.span(group))] for group in (1, 2))
-        if STRONG.search(name) or (DIGIT.search(listed) and LETTER.search(listed)):
-            start = match.start(2)
-            yield Secret(start, start + len(listed.rstrip()), CREDENTIAL)
+    for match in matches(NEAR, plain):
+        name, value = (plain[slice(*match.span(group))] for group in (1, 2))
+        if _is_unlike_code(value):
+            start, kind = match.start(2), PASSWORD if STRONG.search(name) else CREDENTIAL
+            yield Secret(start, start + len(value.rstrip(".!?")), kind)
     yield from (Secret(*each) for each in spoken.values(plain, compiled(spoken.HINTS).search))
 
 

@@ -17,12 +17,12 @@ _LABELS = "|".join(
 ).replace("~", r"\ ")
 _GLUED = "비밀번호|암호|密码|密碼|口令|パスワード|暗証番号|รหัสผ่าน"
 """Words to which a particle clings, and of scripts without spaces."""
-_COPULAS = """is|are|was|ist|lautet|war|est|es|era|è|é|to|jest|är|er|είναι|on|adalah|là|=|:|：|—|–|-|是|为|為|は|가|이|는|은
+_COPULAS = """is|are|was|ist|lautet|war|est|es|era|è|é|to|jest|är|er|είναι|on|adalah|là|=|—|–|-|是|为|為|は|가|이|는|은
     |هي|هو|है"""
 PASSWORD = re.compile(
     rf"""(?i)(?:(?<![^\W_])(?P<label>{_LABELS})(?!\w)
     (?!\s(?:manager|policy|generator|hash|reset|field|length))|{_GLUED})
-    (?:[^\n.!?。！？=:：]{{0,40}}?(?<![a-z])(?:{_COPULAS})\s*|\s+)
+    (?:[^\n.!?。！？=:：]{{0,40}}?(?:[:：]|(?<![a-z])(?:{_COPULAS}))\s*|\s+)
     ["'“„«「]?(?P<value>(?=[^\s]*[\d!@\#$%^&*_+~])[^\s"'“”„«»「」]{{4,}})""",
     re.VERBOSE,
 )

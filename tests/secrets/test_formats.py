@@ -68,6 +68,18 @@ def test_at_least_57_of_60_formats_are_found(place, seed):
         'proxy_set_header X-Api-Key "XkcWpu0KhzEtAOZ12bkA";',
         "<key>APIKey</key>\n<string>UBqe0kq077XN4EaOY1xh</string>",
         "sqlplus app/S3cr3tPw99@ORCL",
+        'os.Setenv("STRIPE_API_KEY", "29Tj6TRcKnj1przg4XXUuPlg")',
+        'config.setPassword("qX7!pL9zYQX");',
+        "SET PASSWORD FOR 'app' = PASSWORD('S3cr3t!Pw99');",
+        'let apiKey: String = "5T1LMUGLVj37SKo98I9VbJ9Q"',
+        '<string name="api_key">e2CaRTLcfmaRy6Yc41JPdMGt</string>',
+        "| Password | `Winter2031!EvD` |",
+        "- **API key**: `gAuV5KtqJgiRSkJkYFNOywP9`",
+        "password => Sensitive('Gr8Falcon!NF0'),",
+        "http -a admin:S3cr3tPw99 GET :8080/api",
+        "zqk_" + "0123456789abcdef" * 3,
+        "zqk_live_Gt4AhFZ1ja1SuhgPW9eI",
+        "PIN: 129038",
     ],
 )
 def test_secrets_of_settings_and_commands_are_found(text):
@@ -85,6 +97,11 @@ def test_secrets_of_settings_and_commands_are_found(text):
         "BASELINE_PASS would be empty",
         "toolu_01KMdMPfVdnrkmuaRV6LfAeX",
         f"chunk-{'3f2a9bc1' * 4}.js",
+        "The-Setup-of-Version-2-" + "3f2a9bc1" * 4,
+        'validate(token, "client-id-1")',
+        "generate_private_key(public_exponent=65537)",
+        '"next-auth": "^5.0.0-beta.31"',
+        "token = await getUser2Name(request)",
     ],
 )
 def test_a_text_without_a_secret_has_none(text):
