@@ -42,7 +42,10 @@ REFUSALS = {400, 413, 422}
 MALFORMED = (AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError)
 """The errors of reading an answer in an unknown form: a line each, since a provider may repeat it."""
 METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
-CREDENTIAL = re.compile(r"(?:auth|authorization|(?<!idempotency-)key|secret|token)$", re.IGNORECASE)
+CREDENTIAL = re.compile(
+    r"(?:auth\w*|(?<!idempotency-)key|secret|token|credentials?|password|user(?:[-_]?(?:id|name))?|e?mail)$",
+    re.IGNORECASE,
+)
 """How the name of a header, or of a field of the address, ends in which a caller shows who it is."""
 API = re.compile(
     r"(?:/openai(?:/deployments/[^/]+)?)?(?:/v\d\w*)?/(?:chat/completions|messages|responses)$"
@@ -140,7 +143,7 @@ class Proxy:
                 f"{name}: {value}"
                 for name, value in sorted(fields)
                 if value and (CREDENTIAL.search(name) or name == self._caller_header)
-            ]
+            ] or request.headers.getlist("cookie")  # which a provider may change next to a key
             credentials += filter(None, [API.sub("", request.url.path)])
             tenant = request.headers.get(self._tenant_header, "")
             if self._tenant_header and not tenant:

@@ -135,6 +135,8 @@ def test_no_recall_of_one_caller_is_written_into_the_request_of_another(
     [
         ("params", "key"), ("params", "access_token"), ("headers", "api_key"),
         ("headers", "x-litellm-api-key"), ("headers", "Helicone-Auth"), ("headers", "X-Auth-Token"),
+        ("headers", "Cookie"), ("headers", "Authentication"), ("headers", "X-Credentials"),
+        ("headers", "X-Password"), ("headers", "X-Forwarded-User"), ("headers", "X-Forwarded-Email"),
     ],
 )  # fmt: skip
 def test_a_key_tells_callers_apart_wherever_it_is(place: str, name: str, state: Path) -> None:
@@ -145,6 +147,15 @@ def test_a_key_tells_callers_apart_wherever_it_is(place: str, name: str, state: 
             sent = body("/chat/completions", chat_list(ROWS)[:1])
             httpx.post(f"{url}/v1/chat/completions", content=sent, **each).raise_for_status()
         assert len(conversations(url)) == 2
+
+
+def test_a_cookie_next_to_a_key_is_no_other_caller(state: Path) -> None:
+    with proxied(state, lambda items: "The same words.") as (_, url):
+        for cookie in ("__cf_bm=a", "__cf_bm=b"):
+            sent = body("/chat/completions", chat_list(ROWS)[:1])
+            headers = SAME_KEY | {"cookie": cookie}
+            httpx.post(f"{url}/v1/chat/completions", content=sent, headers=headers)
+        assert len(conversations(url)) == 1
 
 
 def test_a_key_in_the_path_tells_callers_apart(state: Path) -> None:
