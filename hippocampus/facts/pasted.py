@@ -28,7 +28,7 @@ _TAG = re.compile(r"\s*<([A-Za-z][\w:-]{0,40})\b[^<>]{0,200}>")
 _END_TAG = re.compile(r"</([A-Za-z][\w:-]{0,40})>")
 _INLINE = re.compile(r"<([A-Za-z][\w:-]{0,40})\b[^<>]{0,200}>[^<]{0,2000}</\1>")
 _QUOTED = re.compile(r"\s*[>|]|\t| {4,}\S")
-_QUOTES = {"“": "”", "«": "»", "„": "“”", "「": "」", "『": "』", '"': '"'}
+_QUOTES = {"“": "”", "«": "»", "„": "“”", "「": "」", "『": "』", '"': '"', "‘": "’"}
 _QUOTATION = re.compile(
     "|".join(
         f"{opening}[^{opening}{closing}]{{{6 if opening in '「『' else 12},2000}}[{closing}]"
@@ -75,13 +75,19 @@ _WORD = r"(?![^\W\d_][.)]\s)[^\W\d_][^\s:()\[{<>|/=\\]*(?:(?:/[\w.]+)+(?=\s[^|])
 _PROSE = re.compile(rf"(?:{_OPENING})?(?:{_AMOUNT}|{_WORD}|[^\W\d_]+[^\x00-\x7f])")
 """How a line of prose begins: with a word or an amount, and not with a sign, a time or code."""
 _ASSIGNED = re.compile(
-    r"[\w.-]{1,40}\s?(?:=|:=|=>|->|\|)|[^\W_]{1,40}[._][\w.]{1,40}:\s|.{0,20}\b\d\d:\d\d:\d\d\b|.*(?:<<[-~]?['\"]?\w+|(?:[=(]\s?`|[{(\[])$)"
+    r"[\w.-]{1,40}\s?(?:=|:=|=>|->|[|»➜→►])|[^\W_]{1,40}[._][\w.]{1,40}:\s|.{0,20}\b\d\d:\d\d:\d\d\b|.*(?:<<[-~]?['\"]?\w+|(?:[=(]\s?`|[{(\[]|:\s[>|][+-]?)$)|[^\t]{1,200}\t\S"
 )
 """A line of a program, of a file of settings or of a log."""
-_COPIED = re.compile(r"diff --|@@ |>>> |=\w+$|PS [A-Z]:\\|(?:[A-Z]+ \S+ )?HTTP/\d")
-"""The first line of a copied text: a change, a terminal, a request, a manual."""
+_COPIED = re.compile(
+    r"#{1,6} |(?i:re|fwd?|aw|wg): |diff --|@@ |>>> |=\w+$|PS [A-Z]:\\|(?:[A-Z]+ \S+ )?HTTP/\d"
+)
+"""The first line of a copied text: a document, a letter, a change, a terminal, a request, a manual."""
 _ROW = re.compile(r"[^,;\t]{0,200}(?:[,;\t][^\s,;\t][^,;\t]{0,200}){2}")
 _CAPITAL = r"[A-ZÀ-ÞА-ЯЁ\d]\S*"
+_ATTRIBUTED = re.compile(
+    rf"(?:.*[.!?…\"”»*_]\s)?(?:[—–-]\s?{_CAPITAL}(?:\s\S+){{0,3}}|\({_CAPITAL}(?:\s{_CAPITAL}){{0,2}}\))(?<![.!?])"
+)
+"""The end of a quotation, `— Dave Miller`, after it or below it."""
 _TITLE = re.compile(
     rf"[*_]*{_CAPITAL}(?:(?:\s(?:{_CAPITAL}|\w{{1,3}})){{0,2}}\s{_CAPITAL})?(?<![.!?…:;,)])"
 )
@@ -200,8 +206,8 @@ class _Reader:
             self._own.append(_QUOTATION.sub(_unless_name, _INLINE.sub(" ", plain)))
             self._size += len(self._own[-1])
             below = [each.strip() for each in self.lines[self._at + 1 : self._at + 3]]
-            is_list = _LISTED.match(next(filter(None, below), ""))
-            if self._by_shape and _ANNOUNCED.search(plain) and not is_list:
+            is_shown = _LISTED.match(first := next(filter(None, below), "")) or _FENCE.match(first)
+            if self._by_shape and _ANNOUNCED.search(plain) and not is_shown:
                 self._is_over = _never
 
     def _begins_block(self, line: str, plain: str) -> bool:
@@ -268,7 +274,8 @@ class _Reader:
             is_page = any(map(_is_title, there[:-1])) or (
                 len(there) >= MIN_PAGE_LINES and 2 * open_ended >= len(there)
             )
-            if is_page or self._unlike > self._size or self.is_document:
+            is_quoted = bool(there) and _ATTRIBUTED.fullmatch(self.lines[-1].strip())
+            if is_page or is_quoted or self._unlike > self._size or self.is_document:
                 return Written((), {}, "\n".join(self.lines).strip())
         return Written(own, self._lists, "\n".join(self._pasted).strip())
 

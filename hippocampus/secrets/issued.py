@@ -19,7 +19,7 @@ NAMES = (
     "|sb_secret|gh[pousr]|github_pat|npm|pypi|rubygems|dckr_[a-z]+|CLOJARS|squ|sq[ap]|sq0[a-z]+|bkua|xapp|xkeysib|[sr]k_live"
     "|shp[a-z]+|lin_[a-z]+|ntn|fig[do]|CFPAT|phx|pul|sgp|tskey|tvly"
 )
-"""What only keys begin with, whatever follows."""
+"""Beginnings that only keys have."""
 DISTINCT = (
     rf"(?:{NAMES})[_-][\w-]{{20,}}",
     # Models
@@ -98,7 +98,7 @@ SIGNED = (
 PREFIXED = r"\b([A-Za-z][A-Za-z0-9]{1,11}[_-][\w-]{16,})(?:[^\w+/=.-]|\.?\s|\.?$)"
 """A short name and a long run: believed if the run is random, no checksum and no id of an answer."""
 KEYS = frozenset(["fc", "key", "pk", "pul", "rk", "sk", "tok"])
-"""Names behind which hexadecimal digits are a key whatever the sign."""
+"""Names after which hexadecimal digits are a key with either sign."""
 IDS = frozenset(["call", "chatcmpl", "file", "msg", "req", "resp", "run", "ses", "thread", "toolu"])
 
 
