@@ -182,7 +182,7 @@ def test_lines_past_the_end_of_a_written_file_are_those_of_the_file() -> None:
     lines = [f"def room_{n}(guests): return guests + {n}" for n in range(30)]
     call = json.dumps({"file_path": "/srv/a.py", "content": "\n".join(lines)})
     numbered = "\n".join(f"{number}: {line}" for number, line in enumerate(lines, 1))
-    assert take(call, Request(lines=(1, 400)), 900) == numbered
+    assert take(call, Request(lines=(1, 400)), 900).startswith(numbered)
     assert take(call, Request(), 900) == call
 
 
