@@ -29,7 +29,10 @@ if TYPE_CHECKING:
 SAVINGS = (
     "calls  shortened  raw cost  sent cost  saved     $ saved  $ edits  $ resume  session or day"
 )
-Named = Annotated[Literal["claude-code", "codex", "gemini"], Argument(help="The coding agent.")]
+Named = Annotated[
+    Literal["claude-code", "cline", "codex", "copilot", "gemini", "kimi", "opencode", "qwen"],
+    Argument(help="The coding agent."),
+]
 Project = Annotated[bool, Option("--project", help="This folder's settings, not the user's.")]
 DryRun = Annotated[bool, Option("--dry-run", help="Only print the changes.")]
 State = Annotated[

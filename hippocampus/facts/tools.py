@@ -20,7 +20,7 @@ from hippocampus.facts.store import Facts
 from hippocampus.facts.timestamps import day
 from hippocampus.facts.words import content_words
 from hippocampus.facts.write import remember_many
-from hippocampus.formats.signatures import arguments_of, as_function, schema_of
+from hippocampus.formats.signatures import arguments_of, as_function, problem_of, schema_of
 from hippocampus.formats.writing import tool_definition
 from hippocampus.storage.facts.errors import BlockError
 from hippocampus.storage.facts.host_messages import messages
@@ -94,11 +94,7 @@ def call(
         read = tool.arguments.model_validate(given)
         return tool.run(facts, reach or Reach(), **dict(read))
     except ValidationError as wrong:
-        problems = "; ".join(
-            f"{'.'.join(map(str, each['loc'])) or 'the arguments'}: {each['msg'].lower()}"
-            for each in wrong.errors()
-        )
-        return _error("bad_arguments", problems, expected=schema_of(tool.arguments))
+        return _error("bad_arguments", problem_of(wrong), expected=schema_of(tool.arguments))
     except (RecursionError, TypeError, ValueError):
         problem = "the arguments are no JSON object"
         return _error("bad_arguments", problem, expected=schema_of(tool.arguments))

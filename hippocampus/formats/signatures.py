@@ -9,7 +9,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 
 def properties(model: type[BaseModel]) -> dict[str, Any]:
@@ -24,6 +24,15 @@ def schema_of(model: type[BaseModel]) -> dict[str, Any]:
     """Return the JSON Schema of a tool's arguments."""
     required = [name for name, each in model.model_fields.items() if each.is_required()]
     return {"type": "object", "properties": properties(model), "required": required}
+
+
+def problem_of(error: ValidationError) -> str:
+    """Return which arguments of a call are wrong, and what each may be, in a sentence for a model."""
+    return "; ".join(
+        f"{'.'.join(map(str, each['loc'])) or 'the arguments'}: {each['msg'].lower()}"
+        + ("" if each["type"] == "missing" else f", found {each['input']!r:.60}")
+        for each in error.errors()
+    )
 
 
 def arguments_of(function: Callable[..., Any], *, leaving: int = 0) -> type[BaseModel]:

@@ -14,7 +14,7 @@ import shlex
 import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,8 @@ OURS = re.compile(r"-m hippocampus hook --state-dir ")
 """How a command of ours is recognised among the hooks of a file."""
 BEGIN, END = "# hippocampus: begin", "# hippocampus: end"
 HOOK_SECONDS = 30
+STARTUP_SECONDS = 60
+"""Codex waits ten seconds for a server, opencode five and Cline three: too few on a busy machine."""
 INDENT = re.compile(r"^\{\s*?\n( +|\t)", re.MULTILINE)
 
 Settings = dict[str, Any]
@@ -33,28 +35,35 @@ Settings = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """One coding agent: its events, and the files that hold its hooks and its MCP servers."""
+    """One coding agent: the files that hold its MCP servers and its hooks, and their form."""
 
     name: str
     variable: str
     """The variable that names its folder in place of the usual one."""
     folder: str
-    """Its folder, in the user's home and in a project."""
-    hooks: tuple[str, str]
-    """The file of hooks, in its folder and in a project."""
+    """Its folder in the user's home."""
     servers: tuple[str, str]
-    """The file of MCP servers, in its folder or the home folder and in a project."""
-    matchers: Mapping[str, str | None]
+    """The file of MCP servers, in its folder or the home folder and in a project; empty for none."""
+    key: str = "mcpServers"
+    """Where that file has the servers."""
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    """What an entry of a server has next to its command."""
+    is_one_list: bool = False
+    """Whether a command and its arguments are one list."""
+    hooks: tuple[str, str] = ("", "")
+    """The file of hooks, in its folder and in a project; empty where it runs none that we answer."""
+    matchers: Mapping[str, str | None] = field(default_factory=dict)
     """By event, the tools or causes that a hook is called for; None is all."""
-    transcripts: str
+    transcripts: str = ""
     """The format of the transcripts that it writes."""
     time_unit: int = 1
     """How many units of its time-outs make a second."""
 
 
-EVENTS: Mapping[str, str | None] = dict.fromkeys(
-    ("SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact", "SessionEnd")
-)
+RESULTS = {"PostToolUse", "AfterTool"}
+"""The events with the result of a tool, which an answer replaces."""
+MEMORIES = ("SessionStart", "UserPromptSubmit", "PreCompact", "SessionEnd")
+EVENTS: Mapping[str, str | None] = dict.fromkeys(("PostToolUse", *MEMORIES))
 HOSTS = {
     host.name: host
     for host in (
@@ -62,31 +71,64 @@ HOSTS = {
             "claude-code",
             "CLAUDE_CONFIG_DIR",
             ".claude",
-            ("settings.json", ".claude/settings.local.json"),
             (".claude.json", ".mcp.json"),
-            {**EVENTS, "PostToolUse": "Bash|Grep|mcp__.*"},
-            "claude-code",
+            hooks=("settings.json", ".claude/settings.local.json"),
+            matchers={**EVENTS, "PostToolUse": "Bash|Grep|mcp__.*"},
+            transcripts="claude-code",
         ),
         Host(
             "codex",
             "CODEX_HOME",
             ".codex",
-            ("hooks.json", ".codex/hooks.json"),
             ("config.toml", ".codex/config.toml"),
-            EVENTS,
-            "codex",
+            hooks=("hooks.json", ".codex/hooks.json"),
+            matchers=EVENTS,
+            transcripts="codex",
         ),
         Host(
             "gemini",
             "",
             ".gemini",
             ("settings.json", ".gemini/settings.json"),
-            ("settings.json", ".gemini/settings.json"),
+            hooks=("settings.json", ".gemini/settings.json"),
             # PreCompress is left out: it comes before every request.
-            dict.fromkeys(("SessionStart", "BeforeAgent", "AfterTool", "SessionEnd")),
-            "gemini-chat",
+            matchers=dict.fromkeys(("SessionStart", "BeforeAgent", "AfterTool", "SessionEnd")),
+            transcripts="gemini-chat",
             time_unit=1_000,
         ),
+        Host(  # its hooks add text to a result, and cannot replace it
+            "qwen",
+            "",
+            ".qwen",
+            ("settings.json", ".qwen/settings.json"),
+            hooks=("settings.json", ".qwen/settings.json"),
+            matchers=dict.fromkeys(MEMORIES),
+            time_unit=1_000,
+        ),
+        Host(
+            "opencode",
+            "OPENCODE_CONFIG_DIR",
+            ".config/opencode",
+            ("opencode.json", "opencode.json"),
+            key="mcp",
+            fields={"type": "local", "enabled": True, "timeout": 1_000 * STARTUP_SECONDS},
+            is_one_list=True,
+        ),
+        Host(
+            "copilot",
+            "COPILOT_HOME",
+            ".copilot",
+            ("mcp-config.json", ".mcp.json"),
+            fields={"type": "local", "tools": ["*"]},
+        ),
+        Host(
+            "cline",
+            "",
+            ".cline/data/settings",
+            ("cline_mcp_settings.json", ""),
+            fields={"timeout": STARTUP_SECONDS},
+        ),
+        Host("kimi", "KIMI_CODE_HOME", ".kimi-code", ("mcp.json", ".kimi-code/mcp.json")),
     )
 }
 
@@ -121,17 +163,22 @@ class SettingsChange:
             raise StoreError(f"{self.path}: cannot be written: {failure}") from failure
 
 
-def hooks_path(host: Host, project: Path | None) -> Path:
-    """Return the file that holds the hooks."""
-    return project / host.hooks[1] if project else _folder(host) / host.hooks[0]
+def hooks_path(host: Host, project: Path | None) -> Path | None:
+    """Return the file that holds the hooks; None where the host runs none that we answer."""
+    name = host.hooks[bool(project)]
+    return (project or _folder(host)) / name if name else None
 
 
 def servers_path(host: Host, project: Path | None) -> Path:
-    """Return the file that holds the MCP servers."""
-    if project:
-        return project / host.servers[1]
+    """Return the file that holds the MCP servers.
+
+    Raises:
+        StoreError: the host reads none in a project.
+    """
+    if project and not host.servers[1]:
+        raise StoreError(f"{host.name} reads the servers of the user only: leave out --project")
     at_home = host.name == "claude-code" and not os.environ.get(host.variable)
-    return (Path.home() if at_home else _folder(host)) / host.servers[0]
+    return (project or (Path.home() if at_home else _folder(host))) / host.servers[bool(project)]
 
 
 def _folder(host: Host) -> Path:
@@ -167,14 +214,16 @@ def installed(host: Host, project: Path | None, state: str, policy: str) -> list
                 groups.append({**({"matcher": matcher} if matcher else {}), "hooks": [hook]})
 
     program, *arguments = command("mcp", state, policy)
+    split: Settings = {"command": program, "args": arguments}
+    entry = {**host.fields, **({"command": [program, *arguments]} if host.is_one_list else split)}
 
     def with_server(found: Settings) -> None:
-        kept = found.setdefault("mcpServers", {}).get(NAME, {})
-        found["mcpServers"][NAME] = {**kept, "command": program, "args": arguments}
+        servers = found.setdefault(host.key, {})
+        servers[NAME] = {**servers.get(NAME, {}), **entry}
 
     # JSON's strings and lists are TOML's.
     named, given = (json.dumps(each, ensure_ascii=False) for each in (program, arguments))
-    table = f"[mcp_servers.{NAME}]\ncommand = {named}\nargs = {given}\n"
+    table = f"[mcp_servers.{NAME}]\ncommand = {named}\nargs = {given}\nstartup_timeout_sec = {STARTUP_SECONDS}\n"
     return _changes(host, project, with_hooks, with_server, table)
 
 
@@ -198,22 +247,24 @@ def uninstalled(host: Host, project: Path | None) -> list[SettingsChange]:
             found.pop("hooks", None)
 
     def without_server(found: Settings) -> None:
-        found.get("mcpServers", {}).pop(NAME, None)
-        if not found.get("mcpServers", True):
-            del found["mcpServers"]
+        found.get(host.key, {}).pop(NAME, None)
+        if not found.get(host.key, True):
+            del found[host.key]
 
     return _changes(host, project, without_hooks, without_server, "")
 
 
 def hook_command(host: Host, project: Path | None) -> str:
-    """Return the command line of our hook on results of tools as a file has it; empty for none.
+    """Return the command line of our hook as a file has it; empty for none.
 
     Raises:
         StoreError: the file of settings cannot be read.
     """
-    event = "AfterTool" if host.name == "gemini" else "PostToolUse"
-    with _of_usual_form(path := hooks_path(host, project)):
-        groups = _read(path)[1].get("hooks", {}).get(event, [])
+    path = hooks_path(host, project)
+    if path is None:
+        return ""
+    with _of_usual_form(path):
+        groups = (group for event in _read(path)[1].get("hooks", {}).values() for group in event)
         own = (hook["command"] for group in groups for hook in _hooks(group) if _is_ours(hook))
         return next(own, "")
 
@@ -225,12 +276,13 @@ def server_command(host: Host, project: Path | None) -> list[str]:
         StoreError: the file of settings cannot be read.
     """
     with _of_usual_form(path := servers_path(host, project)):
-        if path.suffix == ".toml":
-            servers = _parsed(path, _text(path)).get("mcp_servers", {})
-        else:
-            servers = _read(path)[1].get("mcpServers", {})
-        found = servers.get(NAME)
-        return [found["command"], *found.get("args", [])] if found else []
+        is_toml = path.suffix == ".toml"
+        whole = _parsed(path, _text(path)) if is_toml else _read(path)[1]
+        found = whole.get("mcp_servers" if is_toml else host.key, {}).get(NAME)
+        if not found:
+            return []
+        named = found["command"]
+        return [*(named if host.is_one_list else [named]), *found.get("args", [])]
 
 
 @contextlib.contextmanager
@@ -238,7 +290,7 @@ def _of_usual_form(path: Path) -> Iterator[None]:
     try:
         yield
     except (AttributeError, KeyError, TypeError) as odd:
-        raise StoreError(f"{path}: hooks or mcpServers are not of the usual form") from odd
+        raise StoreError(f"{path}: hooks or MCP servers are not of the usual form") from odd
 
 
 def _changes(
@@ -249,11 +301,11 @@ def _changes(
     table: str,
 ) -> list[SettingsChange]:
     hooks, servers = hooks_path(host, project), servers_path(host, project)
-    if servers.suffix == ".toml":
-        return [_edited(hooks, edit_hooks), _with_block(servers, table)]
     if hooks == servers:
-        return [_edited(hooks, edit_hooks, edit_servers)]
-    return [_edited(hooks, edit_hooks), _edited(servers, edit_servers)]
+        return [_edited(servers, edit_hooks, edit_servers)]
+    is_toml = servers.suffix == ".toml"
+    served = _with_block(servers, table) if is_toml else _edited(servers, edit_servers)
+    return [*([_edited(hooks, edit_hooks)] if hooks else []), served]
 
 
 def _edited(path: Path, *edits: Callable[[Settings], None]) -> SettingsChange:

@@ -30,7 +30,7 @@ INITIALIZE = {
         "clientInfo": {"name": "hippocampus status", "version": "1"},
     },
 }
-PROBE_SECONDS = 15
+PROBE_SECONDS = 30
 
 
 def report(host: settings.Host, project: Path | None, state: str) -> tuple[list[str], bool]:
@@ -40,7 +40,8 @@ def report(host: settings.Host, project: Path | None, state: str) -> tuple[list[
         StoreError: a file of settings cannot be read.
     """
     hook, server = settings.hook_command(host, project), settings.server_command(host, project)
-    answers, hook_answer = _probed(hook, PROBE, b"")
+    hooks = settings.hooks_path(host, project)
+    answers, hook_answer = _probed(hook, PROBE, b"") if hooks else (True, "")
     serves, server_answer = _probed(shlex.join(server), INITIALIZE, b'"serverInfo"')
     events = log_of(state)
     arrived, dropped, gone = 0, list[str](), 0
@@ -58,10 +59,11 @@ def report(host: settings.Host, project: Path | None, state: str) -> tuple[list[
                 dropped.append(f"dropped  {edit['entry']}: the host kept the whole result")
     lost = f"; {gone} without a transcript" if gone else ""
     failures = [str(event["failed"]) for event in events if "failed" in event][-3:]
+    is_edited = settings.RESULTS & host.matchers.keys()
     lines = [
-        f"hooks    {settings.hooks_path(host, project)}: {hook_answer}",
+        *([f"hooks    {hooks}: {hook_answer}"] if hooks else []),
         f"server   {settings.servers_path(host, project)}: {server_answer}",
-        f"edits    {arrived} of {arrived + len(dropped)} arrived{lost}",
+        *([f"edits    {arrived} of {arrived + len(dropped)} arrived{lost}"] if is_edited else []),
         *dropped,
         *(f"failed   {failure}" for failure in failures),
     ]

@@ -15,9 +15,11 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp_types import ToolAnnotations
+from pydantic import ValidationError
 
 from hippocampus.errors import HippocampusError
 from hippocampus.facts.tools import TOOLS, function
+from hippocampus.formats.signatures import problem_of
 from hippocampus.integrations.mcp_server.http import app
 from hippocampus.integrations.mcp_server.tools import SELECTORS, ScopeName, Tools
 from hippocampus.recall import definition
@@ -76,6 +78,27 @@ PROFILES: Mapping[str, Profile] = {
 META = {"anthropic/maxResultSizeChars": MAX_RESULT_CHARACTERS}
 ALWAYS = {**META, "anthropic/alwaysLoad": True}
 """Of the tool that entries name: Claude Code then lists it from the start, and does not search it."""
+
+
+class CheckedTool(Tool):
+    """A tool that answers a wrong call with the arguments that are wrong, and what it takes."""
+
+    async def run(self, arguments: dict[str, Any], *given: Any, **more: Any) -> Any:
+        """Run the tool.
+
+        Raises:
+            ToolError: an argument is unknown, missing or of another type, or the tool failed.
+        """
+        known = self.parameters["properties"]
+        if unknown := arguments.keys() - known.keys():
+            names = f"{', '.join(sorted(unknown))}; known: {', '.join(known)}"
+            raise ToolError(f"{self.name}: unknown arguments: {names}")
+        try:
+            return await super().run(arguments, *given, **more)
+        except ToolError as failure:
+            if isinstance(failure.__cause__, ValidationError):
+                raise ToolError(f"{self.name}: {problem_of(failure.__cause__)}") from None
+            raise
 
 
 def offered(tools: Tools | type[Tools], profile: Profile) -> list[Tool]:
@@ -139,7 +162,7 @@ def _tool(
 
     reported.__signature__ = inspect.signature(call, eval_str=True)  # type: ignore[attr-defined]
     text = definition.DESCRIPTION if is_recall else (call.__doc__ or "").strip()
-    tool = Tool.from_function(
+    tool = CheckedTool.from_function(
         reported,
         name,
         description=text,

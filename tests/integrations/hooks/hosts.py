@@ -7,10 +7,10 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from models.endpoint import Answer, Asked, Server, endpoint
 
@@ -63,6 +63,9 @@ def _model(
             return Answer({"input_tokens": 10, "totalTokens": 10})
         text = json.dumps(asked.body[messages], ensure_ascii=False)
         done = left.pop(0)(text) if left and asked.body.get("tools") else {"text": "ok"}
+        if done.get("name", "").startswith("*"):  # a tool by its end: hosts put a server before it
+            names = [tool["name"] for tool in asked.body["tools"]]
+            done["name"] = next(name for name in names if name.endswith(done["name"][1:]))
         return Answer(write(done, asked.body), headers={"Content-Type": "text/event-stream"})
 
     with endpoint(answer) as server:
@@ -212,3 +215,98 @@ def gemini(home: Path, project: Path, server: Server, prompt: str) -> str:
         GOOGLE_GEMINI_BASE_URL=server.address.removesuffix("/v1"),
         GEMINI_CLI_TRUST_WORKSPACE="true",
     )
+
+
+class ServedAgent(NamedTuple):
+    """How an agent with our server alone is pointed at Anthropic's API, and run with a prompt."""
+
+    commands: tuple[tuple[str, ...], ...]
+    variables: Mapping[str, str] = {}
+    path: str = ""
+    """A file of settings of its own, in the home folder."""
+    settings: str = ""
+    """What that file has; JSON is added to what is there."""
+    search: tuple[Step, ...] = (call("*search_memory", query="units"),)
+    """How its model searches the memory."""
+
+
+MODEL = "claude-sonnet-4-5"
+PROMPT = "Which units do I prefer?"
+SERVED_AGENTS = {
+    "cline": ServedAgent(
+        (("cline", "-P", "anthropic", "-m", MODEL, PROMPT),),
+        path=".cline/data/settings/providers.json",
+        settings=json.dumps(
+            {
+                "version": 1,
+                "providers": {
+                    "anthropic": {
+                        "settings": {
+                            "provider": "anthropic",
+                            "model": MODEL,
+                            "apiKey": "unused",
+                            "baseUrl": "ADDRESS/v1",
+                        },
+                        "updatedAt": "2026-11-26T00:00:00.000Z",
+                        "tokenSource": "manual",
+                    }
+                },
+            }
+        ),
+    ),
+    "copilot": ServedAgent(
+        (("copilot", "-p", PROMPT, "--allow-all-tools"),),
+        {
+            "COPILOT_OFFLINE": "true",
+            "COPILOT_PROVIDER_BASE_URL": "ADDRESS",
+            "COPILOT_PROVIDER_TYPE": "anthropic",
+            "COPILOT_PROVIDER_API_KEY": "unused",
+            "COPILOT_MODEL": MODEL,
+        },
+    ),
+    "kimi": ServedAgent(
+        (("kimi", "-p", PROMPT),),
+        path=".kimi-code/config.toml",
+        settings='default_model = "m"\n[providers.a]\ntype = "anthropic"\nbase_url = "ADDRESS"\n'
+        'api_key = "unused"\n[models.m]\nprovider = "a"\nmax_context_size = 200000\n'
+        f'model = "{MODEL}"\n',
+    ),
+    "opencode": ServedAgent(
+        (("opencode", "run", "-m", f"anthropic/{MODEL}", PROMPT),),
+        {"OPENCODE_DISABLE_MODELS_FETCH": "1"},
+        ".config/opencode/opencode.json",
+        '{"provider": {"anthropic": {"options": {"baseURL": "ADDRESS/v1"}}}}',
+    ),
+    "qwen": ServedAgent(
+        (("qwen", "--auth-type=anthropic", "--yolo", "-p", PROMPT),),
+        {"ANTHROPIC_BASE_URL": "ADDRESS", "ANTHROPIC_MODEL": MODEL},
+        search=(  # it shows its model no tool of a server before it was searched
+            call("tool_search", query="select:mcp__hippocampus__search_memory"),
+            lambda _: {
+                "name": "tool_call",
+                "arguments": {
+                    "name": "mcp__hippocampus__search_memory",
+                    "arguments": {"query": "units"},
+                },
+            },
+        ),
+    ),
+}
+
+
+def served(name: str, home: Path, project: Path, server: Server) -> str:
+    """Run an agent of those once; return what it prints."""
+    agent, url = SERVED_AGENTS[name], server.address.removesuffix("/v1")
+    if agent.path:
+        path, text = home / agent.path, agent.settings.replace("ADDRESS", url)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists():
+            text = json.dumps(json.loads(path.read_text("utf-8")) | json.loads(text))
+        path.write_text(text, "utf-8")
+    variables = {key: value.replace("ADDRESS", url) for key, value in agent.variables.items()}
+    printed = [
+        _run([word.replace("ADDRESS", url) for word in command], home, project, PWD=str(project),
+             ANTHROPIC_API_KEY="unused", **variables)
+        for command in agent.commands
+    ]  # fmt: skip
+    return printed[-1]

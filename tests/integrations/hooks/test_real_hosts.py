@@ -1,4 +1,4 @@
-"""The real Claude Code, Codex and Gemini CLI with our hooks and our server, against a scripted model."""
+"""Real coding agents with our hooks and our server, against a scripted model."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from integrations.hooks import hosts
 from models.endpoint import Server
 
 from hippocampus.facts import Facts
+from hippocampus.integrations.hooks import settings
 
 pytest.importorskip("mcp")
 with_claude = pytest.mark.skipif(
@@ -159,3 +160,18 @@ def test_gemini_gets_the_entry_and_recalls_its_payload(home: Path, project: Path
     status = hosts.hippocampus(home, project, "status", "gemini")
     assert "edits    1 of 1 arrived" in status.stdout
     assert status.returncode == 0
+
+
+@pytest.mark.parametrize("name", hosts.SERVED_AGENTS)
+def test_an_agent_asks_the_memory_through_the_server(name: str, home: Path, project: Path) -> None:
+    if not shutil.which(name):
+        pytest.skip(f"no {name} from npm")
+    assert hosts.hippocampus(home, project, "install", name).returncode == 0
+    remember(home, "I prefer metric units.")
+    steps = [*hosts.SERVED_AGENTS[name].search, hosts.say("Metric ones.")]
+    with hosts.claude_model(steps) as server:
+        assert "Metric ones." in hosts.served(name, home, project, server)
+    assert "I prefer metric units." in json.dumps(lists(server, "messages")[-1][-1])
+    if settings.HOSTS[name].hooks[0]:  # from the start too
+        assert "metric units" in json.dumps(server.asked[0].body)
+    assert hosts.hippocampus(home, project, "status", name).returncode == 0

@@ -90,6 +90,29 @@ def test_uninstall_gives_back_what_was_there(host: str) -> None:
             assert json.loads(path.read_text()) == json.loads(text)
 
 
+@pytest.mark.parametrize("host", sorted(settings.HOSTS.keys() - set(HOSTS)))
+def test_a_server_is_added_next_to_others_and_taken_out_again(host: str) -> None:
+    found = settings.HOSTS[host]
+    path = settings.servers_path(found, None)
+    own = {"theme": "dark", found.key: {"tracker": {"command": "tracker"}}}
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(own))
+    run("install", host)
+    once = path.read_text()
+    assert "nothing to change" in run("install", host)
+    assert path.read_text() == once
+    assert settings.server_command(found, None)[:5] == [
+        sys.executable, "-P", "-m", "hippocampus", "mcp",
+    ]  # fmt: skip
+    run("uninstall", host)
+    assert json.loads(path.read_text()) == own
+
+
+def test_a_host_without_settings_of_a_folder_refuses_project() -> None:
+    ended = CliRunner().invoke(app, ["install", "cline", "--project"])
+    assert "reads the servers of the user only" in str(ended.exception)
+
+
 @pytest.mark.parametrize("host", HOSTS)
 def test_a_dry_run_prints_the_change_and_writes_nothing(host: str) -> None:
     printed = run("install", host, "--dry-run")
