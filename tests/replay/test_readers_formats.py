@@ -684,6 +684,69 @@ class TestQwenCode:
         assert second.messages == [prompt("Summary."), {"role": "assistant", "content": "b"}]
 
 
+class TestCopilot:
+    def test_events_become_chat_messages(self, save: Any) -> None:
+        def event(kind: str, **data: Any) -> Record:
+            return {"type": kind, "data": data, "timestamp": "2026-11-26T17:04:45.797Z"}
+
+        call = {"toolCallId": "c1", "name": "ls", "arguments": {"path": "."}, "type": "function"}
+        done = {"toolCallId": "c1", "success": True, "result": {"content": "a.txt"}}
+        [recording] = save(
+            [
+                event("session.start", producer="copilot-agent", selectedModel="m"),
+                event("user.message", content="List", transformedContent="List."),
+                event("system.message", role="system", content="You are the CLI."),
+                event("assistant.turn_start", turnId="0"),
+                event("assistant.message", model="m", content="", toolRequests=[call]),
+                event("tool.execution_start", toolCallId="c1", toolName="ls"),
+                event("assistant.message", content="Within.", parentToolCallId="c1"),
+                event("tool.execution_complete", **done),
+                event("assistant.message", model="m", content="a", toolRequests=[]),
+            ],
+            lines=True,
+        )
+        assert (recording.format, recording.model) == ("copilot", "m")
+        assert recording.messages == CHAT
+
+
+class TestKimi:
+    @staticmethod
+    def loop(kind: str, **fields: Any) -> Record:
+        return {"type": "context.append_loop_event", "event": {"type": kind, **fields}}
+
+    @classmethod
+    def session(cls) -> list[Record]:
+        """Return a session of one call."""
+        counts = {"inputOther": 40, "inputCacheRead": 60, "inputCacheCreation": 0, "output": 7}
+        said = {"role": "user", "content": [{"type": "text", "text": "List."}], "toolCalls": []}
+        return [
+            {"type": "metadata", "protocol_version": "1.5"},
+            {"type": "context.append_message", "message": said},
+            cls.loop("step.begin", step=1),
+            {"type": "llm.request", "model": "kimi-k2"},
+            cls.loop("content.part", part={"type": "think", "think": "Hm."}),
+            cls.loop("tool.call", toolCallId="c1", name="ls", args={"path": "."}),
+            cls.loop("tool.result", toolCallId="c1", result={"output": "a.txt"}),
+            cls.loop("step.end", usage=counts),
+            cls.loop("step.begin", step=2),
+            cls.loop("content.part", part={"type": "text", "text": "a"}),
+            {"type": "agent.message.appended", "message": {"message": said}, "kind": "event"},
+        ]
+
+    def test_a_wire_file_becomes_chat_messages_with_usage(self, save: Any) -> None:
+        [recording] = save(self.session(), lines=True)
+        assert (recording.format, recording.model) == ("kimi-code", "kimi-k2")
+        assert recording.messages == CHAT
+        assert recording.usage == {0: Usage(40, 60, 0, 7)}
+
+    def test_a_compaction_starts_a_context_with_its_summary(self, save: Any) -> None:
+        compacted = {"type": "context.apply_compaction", "summary": "Summary."}
+        more = [compacted, self.loop("content.part", part={"type": "text", "text": "b"})]
+        first, second = save([*self.session(), *more], lines=True)
+        assert first.messages == CHAT
+        assert second.messages == [prompt("Summary."), {"role": "assistant", "content": "b"}]
+
+
 class TestGeminiStream:
     def test_pieces_of_text_and_calls_in_a_row_are_one_answer(self, save: Any) -> None:
         def said(text: str) -> Record:

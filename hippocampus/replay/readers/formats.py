@@ -15,9 +15,11 @@ from hippocampus.replay.readers import (
     claude_code,
     cline,
     codex,
+    copilot,
     gemini_chat,
     gemini_stream,
     inspect_ai,
+    kimi,
     langgraph,
     managed_agents,
     messages_meta,
@@ -78,6 +80,8 @@ READERS: tuple[RecordingReader, ...] = (
     antigravity,
     managed_agents,
     cline,
+    copilot,
+    kimi,
     langgraph,
 )
 """The formats of programs that record, in the order in which they are tried."""
