@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 SAVINGS = (
     "calls  shortened  raw cost  sent cost  saved     $ saved  $ edits  $ resume  session or day"
 )
+CACHES = {".cache", "archive-v0"}
+"""Parts of the paths at which uvx and `pipx run` make an environment for one command."""
+INSTALL_TOOL = 'first run uv tool install "hippocampus-context[mcp]", or pipx install'
 Named = Annotated[
     Literal["claude-code", "cline", "codex", "copilot", "gemini", "kimi", "opencode", "qwen"],
     Argument(help="The coding agent."),
@@ -56,6 +60,10 @@ def install(
 
     if find_spec("mcp") is None and not dry_run:  # without the server, no hook's entry is recalled
         fail(INSTALL_MCP)
+    if CACHES & {*Path(sys.prefix).parts}:
+        fail(
+            f"{sys.prefix} is an environment of uvx or `pipx run`, which is removed: {INSTALL_TOOL}"
+        )
     declared = str(Path(policy).resolve()) if Path(policy).is_file() else policy
     policies.load(declared)
     root, state = Path.cwd() if project else None, _state(project, state_dir)

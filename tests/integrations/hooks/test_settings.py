@@ -108,6 +108,13 @@ def test_a_server_is_added_next_to_others_and_taken_out_again(host: str) -> None
     assert json.loads(path.read_text()) == own
 
 
+def test_an_environment_that_uvx_removes_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "prefix", "/home/ann/.cache/uv/archive-v0/6L4DH0HLZLMLeoW2")
+    ended = CliRunner().invoke(app, ["install", "kimi", "--dry-run"])
+    assert ended.exit_code == 2
+    assert "uv tool install" in ended.output
+
+
 def test_a_host_without_settings_of_a_folder_refuses_project() -> None:
     ended = CliRunner().invoke(app, ["install", "cline", "--project"])
     assert "reads the servers of the user only" in str(ended.exception)
