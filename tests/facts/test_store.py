@@ -307,6 +307,16 @@ def test_weak_memories_are_hidden_but_not_gone(opened, hand):
     assert [memory.content for memory in facts.memories(containing="CODE")] == ["the code is 1234"]
 
 
+def test_a_list_finds_a_text_in_any_case_of_any_script_newest_first(facts, hand):
+    for text in ("ÜBERSICHT eins", "Москва", "übersicht zwei", "nothing"):
+        hand.pass_days(1)
+        facts.store(text)
+    found = facts.memories(containing="Übersicht")
+    assert [memory.content for memory in found] == ["übersicht zwei", "ÜBERSICHT eins"]
+    assert facts.memories(containing="Übersicht", limit=1) == found[:1]
+    assert [memory.content for memory in facts.memories(containing="МОСКВА")] == ["Москва"]
+
+
 def test_only_what_was_confirmed_is_reinforced_by_default(facts, hand):
     memory = facts.store("use tabs", type="fact").memory
     hand.pass_days(1)

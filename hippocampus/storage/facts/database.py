@@ -47,6 +47,8 @@ class Database:
                     "temp_store = MEMORY",
                 ):
                     self.connection.execute(f"PRAGMA {pragma}")
+                # The case of every script: `lower` of SQLite knows ASCII.
+                self.connection.create_function("folded", 1, str.casefold, deterministic=True)
             except BaseException:
                 self.connection.close()
                 raise

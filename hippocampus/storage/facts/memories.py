@@ -300,16 +300,11 @@ def page(  # noqa: PLR0913 - each is one filter
         parts.append("(known_until IS NULL OR removed IS NOT NULL)")
     if not removed:
         parts.append("removed IS NULL")
-    where = f"WHERE {' AND '.join(parts)}"
     limits: tuple[Any, ...] = (*values, kind, kind, before, before)
-    if containing:  # the case of every script, which no engine knows
-        wanted = containing.casefold()
-        texts = db.rows(f"SELECT created, row, content FROM memory {where}", limits)
-        newest = sorted((-at, -row) for at, row, text in texts if wanted in text.casefold())
-        rows = [-row for _, row in newest]
-        found = by_row(db, rows if limit < 0 else rows[:limit])
-        return [found[row] for row in rows if row in found]
-    where += " ORDER BY created DESC, row DESC"
+    if containing:
+        parts.append("instr(folded(content), folded(?)) > 0")
+        limits = (*limits, containing)
+    where = f"WHERE {' AND '.join(parts)} ORDER BY created DESC, row DESC"
     if limit >= 0:
         where, limits = f"{where} LIMIT ?", (*limits, limit)
     return list(select(db, where, limits).values())

@@ -348,5 +348,9 @@ MIGRATIONS = (
     ("state", TABLES + _secured(*SESSIONS, "content", "tombstone")),
     ("proxy", PROXY + _secured("proxy_conversation", "proxy_chain", "proxy_rounds")),
     ("facts", FACTS + _secured(*FACT_TABLES)),
+    (
+        "folded",
+        "CREATE FUNCTION folded(text) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT lower($1)'",
+    ),
 )
 """Each with its name, in the order in which they are applied."""
