@@ -48,7 +48,7 @@ def differ(one: str, other: str) -> bool:
 
 def _marks(text: str) -> tuple[Counter[str], frozenset[str], bool]:
     found = words(text)
-    rules = language_of(text, found).rules
-    denies = bool(rules and pattern(rules.negation).search(text.replace("\u2019", "'")))
+    negation = pattern(language_of(text, found).negation)
+    denies = negation.search(text.replace("\u2019", "'")) is not None
     names = frozenset(word.casefold() for word in re.findall(r"(?<!^)\b[A-ZÀ-ÞА-ЯЁ][\w-]+", text))
     return Counter(_NUMBER.findall(text)), names, denies

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from hippocampus.facts.languages import expression, pattern, template, words_of_any
-from hippocampus.facts.languages.table import Wording
+from hippocampus.facts.languages.table import SpokenLanguage
 from hippocampus.facts.topics import is_labelled, is_own, persons, small_words, topic
 from hippocampus.facts.words import UNSPACED, key, spoken, words
 from hippocampus.storage.facts.models import Relation
@@ -92,8 +92,8 @@ class Statement:
 def read(text: str) -> Statement:
     """Return what one sentence states."""
     plain = " ".join(text.replace("\u2019", "'").split()).strip()
-    rules = spoken(plain).rules
-    if rules is None or len(plain) > LONGEST_STATEMENT:
+    rules = spoken(plain)
+    if len(plain) > LONGEST_STATEMENT:
         return Statement(text)
     corrects = pattern(rules.correction).search(plain) is not None
     reported = pattern(rules.reported).search(plain) and not (corrects and is_own(plain))
@@ -134,20 +134,17 @@ def uncorrected(text: str) -> list[str]:
     >>> uncorrected("No, not Tuesday: the launch is on Thursday, sorry")
     ['not Tuesday', 'the launch is on Thursday']
     """
-    rules = spoken(text).rules
-    if rules is None:
-        return [text]
+    rules = spoken(text)
     correction = pattern(rules.correction)
     return [each for each in _clauses(text, rules) if not correction.search(f"{each},")]
 
 
 def denies(text: str) -> bool:
     """Return whether a text has a word of a denial."""
-    rules = spoken(text).rules
-    return rules is not None and pattern(rules.negation).search(text) is not None
+    return pattern(spoken(text).negation).search(text) is not None
 
 
-def _clauses(text: str, rules: Wording) -> list[str]:
+def _clauses(text: str, rules: SpokenLanguage) -> list[str]:
     return [part for part in expression(_CLAUSE, rules.code).split(text) if part]
 
 
@@ -155,7 +152,7 @@ _INTERJECTION = r"^(?:\W*(?:{interjections})(?!\w)\W*)+"
 _CONDITION = r"^\W*(?:{conditions})\b"
 
 
-def _swaps(plain: str, rules: Wording, *, adds: bool, moves: bool) -> Iterator[Swap]:
+def _swaps(plain: str, rules: SpokenLanguage, *, adds: bool, moves: bool) -> Iterator[Swap]:
     moves = moves or pattern(rules.changed).search(plain) is not None
     for rule in [*(() if adds else rules.swaps), *(rules.moves if moves else ())]:
         for found in _wordings(rule, plain):
@@ -184,7 +181,7 @@ def _wordings(rule: str, plain: str) -> Iterator[dict[str, str]]:
 _CLAUSE_START = re.compile(r"[,;:，；：、。]")
 
 
-def _bare(clause: str, rules: Wording) -> str:
+def _bare(clause: str, rules: SpokenLanguage) -> str:
     """Return a clause without a point in time or a reason at its ends."""
     return expression(_WHEN, rules.code).sub("", clause.strip(_EDGES)).strip(_EDGES)
 
@@ -205,7 +202,7 @@ def _cut(value: str, *, last: bool = False) -> str:
     return " ".join(found[::-1] if last else found).strip(" '\"“”„«»")
 
 
-def _ended(clauses: Sequence[str], rules: Wording) -> Iterator[Denial]:
+def _ended(clauses: Sequence[str], rules: SpokenLanguage) -> Iterator[Denial]:
     denial = pattern(rules.negation)
     for clause in (_bare(part, rules) for each in clauses for part in _joined_parts(each, rules)):
         found = pattern(rules.ended).search(clause)
@@ -220,7 +217,7 @@ def _ended(clauses: Sequence[str], rules: Wording) -> Iterator[Denial]:
                 yield Denial("", f"{before} {behind}")
 
 
-def _joined_parts(clause: str, rules: Wording) -> list[str]:
+def _joined_parts(clause: str, rules: SpokenLanguage) -> list[str]:
     """Return the parts of a clause that `and` joins; `Ann and I` is one."""
     parts = expression(_AND, rules.code).split(clause)
     begins_own = (
@@ -232,12 +229,12 @@ def _joined_parts(clause: str, rules: Wording) -> list[str]:
 _AND = r"\s+(?:{and_words})\s+|\s+(?=و\w)"
 
 
-def _relation(clauses: Sequence[str], rules: Wording) -> Relation | None:
+def _relation(clauses: Sequence[str], rules: SpokenLanguage) -> Relation | None:
     is_of_others = bool(persons(" ".join(clauses)))
     leading, own = expression(_LEADING, rules.code), pattern(rules.own)
     for clause in clauses:
         plain = leading.sub("", _bare(clause, rules))
-        for predicate, rule in rules.single:
+        for predicate, rule in (each.split(": ", 1) for each in rules.single):
             found = pattern(rule).fullmatch(plain)
             if found is None or (
                 is_of_others and not found.groupdict().get("subject") and not own.search(plain)
@@ -251,7 +248,7 @@ def _relation(clauses: Sequence[str], rules: Wording) -> Relation | None:
 _LEADING = r"^(?:{now_words})\s+"
 
 
-def _whole(predicate: str, found: re.Match[str], rules: Wording) -> Relation | None:
+def _whole(predicate: str, found: re.Match[str], rules: SpokenLanguage) -> Relation | None:
     """Return a relation whose subject and value are names, and nothing else."""
     subject = (found.groupdict().get("subject") or "user").strip()
     value = expression(_TRAILING, rules.code).sub("", found["object"].strip()).strip(" .!\"'")

@@ -31,19 +31,18 @@ def topic(text: str) -> frozenset[str]:
             for word in words(text)
             for pair in (bigrams(word) if _RUN.search(word) else [word])
         )
-    own = pattern(language.rules.own) if language.rules else None
-    pronouns = words_of_any("third")
+    own, pronouns = pattern(language.own), words_of_any("third")
     return frozenset(
         word
         for word in words(text.replace("'", " "))
-        if word not in small and word not in pronouns and not (own and own.fullmatch(word))
+        if word not in small and word not in pronouns and not own.fullmatch(word)
     )
 
 
 def is_own(sentence: str) -> bool:
     """Return whether a sentence is about the speaker or the speaker's things, and about no other person."""
-    rules = spoken(sentence).rules
-    if rules is None or persons(sentence):
+    rules = spoken(sentence)
+    if persons(sentence):
         return False
     plain = sentence.replace("\u2019", "'")
     return rules.drops_subjects or pattern(rules.own).search(plain) is not None
@@ -56,11 +55,11 @@ def is_labelled(line: str) -> bool:
     (True, True, False)
     """
     label = _LABEL.match(line)
-    rules = spoken(line).rules if label else None
-    if label is None or rules is None or not pattern(rules.own).search(line, label.end()):
+    rules = spoken(line)
+    if label is None or not pattern(rules.own).search(line, label.end()):
         return False
     named = words(label[1])
-    if not word_set(rules.labels).isdisjoint(named):
+    if not rules.labels.isdisjoint(named):
         return False
     is_name = 0 < len(named) <= LONGEST_LABEL_WORDS and named[0] not in small_words(line)
     return is_name or bool(persons(label[1]))
@@ -137,22 +136,19 @@ def _is_compound(short: str, long: str) -> bool:
 
 
 _VOWELS = frozenset("аяыиуюоейь")
-_ENDINGS = word_set("""s es d ed ing n en e t te st er a as o os an""")
-_VERBAL = word_set("""ing en are ere ire ar er ir""")
+_ENDINGS = word_set("s es d ed ing n en e t te st er a as o os an")
+_VERBAL = word_set("ing en are ere ire ar er ir")
 
 
 def small_words(text: str) -> frozenset[str]:
     """Return the words of a text's language that name no topic."""
-    language = spoken(text)
-    verbs = word_set(language.rules.verbs) if language.rules else frozenset()
-    return language.stop_words | verbs
+    return spoken(text).stop_words | spoken(text).verbs
 
 
 @functools.lru_cache(maxsize=4096)
 def persons(text: str) -> frozenset[str]:
     """Return the persons other than the speaker that a text names by what they are to the speaker."""
-    rules = spoken(text).rules
-    people = frozenset(rules.people.split()) if rules else frozenset()
+    people = spoken(text).people
     if _RUN.search(text):
         return frozenset(each for each in people if each in text)
     return people & set(words(text.replace("'", " ")))

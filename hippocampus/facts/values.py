@@ -7,14 +7,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from hippocampus.facts.languages import (
-    SpokenLanguage,
-    expression,
-    language,
-    pattern,
-    phrases,
-    word_set,
-)
+from hippocampus.facts.languages import expression, language, pattern
+from hippocampus.facts.languages.table import SpokenLanguage
 from hippocampus.facts.topics import persons, same_stem
 from hippocampus.facts.words import UNSPACED, spoken
 
@@ -64,8 +58,8 @@ def replaced_value(old: str, new: str) -> str:
         return ""
     code = _shared_language(old, new)
     ours, theirs = _read(new, code), _read(old, code)
-    others = word_set(phrases("third", code))
-    if not ours.is_unspaced and not others.isdisjoint(map(str.lower, ours.tokens[1:])):
+    others = map(str.lower, ours.tokens[1:])
+    if not ours.is_unspaced and not language(code).third.isdisjoint(others):
         return ""
     return _number(theirs, ours) or _name(theirs, ours)
 
@@ -96,7 +90,7 @@ def _shared_language(one: str, other: str) -> str:
 @functools.lru_cache(maxsize=4096)
 def _read(text: str, code: str) -> _Words:
     known = language(code)
-    present = pattern(known.rules.now) if known.rules else re.compile("(?!)")
+    present = pattern(known.now)
     is_unspaced = re.search(f"[{UNSPACED}]", text) is not None
     plain = present.sub(
         "" if is_unspaced else " ", expression(_TRAILING, code).sub("", text.strip(_STOPS))
@@ -131,9 +125,9 @@ def _folded(tokens: Sequence[str]) -> list[str]:
 
 def _is_label(sentence: _Words, at: int) -> bool:
     """Return whether a number names what the sentence is about, as in `Room 12 is booked`."""
-    rules, behind = sentence.language.rules, sentence.tokens[at + 1 : at + 2]
+    rules, behind = sentence.language, sentence.tokens[at + 1 : at + 2]
     about = sentence.topical(sentence.tokens[:at])
-    if sentence.is_unspaced or rules is None or len(about) != 1 or not behind:
+    if sentence.is_unspaced or len(about) != 1 or not behind:
         return False
     is_named = sentence.tokens[at].isdigit() and sentence.topical(sentence.tokens[at - 1 : at])
     is_own = pattern(rules.own).match(sentence.tokens[0])
@@ -184,8 +178,8 @@ def _is_thing(sentence: _Words, subject: str, *, is_kind: bool) -> bool:
 
     A person may be a Dane and a dentist, but is one Tom.
     """
-    rules, who = sentence.language.rules, persons(subject)
-    if sentence.is_unspaced or rules is None:
+    rules, who = sentence.language, persons(subject)
+    if sentence.is_unspaced:
         return not any(subject.endswith(each) for each in who)
     article = expression("^(?:{articles}) ", sentence.language.code)
     if not article.search(subject) and not pattern(rules.own).search(subject):

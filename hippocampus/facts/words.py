@@ -7,12 +7,8 @@ import re
 import unicodedata
 from collections.abc import Collection
 
-from hippocampus.facts.languages import (
-    SpokenLanguage,
-    language_of,
-    phrases,
-    words_of_any,
-)
+from hippocampus.facts.languages import language, language_of, words_of_any
+from hippocampus.facts.languages.table import SpokenLanguage
 from hippocampus.storage.facts.models import TextRules
 
 UNSPACED = (
@@ -162,7 +158,7 @@ def _pairs(word: str, stop_words: Collection[str]) -> list[str]:
 @functools.cache
 def _irregular() -> dict[str, tuple[str, ...]]:
     """Return the other forms of irregular English words, which no stemmer joins."""
-    groups = (tuple(forms.split()) for forms in phrases("irregular", "en").split(","))
+    groups = (tuple(forms.split()) for forms in " ".join(language("en").irregular).split(","))
     return {
         form: tuple(other for other in group if other != form) for group in groups for form in group
     }

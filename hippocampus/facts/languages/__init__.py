@@ -1,7 +1,7 @@
 """What the fact store knows of languages: a table for each, which `table` reads.
 
-Every language has stop words, most have a `Wording` too. Nothing here decides what a
-statement means for stored ones.
+Every language has stop words, most have rules too. Nothing here decides what a statement means
+for stored ones.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ import functools
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
-from hippocampus.facts.languages.table import Wording
+from hippocampus.facts.languages.table import SpokenLanguage
 
-WITH_RULES = ("en", "de", "fr", "es", "it", "pt", "ru", "ar", "hi", "zh", "ja", "ko")
-CODES = (*WITH_RULES, "nl", "uk", "pl", "sv", "tr", "el")
-"""In the order in which ties are broken; stop words of the last ones keep a text from being read by another language's."""
+CODES = (
+    *("en", "de", "fr", "es", "it", "pt", "ru", "ar", "hi", "zh", "ja", "ko"),
+    *("nl", "uk", "pl", "sv", "tr", "el"),
+)
+"""In the order in which ties are broken; of the last six there are stop words only, which keep a text from being read by another language's."""
 OTHER_SCRIPTS = frozenset({"ru", "uk", "ar", "hi", "zh", "ja", "ko", "el"})
 """Languages that have no word of ASCII letters."""
 SCRIPTS = (
@@ -47,25 +48,10 @@ _VALUE = {
 }
 
 
-class SpokenLanguage(NamedTuple):
-    """One language."""
-
-    code: str
-    stop_words: frozenset[str]
-    telling: frozenset[str] = frozenset()
-    """Further words by which it is recognised."""
-    rules: Wording | None = None
-    """None where only its stop words are known."""
-
-
 @functools.cache
 def language(code: str) -> SpokenLanguage:
     """Return the language of a code."""
-    found = Wording(code, Path(__file__).with_name(f"{code}.txt").read_text(encoding="utf-8"))
-    stop_words = word_set(found.stop_words)
-    if code not in WITH_RULES:
-        return SpokenLanguage(code, stop_words)
-    return SpokenLanguage(code, stop_words, found.telling | word_set(found.verbs), found)
+    return SpokenLanguage(code, Path(__file__).with_name(f"{code}.txt").read_text(encoding="utf-8"))
 
 
 @functools.cache
@@ -104,22 +90,20 @@ def language_of(text: str, words: Sequence[str]) -> SpokenLanguage:
 
 @functools.cache
 def pattern(text: str) -> re.Pattern[str]:
-    """Return a rule's compiled expression; it may be laid out over lines."""
-    return re.compile("".join(part.strip() for part in text.split("\n")), re.IGNORECASE)
+    """Return a rule's compiled expression."""
+    return re.compile(text, re.IGNORECASE)
 
 
 @functools.cache
 def phrases(field: str, code: str = "") -> str:
-    """Return a field of the phrases of a language; without a code that of all of them, as alternatives."""
-    spoken = [language(each).rules for each in ([code] if code else WITH_RULES)]
-    found = [getattr(each, field) for each in spoken if each]
-    return "|".join("".join(map(str.strip, each.split("\n"))) for each in found if each)
+    """Return a field of a language; without a code that of all languages, as alternatives."""
+    return "|".join(getattr(language(each), field) for each in ([code] if code else CODES))
 
 
 @functools.cache
 def words_of_any(field: str) -> frozenset[str]:
     """Return the words of a field of any language."""
-    return word_set(phrases(field).replace("|", " "))
+    return frozenset().union(*(getattr(language(code), field) for code in CODES))
 
 
 @functools.cache
@@ -131,7 +115,7 @@ def expression(text: str, code: str = "") -> re.Pattern[str]:
     >>> expression("({and_words}) ({now_words})", "en").search("und jetzt")
     """
     while re.search(_FIELD, text):  # a field may name another one
-        text = re.sub(_FIELD, lambda field: phrases(field[1], code) or "(?!)", text)
+        text = re.sub(_FIELD, lambda field: phrases(field[1], code), text)
     return re.compile(text, re.IGNORECASE)
 
 

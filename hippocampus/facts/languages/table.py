@@ -24,7 +24,7 @@ SHAPES = {
     "opens": r"^\W*(?:{})" + _NOT_AFTER,
 }
 """How a list of words is looked for."""
-LISTED = frozenset({"stop_words", "first", "third", "labels", "people", "verbs", "irregular"})
+LISTED = frozenset({"stop_words", "first", "third", "labels", "people", "verbs"})
 """Fields that are words between spaces."""
 TELLING = (
     "own",
@@ -39,7 +39,9 @@ TELLING = (
     "days",
 )
 """Fields whose plain words tell a language from others."""
-SEQUENCES = frozenset({"moves", "swaps", "shifts", "single"})
+SEQUENCES = frozenset({"moves", "swaps", "shifts", "single", "irregular"})
+NOTHING = "(?!)"
+"""What a field matches that a language lacks."""
 FLAGS = ("drops_subjects", "names_are_cased")
 _PARTS = {"year": r"(?:19|20)\d\d", "subject": "(?P<subject>.+?)", "object": "(?P<object>.+)"}
 _PART = r"(?<!\(\?P)<(\w+)>"
@@ -48,12 +50,19 @@ _PAUSE = r"\s*[،,.:;؛!।—–-]"
 Table = dict[str, dict[str, list[str]]]
 
 
-class Wording:
+class SpokenLanguage:
     r"""How a language words things: the fields of its table by name, which `fields.txt` describes.
 
-    >>> Wording("de", "own words\n  ich | wir\n").own
-    '\\b(?:ich|wir)\\b'
+    A list of words is a set, a list of rules a tuple, and everything else the text of an expression.
+
+    >>> german = SpokenLanguage("de", "own words\n  ich | wir\nfirst\n  ich mich\n")
+    >>> german.own, sorted(german.first), german.negation
+    ('\\b(?:ich|wir)\\b', ['ich', 'mich'], '(?!)')
     """
+
+    stop_words: frozenset[str]
+    verbs: frozenset[str]
+    people: frozenset[str]
 
     def __init__(self, code: str, text: str) -> None:
         self.code = code
@@ -63,30 +72,26 @@ class Wording:
 
     @property
     def telling(self) -> frozenset[str]:
-        """Return the words that tell the language from others, next to its stop words and verbs."""
+        """Return the words that tell the language from others, next to its stop words."""
         listed = (words for field in TELLING for words in self._table.get(field, {}).values())
-        return frozenset(filter(str.isalpha, itertools.chain(*listed)))
+        return self.verbs.union(filter(str.isalpha, itertools.chain(*listed)))
 
     def __getattr__(self, field: str) -> Any:
         """Return a field, read when it is first asked for; empty where the language has none."""
         if field.startswith("__"):
             raise AttributeError(field)
-        value = self._read(field)
+        shapes = self._table.get(field, {})
+        value: Any
+        if field in FLAGS:
+            value = field in self._table
+        elif field in LISTED:
+            value = frozenset(" ".join(shapes.get("", ())).split())
+        elif field in SEQUENCES:
+            value = tuple(_filled(line, self._parts) for line in shapes.get("", ()))
+        else:
+            value = _filled("|".join(_alternatives(dict(shapes))), self._parts) or NOTHING
         setattr(self, field, value)
         return value
-
-    def _read(self, field: str) -> Any:
-        if field in FLAGS:
-            return field in self._table
-        if field not in self._table:
-            return () if field == "single" else ""
-        shapes = self._table[field]
-        if field in LISTED:
-            return " ".join(shapes[""])
-        if field not in SEQUENCES:
-            return _filled("|".join(_alternatives(dict(shapes))), self._parts)
-        found = tuple(_filled(line, self._parts) for line in shapes[""])
-        return tuple(tuple(line.split(": ", 1)) for line in found) if field == "single" else found
 
 
 def _table(text: str) -> Table:
