@@ -18,9 +18,7 @@ from hippocampus.consolidation import daily_log
 from hippocampus.consolidation.memory_lines import (
     FROM_TOOLS,
     MARK,
-    MemoryLine,
     Row,
-    line_of,
     mark_of,
     rendered,
     rows,
@@ -59,8 +57,6 @@ class Known(NamedTuple):
     """A person may have written one fact in two lines."""
     tool: bool = False
     """Whether it comes from a tool alone."""
-    pending: bool = False
-    """Whether a crash may have come before it was written."""
 
 
 class FileRecord(NamedTuple):
@@ -70,6 +66,8 @@ class FileRecord(NamedTuple):
     """By mark."""
     foreign: tuple[str, ...] = ()
     """The texts of lines that no session of this memory has seen a person write."""
+    is_pending: bool = False
+    """Whether a crash may have come before the file was written: then no line is missing."""
 
 
 class Edits(NamedTuple):
@@ -122,7 +120,7 @@ class MemoryFile:
         try:
             text = self._text()
             record = record_of(facts, self._agent) or _unknown(text)
-            return edits_in(text, record.lines, () if adopt else record.foreign)
+            return edits_in(text, record._replace(foreign=()) if adopt else record)
         except OSError as failure:
             raise StoreError(f"memory file {self.path}: {failure}") from failure
 
@@ -163,11 +161,12 @@ class MemoryFile:
         for _ in range(MAX_TRIES):
             text = self._text()
             record = self._record(facts, text)
-            known, foreign = record.lines, () if adopt else record.foreign
-            edits = edits_in(text, known, foreign)
-            adopted, done = read_back(facts, self._agent, edits, known)
+            record = record._replace(foreign=()) if adopt else record
+            known, foreign = record.lines, record.foreign
+            adopted, done = read_back(facts, self._agent, edits_in(text, record), known)
             added, retired = added + done.added, retired + done.retired
-            lost = [each.fact_id for each in known.values() if each.pending or not text.strip()]
+            is_lost = record.is_pending or not text.strip()
+            lost = [each.fact_id for each in known.values()] if is_lost else []
             ids = [*(each.fact_id for each in known.values()), *lost, *kept]
             now = {
                 fact_id: memory if memory is not None and memory.agent == self._agent else None
@@ -175,17 +174,16 @@ class MemoryFile:
             } | dict.fromkeys(without)
             written, after = _merged(text, known, now, [*lost, *kept], adopted)
             there = rows(written)
-            settled = record._replace(
-                lines=as_read(there, after),
-                foreign=tuple(row.text for row in there if not row.mark and row.text in foreign),
+            settled = FileRecord(
+                as_read(there, after),
+                tuple(row.text for row in there if not row.mark and row.text in foreign),
             )
             if written == text:
                 self._keep(facts, settled)
                 return Synced(added=added, retired=retired)
             # A crash from here on leaves lines of which it is not known whether they were written.
-            both = (known | settled.lines).items()
-            pending = {mark: each._replace(pending=True) for mark, each in both}
-            self._keep(facts, settled._replace(lines=pending))
+            both = known | settled.lines
+            self._keep(facts, settled._replace(lines=both, is_pending=True))
             if text == self._text():
                 files.replace_file(self.path, written.encode("utf-8", "surrogateescape"))
                 self._keep(facts, settled)
@@ -244,10 +242,10 @@ def _merged(
         )
     }
 
-    def noted(memory: Memory) -> MemoryLine:
-        line = line_of(memory)
-        after[line.mark] = Known(memory.id, memory.content, tool=line.section == FROM_TOOLS)
-        return line
+    def noted(memory: Memory) -> Memory:
+        is_tool = memory.origin.role == UNTRUSTED
+        after[mark_of(memory.id)] = Known(memory.id, memory.content, tool=is_tool)
+        return memory
 
     moved = []
     """Facts for which their row has no place: they get a line elsewhere."""
@@ -255,27 +253,27 @@ def _merged(
         if row.last in adopted and not row.mark:  # the words of a person stay
             words = str(lines[row.last])
             ending = "\r" if words.endswith("\r") else ""
-            mark = noted(adopted[row.last]).mark
+            mark = mark_of(noted(adopted[row.last]).id)
             lines[row.last] = f"{words.rstrip()} <!-- {mark} -->{ending}"
         elif row.last in adopted or (row.mark in known and row.mark not in after):
             memory = adopted.get(row.last) or now[known[row.mark].fact_id]
             lines[row.first : row.last + 1] = [None] * (row.last + 1 - row.first)
             if row.last in adopted and memory:
-                lines[row.last] = rendered(noted(memory)._replace(text=shown(row.text)))
+                lines[row.last] = rendered(noted(memory), shown(row.text))
             elif (
                 memory  # one from a tool stands in the section of tools only
-                and (line := line_of(memory)).mark not in after
-                and (line.section != FROM_TOOLS or row.section == FROM_TOOLS)
+                and mark_of(memory.id) not in after
+                and (memory.origin.role != UNTRUSTED or row.section == FROM_TOOLS)
             ):
                 lines[row.last] = rendered(noted(memory))
             else:
                 moved.append(memory)
     added = []
     for memory in filter(None, [*moved, *map(now.get, kept)]):
-        line = line_of(memory)
-        if line.mark not in after and line.text:
+        mark = mark_of(memory.id)
+        if mark not in after and shown(memory.content):
             noted(memory)
-            added += [line] if line.mark not in there else []
+            added += [memory] if mark not in there else []
     return with_added("\n".join(each for each in lines if each is not None), added), after
 
 
@@ -288,15 +286,16 @@ def members(state: StateDir, facts: Facts) -> set[str]:
 # A person's edits ----------------------------------------------------------------------------------
 
 
-def edits_in(text: str, known: Mapping[str, Known], foreign: Sequence[str] = ()) -> Edits:
+def edits_in(text: str, record: FileRecord) -> Edits:
     """Return what a person did to a file; one that is gone or empty is written again."""
+    known = record.lines
     if not text.strip():
         return Edits()
     new: list[Row] = []
     changed: dict[str, Row] = {}
     as_written = {row.mark for row in rows(text) if _is_as_written(row, known)}
     for row in rows(text):
-        is_foreign = row.mark not in known if row.mark else row.text in foreign
+        is_foreign = row.mark not in known if row.mark else row.text in record.foreign
         if _is_as_written(row, known) or is_foreign:
             continue
         if row.mark and row.mark not in as_written and row.mark not in changed:
@@ -304,9 +303,8 @@ def edits_in(text: str, known: Mapping[str, Known], foreign: Sequence[str] = ())
         else:
             new.append(row)
     there = set(MARK.findall(text))
-    struck = [
-        each.fact_id for mark, each in known.items() if mark not in there and not each.pending
-    ]
+    gone = [each.fact_id for mark, each in known.items() if mark not in there]
+    struck = [] if record.is_pending else gone
     reworded = tuple((known[mark].fact_id, row) for mark, row in changed.items())
     return Edits(tuple(new), reworded, tuple(struck))
 
@@ -325,9 +323,9 @@ def as_read(there: Sequence[Row], after: Mapping[str, Known]) -> dict[str, Known
     for row in there:
         by_mark.setdefault(row.mark, []).append(row)
     return {
-        mark: each._replace(texts=tuple(row.text for row in by_mark[mark]), pending=False)
+        mark: each._replace(texts=tuple(row.text for row in by_mark[mark]))
         if mark in by_mark
-        else each._replace(pending=False)
+        else each
         for mark, each in after.items()
     }
 
@@ -337,12 +335,12 @@ def record_of(facts: Facts, agent: str) -> FileRecord | None:
     stored = facts.tables.database.meta(f"{RECORD}{agent}")
     if stored is None:
         return None
-    lines, foreign = json.loads(stored)
+    lines, foreign, *pending = json.loads(stored)
     known = {
-        mark: Known(fact_id, content, tuple(texts), tool, pending)
-        for mark, (fact_id, content, texts, tool, pending) in lines.items()
+        mark: Known(fact_id, content, tuple(texts), tool)
+        for mark, (fact_id, content, texts, tool, *_) in lines.items()
     }
-    return FileRecord(known, tuple(foreign))
+    return FileRecord(known, tuple(foreign), any(pending))
 
 
 def by_ids(facts: Facts, ids: Iterable[str]) -> dict[str, Memory]:

@@ -43,25 +43,6 @@ MARK_CHARACTERS = 10
 MARK = re.compile(r"<!-- ([0-9a-f]{10}) -->")
 
 
-class MemoryLine(NamedTuple):
-    """A fact as its line has it."""
-
-    mark: str
-    text: str
-    kind: str
-    origin: str
-    date: str
-    where: str
-    """The session and turn of the statement; empty where that is not known."""
-
-    @property
-    def section(self) -> str:
-        """Return the heading under which it belongs."""
-        if self.origin == UNTRUSTED:
-            return FROM_TOOLS
-        return SECTIONS.get(self.kind) or f"{self.kind.capitalize()}s"
-
-
 class Row(NamedTuple):
     """A line as it stands in the file."""
 
@@ -79,19 +60,12 @@ def mark_of(memory_id: str) -> str:
     return memory_id.replace("-", "")[-MARK_CHARACTERS:]
 
 
-def line_of(memory: Memory) -> MemoryLine:
-    """Return the line of a fact."""
-    origin = memory.origin
-    turn = "" if origin.turn is None else f" turn {origin.turn}"
-    where = f"{shown(origin.session).replace('·', '-')}{turn}" if origin.session else ""
-    return MemoryLine(
-        mark_of(memory.id),
-        shown(memory.content),
-        memory.type.lower(),
-        origin.role if origin.role in ORIGINS else HOST,
-        day(memory.valid_from),
-        where,
-    )
+def section_of(memory: Memory) -> str:
+    """Return the heading under which the line of a fact belongs."""
+    if memory.origin.role == UNTRUSTED:
+        return FROM_TOOLS
+    kind = memory.type.lower()
+    return SECTIONS.get(kind) or f"{shown(kind).capitalize()}s"
 
 
 def shown(text: str) -> str:
@@ -99,16 +73,17 @@ def shown(text: str) -> str:
     return " ".join(text.split()).replace("<!--", "<! --").replace("-->", "-- >")
 
 
-def rendered(line: MemoryLine) -> str:
-    """Return a line as it stands in the file.
-
-    >>> line = MemoryLine("3f2a9c1b0d", "Answer in French.", "preference", "user", "2026-02-09", "s turn 3")
-    >>> rendered(line)
-    '- [2026-02-09] Answer in French. · user, s turn 3 <!-- 3f2a9c1b0d -->'
-    """
-    kind = f" {shown(line.kind).replace('·', '-')}" if line.section == FROM_TOOLS else ""
-    source = f"{line.origin}, {line.where}" if line.where else line.origin
-    return f"- [{line.date}{kind}] {line.text}{SEPARATOR}{source} <!-- {line.mark} -->"
+def rendered(memory: Memory, text: str = "") -> str:
+    """Return the line of a fact, in its own words or in those of a person."""
+    origin, date = memory.origin, day(memory.valid_from)
+    if section_of(memory) == FROM_TOOLS:
+        date += f" {shown(memory.type.lower()).replace('·', '-')}"
+    source = origin.role if origin.role in ORIGINS else HOST
+    if origin.session:
+        turn = "" if origin.turn is None else f" turn {origin.turn}"
+        source += f", {shown(origin.session).replace('·', '-')}{turn}"
+    words = text or shown(memory.content)
+    return f"- [{date}] {words}{SEPARATOR}{source} <!-- {mark_of(memory.id)} -->"
 
 
 @functools.lru_cache(maxsize=2)
@@ -123,11 +98,11 @@ def rows(text: str) -> tuple[Row, ...]:
     return tuple(found)
 
 
-def with_added(text: str, added: Iterable[MemoryLine]) -> str:
-    """Return a file with lines added, each at the end of its section."""
+def with_added(text: str, added: Iterable[Memory]) -> str:
+    """Return a file with the lines of facts added, each at the end of its section."""
     by_section: dict[str, list[str]] = {}
-    for line in added:
-        by_section.setdefault(line.section, []).append(rendered(line))
+    for memory in added:
+        by_section.setdefault(section_of(memory), []).append(rendered(memory))
     for section in sorted(by_section, key=_rank):
         text = _with_section(text or f"{TITLE}\n", section, by_section[section])
     return text

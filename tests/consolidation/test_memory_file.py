@@ -19,10 +19,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus.consolidation.memory_file import MemoryFile, members
-from hippocampus.consolidation.memory_lines import MemoryLine, rendered, rows, shown
+from hippocampus.consolidation.memory_lines import rendered, rows, shown
 from hippocampus.facts.exchange import import_file
 from hippocampus.facts.store import Facts
-from hippocampus.storage.facts.memories import is_current
+from hippocampus.storage.facts.memories import is_current, made
 from hippocampus.storage.facts.models import Item, Origin
 from hippocampus.storage.state_dir import StateDir
 
@@ -306,10 +306,11 @@ TEXTS = st.text(
 
 @given(TEXTS, st.sampled_from(["preference", "note", "odd"]), st.sampled_from(["user", "tool"]))
 def test_a_line_reads_back_as_what_it_says(text: str, kind: str, origin: str) -> None:
-    line = MemoryLine("0123456789", shown(text), kind, origin, "2026-02-09", "s turn 1")
-    found = rows(f"# Memory\n\n{rendered(line)}\n")
-    if line.text:
-        assert [(row.mark, row.text) for row in found] == [(line.mark, line.text)]
+    item = Item(text, origin=Origin("s", 1, "", origin))
+    memory = made(item, "0123456789", "fact", "default", AT, type_name=kind, intensity=0.5)
+    found = rows(f"# Memory\n\n{rendered(memory)}\n")
+    if shown(memory.content):
+        assert [(row.mark, row.text) for row in found] == [("0123456789", shown(memory.content))]
 
 
 @given(

@@ -5,25 +5,23 @@ It is opened for reading alone. Its vectors stay behind: the file does not name 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hippocampus.facts.exchange.bundle import Bundle, Skip, steady_id
+from hippocampus.facts.exchange.bundle import Bundle, Skip, memory_of, steady_id
 from hippocampus.facts.models import Outcome
 from hippocampus.facts.pasted import own_words
 from hippocampus.facts.sentences import sentences
 from hippocampus.facts.statements import read
 from hippocampus.facts.timestamps import optional_seconds, seconds
-from hippocampus.storage.facts import memories
 from hippocampus.storage.facts.errors import FactError
-from hippocampus.storage.facts.models import Item, Memory, Triple
+from hippocampus.storage.facts.models import Memory, Triple
 from hippocampus.storage.foreign import CribRelation, crib_rows
 
 if TYPE_CHECKING:
     from hippocampus.facts.store import Facts
 
-INTENSITY = 0.5
+FROM = {"from": "crib"}
 
 
 def bundle(path: Path, agent: str) -> Bundle:
@@ -49,30 +47,23 @@ def bundle(path: Path, agent: str) -> Bundle:
 
 
 def _entry(row: tuple[int, str, str, str], agent: str) -> Memory:
-    number, type_name, content, created = row
-    at, item = seconds(created), Item(content, metadata={"from": "crib"})
-    memory_id = steady_id(at, "crib entry", number, content)
-    return memories.made(
-        item, memory_id, "memory", agent, at, type_name=type_name, intensity=INTENSITY
-    )
+    number, kind, content, created = row
+    at = seconds(created)
+    named = {"id": steady_id(at, "crib entry", number, content), "kind": "memory", "type": kind}
+    return memory_of(at, **named, content=content, agent=agent, metadata=FROM)
 
 
 def _stated(row: CribRelation, agent: str, ids: dict[int, str]) -> tuple[Memory, Triple]:
     """Return a relation as a fact and its triple."""
     number, subject, predicate, obj, valid_from, valid_until, created, raw, follower = row
     at, since, ended = seconds(created), seconds(valid_from), optional_seconds(valid_until)
-    item = Item(
-        f"{subject} {predicate.replace('_', ' ')} {obj}",
-        valid_from=since,
-        valid_until=ended,
-        metadata={"from": "crib"},
-    )
-    memory = memories.made(
-        item, ids[number], "fact", agent, at, type_name="fact", intensity=INTENSITY, raw=raw
-    )
+    content = f"{subject} {predicate.replace('_', ' ')} {obj}"
     by = None if ended is None or follower is None else ids[follower]
-    triple = Triple(number, subject, predicate, obj, since, ended, at, ended, ids[number])
-    return replace(memory, known_until=ended, superseded_by=by), triple
+    named = {"id": ids[number], "kind": "fact", "type": "fact", "superseded_by": by}
+    times = {"valid_from": since, "valid_until": ended, "known_until": ended}
+    said = "" if raw == content else raw
+    memory = memory_of(at, **named, **times, content=content, agent=agent, raw=said, metadata=FROM)
+    return memory, Triple(number, subject, predicate, obj, since, ended, at, ended, ids[number])
 
 
 def written(

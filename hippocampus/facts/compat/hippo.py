@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from hippocampus.facts.exchange.bundle import MEMORY, Bundle, Skip, each_read, text_of, vectors
+from hippocampus.facts.exchange.bundle import Bundle, Skip, each_read, memory_of, text_of, vectors
 from hippocampus.facts.timestamps import seconds
 from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.facts.memories import agents
-from hippocampus.storage.facts.models import EVERY_AGENT, Block, Memory, Origin
+from hippocampus.storage.facts.models import EVERY_AGENT, Block, Memory
 
 if TYPE_CHECKING:
     from hippocampus.facts.store import Facts
@@ -25,6 +25,13 @@ if TYPE_CHECKING:
 VERSION = 1
 TYPES = {"fact": "fact", "memory": "note"}
 """hippo's kinds, and the type that each becomes where the metadata names none."""
+SAME = {
+    **{name: name for name in ("id", "kind", "content", "superseded_by")},
+    "running_intensity": "intensity",
+    "encounter_count": "encounters",
+    "access_count": "accesses",
+}
+"""hippo's fields that a memory has too, and their names there."""
 PLAIN = "text"
 """Where metadata that is no JSON object is kept."""
 
@@ -99,20 +106,13 @@ def _written(memory: Memory, vector: str) -> dict[str, Any]:
     digest = hashlib.sha256(memory.content.encode()).hexdigest()
     metadata = dict(memory.metadata)
     text = json.dumps(metadata, ensure_ascii=False) if metadata else None
-    return {
-        "id": memory.id,
-        "kind": memory.kind,
+    return {name: getattr(memory, ours) for name, ours in SAME.items()} | {
         "scope": memory.scope or None,
-        "content": memory.content,
         "content_hash": digest if memory.kind == "memory" else None,
         "metadata": str(metadata[PLAIN]) if set(metadata) == {PLAIN} else text,
         "embedding_base64": vector,
-        "running_intensity": memory.intensity,
-        "encounter_count": memory.encounters,
-        "access_count": memory.accesses,
         "created_at": iso(memory.created),
         "last_accessed_at": iso(memory.accessed),
-        "superseded_by": memory.superseded_by,
     }
 
 
@@ -120,30 +120,18 @@ def _memory(found: Mapping[str, Any], agent: str, created: Mapping[Any, Any]) ->
     at, accessed = seconds(found["created_at"]), seconds(found["last_accessed_at"])
     by = found.get("superseded_by")
     ended = None if by is None else seconds(created.get(by) or accessed)
-    return MEMORY.validate_python(
-        {
-            "id": str(found["id"]),
-            "kind": found["kind"],
-            "type": TYPES[found["kind"]],
-            "content": found["content"],
-            "intensity": found["running_intensity"],
-            "agent": agent,
-            "scope": found.get("scope") or "",
-            "tags": (),
-            "origin": Origin(),
-            "created": at,
-            "accessed": accessed,
-            "accesses": found["access_count"],
-            "encounters": found["encounter_count"],
-            "valid_from": at,
-            "valid_until": ended,
-            "known_until": ended,
-            "superseded_by": by,
-            "removed": None,
-            "embedding_model": None,
-            "raw": "",
-            "metadata": _metadata(found.get("metadata")),
-        }
+    same = {ours: found[name] for name, ours in SAME.items() if name != "superseded_by"}
+    return memory_of(
+        at,
+        **{**same, "id": str(found["id"])},
+        type=TYPES[found["kind"]],
+        agent=agent,
+        scope=found.get("scope") or "",
+        accessed=accessed,
+        valid_until=ended,
+        known_until=ended,
+        superseded_by=by,
+        metadata=_metadata(found.get("metadata")),
     )
 
 

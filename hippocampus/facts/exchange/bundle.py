@@ -10,6 +10,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import TypeAdapter
@@ -20,7 +21,7 @@ from hippocampus.facts.models import WRITTEN
 from hippocampus.facts.timestamps import optional_seconds, uuid_of, within_dates
 from hippocampus.storage.facts import memories, triples
 from hippocampus.storage.facts.errors import FactError
-from hippocampus.storage.facts.models import Block, Item, Memory, Triple
+from hippocampus.storage.facts.models import Block, Item, Memory, Origin, Triple
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,6 +29,20 @@ if TYPE_CHECKING:
     from hippocampus.facts.store import Facts
 
 MEMORY = TypeAdapter(Memory)
+UNNAMED: Mapping[str, Any] = MappingProxyType(
+    {
+        "intensity": 0.5,
+        "scope": "",
+        "tags": (),
+        "origin": Origin(),
+        "accesses": 0,
+        "encounters": 1,
+        "raw": "",
+        "metadata": {},
+    }
+    | dict.fromkeys(("valid_until", "known_until", "superseded_by", "removed", "embedding_model"))
+)
+"""The fields of a memory of which a foreign form states nothing."""
 Record = TypeVar("Record")
 
 
@@ -149,6 +164,12 @@ def _remembered(facts: Facts, bundle: Bundle, skipped: list[Skip]) -> int:
 
 
 # For the readers of the forms
+
+
+def memory_of(created: float, **fields: Any) -> Memory:
+    """Return the memory of a record of a foreign form, whose fields are checked."""
+    times = {"created": created, "accessed": created, "valid_from": created}
+    return MEMORY.validate_python({**UNNAMED, **times, **fields})
 
 
 def each_read(
