@@ -25,6 +25,7 @@ _WORD = re.compile(
 """Letters and digits, with the vowel signs of Devanagari and Arabic, which are no letters to `re`."""
 _RUN = f"[{UNSPACED}]+"
 _HIRAGANA = "[\u3041-\u309f\u30fc]+"
+_HANGUL = "[\uac00-\ud7af]"
 SHORTEST_STEM = 4
 ARTICLE = re.compile(
     r"the|an?|der|die|das|dem|den|eine?[nrm]?|el|l[ao]s?|les?|une?|una|l'", re.IGNORECASE
@@ -130,11 +131,9 @@ def match_of(query: str) -> str:
 def _terms_of(word: str, code: str, stop_words: Collection[str]) -> list[tuple[str, list[str]]]:
     if not word.isascii() and re.search(_RUN, word):
         others = [(part, [f'"{part}"']) for part in re.split(_RUN, word) if part]
+        pairs = _pairs(word, stop_words, has_others=bool(others))
         return [
-            *(
-                (pair, [f'"{pair}"' if len(pair) > 1 else f'"{pair}"*'])
-                for pair in _pairs(word, stop_words)
-            ),
+            *((pair, [f'"{pair}"' if len(pair) > 1 else f'"{pair}"*']) for pair in pairs),
             *others,
         ]
     quoted = f'"{word}"'
@@ -145,7 +144,11 @@ def _terms_of(word: str, code: str, stop_words: Collection[str]) -> list[tuple[s
     return [(word, [quoted, f'"{word[: max(SHORTEST_STEM, len(word) - 2)]}"*'])]
 
 
-def _pairs(word: str, stop_words: Collection[str]) -> list[str]:
+def _pairs(word: str, stop_words: Collection[str], *, has_others: bool) -> list[str]:
+    """Return the pairs of a word that are asked for; the last one of Hangul has a particle or an ending."""
+    if re.search(_HANGUL, word):
+        found = [bigrams(run) for run in re.findall(_RUN, word)]
+        return [pair for pairs in found for pair in pairs[:-1] or ([] if has_others else pairs)]
     pairs = [pair for run in re.findall(_RUN, word) for pair in bigrams(run)]
     telling = [
         pair

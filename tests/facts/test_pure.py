@@ -270,3 +270,8 @@ def test_an_assistant_without_a_name_is_another_than_the_user():
 
 def test_a_query_finds_the_irregular_forms_of_a_word():
     assert query_terms("children")["children"] == '"children" OR "child" OR "kid"'
+
+
+def test_a_word_of_korean_is_asked_for_without_its_particle():
+    assert list(query_terms("raddit은 폴더는 어디에 차가")) == ["raddit", "폴더", "어디", "차가"]
+    assert list(query_terms("東京は")) == ["東京"]
