@@ -304,10 +304,11 @@ def page(  # noqa: PLR0913 - each is one filter
     if containing:
         parts.append("instr(folded(content), folded(?)) > 0")
         limits = (*limits, containing)
-    where = f"WHERE {' AND '.join(parts)} ORDER BY created DESC, row DESC"
-    if limit >= 0:
-        where, limits = f"{where} LIMIT ?", (*limits, limit)
-    return list(select(db, where, limits).values())
+    where, newest = " AND ".join(parts), "ORDER BY created DESC, row DESC"
+    if limit >= 0:  # rows are sorted by themselves: their columns are many
+        where = f"row IN (SELECT row FROM memory WHERE {where} {newest} LIMIT ?)"
+        limits = (*limits, limit)
+    return list(select(db, f"WHERE {where} {newest}", limits).values())
 
 
 def count(db: Database, agent: str, now: float) -> int:
