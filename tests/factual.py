@@ -5,10 +5,15 @@ from __future__ import annotations
 from hippocampus.facts import tools, upkeep, write
 from hippocampus.facts.timestamps import seconds
 from hippocampus.storage.facts import memories, triples
+from hippocampus.storage.facts.models import Item
+
+
+def item(said):
+    return said if isinstance(said, Item) else Item(said)
 
 
 def remember_many(facts, items, **fields):
-    return write.remember_many(facts.tables, items, **fields)
+    return write.remember_many(facts.tables, map(item, items), **fields)
 
 
 def remember_triple(facts, *relation, **fields):
@@ -16,7 +21,7 @@ def remember_triple(facts, *relation, **fields):
 
 
 def store_many(facts, items, **fields):
-    return write.store_many(facts.tables, items, **fields)
+    return write.store_many(facts.tables, map(item, items), **fields)
 
 
 def update(facts, memory_id, content):

@@ -196,9 +196,9 @@ def restore(facts: Facts, ids: out.Ids) -> Shown:
 @verb(app)
 def export(facts: Facts, agent: out.Agent = stores.OWN_AGENT) -> Shown:
     """Print everything of an agent as one JSON object; * is all agents."""
-    from hippocampus.facts import exchange
+    from hippocampus.facts.exchange import ours
 
-    return Shown(exchange.export(facts, agent))
+    return Shown(ours.document(facts, agent))
 
 
 @verb(app, memory_compat.hippo, name="import", opens=stores.opened)

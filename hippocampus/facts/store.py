@@ -91,7 +91,8 @@ class Facts:
         """
         from hippocampus.facts import write
 
-        return write.remember(self.tables, text, agent=agent, **fields)
+        requests = write.requests_of(self.tables, write.item_of(text, **fields))
+        return write.keep(self.tables, requests, agent)
 
     def store(
         self, content: str, *, agent: str | None = None, **fields: Unpack[ItemFields]

@@ -96,24 +96,14 @@ class MemoryRequest:
     """Why it is not kept; empty where it is."""
 
 
-def remember(
-    tables: FactTables, text: str, *, agent: str | None = None, **fields: Unpack[ItemFields]
-) -> list[Outcome]:
-    """Keep each statement of a text: added, strengthened, superseding or kept apart.
-
-    At most two completions (one extracts, one decides) and one embedding a statement.
-    """
-    return keep(tables, requests_of(tables, item_of(text, **fields)), agent)
-
-
 def remember_many(
-    tables: FactTables, items: Iterable[Item | str], *, agent: str | None = None
+    tables: FactTables, items: Iterable[Item], *, agent: str | None = None
 ) -> list[Outcome]:
     """Remember each item as one statement, as it is; a thousand to a transaction.
 
     Each sees those before it. No completion extracts; one a thousand decides.
     """
-    return keep(tables, (claim(_item(item)) for item in items), agent)
+    return keep(tables, map(claim, items), agent)
 
 
 def remember_triple(  # noqa: PLR0913 - each is one property of a relation
@@ -142,14 +132,10 @@ def remember_triple(  # noqa: PLR0913 - each is one property of a relation
 
 
 def store_many(
-    tables: FactTables, items: Iterable[Item | str], *, agent: str | None = None
+    tables: FactTables, items: Iterable[Item], *, agent: str | None = None
 ) -> list[Outcome]:
     """Keep each text word by word; the same text again strengthens the first; a thousand to a transaction."""
-    return keep(tables, (verbatim(tables, _item(item)) for item in items), agent)
-
-
-def _item(item: Item | str) -> Item:
-    return Item(item) if isinstance(item, str) else item
+    return keep(tables, (verbatim(tables, item) for item in items), agent)
 
 
 def item_of(content: str, *, tags: Sequence[str] = (), **fields: Any) -> Item:

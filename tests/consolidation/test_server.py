@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import factual
 import pytest
 from commands import run, run_apart
 from consolidation import killing
@@ -22,7 +23,6 @@ from postgres_server import Server, running, wait_for
 
 from hippocampus import Hippocampus, StoreError
 from hippocampus.facts import Facts
-from hippocampus.facts.write import store_many
 from hippocampus.storage.postgres.schema import FACT_TABLES
 
 KILLS = 8
@@ -104,9 +104,9 @@ def test_other_tenants_change_no_score_and_no_order(
         Facts(postgres.address, tenant=f"{tenant}-b", clock=clock) as other,
         Facts(tmp_path / "facts.sqlite3", clock=clock) as alone,
     ):
-        store_many(other.tables, [f"Another shop {n} sells lamps." for n in range(300)])
+        factual.store_many(other, [f"Another shop {n} sells lamps." for n in range(300)])
         for facts in (shared, alone):
-            store_many(facts.tables, said)
+            factual.store_many(facts, said)
         for asked in ("lamps in town 3", "which store sells number 5", "shop number 12"):
             here, there = shared.recall(asked), alone.recall(asked)
             assert [(each.memory.content, each.score) for each in here] == [

@@ -16,8 +16,9 @@ import pytest
 
 from hippocampus.errors import HippocampusError
 from hippocampus.facts.compat import hippo
-from hippocampus.facts.exchange import export, import_file
+from hippocampus.facts.exchange import import_file
 from hippocampus.facts.exchange.bundle import Bundle, bring
+from hippocampus.facts.exchange.ours import document as export
 from hippocampus.facts.store import Facts
 from hippocampus.storage.facts.errors import FactError
 
@@ -375,7 +376,7 @@ def test_a_file_that_is_not_there_is_an_error(other: Facts, tmp_path: Path) -> N
 
 
 def test_another_version_is_an_error(facts: Facts, other: Facts, tmp_path: Path) -> None:
-    for document in ({**export(facts), "version": 2}, {**HIPPO, "version": 2}):
+    for document in ({**export(facts, facts.agent), "version": 2}, {**HIPPO, "version": 2}):
         with pytest.raises(FactError, match="version"):
             import_file(other, written(tmp_path, document))
 

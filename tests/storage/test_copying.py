@@ -16,7 +16,7 @@ from postgres_server import Server
 
 from hippocampus import Hippocampus
 from hippocampus.facts import Facts
-from hippocampus.facts.exchange import export
+from hippocampus.facts.exchange.ours import document as export
 from hippocampus.storage import copying, database
 from hippocampus.storage.copying import COLUMNS, Copied, copied
 from hippocampus.storage.facts.memories import forgotten

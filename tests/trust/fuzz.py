@@ -28,7 +28,8 @@ from hippocampus import policy as policies
 from hippocampus.errors import HippocampusError
 from hippocampus.facts import Facts
 from hippocampus.facts.compat import hippo
-from hippocampus.facts.exchange import export, import_file
+from hippocampus.facts.exchange import import_file
+from hippocampus.facts.exchange.ours import document as export
 from hippocampus.formats import plain, reader
 from hippocampus.integrations import hooks, mcp_server
 from hippocampus.integrations.proxy.apis import ANSWERS
@@ -154,7 +155,7 @@ class Edges:
         self._exports = []
         with contextlib.closing(Facts(folder / "facts.sqlite3")) as facts:
             facts.remember("Ann lives in Rome. Ann likes tea. The build needs Java 21.")
-            for document in (export(facts), hippo.document(facts, facts.agent)):
+            for document in (export(facts, facts.agent), hippo.document(facts, facts.agent)):
                 self._exports.append(json.loads(json.dumps(document, default=str)))
         self._facts = Facts(folder / "imports.sqlite3")
         state = StateDir(folder / "state")

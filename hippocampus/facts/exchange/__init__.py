@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hippocampus.errors import MALFORMED
 from hippocampus.facts.exchange.bundle import Bundle, Imported, bring
@@ -16,18 +16,11 @@ from hippocampus.storage.facts.errors import FactError
 if TYPE_CHECKING:
     from hippocampus.facts.store import Facts
 
-__all__ = ["Imported", "export", "import_file"]
+__all__ = ["Imported", "import_file"]
 SQLITE = b"SQLite format 3\0"
 LISTS = frozenset({"", ".md", ".markdown", ".txt"})
 """The suffixes of files that are read as Markdown, where each list item is a memory."""
 KNOWN = "no export of hippocampus or hippo, no database of crib, and no Markdown (.md, .txt)"
-
-
-def export(facts: Facts, agent: str | None = None) -> dict[str, Any]:
-    """Return all of an agent as one JSON object, of all agents with "*"."""
-    from hippocampus.facts.exchange import ours
-
-    return ours.document(facts, facts.agent if agent is None else agent)
 
 
 def import_file(
