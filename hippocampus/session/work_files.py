@@ -107,12 +107,9 @@ class WorkFile:
             line.text: line.written
             for part in (parts if self.changed else ())
             for line in part.lines
-            if line.written
+            if line.written and len(line.text.strip()) >= MIN_CHARACTERS
         }
-        fresh = [
-            Line(text, turn, marks.get(text, 0) if len(text.strip()) >= MIN_CHARACTERS else 0)
-            for text in texts
-        ]
+        fresh = [Line(text, turn, marks.get(text, 0)) for text in texts]
         piece = Piece(first or 1 if whole else first, fresh)
         if whole:
             self.pieces, self.loose, self.unfollowed = [piece], [], 0

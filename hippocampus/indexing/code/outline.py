@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -35,11 +36,13 @@ def definitions(lines: Sequence[str]) -> Iterator[Definition]:
     """Yield the lines below which two or more are indented further, but for control flow."""
     filled = [at for at, line in enumerate(lines) if any(map(str.isalnum, line))]
     depths = [depth_of(lines[at]) for at in filled]
-    for place, at in enumerate(filled):
-        end = place + 1
-        while end < min(len(filled), place + BODY_LINES) and depths[end] > depths[place]:
+    for place, (depth, below) in enumerate(itertools.pairwise(depths)):
+        if below <= depth:
+            continue
+        at, end = filled[place], place + 2
+        while end < min(len(filled), place + BODY_LINES) and depths[end] > depth:
             end += 1
-        if end > place + 1 and not INSIDE.match(lines[at].strip()):
+        if not INSIDE.match(lines[at].strip()):
             last = filled[end - 1] + (end < len(filled))
             is_near = end < place + BODY_LINES
-            yield Definition(at, depths[place], range(at, last + 1 if is_near else at))
+            yield Definition(at, depth, range(at, last + 1 if is_near else at))
