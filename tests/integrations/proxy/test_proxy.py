@@ -43,6 +43,7 @@ from hippocampus import Hippocampus
 from hippocampus.errors import StoreError
 from hippocampus.integrations.proxy.apis import ANSWERS
 from hippocampus.integrations.proxy.app import proxy_app
+from hippocampus.integrations.proxy.events import Event
 from hippocampus.integrations.proxy.service import Exchange, Service
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.testing import Decided, call, entry_ids
@@ -490,6 +491,13 @@ class Ending(Upstream):
             ):
                 return
             yield each
+
+
+def test_a_call_of_a_number_that_no_answer_has_is_not_made_room_for() -> None:
+    piece = {"index": 10**6, "function": {"name": "f", "arguments": "{}"}}
+    data = {"choices": [{"delta": {"tool_calls": [piece]}}]}
+    with pytest.raises(ValueError, match="1000000"):
+        list(ANSWERS["/chat/completions"]("recall", {}).feed(Event(b"", data)))
 
 
 @pytest.mark.parametrize("kind", HOSTS)

@@ -17,6 +17,9 @@ from hippocampus.integrations.proxy.apis.answer import (
 )
 from hippocampus.integrations.proxy.events import Event, written
 
+MAX_CALLS = 1_024
+"""More than a model makes in one answer; a stream that counts further passes as it is."""
+
 
 class ChatAnswer(ModelAnswer):
     """An answer of the Chat Completions API; its blocks are the tool calls."""
@@ -75,6 +78,8 @@ class ChatAnswer(ModelAnswer):
     def _taken(self, piece: Block) -> Block | None:
         """Take a piece of a call; return it as the host may see it, or nothing if it is ours."""
         index = int(piece.get("index") or 0)
+        if not 0 <= index < MAX_CALLS:
+            raise ValueError(f"a call of an answer has the number {index}")
         while len(self.blocks) <= index:
             self.blocks.append({"type": "function"})
         block = self.blocks[index]
