@@ -43,7 +43,7 @@ MALFORMED = (AttributeError, IndexError, KeyError, RecursionError, TypeError, Va
 """The errors of reading an answer in an unknown form: a line each, since a provider may repeat it."""
 METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 CREDENTIAL = re.compile(
-    r"(?:auth\w*|(?<!idempotency-)key|secret|token|credentials?|password|user(?:[-_]?(?:id|name))?|e?mail)$",
+    r"(?:auth(?:entication|orization)?|(?<!idempotency-)key|secret|token|credentials?|password|user(?:[-_]?(?:id|name))?|e?mail)$",
     re.IGNORECASE,
 )
 """How the name of a header, or of a field of the address, ends in which a caller shows who it is."""
