@@ -136,7 +136,7 @@ def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> list[str]:
     values, lines = f"{ours['uses']:,} values", f"{ours['line_uses']:,} lines"
     hidden = f"{ours['hidden']:,} of {values} and {ours['hidden_lines']:,} of {lines}"
     charged = (
-        f" {ours['recalls']:,} calls were charged a recall; a replay cannot know whether the agent "
+        f" {counted(ours['recalls'], 'call was', 'calls were')} charged a recall; a replay cannot know whether the agent "
         "would have asked for it."
     )
     found.append(f"Hidden: {hidden} that the agent used.{charged if ours['recalls'] else ''}")

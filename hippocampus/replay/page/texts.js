@@ -63,7 +63,7 @@ function goTo(call) {
 const slider = html("input", { type: "range", min: 0, max: page.calls - 1, value: chosen.call, "aria-label": "call" });
 slider.addEventListener("input", () => goTo(+slider.value));
 const withHidden = page.hidden.flatMap((values, call) => (values.length ? [call] : []));
-const next = html("button", { type: "button" }, `next of ${withHidden.length} calls with a hidden use`);
+const next = html("button", { type: "button" }, `next call with a hidden use, of ${withHidden.length}`);
 next.disabled = !withHidden.length;
 next.addEventListener("click", () => goTo(withHidden.find((call) => call > chosen.call) ?? withHidden[0]));
 const show = select("show", "messages", [["all", "all messages"], ["changed", "changed in the view"], ["hidden", "with a hidden use"]]);
