@@ -23,20 +23,18 @@ from hippocampus.indexing.sniff import extraction_of
 from hippocampus.indexing.worth import Price
 from hippocampus.models import tokens
 
-MIN_TOKENS, MAX_TOKENS, SHARE = 60, 150, 0.05
-"""The excerpt of one long text weighs this share of it, between the two bounds. At 60 tokens for every
-text, readers took back each file that they went on to edit, and Claude Code sessions saw 94.1 percent
-of the values; now 95.8, for 0.2 points less there and up to 0.5 more elsewhere."""
-NEW_TOKENS = 200
-"""The tokens of a text that replaces another: the next edit is often of these lines."""
+MIN_TOKENS, MAX_TOKENS, SHARE = 60, 300, 0.2
+"""The excerpt of one long text weighs this share of it, between the two bounds. At 150 tokens and a
+twentieth, readers took back the helpers that they had written a few calls before."""
+CHANGED_TOKENS = 1_000
+"""The tokens of the lines of a text that the text which it replaces lacks: the next edit is often of
+these. Half of what edits repeat of their old text is left out for it."""
 REPLACED = re.compile(r"(?i)^(?:old|search|find|target_?content|before)")
 """Keys of a text that the call takes out of a file: what it puts in is next to it."""
 PROSE_TOKENS = 600
 """The tokens of prose that a call writes into a file: a plan or a report is what the agent works by."""
 SLEEPING_TOKENS = 40
 """The tokens of each text where the entry is dormant."""
-CHANGED = 2.0
-"""What a line gains that the replaced text lacks."""
 CHARACTERS_PER_TOKEN = 4
 SHORT_CHARACTERS = 160
 """A text up to here stays whole whatever its key."""
@@ -126,7 +124,6 @@ class _Shortener:
         weight = max(1, len(text) // CHARACTERS_PER_TOKEN)
         most = min(self._most, max(MIN_TOKENS, int(SHARE * weight)))
         is_awake = self._most > SLEEPING_TOKENS
-        most = NEW_TOKENS if before and is_awake else most
         value = json_text.read(text, None)
         if isinstance(value, dict | list):
             leaves = dict.fromkeys(cut(str(leaf), SHORT_CHARACTERS) for leaf in _leaves(value))
@@ -139,22 +136,23 @@ class _Shortener:
         most = PROSE_TOKENS if extraction.kind == "prose" and file and is_awake else most
         if any(line.number is not None for line in extraction.lines):
             extraction = replace(extraction, lines=tuple(_own_lines(extraction, before)))
+        if before and is_awake:
+            changed = sum(tokens.count(line.text) + 1 for line in extraction.lines if line.keep)
+            most = max(most, min(CHANGED_TOKENS, changed))
         room = max(0, most - tokens.count(extraction.summary))
         chosen = choose(extraction, context, Price(0.0, 1.0, room, room))
         return "\n".join(as_content(line) for line in (extraction.summary, *chosen))
 
 
 def _own_lines(extraction: Extraction, before: str) -> Iterator[EntryLine]:
-    """Yield the own lines of a text without headings; changed lines weigh more."""
+    """Yield the own lines of a text without headings; lines that the text before lacks come first."""
     replaced = {line.strip() for line in before.splitlines()}
     for line in extraction.lines:
         if line.number is None or WORDLESS.fullmatch(line.text):
             continue
         rows = line.text.split("\n")
-        weight = line.weight
-        if replaced and not replaced.issuperset(row.strip() for row in rows):
-            weight *= CHANGED
-        yield replace(line, weight=weight, keep=False, parent=None)
+        is_changed = bool(replaced) and not replaced.issuperset(row.strip() for row in rows)
+        yield replace(line, keep=is_changed, parent=None)
 
 
 def _leaves(value: Any) -> Iterator[Any]:

@@ -83,6 +83,8 @@ def choose(extraction: Extraction, context: ExtractionContext, price: Price) -> 
         pays = chances[at] * price.recall > sizes[at] * price.carry
         if pays or chosen.room.spent_under(price.least_tokens):
             chosen.add(at)
+    if order and not chosen.numbers:  # A count alone would be all that is shown of them.
+        chosen.add(order[0])
     chosen.room.widen(price.most_tokens // WIDENED)
     for at in _last_few(lines, chosen.numbers):
         chosen.add(at)

@@ -131,8 +131,8 @@ def take(text: str, request: Request, max_tokens: int, arguments: str = "") -> s
 def _by_lines(text: str, request: Request, start: int, max_tokens: int) -> str:
     lines = pages(text)
     first, last = _range(request, start, start + len(lines) - 1)
-    everything = request == Request() and len(text) <= 40 * max_tokens
-    if everything and tokens.count(text) <= max_tokens:
+    everything = len(lines) == 1 or request == Request()
+    if everything and len(text) <= 40 * max_tokens and tokens.count(text) <= max_tokens:
         return text
     wanted = list(numbered(lines[first - start : last - start + 1], first))
     from_end = request.tail is not None and request.lines is None and request.head is None

@@ -50,8 +50,8 @@ NAME = (
 _END = r"(?:[ _-]?(?:access|base|data|key|id|value|string|token|hash|base64|b64|hex|prod|production|dev|staging|test|live|\d{1,3}))*"
 _QUOTES = r"""(?:""([^"\n]{4,}?)""|[bN]?"((?:[^"\\\n]|\\.){4,}?)"|[bN]?'((?:[^'\\\n]|\\.){4,}?)'|`([^`\n]{4,}?)`|([^\s"'`,;]{5,}))"""
 SETTINGS = (
-    # password = "x", "password": "x", PASSWORD=x, password => x, ""x"" in CSV, apiKey: String = "x"
-    rf"""(?i)({NAME}{_END})s?["'`\])]{{0,3}}(?:: ?\w{{3,12}}\s)?\s*(?:=>|[:?]?={{1,3}}|:)\s*{_QUOTES}""",
+    # password = "x", "password": "x", "passwords": ["x"], PASSWORD=x, password => x, ""x"" in CSV, apiKey: String = "x"
+    rf"""(?i)({NAME}{_END})s?["'`\])]{{0,3}}(?:: ?\w{{3,12}}\s)?\s*(?:=>|[:?]?={{1,3}}|:)\s*\[?\s*{_QUOTES}""",
     # --password x, setx DB_PASSWORD x
     rf"""(?i)(?:^|\s)--?[a-z-]*({NAME}{_END})s? +{_QUOTES}""",
     rf"""(?im)(?:_|\b(?-i:[A-Z\d_]+))({NAME}{_END}) +([^\s"'`,;]{{8,}})(?:["'`,]|$)""",

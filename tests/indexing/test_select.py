@@ -111,7 +111,8 @@ def test_hits_below_files_that_were_left_out_are_counted() -> None:
         )
         for at in range(30)
     ]
-    assert choose(extraction(*lines), HINTS, priced(8, recall=0.0)) == ["… 20 more lines"]
+    shown = choose(extraction(*lines), HINTS, priced(20, recall=0.0))
+    assert shown == ["file0.py", " hit 1", " hit 2", "… 18 more lines"]
 
 
 def test_a_cut_list_inside_a_record_counts_what_it_leaves_out() -> None:
