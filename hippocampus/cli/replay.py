@@ -34,6 +34,8 @@ tokens at the write price, or of 2,000 tokens where a line is hidden.
 values, lines: of the values (names, ids, paths, numbers) and of the whole lines that tool results \
 brought and that the agent wrote again, the share that stood in the view when it wrote them.
 
+own: the same for whole lines that the agent's own calls brought; no recall is charged for them.
+
 read: of the tokens of the results that the agent asked to read (files, pages, documents, answers \
 of sub-agents; code or prose, 1,000 tokens or more), the share that stood in full in the next view.
 

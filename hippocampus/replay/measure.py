@@ -58,6 +58,9 @@ class MeasuredCall:
     """The lines that the agent wrote and that the view did not show."""
     unread: tuple[int, ...] = ()
     """Tokens of each result that the agent asked to read and that the view did not show in full."""
+    own_uses: int = 0
+    """Lines that the agent wrote and had written before, in a call; hidden ones cost no recall here."""
+    own_hidden: int = 0
 
     @property
     def slice_tokens(self) -> int:
@@ -117,6 +120,8 @@ class Script:
     """The values that each assistant message took from tool results."""
     line_uses: tuple[frozenset[str], ...]
     """The lines that each assistant message took from tool results."""
+    own_uses: tuple[frozenset[str], ...]
+    """The lines that each assistant message wrote again of what the agent's calls wrote before."""
     asked: tuple[tuple[Part, ...], ...]
     """By call, the results new at it that the agent asked to read."""
     decisive: tuple[int, ...]
@@ -147,6 +152,7 @@ def prepare(recording: Recording) -> Script:
         call_ends=tuple(starts[number] for number in answers),
         uses=tuple(used.values()),
         line_uses=tuple(used_lines.values()),
+        own_uses=tuple(uses(messages, lines_of, "call").values()),
         asked=tuple(
             tuple(part for number in range(start, end) for part in asked.get(number, ()))
             for start, end in arrivals
@@ -244,6 +250,8 @@ def measure(
                 len(lines),
                 hidden(lines, reversed(searched)),
                 tuple(unread),
+                len(own := script.own_uses[number]),
+                len(hidden(own, reversed(searched))),
             )
         )
     return Measured(tuple(calls), recovered, invalid, tuple(problems[:MAX_PROBLEMS]))

@@ -58,6 +58,9 @@ class Totals(SummedFields):
     line_uses: int = 0
     """Whole lines that the agent took from tool results."""
     hidden_lines: int = 0
+    own_uses: int = 0
+    """Lines that the agent wrote again of what its own calls wrote."""
+    own_hidden: int = 0
     asked_tokens: int = 0
     """Tokens of the results that the agent asked to read."""
     read_tokens: int = 0
@@ -92,6 +95,11 @@ class Totals(SummedFields):
         return percent(self.line_uses - self.hidden_lines, self.line_uses)
 
     @property
+    def own_percent(self) -> float:
+        """Return the share of used lines of the agent's own that stood in the view."""
+        return percent(self.own_uses - self.own_hidden, self.own_uses)
+
+    @property
     def read_percent(self) -> float:
         """Return the share, by tokens, of the results asked to be read that stood in full."""
         return percent(self.read_tokens, self.asked_tokens)
@@ -118,6 +126,7 @@ class Totals(SummedFields):
             "dollars": round(self.dollars, 6),
             "visible_percent": self.visible_percent,
             "lines_percent": self.lines_percent,
+            "own_percent": self.own_percent,
             "read_percent": self.read_percent,
             "recoverable_percent": percent(self.recoverable, self.hidden),
         }
@@ -152,6 +161,8 @@ def totals(script: Script, measured: Measured, prices: Prices) -> Totals:
         hidden=sum(len(call.hidden) for call in measured.calls),
         line_uses=sum(call.line_uses for call in measured.calls),
         hidden_lines=sum(len(call.hidden_lines) for call in measured.calls),
+        own_uses=sum(call.own_uses for call in measured.calls),
+        own_hidden=sum(call.own_hidden for call in measured.calls),
         asked_tokens=asked,
         read_tokens=asked - sum(sum(call.unread) for call in measured.calls),
         recalls=sum(call.slice_tokens > 0 for call in measured.calls),

@@ -25,10 +25,10 @@ COLUMNS = (
     ("\ndollars", "dollars", "{:,.2f}"),
     ("values\n%", "visible_percent", "{:.1f}"),
     ("lines\n%", "lines_percent", "{:.1f}"),
+    ("own\n%", "own_percent", "{:.1f}"),
     ("read\n%", "read_percent", "{:.1f}"),
     ("\nrecalls", "recalls", "{:,}"),
     ("\npeak", "peak_tokens", "{:,}"),
-    ("over-\nflows", "overflows", "{:,}"),
 )
 TITLES = tuple(title.replace("-\n", "").replace("\n/", "/").strip() for title, _, _ in COLUMNS)
 """The titles where they are not broken by hand."""
@@ -38,6 +38,7 @@ NARROW_COLUMNS = {
     "dollars",
     "visible_percent",
     "lines_percent",
+    "own_percent",
     "read_percent",
 }
 WIDE = 118

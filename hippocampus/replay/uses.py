@@ -97,14 +97,14 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 def uses(
-    messages: Sequence[Message], terms_of: Callable[[str], set[str]]
+    messages: Sequence[Message], terms_of: Callable[[str], set[str]], source: str = "result"
 ) -> dict[int, frozenset[str]]:
     """Return, by number of each assistant message, the terms that it took from tool results.
 
     A use is a term (a value or a line) that the message writes and whose first appearance is in a
-    tool result.
+    tool result; with `source` "call", in a call of the agent itself.
     """
-    from_result: dict[str, bool] = {}
+    is_from: dict[str, bool] = {}
     used: dict[int, frozenset[str]] = {}
     for number, message in enumerate(messages):
         terms = [
@@ -112,10 +112,8 @@ def uses(
             for part in message.parts
         ]
         if message.role == "assistant":
-            used[number] = frozenset(
-                term for each in terms for term in each if from_result.get(term)
-            )
+            used[number] = frozenset(term for each in terms for term in each if is_from.get(term))
         for part, found in zip(message.parts, terms, strict=True):
             for term in found:
-                from_result.setdefault(term, part.kind == "result")
+                is_from.setdefault(term, part.kind == source)
     return used

@@ -58,12 +58,14 @@ def test_a_table_in_a_pipe_has_no_trailing_blanks(source: Path) -> None:
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_a_table_fits_the_width_and_cuts_no_figure(width: int) -> None:
     outcome = {"tokens_percent": 100.0, "cost_percent": 100.0, "dollars": 1234.5}
-    outcome |= dict.fromkeys(("visible_percent", "lines_percent", "read_percent"), 100.0)
+    outcome |= dict.fromkeys(
+        ("visible_percent", "lines_percent", "own_percent", "read_percent"), 100.0
+    )
     out = Console(width=width, file=io.StringIO())
     out.print(figures_table("policy", {"a name that is longer than the column": outcome}))
     text = out.file.getvalue()
     assert max(map(len, text.splitlines())) <= width
-    assert (text.count("100.0"), text.count("1,234.50")) == (5, 1)
+    assert (text.count("100.0"), text.count("1,234.50")) == (6, 1)
 
 
 def test_a_state_directory_is_replayed_by_its_name_and_explained_by_its_sessions(

@@ -234,6 +234,7 @@ def naive(items: list[dict[str, Any]], strategy: Any) -> list[MeasuredCall]:
     """Everything from scratch at every call."""
     messages = read(items)
     used, used_lines = uses(messages, values_of), uses(messages, lines_of)
+    own = uses(messages, lines_of, "call")
     calls, last, end, arrived = [], [], 0, 0
     for number, message in enumerate(messages):
         if message.role == "assistant":
@@ -256,6 +257,8 @@ def naive(items: list[dict[str, Any]], strategy: Any) -> list[MeasuredCall]:
                     line_uses=len(used_lines[number]),
                     hidden_lines=lines,
                     unread=tuple(naive_unread(messages, arrived, number, view)),
+                    own_uses=len(own[number]),
+                    own_hidden=sum(line not in found for line in own[number]),
                 )
             )
             last, arrived = view, number
@@ -291,6 +294,7 @@ def test_the_gauge_agrees_with_the_naive_oracle(rounds: Rounds) -> None:
         assert [c.hidden for c in measured.calls] == [c.hidden for c in expected]
         assert [c.hidden_lines for c in measured.calls] == [c.hidden_lines for c in expected]
         assert [c.line_uses for c in measured.calls] == [c.line_uses for c in expected]
+        assert [c.own_hidden for c in measured.calls] == [c.own_hidden for c in expected]
         assert [c.unread for c in measured.calls] == [c.unread for c in expected]
         for got, want in zip(measured.calls, expected, strict=True):
             assert (got.tokens, got.uses) == (want.tokens, want.uses) or _ambiguous(items)
