@@ -73,6 +73,8 @@ DEFINITION = (
 """The definition of a name: after such a word, as a method with a brace, or as a value."""
 MADE = re.compile(rf"{MAKING}([\w$]+)", re.MULTILINE)
 CLOSING = re.compile(r"\s*[)\]]|\s*\{$")
+CLOSED = re.compile(r"\s*\}[;,)]*$")
+"""The last line of a definition in braces; within a raw string, any line may stand at its margin."""
 HEADING = re.compile(
     r"^(?P<marks>#{1,6})[ \t]+(?P<title>\S[^\n]{0,300})$"
     r"|<h(?P<level>[1-6])\b[^<>]{0,500}>(?P<inner>(?:(?!<h[1-6])[^\n]){0,500}?)</h(?P=level)>"
@@ -402,6 +404,10 @@ def _definition(bare: Sequence[str], start: int) -> slice:
         first and bare[first - 1].lstrip().startswith("@") and _indent_of(bare[first - 1]) == indent
     ):
         first -= 1
+    if bare[start].rstrip().endswith("{"):
+        margin = (at for at in range(end, len(bare)) if _indent_of(bare[at]) == indent)
+        last = next((at for at in margin if CLOSED.match(bare[at]) or MADE.match(bare[at])), start)
+        end = last if CLOSED.match(bare[last]) else end
     while end < len(bare) and (
         not bare[end].strip()
         or _indent_of(bare[end]) > indent

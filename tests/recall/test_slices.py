@@ -178,6 +178,15 @@ def test_the_lines_of_a_written_file_have_the_numbers_of_the_file() -> None:
     assert take(text, Request(lines=(12, 13)), 500) == f"12: {lines[11]}\n13: {lines[12]}"
 
 
+def test_a_definition_in_braces_goes_on_behind_a_raw_string_at_its_margin() -> None:
+    source = (
+        'func Fill(t *T) {\n\tput(t, `{\n"a": 1\n}`)\n\tcheck(t)\n}\n\nfunc Next() {\n\tgo()\n}'
+    )
+    assert take(source, Request(path="Fill"), 500).endswith("5: \tcheck(t)\n6: }")
+    assert take(source, Request(path="Next"), 500).endswith("9: \tgo()\n10: }")
+    assert take("func Last() {", Request(path="Last"), 500) == "1: func Last() {"
+
+
 def test_lines_past_the_end_of_a_written_file_are_those_of_the_file() -> None:
     lines = [f"def room_{n}(guests): return guests + {n}" for n in range(30)]
     call = json.dumps({"file_path": "/srv/a.py", "content": "\n".join(lines)})
