@@ -28,7 +28,7 @@ MIN_TOKENS, MAX_TOKENS, SHARE = 60, 300, 0.2
 twentieth, readers took back the helpers that they had written a few calls before."""
 CHANGED_TOKENS = 1_000
 """The tokens of the lines of a text that the text which it replaces lacks: the next edit is often of
-these. Half of what edits repeat of their old text is left out for it."""
+these. The lines that an edit repeats are left out for it."""
 REPLACED = re.compile(r"(?i)^(?:old|search|find|target_?content|before)")
 """Keys of a text that the call takes out of a file: what it puts in is next to it."""
 PROSE_TOKENS = 600

@@ -121,7 +121,7 @@ class Script:
     line_uses: tuple[frozenset[str], ...]
     """The lines that each assistant message took from tool results."""
     own_uses: tuple[frozenset[str], ...]
-    """The lines that each assistant message wrote again of what the agent's calls wrote before."""
+    """The lines that each assistant message wrote again, after a call of the agent had written them."""
     asked: tuple[tuple[Part, ...], ...]
     """By call, the results new at it that the agent asked to read."""
     decisive: tuple[int, ...]

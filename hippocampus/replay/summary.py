@@ -59,7 +59,7 @@ class Totals(SummedFields):
     """Whole lines that the agent took from tool results."""
     hidden_lines: int = 0
     own_uses: int = 0
-    """Lines that the agent wrote again of what its own calls wrote."""
+    """Lines that the agent wrote again, after its own calls had written them."""
     own_hidden: int = 0
     asked_tokens: int = 0
     """Tokens of the results that the agent asked to read."""
