@@ -29,17 +29,18 @@ def listed(items: Iterable[Any]) -> list[Any]:
     return list(items)
 
 
-def plain(items: Sequence[Any], known: int = 0) -> list[Item]:
+def plain(items: list[Any], known: int = 0) -> list[Item]:
     """Return a list in which each object with a `model_dump` is replaced by what that returns.
 
     Fields that are None are left out, since no API accepts them back. An item without such objects
-    is returned as the same object. The first `known` items are known to be such.
+    is returned as the same object, and a list without any as the same list. The first `known` items
+    are known to be such.
 
     Raises:
         MessagesError: one of them is a message of a framework; the text names its adapter.
     """
     if not _has_objects(items[known:]):
-        return list(items)
+        return items
     for number, item in enumerate(items):
         adapter = framework_of(item)
         if adapter:
@@ -47,10 +48,10 @@ def plain(items: Sequence[Any], known: int = 0) -> list[Item]:
     return [_plain(item) for item in items]
 
 
-def given_back(view: Iterable[Item], dumped: Iterable[Item], own: Iterable[Any]) -> list[Any]:
+def given_back(view: list[Item], dumped: Sequence[Item], own: Sequence[Any]) -> list[Any]:
     """Return a view with the host's objects in place of the dicts that were dumped from them."""
-    if not any(map(operator.is_not, dumped, own)):
-        return list(view)
+    if dumped is own:
+        return view
     others = {id(each): item for each, item in zip(dumped, own, strict=True) if each is not item}
     return [others.get(id(item), item) for item in view]
 

@@ -75,8 +75,10 @@ class Adapter(FormatReader, FormatWriter, Protocol):
 FORMATS: tuple[Adapter, ...] = (openai_responses, openai_chat, anthropic, bedrock, gemini)
 ANY_FORMAT: Adapter = openai_chat
 T = TypeVar("T")
-COMPARED = 500
-"""How many items of a long list that has the same objects as before are compared by value, twice."""
+COMPARED = 250
+"""How many items of a long list that is as it was seen are compared with what was read, twice."""
+SAMPLED = 16
+"""Of so many items one is looked at to know whether a list has other objects than it had."""
 
 
 def adapter_of(items: Sequence[Item]) -> tuple[Adapter, int | None]:
@@ -200,11 +202,12 @@ def common_prefix(old: Sequence[object], new: Sequence[object]) -> int:
 def same_start(old: Sequence[Item], new: Sequence[Any], seen: Sequence[Any], first: int) -> int:
     """Return how many leading items of a list are known to be equal to those that were read.
 
-    `seen` are the objects that were read. Of the same objects again in a long list, the newest are
-    compared by value and as many from `first` on: an edit in place is noticed where its turn comes.
+    `seen` are the objects that were read. Of a long list that has them again, the newest are compared
+    with what was read, and as many from `first` on: an edit in place is noticed where its turn comes.
     """
     known = min(len(old), len(new), len(seen))
-    if known <= COMPARED or not all(map(operator.is_, seen, new)):
+    is_copied = not all(map(operator.is_, seen[:known:SAMPLED], new[:known:SAMPLED]))
+    if known <= COMPARED or is_copied or seen[:known] != new[:known]:
         return common_prefix(old, new)
     first %= known
     for part in (slice(known - COMPARED, known), slice(first, min(first + COMPARED, known))):

@@ -5,7 +5,7 @@ Pure. Each adapter writes its own items; nothing is stored or decided here.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from hippocampus.formats.conversation import Item, ToolResult
@@ -59,27 +59,27 @@ def appended(items: Sequence[Item], added: Sequence[Item]) -> list[Item]:
     return adapter_of(added)[0].appended(items, added)
 
 
-def alternating(items: Sequence[Item], adapter: Adapter, added: Container[int]) -> list[Item]:
+def alternating(items: list[Item], adapter: Adapter, added: Collection[int]) -> list[Item]:
     """Return a list in which an added message of the model is one with a neighbour of the model.
 
     `added` are the places of ours. Reasoning still opens the joined message.
     """
     blocks_at = ALTERNATING.get(adapter.NAME)
     if blocks_at is None:
-        return list(items)
-    joined: list[Item] = []
-    for at, item in enumerate(items):
-        last = joined[-1] if joined else {}
-        is_ours = at in added or at - 1 in added
-        if not is_ours or not {item.get("role"), last.get("role")} <= MODEL_ROLES:
-            joined.append(item)
+        return items
+    joined = list(items)
+    for at in sorted({*added, *(place + 1 for place in added)}):
+        number = at - len(items) + len(joined)
+        last, *following = joined[max(0, number - 1) : number + 1]
+        if not following or not {following[0].get("role"), last.get("role")} <= MODEL_ROLES:
             continue
+        [item] = following
         blocks = _blocks(item.get(blocks_at))
         start = next(
             (at for at, block in enumerate(blocks) if not _is_reasoning(block)), len(blocks)
         )
         blocks = [*blocks[:start], *_blocks(last.get(blocks_at)), *blocks[start:]]
-        joined[-1] = {**item, blocks_at: blocks}
+        joined[number - 1 : number + 1] = [{**item, blocks_at: blocks}]
     return joined
 
 
