@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import NamedTuple
 
@@ -30,7 +30,7 @@ from hippocampus.policy.words import EntryType
 from hippocampus.recall import calls
 from hippocampus.session import redactor
 from hippocampus.session.history import History
-from hippocampus.session.identifiers import add_holder, describe
+from hippocampus.session.identifiers import IdentifierIndex, add_holder, describe
 from hippocampus.session.own_text import is_entry
 from hippocampus.session.payload import (
     Payload,
@@ -78,7 +78,7 @@ def arrived(  # noqa: PLR0913, PLR0917 - a list, its state, and the rules
 
     Messages from `read_again` on have the words that they had, and may carry other marks.
     """
-    reader = _MessageReader(history, payloads, records, ids, rules, hidden)
+    reader = _MessageReader(history, payloads.copied(), records, ids, rules, hidden)
     reader.rendered += [
         Rendered(each.message, each.part, each.record.shown, each.without_images)
         for each in (payloads.items if read_again < start else ())
@@ -98,71 +98,69 @@ def _replaces(whole: Record, known: Record, *, written: bool) -> bool:
     return whole.content != known.content and (written or 2 * whole.tokens >= known.tokens)
 
 
+@dataclass(slots=True)
 class _MessageReader:
-    """Takes new messages into copies of the tables of payloads."""
+    """Takes new messages into tables of payloads, which are its own."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 - the arguments of `arrived`
-        self,
-        history: History,
-        payloads: Payloads,
-        records: Mapping[EntryOrigin, Record],
-        ids: AbstractSet[str],
-        rules: Rules,
-        hidden: Container[int],
-    ) -> None:
-        self.payloads = payloads.copied()
-        self.rendered: list[Rendered] = []
-        self._history = history
-        self._records = records
-        self._ids = ids
-        self._rules = rules
-        self._hidden = hidden
-        self._names: dict[str, list[int]] = {}
-        self._words: dict[str, list[int]] = {}
-        self._written: dict[str, list[int]] = {}
-        self._index = payloads.index.growing(self._names, self._words)
-        self._described = payloads.index.described
-        self._touched: set[int] = set()
-        self._noted: list[tuple[Record, bytes]] = []
-        self._accessed: set[int] = set()
+    history: History
+    payloads: Payloads
+    records: Mapping[EntryOrigin, Record]
+    ids: AbstractSet[str]
+    rules: Rules
+    hidden: Container[int]
+    rendered: list[Rendered] = field(default_factory=list)
+    noted: list[tuple[Record, bytes]] = field(default_factory=list)
+    names: dict[str, list[int]] = field(default_factory=dict)
+    words: dict[str, list[int]] = field(default_factory=dict)
+    written: dict[str, list[int]] = field(default_factory=dict)
+    touched: set[int] = field(default_factory=set)
+    """The payloads of earlier messages that were replaced."""
+    accessed: set[int] = field(default_factory=set)
+    index: IdentifierIndex = field(init=False)
+    """The index with the names and the words of this reader, which are still being filled."""
+    described: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.index = self.payloads.index.growing(self.names, self.words)
+        self.described = self.payloads.index.described
 
     def arrival(self) -> Arrival:
         """Return what was taken in."""
-        own, policy = self.payloads, self._rules.policy
+        own, policy = self.payloads, self.rules.policy
         first_new = len(own.messages)
         new = own.items[first_new:]
         own.messages.extend(each.message for each in new)
         for turns in (own.due_turns, own.cold_turns):
             turns.extend([inf] * len(new))
-        for number in {*self._touched, *range(first_new, len(own.items))}:
+        for number in {*self.touched, *range(first_new, len(own.items))}:
             own.due_turns[number] = due_from(own.items[number], policy)
             own.cold_turns[number] = cold_from(own.items[number], policy)
         numbers = own.numbers
-        if self._hidden:
+        if self.hidden:
             numbers = {each: at for each, at in numbers.items() if not own.items[at].collapsed}
-        index = own.index.plus(self._names, self._words, self._described, self._written)
-        entries = (own.items[number].record for number in sorted(self._accessed))
+        index = own.index.plus(self.names, self.words, self.described, self.written)
+        entries = (own.items[number].record for number in sorted(self.accessed))
         accessed = [
             each
             for each in entries
-            if each.stage is not Stage.FULL and self._records.get(each.origin) != each
+            if each.stage is not Stage.FULL and self.records.get(each.origin) != each
         ]
         payloads = replace(own, numbers=numbers, index=index)
-        return Arrival(payloads, self.rendered, self._noted, accessed)
+        return Arrival(payloads, self.rendered, self.noted, accessed)
 
     # One message
 
     def take(self, number: int) -> None:
         """Take in a new message."""
-        message = self._history.raw[number]
+        message = self.history.raw[number]
         if message.role != "system":
-            self._see_accesses(message, self._history.turns[number])
+            self._see_accesses(message, self.history.turns[number])
         if message.role == "assistant":
             for text in message.texts():
-                self._written.update({name: [number] for name in identifiers(text)})
+                self.written.update({name: [number] for name in identifiers(text)})
         for at, part in enumerate(message.parts):
             if part.kind == "call":
-                quoted = self._history.quotable(number).parts[at]
+                quoted = self.history.quotable(number).parts[at]
                 self.payloads.calls[part.call_id] = PartSite(number, at, quoted)
             elif part.kind == "result":
                 self._take_result(PartSite(number, at, part))
@@ -175,17 +173,17 @@ class _MessageReader:
         """Reset the strength of the payloads that a message points at, and associate these."""
         said = [part.text for part in message.parts if part.kind != "result"]
         cited = sorted(
-            self._index.cited_by(said),
+            self.index.cited_by(said),
             key=lambda n: (self.payloads.items[n].message, self.payloads.items[n].part),
         )
         if message.role == "user" and said:
             self._describe()
-            meant = self._index.meant_by(" ".join(said), self._described)
+            meant = self.index.meant_by(" ".join(said), self.described)
             if meant is not None and meant not in cited:
                 cited.append(meant)
-        self._accessed.update(cited)
+        self.accessed.update(cited)
         ids = [self.payloads.items[each].id for each in cited]
-        policy = self._rules.policy
+        policy = self.rules.policy
         for each in cited:
             payload = self.payloads.items[each].accessed(
                 turn, policy.mention_strength, policy.exponent
@@ -196,18 +194,18 @@ class _MessageReader:
         """Note the words of the results that have come since a user asked last."""
         for number in self.payloads.undescribed:
             payload = self.payloads.items[number]
-            part = self._history.raw[payload.message].parts[payload.part]
-            describe(self._words, number, payload.record, part.text)
-        self._described += len(self.payloads.undescribed)
+            part = self.history.raw[payload.message].parts[payload.part]
+            describe(self.words, number, payload.record, part.text)
+        self.described += len(self.payloads.undescribed)
         self.payloads.undescribed.clear()
 
     def _put(self, number: int, payload: Payload) -> None:
         self.payloads.items[number] = payload
-        self._touched.add(number)
+        self.touched.add(number)
 
     def _take_words(self, number: int, at: int, part: Part) -> None:
         """Note what the user wants to be kept; words stay as they are, unless a rule indexes them."""
-        rules = self._rules
+        rules = self.rules
         weight = rules.count_tokens(part.text)
         said = Subject("message", source_type="user", text=part.text, tokens=weight)
         resolution = rules.policy.resolve(said)
@@ -220,50 +218,48 @@ class _MessageReader:
         original = part.text.encode("utf-8", "surrogatepass")
         key = content_key(original)
         origin = MessageOrigin(number, key)
-        if origin in self._records:
+        if origin in self.records:
             return
         entry = self._new_entry(number, part, "", origin, key, resolution)
-        text = self._history.quotable(number).parts[at].text
+        text = self.history.quotable(number).parts[at].text
         quoted = replace(entry, summary=storable(text[:200]))
         record = Record(quoted, origin, key, "text", "message", "user", "", weight, Stage.FULL, "")
-        self._noted.append((record, original))
+        self.noted.append((record, original))
 
     def _follows_results(self, number: int, part: Part) -> bool:
         """Return whether an image stands after results of tools, and in none of them.
 
         Hosts put screenshots there where results hold text alone; the user's own stand elsewhere.
         """
-        before = self._history.raw[number - 1].parts if number else ()
-        inside = self._history.raw[number].parts
+        before = self.history.raw[number - 1].parts if number else ()
+        inside = self.history.raw[number].parts
         return any(each.closes_call for each in (*before, *inside)) and not any(
             part.path[: len(each.path)] == each.path for each in inside if each.closes_call
         )
 
     def _take_image(self, site: PartSite) -> None:
         weight = site.part.image_tokens
-        resolution = self._rules.policy.resolve(
+        resolution = self.rules.policy.resolve(
             Subject("tool_result", source_type="tool", tokens=weight, kind=IMAGE)
         )
-        if is_image_block(self._history.raw[site.message].held(site.part)):
+        if is_image_block(self.history.raw[site.message].held(site.part)):
             self._hold(site, "", "", weight, resolution, large=False)
 
     def _take_result(self, site: PartSite) -> None:
-        rules, part = self._rules, site.part
+        rules, part = self.rules, site.part
         called = self.payloads.calls.get(part.call_id)
         call = called.part if called else None
         tool = part.tool or (call.tool if call else "")
         argued = call.text if call else ""
         if calls.is_named(tool, rules.recall_name):
             asked = replace(part, tool=tool, text=argued)
-            if calls.is_answer(asked, part.text, rules.recall_name, self._ids.__contains__):
+            if calls.is_answer(asked, part.text, rules.recall_name, self.ids.__contains__):
                 return
-        subject = redactor.result_subject(
-            part, call, self._history.tokens_of(site.message, site.at)
-        )
+        subject = redactor.result_subject(part, call, self.history.tokens_of(site.message, site.at))
         resolution = rules.resolve(subject)
         kind = rules.kind_of
         large = rules.policy.indexes(subject.tokens, lambda: kind(part.text), resolution)
-        images = 0 if large else self._history.image_tokens(site.message, site.at)
+        images = 0 if large else self.history.image_tokens(site.message, site.at)
         weight = subject.tokens + images
         held = self._hold(site, tool, argued, weight, resolution, large=large)
         if held is not None:
@@ -279,7 +275,7 @@ class _MessageReader:
             own = Resolution(redact=redaction, index=kept)
             wrote = self._hold(called, called.part.tool, "", weight, own, large=large)
         if not part.is_error:
-            self._follow_files(tool, argued, held, wrote, self._history.turns[site.message])
+            self._follow_files(tool, argued, held, wrote, self.history.turns[site.message])
 
     def _hold(  # noqa: PLR0913 - a part, and its state
         self,
@@ -293,7 +289,7 @@ class _MessageReader:
     ) -> int | None:
         """Follow a part from now on; return the number of its payload."""
         number, at, part = site
-        policy = self._rules.policy
+        policy = self.rules.policy
         bound = resolution.pin or resolution.index is False or resolution.compression == "none"
         followed = large or bound or weight > policy.fade_over_tokens
         if not followed or (number, at) in self.payloads.origins:
@@ -301,7 +297,7 @@ class _MessageReader:
         if is_entry(part, self._record_of, weight):
             return None
         origin = self._origin(number, at, part)
-        record = self._records.get(origin)
+        record = self.records.get(origin)
         if record is None:
             record = self._new_record(site, tool, argued, weight, origin, resolution)
         full = record.stage is Stage.FULL
@@ -309,8 +305,8 @@ class _MessageReader:
             record = replace(record, shown=part.text)
         asked = large and part.kind == "result" and asks_to_read(tool, argued)
         fresh = policy.fresh_turns_of(record.kind, record.tokens, resolution, asked=asked)
-        due_turn = self._history.turns[number] + (fresh if large else 0)
-        hidden = number in self._hidden
+        due_turn = self.history.turns[number] + (fresh if large else 0)
+        hidden = number in self.hidden
         shown = record.tokens if hidden else self._weight_of(record, part, argued)
         payload = Payload(record, number, at, shown, due_turn, large, resolution, collapsed=hidden)
         if not (full or hidden):
@@ -320,31 +316,31 @@ class _MessageReader:
     def _weight_of(self, record: Record, part: Part, argued: str) -> int:
         """Return the tokens of a payload's text in the view, which may have fewer line numbers."""
         if record.stage is not Stage.FULL:
-            return self._rules.count_tokens(record.shown)
+            return self.rules.count_tokens(record.shown)
         if part.kind != "result":
             return record.tokens
-        text = thinned(part.text, self._rules.policy.line_numbers, argued)
-        count = self._rules.count_tokens
+        text = thinned(part.text, self.rules.policy.line_numbers, argued)
+        count = self.rules.count_tokens
         return (
             record.tokens if text == part.text else record.tokens - count(part.text) + count(text)
         )
 
     def _record_of(self, entry_id: str) -> Record | None:
-        if entry_id not in self._ids:
+        if entry_id not in self.ids:
             return None
-        return next(each for each in self._records.values() if each.entry.id == entry_id)
+        return next(each for each in self.records.values() if each.entry.id == entry_id)
 
     def _add(self, payload: Payload, part: Part) -> int:
         """Number a payload, and note the names that it has."""
         own = len(self.payloads.items)
         self.payloads.items.append(payload)
         self.payloads.numbers[payload.id] = own
-        add_holder(self._names, own, identifiers(part.text) | {payload.id})
+        add_holder(self.names, own, identifiers(part.text) | {payload.id})
         if part.kind == "result":
             self.payloads.undescribed.append(own)
-        if self._rules.summaries and part.kind == "result" and payload.stands_full:
+        if self.rules.summaries and part.kind == "result" and payload.stands_full:
             name, text = str(payload.record.origin), payload.resolution.redacted(part.text)
-            self._rules.summaries.ask(name, text)
+            self.rules.summaries.ask(name, text)
         return own
 
     def _supersede(self, held: int, tool: str, argued: str) -> None:
@@ -393,9 +389,9 @@ class _MessageReader:
             known = self.payloads.files.get(name, ())
             gone: set[int] = set()
             for number in [number for other, number in known if is_one_file(path, other)]:
-                payload = self.payloads.items[number].accessed(
-                    turn, 1.0, self._rules.policy.exponent
-                )
+                payload = self.payloads.items[number]
+                if not payload.collapsed:  # what a digest replaces fades no more
+                    payload = payload.accessed(turn, 1.0, self.rules.policy.exponent)
                 if whole is not None and _replaces(whole, payload.record, written=bool(written)):
                     payload = payload.superseded(f"{event} at turn {turn}, see {whole.entry.id}")
                     gone.add(number)
@@ -415,7 +411,7 @@ class _MessageReader:
         Of the same text under the same call id (old formats have none) the rank counts.
         """
         is_image = part.kind == "image"
-        kept = original_of(self._history.raw[number], part)[1].decode() if is_image else part.text
+        kept = original_of(self.history.raw[number], part)[1].decode() if is_image else part.text
         origin = origin_of(part, kept)
         rank = self.payloads.ranks.get(origin, 0)
         self.payloads.ranks[origin] = rank + 1
@@ -434,12 +430,12 @@ class _MessageReader:
         resolution: Resolution,
     ) -> Record:
         number, _, part = site
-        form, original = original_of(self._history.raw[number], part)
+        form, original = original_of(self.history.raw[number], part)
         content = content_key(original)
         if content == origin.text_key:  # one text for both
             content = origin.text_key
-        has_image = not part.text.strip() and self._history.image_tokens(number, site.at)
-        read = IMAGE if has_image else self._rules.kind_of(part.text)
+        has_image = not part.text.strip() and self.history.image_tokens(number, site.at)
+        read = IMAGE if has_image else self.rules.kind_of(part.text)
         kind = ARGUMENTS if part.kind == "call" else read
         return Record(
             entry=self._new_entry(number, part, tool, origin, content, resolution, kind),
@@ -464,19 +460,16 @@ class _MessageReader:
         resolution: Resolution,
         kind: str = "",
     ) -> Entry:
-        turn, policy = self._history.turns[number], self._rules.policy
+        turn, policy = self.history.turns[number], self.rules.policy
         is_words = part.kind == "text"
         source = "user" if is_words else policy.source_type_of(storable(tool), part.is_error)
         entry_type: EntryType = "message" if is_words else "tool_result"
         found = Source(type=source or "tool", ref=content, turn=turn)
-        named = self._free_id(origin, content)
-        return new_entry(named, entry_type, found, policy, resolution, kind)
-
-    def _free_id(self, origin: EntryOrigin, content: str) -> str:
-        noted = {record.entry.id for record, _ in self._noted}
-        known = (self.payloads.numbers, self._ids, noted)
+        noted = {record.entry.id for record, _ in self.noted}
+        known = (self.payloads.numbers, self.ids, noted)
 
         def is_taken(named: str) -> bool:
             return any(named in ids for ids in known)
 
-        return entry_id(self._rules.mark, self._rules.session, origin, content, is_taken)
+        named = entry_id(self.rules.mark, self.rules.session, origin, content, is_taken)
+        return new_entry(named, entry_type, found, policy, resolution, kind)

@@ -55,8 +55,14 @@ class Guard:
                 self.say_of_disk(lost, failure)
             elif isinstance(failure, MessagesError) or self.is_quiet:
                 self.say_once(f"{lost}: {failure}")
-            else:
-                self._say_of_bug(lost, failure)
+            else:  # a bug: with its traceback, the next of the same place as a line, and no other
+                [place] = traceback.extract_tb(failure.__traceback__, limit=-1)
+                cause = f"{self.cause} at {place.filename}:{place.lineno}"
+                if cause in self._said:
+                    self.say_once(f"{lost}: again {cause}, which is not logged from here on")
+                else:
+                    self._said.add(cause)
+                    LOG.exception("session %s: %s", self._id, lost)
             return fallback()
 
     def say_of_disk(self, lost: str, failure: StoreError) -> None:
@@ -65,16 +71,6 @@ class Guard:
         if now > self._disk_problems.get(problem, -REPEAT_SECONDS) + REPEAT_SECONDS:
             self._disk_problems[problem] = now
             LOG.error("session %s: %s: %s", self._id, lost, failure)
-
-    def _say_of_bug(self, lost: str, failure: Exception) -> None:
-        """Log a failure with its traceback, the next of the same place as a line, and no other."""
-        [place] = traceback.extract_tb(failure.__traceback__, limit=-1)
-        cause = f"{self.cause} at {place.filename}:{place.lineno}"
-        if cause in self._said:
-            self.say_once(f"{lost}: again {cause}, which is not logged from here on")
-        else:
-            self._said.add(cause)
-            LOG.error("session %s: %s", self._id, lost, exc_info=failure)
 
     def say_once(self, text: str) -> None:
         """Log a problem that may come with every call."""

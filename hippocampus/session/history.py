@@ -239,11 +239,3 @@ def joined_end(keys: Sequence[str], history: History, start: int) -> int:
         if first < len(message.parts):
             return number + (first > 0)
     return len(history.raw)
-
-
-def same_words(old: Sequence[Message], new: Sequence[Message]) -> int:
-    """Return how many leading messages have the same texts, whatever else their items carry."""
-    pairs = itertools.takewhile(
-        lambda pair: list(pair[0].texts()) == list(pair[1].texts()), zip(old, new, strict=False)
-    )
-    return sum(1 for _ in pairs)

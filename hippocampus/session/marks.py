@@ -35,6 +35,7 @@ class Marker:
         self._seconds = 0.0
         self._cache = PromptCache(prices)
         self._key = ""
+        """The key of marks in the host's format; empty where none may be added."""
         self.is_marked = tail
         """Whether requests have marks, of the host or of ours, as far as is known."""
         self._shown: Sequence[Message] = ()
@@ -54,7 +55,11 @@ class Marker:
 
     def look(self, items: list[Item], name: str) -> None:
         """See how many marks are free in the host's list, in the format of that name."""
-        self._key = self._key_of(name)
+        if name == "anthropic":
+            self._key = cache_marks.ANTHROPIC
+        else:
+            is_marked = self._cache.prices.cache == "breakpoints"
+            self._key = cache_marks.OPENAI if is_marked else ""
         host = cache_marks.marks_in(items, self._key) if self._key else []
         self.is_marked = self._tail or bool(host) or self._key == cache_marks.OPENAI
         free = MAX_MARKS - UNSEEN_MARKS - len(host) - self._tail
@@ -85,12 +90,6 @@ class Marker:
         if self._cache.prices.cache == "prefix" or not self.is_marked:
             return None
         return [self._cache.before.tokens_to(at) for at in self._cache.standing.blocks()]
-
-    def _key_of(self, format_name: str) -> str:
-        """Return the key of marks in a format; empty where none may be added."""
-        if format_name == "anthropic":
-            return cache_marks.ANTHROPIC
-        return cache_marks.OPENAI if self._cache.prices.cache == "breakpoints" else ""
 
     def written(self, items: list[Item]) -> list[Item]:
         """Return the items of the view with its marks; each takes the form of the host's next one.

@@ -9,16 +9,12 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from copy import copy
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hippocampus.entries import decay
-from hippocampus.entries.entry import (
-    ARGUMENTS,
-    Record,
-    Stage,
-    content_key,
-)
+from hippocampus.entries.entry import ARGUMENTS, Record, Stage, content_key
 from hippocampus.entries.origin import EntryOrigin, PartOrigin
 from hippocampus.formats.conversation import Part
 from hippocampus.indexing.shapes import identifiers
@@ -27,12 +23,7 @@ from hippocampus.session.constants import CONSTANTS
 from hippocampus.session.digest import Span
 from hippocampus.session.history import History
 from hippocampus.session.identifiers import IdentifierIndex, Sums
-from hippocampus.session.payload import (
-    Payload,
-    cold_from,
-    due_from,
-    original_of,
-)
+from hippocampus.session.payload import Payload, cold_from, due_from, original_of
 from hippocampus.session.rules import Rules
 from hippocampus.session.view import View
 
@@ -84,21 +75,11 @@ class Payloads:
 
     def copied(self) -> Payloads:
         """Return the payloads with tables of their own, into which new messages are taken."""
-        return replace(
-            self,
-            items=self.items[:],
-            numbers=self.numbers.copy(),
-            origins=self.origins.copy(),
-            ranks=self.ranks.copy(),
-            calls=self.calls.copy(),
-            latest=self.latest.copy(),
-            files=self.files.copy(),
-            undescribed=self.undescribed[:],
-            due_turns=self.due_turns[:],
-            cold_turns=self.cold_turns[:],
-            messages=self.messages[:],
-            firsts=self.firsts.copy(),
-        )
+        tables = ((each.name, getattr(self, each.name)) for each in fields(self))
+        own: dict[str, Any] = {
+            name: copy(table) for name, table in tables if isinstance(table, dict | list | array)
+        }
+        return replace(self, **own)
 
     def at(self, entry_id: str) -> Payload | None:
         """Return the payload of an entry, where it stands in the view."""
@@ -147,11 +128,7 @@ class Payloads:
         """Return the payloads with some of them replaced."""
         if not changes:
             return self
-        items, due_turns, cold_turns = (
-            list(self.items),
-            self.due_turns[:],
-            self.cold_turns[:],
-        )
+        items, due_turns, cold_turns = self.items[:], self.due_turns[:], self.cold_turns[:]
         for number, payload in changes.items():
             items[number] = payload
             due_turns[number] = due_from(payload, rules.policy)
@@ -168,15 +145,6 @@ class Payloads:
         weight = payload.weight if shown == payload.record.shown else rules.count_tokens(shown)
         own = replace(payload, record=replace(record, shown=shown), weight=weight)
         return self.changed({number: own}, rules)
-
-    def with_written(self, written: Mapping[int, Payload]) -> Payloads:
-        """Return the payloads with the next texts of some of them written."""
-        if not written:
-            return self
-        items = list(self.items)
-        for number, payload in written.items():
-            items[number] = payload
-        return replace(self, items=items)
 
     def moved_on(
         self, chosen: Iterable[str], history: History, rules: Rules

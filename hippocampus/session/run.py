@@ -172,15 +172,18 @@ class SessionRun:
         """Store what the list has and the store lost: a power cut takes the payloads that came last."""
         state = self.state
         stored = [each for each in state.payloads.items if each.record.origin in state.records]
+        since = 0
         for number, each in enumerate(reversed(stored)):
+            since = each.record.entry.source.turn
             if self._is_lost(each.record.content):
                 self._resources.store.put(state.payloads.original(each, state.history))
             elif number >= MIN_CHECKED:
                 break
-        for record in reversed(list(state.records.values())):
-            span = compaction.span_of(record) if record.kind == compaction.KIND else None
+        for record in reversed(list(state.digests.values())):
+            span = compaction.span_of(record)
             if span in state.view.folds:
-                if not self._is_lost(record.content):
+                # One that was stored before a payload that is there was not lost with the last ones.
+                if record.entry.lifecycle.created < since or not self._is_lost(record.content):
                     break
                 self._resources.store.put(compaction.original_of(state.view, span))
         kept = {
@@ -201,7 +204,8 @@ class SessionRun:
 
     def _is_sent(self, history: History, *, is_after_failure: bool) -> bool:
         """Return whether the view of just this list is the last request, so that it is sent again."""
-        last, own, state = self.ledger.last_call(), len(history.raw), self.state
+        own, state = len(history.raw), self.state
+        last = self._last_call if state.last_keys is None else self.ledger.last_call()
         if last is None or is_after_failure or not last.messages == own == state.view.sent:
             return False
         if state.last_keys is not None:
@@ -330,28 +334,20 @@ class SessionRun:
     def _opening_of(self, history: History) -> str:
         """Return the text that stands in front of the user's first words, the same all session."""
         place = history.first_words() if self._opening is None else None
-        if place is not None:
-            self._opening = self._settled(history, *place)
-        return self._opening or ""
-
-    def _settled(self, history: History, number: int, part: int) -> str:
-        known = self.ledger.context_load()
-        if known is not None:
-            return known
+        if place is None:
+            return self._opening or ""
+        opening = self.ledger.context_load()
         wanted = self._resources.policy.consolidation.context_load_tokens
-        if not wanted or self.ledger.last_call() is not None:
-            return ""
-        words, started = history.raw[number].parts[part].text, self.info.context_time
-        request = ContextLoadRequest(
-            self.id, self.info.agent, words, started, self._resources.encoding, self.rules.mark
-        )
-        text = self._resources.consolidator.context_load(request, self.ledger)
-        self.state = self.state.with_committed(self.ledger.records())
-        return text
-
-    def _messages(self) -> Sequence[Message]:
-        """Return the messages of the list as an archive or a fact may quote them."""
-        return self.state.history.quotable_range(0, len(self.state.history.raw))
+        if opening is None and wanted and self.ledger.last_call() is None:
+            number, part = place
+            words, started = history.raw[number].parts[part].text, self.info.context_time
+            request = ContextLoadRequest(
+                self.id, self.info.agent, words, started, self._resources.encoding, self.rules.mark
+            )
+            opening = self._resources.consolidator.context_load(request, self.ledger)
+            self.state = self.state.with_committed(self.ledger.records())
+        self._opening = opening or ""
+        return self._opening
 
     def _warn_of_excess(self) -> None:
         """Warn once, until a view fits again, that one does not and why."""
@@ -369,9 +365,10 @@ class SessionRun:
 
     def snapshot(self, messages: Sequence[Message] | None = None) -> SessionSnapshot:
         """Return the session as a consolidation takes it, with these messages or those it has."""
-        said = self._messages() if messages is None else messages
-        turn, records = self.state.history.turn, list(self.state.records.values())
-        return SessionSnapshot(self.id, self.info.agent, turn, said, records)
+        history = self.state.history
+        said = history.quotable_range(0, len(history.raw)) if messages is None else messages
+        records = list(self.state.records.values())
+        return SessionSnapshot(self.id, self.info.agent, history.turn, said, records)
 
     def wait_longer(self) -> None:
         """Wait for files that others hold as long as the end of a session does, from now on."""
@@ -410,8 +407,8 @@ class SessionRun:
         records = (*self.ledger.records(), *self.state.records.values())
         return {record.entry.id: record for record in records}
 
-    def has_news(self) -> bool:
-        """Return whether there is something that no consolidation has seen, and a memory to keep it.
+    def keep_facts(self) -> None:
+        """Consolidate what no consolidation has seen, in a thread.
 
         What another process has consolidated meanwhile may be less than this one has read. Of calls
         whose words are nowhere, neither here nor in an archive, nothing would be kept: these are
@@ -419,9 +416,10 @@ class SessionRun:
         """
         is_seen = self.is_consolidated and not self.ledger.pending()
         if self._resources.consolidator.closed or is_seen:
-            return False
+            return
         is_here = bool(self.state.history.raw) or self.ledger.last_call() is None
-        return is_here or self.ledger.is_archived()
+        if is_here or self.ledger.is_archived():
+            self._resources.consolidator.end(self.snapshot(), is_whole=self.is_whole())
 
     def rest(self) -> None:
         """Close the files until they are used again."""
@@ -432,11 +430,6 @@ class SessionRun:
         """Return whether the list has all that a consolidation reads."""
         is_here = bool(self.state.history.raw) and not self.has_past
         return is_here and not self.ledger.is_shared()
-
-    def keep_facts(self) -> None:
-        """Consolidate what no consolidation has seen, in a thread."""
-        if self.has_news():
-            self._resources.consolidator.end(self.snapshot(), is_whole=self.is_whole())
 
     def close(self, *, is_end: bool) -> None:
         """Close the files; what cannot be packed now is packed when the session ends again."""

@@ -64,13 +64,6 @@ MAX_RECALL_FACTOR = 4
 IMAGES_NOTE = "(its images are not in this text)"
 
 
-def _text_in(record: Record, content: bytes) -> str:
-    """Return the text of a payload as the model reads it."""
-    if record.form == "messages":
-        return digest.transcript(reader.read(json.loads(content.decode("utf-8", "surrogatepass"))))
-    return retrieval.text_in(record, content)
-
-
 @dataclass(frozen=True, slots=True)
 class SessionReport:
     """What a session reports to those who measure it: its rows, and how its calls ended."""
@@ -175,7 +168,7 @@ class Session:
         same; an SDK's objects in it are read by their `model_dump`, and stand in the view wherever
         nothing of them is shortened. `idle_seconds` since the last call decide whether the
         provider's cache has gone cold, so that an edit of the past costs nothing. A message of a
-        long list that its owner edits in place is noticed within a call per 500 messages, a new
+        long list that its owner edits in place is noticed within a call per 250 messages, a new
         object in its place at once. `request` are the other parameters of the provider's call:
         where these or the list show that the provider holds or edits the conversation itself, the
         list is sent as it is. Never raises because of its own failures: then it returns the
@@ -299,7 +292,11 @@ class Session:
     # What comes back
 
     def _decode(self, record: Record, content: bytes) -> str:
-        return self._redacted(record, _text_in(record, content))
+        """Return the text of a payload as the model reads it."""
+        if record.form == "messages":
+            items = json.loads(content.decode("utf-8", "surrogatepass"))
+            return self._redacted(record, digest.transcript(reader.read(items)))
+        return self._redacted(record, retrieval.text_in(record, content))
 
     def _redacted(self, record: Record, text: str) -> str:
         return redacted_text(record, text, self._resources.policy)
@@ -404,7 +401,14 @@ class Session:
         started, before = time.perf_counter(), dict(self._retrieval.outcomes)
         outcome = "failed"
         try:
-            found = self._found(call, bound)
+            self._resources.open_files.use(self._rest)
+            if call.entry_id is None:
+                found = self._search(call.request.query or call.request.pattern, bound)
+            else:
+                record = self._record_of(call.entry_id)
+                room = self._room_tokens(record, bound)
+                found = self._retrieval.slice(record, call.request, room)
+                self._accessed([record])
             outcome = "done"
         finally:
             after = self._retrieval.outcomes
@@ -413,15 +417,6 @@ class Session:
                 self._origin(), recall.TOOL_NAME, time.perf_counter() - started, outcome
             )
             self._report(lambda observer: observer.tool(report))
-        return found
-
-    def _found(self, call: calls.RecallCall, bound: int) -> str:
-        self._resources.open_files.use(self._rest)
-        if call.entry_id is None:
-            return self._search(call.request.query or call.request.pattern, bound)
-        record = self._record_of(call.entry_id)
-        found = self._retrieval.slice(record, call.request, self._room_tokens(record, bound))
-        self._accessed([record])
         return found
 
     def _room_tokens(self, record: Record, bound: int) -> int:

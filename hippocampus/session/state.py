@@ -7,13 +7,14 @@ from dataclasses import dataclass, field, replace
 
 from hippocampus.entries.entry import Entry, Record, Stage
 from hippocampus.entries.origin import EntryOrigin
+from hippocampus.formats.conversation import Message
 from hippocampus.indexing.output import thinned
 from hippocampus.recall import calls
 from hippocampus.session import compaction
 from hippocampus.session.arrival import arrived
 from hippocampus.session.costs import Costs
 from hippocampus.session.digest import Span
-from hippocampus.session.history import History, common, joined_end, same_words
+from hippocampus.session.history import History, common, joined_end
 from hippocampus.session.payload import Payload
 from hippocampus.session.payloads import Payloads
 from hippocampus.session.redactor import redacted
@@ -105,7 +106,7 @@ class State:
             if held and (shorter := _next(held, payload)):
                 weight = rules.count_tokens(held.shown)
                 written[number] = replace(payload, shorter=shorter, shorter_weight=weight)
-        return replace(self, candidates={}, payloads=self.payloads.with_written(written))
+        return replace(self, candidates={}, payloads=self.payloads.changed(written, rules))
 
     def sent_raw(self, history: History, costs: Costs) -> State:
         """Return the state after a request that sent a list as it is."""
@@ -248,9 +249,10 @@ def _sent_of(state: State, history: History, kept: int) -> int:
         return min(state.view.sent, common(state.last_keys, history.keys))
     if kept == len(state.history.raw):
         return state.view.sent
-    is_folded = state.view.is_folded(kept)
-    same = 0 if is_folded else same_words(state.history.raw[kept:], history.raw[kept:])
-    return min(state.view.sent, kept + same)
+    if state.view.is_folded(kept):
+        return min(state.view.sent, kept)
+    words = (map(list, map(Message.texts, each.raw[kept:])) for each in (state.history, history))
+    return min(state.view.sent, kept + common(*words))
 
 
 def _digests(state: State, view: View, kept: int) -> list[tuple[Span, str]]:

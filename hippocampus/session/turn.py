@@ -192,7 +192,7 @@ def _weighed(
             shorter = writer.next_record(replace(payload, large=payload.large and not faded), twin)
             weight = rules.count_tokens(shorter.shown)
             written[each] = replace(payload, shorter=shorter, shorter_weight=weight)
-    payloads = payloads.with_written(written)
+    payloads = payloads.changed(written, rules)
     return replace(changes, payloads=payloads, weighed=(*changes.weighed, *written)), [
         _candidate(payloads, number, view, rules) for number in chosen
     ]

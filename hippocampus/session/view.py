@@ -79,15 +79,13 @@ class View:
 
     def with_texts(self, texts: Iterable[Rendered]) -> View:
         """Return the view with texts in place of parts of messages."""
-        texts = list(texts)
-        if not texts:
-            return self
-        draft = _ViewDraft(self)
+        edited: dict[int, Message] = {}
         for number, part, text, bare in texts:
             front = self.opening if (number, part) == self.opened else ""
             gone = (part,) if bare else ()
-            draft.put(number, with_texts(draft.shown[number], {part: front + text}, gone))
-        return draft.view()
+            before = edited.get(number, self.shown[number])
+            edited[number] = with_texts(before, {part: front + text}, gone)
+        return self._with(edited, min(self.unchanged, *edited)) if edited else self
 
     def opened_with(self, text: str) -> View:
         """Return the view with a text in front of the user's first words, whatever replaces these."""
@@ -95,24 +93,49 @@ class View:
         if place is None:
             return self
         number, part = place
-        draft = _ViewDraft(replace(self, opening=text, opened=place))
         said = self.shown[number].parts[part].text
-        draft.stand(number, with_texts(self.shown[number], {part: text + said}))
-        return draft.view()
+        edited = {number: with_texts(self.shown[number], {part: text + said})}
+        return replace(self._with(edited, self.unchanged), opening=text, opened=place)
 
     def with_digests(self, digests: Sequence[tuple[Span, str]]) -> View:
         """Return the view with one message of the assistant in place of each span of messages."""
         if not digests:
             return self
-        draft = _ViewDraft(self)
-        folds = list(self.folds)
+        adapter, folds = self.history.reading.adapter, list(self.folds)
+        edited: dict[int, Message] = {}
         for span, text in digests:
-            adapter = self.history.reading.adapter
-            [message] = adapter.read([adapter.words("assistant", text)])
-            draft.put(span.start, message)
-            draft.drop(span.start + 1, span.end)
+            [edited[span.start]] = adapter.read([adapter.words("assistant", text)])
             folds = [fold for fold in folds if not span.holds(fold)] + [span]
-        return replace(draft.view(), folds=tuple(folds))
+        view = self._with(edited, min(self.unchanged, *edited), [span for span, _ in digests])
+        return replace(view, folds=tuple(folds))
+
+    def _with(
+        self, edited: Mapping[int, Message], unchanged: int, spans: Iterable[Span] = ()
+    ) -> View:
+        """Return the view with messages in place of others, and nothing behind the first of each span."""
+        history, starts = self.history, self.history.reading.starts
+        shown, weights, edits = list(self.shown), array("q", self.shown_tokens), dict(self.edits)
+        total = self.shown_total
+        for number, message in edited.items():
+            weight = tokens.count_message(message, history.encoding)
+            total += weight - weights[number]
+            shown[number], weights[number] = message, weight
+            edits.update(enumerate(message.raw, starts[number]))
+        for start, end in spans:
+            count = end - start - 1
+            total -= sum(weights[start + 1 : end])
+            weights[start + 1 : end] = array("q", bytes(8 * count))
+            shown[start + 1 : end] = [Message("assistant", (), ())] * count
+            inside = range(starts[start] + 1, history.end_of(end - 1))
+            edits = {at: item for at, item in edits.items() if at not in inside}
+        return replace(
+            self,
+            shown=shown,
+            shown_tokens=weights,
+            shown_total=total,
+            edits=edits,
+            unchanged=unchanged,
+        )
 
     def is_folded(self, number: int) -> bool:
         """Return whether a digest replaces a message."""
@@ -182,50 +205,3 @@ def _links(message: Message) -> list[tuple[bool, str]]:
     """Return the calls and results of a message in their order."""
     links = (part for part in message.parts if part.opens_call or part.closes_call)
     return [(part.opens_call, part.call_id) for part in links]
-
-
-class _ViewDraft:
-    """A view while it is edited: copies of its columns, for the time of one call."""
-
-    def __init__(self, view: View) -> None:
-        self._view = view
-        self.shown = list(view.shown)
-        self._tokens = array("q", view.shown_tokens)
-        self._total = view.shown_total
-        self._edits = dict(view.edits)
-        self._unchanged = view.unchanged
-
-    def put(self, number: int, edited: Message) -> None:
-        """Let a message stand in place of another."""
-        self._unchanged = min(self._unchanged, number)
-        self.stand(number, edited)
-
-    def stand(self, number: int, edited: Message) -> None:
-        """The same, where it stood there in the last request too."""
-        history = self._view.history
-        self.shown[number] = edited
-        weight = tokens.count_message(edited, history.encoding)
-        self._total += weight - self._tokens[number]
-        self._tokens[number] = weight
-        self._edits.update(enumerate(edited.raw, history.reading.starts[number]))
-
-    def drop(self, start: int, end: int) -> None:
-        """Let nothing stand in place of some messages, which come behind one that is put."""
-        count = end - start
-        self._total -= sum(self._tokens[start:end])
-        self._tokens[start:end] = array("q", bytes(8 * count))
-        self.shown[start:end] = [Message("assistant", (), ())] * count
-        history = self._view.history
-        first, last = history.reading.starts[start - 1] + 1, history.end_of(end - 1)
-        self._edits = {at: item for at, item in self._edits.items() if not first <= at < last}
-
-    def view(self) -> View:
-        """Return the edited view."""
-        return replace(
-            self._view,
-            shown=self.shown,
-            shown_tokens=self._tokens,
-            shown_total=self._total,
-            edits=self._edits,
-            unchanged=self._unchanged,
-        )
