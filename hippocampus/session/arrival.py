@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Container, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
@@ -30,7 +31,7 @@ from hippocampus.policy.words import EntryType
 from hippocampus.recall import calls
 from hippocampus.session import redactor
 from hippocampus.session.history import History
-from hippocampus.session.identifiers import IdentifierIndex, add_holder, describe
+from hippocampus.session.identifiers import Holders, IdentifierIndex, add_holder, describe
 from hippocampus.session.own_text import is_entry
 from hippocampus.session.payload import (
     Payload,
@@ -110,8 +111,8 @@ class _MessageReader:
     hidden: Container[int]
     rendered: list[Rendered] = field(default_factory=list)
     noted: list[tuple[Record, bytes]] = field(default_factory=list)
-    names: dict[str, list[int]] = field(default_factory=dict)
-    words: dict[str, list[int]] = field(default_factory=dict)
+    names: Holders = field(default_factory=lambda: defaultdict(list))
+    words: Holders = field(default_factory=lambda: defaultdict(list))
     written: dict[str, list[int]] = field(default_factory=dict)
     touched: set[int] = field(default_factory=set)
     """The payloads of earlier messages that were replaced."""

@@ -6,7 +6,7 @@ import bisect
 import math
 import re
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ MAX_UNPACKED = 2_000
 """A part of an index with more names is packed."""
 
 V = TypeVar("V", int, list[int])
-Holders = dict[str, list[int]]
+Holders = defaultdict[str, list[int]]
 """By a name or a word, the numbers of the payloads that have it."""
 
 
@@ -138,7 +138,7 @@ class IdentifierIndex:
     """The messages in which the assistant wrote an identifier, the last one at the end."""
 
     def plus(
-        self, names: Holders, words: Holders, described: int, written: Holders
+        self, names: Holders, words: Holders, described: int, written: Mapping[str, list[int]]
     ) -> IdentifierIndex:
         """Return the index with the names and the words of more payloads, as `describe` adds them."""
         return IdentifierIndex(
@@ -191,7 +191,7 @@ class IdentifierIndex:
 def add_holder(holders: Holders, number: int, names: AbstractSet[str]) -> None:
     """Note that a payload has some names."""
     for name in names:
-        holders.setdefault(name, []).append(number)
+        holders[name].append(number)
 
 
 def describe(words: Holders, number: int, record: Record, text: str) -> None:

@@ -10,7 +10,7 @@ from hippocampus.models import tokens
 from hippocampus.policy import Policy, Resolution, Subject
 from hippocampus.prices import Prices
 from hippocampus.recall import TOOL_NAME
-from hippocampus.session.summaries import TurnSummaries
+from hippocampus.session.summaries import Summaries
 from hippocampus.session.work_files import WorkFiles
 
 
@@ -23,7 +23,7 @@ class Rules:
     policy: Policy
     prices: Prices
     encoding: str
-    summaries: TurnSummaries | None = None
+    summaries: Summaries | None = None
     standing_tokens: Sequence[int] | None = None
     """The tokens of the last view up to each cache mark in it but the last one; None where the
     provider finds any prefix, or where marks are not known."""

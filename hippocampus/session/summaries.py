@@ -10,7 +10,8 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as Late
-from dataclasses import dataclass
+from copy import copy
+from typing import Self
 
 LOG = logging.getLogger("hippocampus")
 WORKERS = 4
@@ -25,23 +26,27 @@ class Summaries:
         self._patience_seconds = patience_seconds
         self._pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="hippocampus-summary")
         self._asked: dict[str, Future[str]] = {}
+        self._deadline = 0.0
+        """Until when a line is awaited, in seconds of the monotonic clock."""
 
     def ask(self, name: str, text: str) -> None:
         """Start on the line for a payload; a second request for it changes nothing."""
         if name not in self._asked:
             self._asked[name] = self._pool.submit(self._summarise, text)
 
-    def of_turn(self) -> TurnSummaries:
+    def of_turn(self) -> Self:
         """Return the summaries for one turn, which waits for all of them no longer than for one."""
-        return TurnSummaries(self, time.monotonic() + self._patience_seconds)
+        own = copy(self)
+        own._deadline = time.monotonic() + self._patience_seconds  # noqa: SLF001 - of this class
+        return own
 
-    def take(self, name: str, deadline: float) -> str | None:
-        """Return the line if it is there by a time of the monotonic clock, else nothing."""
+    def take(self, name: str) -> str | None:
+        """Return the line if it is there before the turn's patience ends, else nothing."""
         asked = self._asked.get(name)
         if asked is None:
             return None
         try:
-            failure = asked.exception(max(0.0, deadline - time.monotonic()))
+            failure = asked.exception(max(0.0, self._deadline - time.monotonic()))
         except Late:
             return None
         if failure:  # law 3: not even `SystemExit` in a thread of the user's code breaks the loop
@@ -53,20 +58,3 @@ class Summaries:
     def close(self) -> None:
         """Stop asking; lines under way are not awaited."""
         self._pool.shutdown(wait=False, cancel_futures=True)
-
-
-@dataclass(frozen=True, slots=True)
-class TurnSummaries:
-    """The summaries that one turn asks for and takes, until its patience ends."""
-
-    summaries: Summaries
-    deadline: float
-    """In seconds of the monotonic clock."""
-
-    def ask(self, name: str, text: str) -> None:
-        """Start on the line for a payload; a second request for it changes nothing."""
-        self.summaries.ask(name, text)
-
-    def take(self, name: str) -> str | None:
-        """Return the line if it is there before the deadline, else nothing."""
-        return self.summaries.take(name, self.deadline)
