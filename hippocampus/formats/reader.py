@@ -78,7 +78,7 @@ T = TypeVar("T")
 COMPARED = 250
 """How many items of a long list that is as it was seen are compared with what was read, twice."""
 SAMPLED = 16
-"""Of so many items one is looked at to know whether a list has other objects than it had."""
+"""Every sixteenth item shows whether a list has other objects than it had."""
 
 
 def adapter_of(items: Sequence[Item]) -> tuple[Adapter, int | None]:

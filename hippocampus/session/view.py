@@ -112,7 +112,7 @@ class View:
     def _with(
         self, edited: Mapping[int, Message], unchanged: int, spans: Iterable[Span] = ()
     ) -> View:
-        """Return the view with messages in place of others, and nothing behind the first of each span."""
+        """Return the view with messages in place of others, and none after the first of each span."""
         history, starts = self.history, self.history.reading.starts
         shown, weights, edits = list(self.shown), array("q", self.shown_tokens), dict(self.edits)
         total = self.shown_total
