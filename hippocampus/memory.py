@@ -32,8 +32,8 @@ from hippocampus.session.resources import DEADLINE_SECONDS, Resources, SessionIn
 from hippocampus.session.session import Session
 from hippocampus.session.summaries import Summaries
 from hippocampus.storage.content_store import ContentStore
-from hippocampus.storage.state import DirectoryState, StateStore, directory_of, state_of
-from hippocampus.storage.state_dir import DEFAULT_AGENT, StateDir
+from hippocampus.storage.state import StateStore, state_of
+from hippocampus.storage.state_dir import DEFAULT_AGENT
 
 if TYPE_CHECKING:
     from hippocampus.consolidation.memory_file import Synced
@@ -172,7 +172,7 @@ class Hippocampus:
             self._known_facts,
             complete,
         )
-        if isinstance(stored, DirectoryState):
+        if stored.layout:
             inputs = replace(inputs, read_edits=self._read_edits)
         self._scheduler = ConsolidationScheduler(inputs)
         self._resources = Resources(
@@ -352,13 +352,13 @@ class Hippocampus:
         return outcomes
 
     def consolidate_idle(self) -> ConsolidationOutcome | None:
-        """Consolidate a session on a server that has not changed for the policy's `idle_minutes`, if any.
+        """Consolidate a session that has not changed for the policy's `idle_minutes`, if any.
 
         Of the workers that do so at once, each gets another session. One that dies loses nothing:
         another one gets its session after a minute, and the time that the policy gives a model.
 
         Raises:
-            StoreError: the server fails, or the state is a directory.
+            StoreError: the state cannot be read or written.
         """
         block = self._resources.policy.consolidation
         seconds = CLAIM_SECONDS + block.model_seconds
@@ -371,10 +371,10 @@ class Hippocampus:
         Lines that were there before this memory, as in a cloned repository, become facts only with
         `adopt`. A file that cannot be read is logged, and read the next time. On a server there are none.
         """
-        if not isinstance(self._resources.state, DirectoryState):
+        if not (layout := self._resources.state.layout):
             return []
         own = [self._agent] if self._agent else []
-        agents = dict.fromkeys([*self._state.agents(), *own])
+        agents = dict.fromkeys([*layout.agents(), *own])
         found = [self._read_edits(agent, adopt=adopt) for agent in agents]
         return [fact_id for each in found for fact_id in (*each.added, *each.retired)]
 
@@ -383,11 +383,9 @@ class Hippocampus:
 
         facts = self.facts if adopt else self._known_facts()
         named, policy = agent or self._agent, self._resources.policy
-        return read_edits(self._state, facts, named, policy, adopt=adopt)
-
-    @property
-    def _state(self) -> StateDir:
-        return directory_of(self._resources.state)
+        layout = self._resources.state.layout
+        assert layout is not None
+        return read_edits(layout, facts, named, policy, adopt=adopt)
 
     def _known_facts(self) -> Facts | None:
         """Return the long-term memory if it has anything: a start without it loads nothing."""
@@ -434,7 +432,7 @@ class Hippocampus:
                 from hippocampus.facts.words import TEXT_RULES
 
                 settings = settings_of(self._resources.policy.facts)
-                tables = self._resources.state.facts(TEXT_RULES)
+                tables = self._resources.state.database(TEXT_RULES)
                 self._facts = Facts(tables, settings=settings, agent=self._agent or DEFAULT_AGENT)
         return self._facts
 

@@ -22,10 +22,11 @@ from hippocampus.cli.options import (
 )
 from hippocampus.cli.serve import INSTALL_MCP
 from hippocampus.prices import DEFAULT_MODEL, model_prices
-from hippocampus.storage.state_dir import StateDir, is_address
+from hippocampus.storage.state_dir import is_address
 
 if TYPE_CHECKING:
     from hippocampus.integrations.hooks.settings import SettingsChange
+    from hippocampus.storage.state import StateStore
 
 SAVINGS = (
     "calls  shortened  raw cost  sent cost  saved     $ saved  $ edits  $ resume  session or day"
@@ -92,10 +93,10 @@ def status(
     from hippocampus.integrations.hooks.status import report
 
     if host not in settings.HOSTS:
-        if not Path(host).is_dir():
+        if not is_address(host) and not Path(host).is_dir():
             known = ", ".join(settings.HOSTS)
             raise typer.BadParameter(f"{host!r} is neither of {known} nor a state directory")
-        _print_savings(expect_state(Path(host)), model, as_json=as_json)
+        _print_savings(expect_state(host), model, as_json=as_json)
         return
     state = _state(project, state_dir)
     lines, is_sound = report(settings.HOSTS[host], Path.cwd() if project else None, state)
@@ -104,11 +105,12 @@ def status(
         raise typer.Exit(1)
 
 
-def _print_savings(state: StateDir, model: str, *, as_json: bool) -> None:
-    """Print the figures of a state directory: a line for each session, and for each day its sum."""
+def _print_savings(state: StateStore, model: str, *, as_json: bool) -> None:
+    """Print the figures of a state: a line for each session, and for each day its sum."""
     from hippocampus.storage.savings import savings
 
-    found, lines = savings(state, model_prices(model)), [SAVINGS]
+    with state.reading() as db:
+        found, lines = savings(db, model_prices(model)), [SAVINGS]
     for day, sessions in itertools.groupby(found, key=lambda row: row["day"]):
         rows = list(sessions)
         for name, of in [*((row["session"], [row]) for row in rows), (day, rows)]:

@@ -1,4 +1,4 @@
-"""`hippocampus consolidate`, `defrag`, `doctor` and `forget`: what a state directory needs now and then."""
+"""`hippocampus consolidate`, `defrag`, `doctor` and `forget`: what a state needs now and then."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hippocampus.cli.options import (
     AsJson,
     PolicyName,
     Shown,
-    StateFolder,
+    StateName,
     TenantName,
     expect_state,
     fail,
@@ -27,9 +27,8 @@ from hippocampus.cli.options import (
 from hippocampus.errors import StoreError
 from hippocampus.formats.visible import visible
 from hippocampus.indexing.lines import counted
-from hippocampus.storage.content_store import opened_store
 from hippocampus.storage.facts.memories import returning
-from hippocampus.storage.state import NO_CLAIMS, state_of
+from hippocampus.storage.state import StateStore, state_of
 from hippocampus.storage.state_dir import StateDir, is_address
 
 if TYPE_CHECKING:
@@ -40,6 +39,13 @@ POLL_SECONDS = 5.0
 """How often idle sessions are looked for."""
 DATABASES = (".sqlite3", ".sqlite", ".db")
 """The endings of a memory's database, which need not exist yet."""
+StateOrDatabase = Annotated[
+    str,
+    Argument(
+        metavar="PATH",
+        help="A state directory, the address of a server, or the database of a memory.",
+    ),
+]
 
 
 def consolidate(  # noqa: PLR0913, PLR0917 - one parameter an option
@@ -58,18 +64,13 @@ def consolidate(  # noqa: PLR0913, PLR0917 - one parameter an option
         bool, Option("--adopt-lines", help="Take lines of a cloned MEMORY.md as yours.")
     ] = False,
     watch: Annotated[
-        bool, Option("--watch", help="On a server: go on, with sessions that become idle.")
+        bool, Option("--watch", help="Go on, with sessions that become idle.")
     ] = False,
 ) -> None:
     """Write the memories of finished sessions to the fact store; a second run changes nothing."""
     from hippocampus.memory import Hippocampus
 
-    if not is_address(state_dir):
-        if watch:
-            fail(NO_CLAIMS)
-        if not adopt_lines:
-            expect_state(Path(state_dir))
-    state = state_of(state_dir, tenant)
+    state = state_of(state_dir, tenant) if adopt_lines else expect_state(state_dir, tenant)
     if session and state.agent_of(session) is None:
         fail(f"{state_dir} has no session {session!r}")
     memory = Hippocampus(state, policy=policy)
@@ -92,7 +93,7 @@ def consolidate(  # noqa: PLR0913, PLR0917 - one parameter an option
 
 
 def _consolidate_idle(memory: Hippocampus) -> None:
-    """Consolidate the sessions that are idle, and wait a little; a server that fails is asked again."""
+    """Consolidate the sessions that are idle, and wait a little; a state that fails is asked again."""
     try:
         while outcome := memory.consolidate_idle():
             _print(outcome)
@@ -121,7 +122,7 @@ def _print(outcome: ConsolidationOutcome) -> None:
 
 
 def defrag(
-    state_dir: StateFolder,
+    state_dir: StateName,
     policy: PolicyName = "default",
     apply: Apply = False,
     idle_hours: Annotated[float, Option(help="Leave sessions active since then.")] = 1.0,
@@ -130,11 +131,12 @@ def defrag(
     """Promote memories in frequent use, remove unused payloads, and report both in numbers."""
     from hippocampus.consolidation.defrag import defrag as run
     from hippocampus.facts import Facts
+    from hippocampus.facts.words import TEXT_RULES
 
     state, rules = expect_state(state_dir), policies.load(policy)
     if not idle_hours >= 0:
         raise typer.BadParameter("--idle-hours is 0 or more")
-    with opened_store(state) as store, Facts(state.database) as facts:
+    with state.contents() as store, Facts(state.database(TEXT_RULES)) as facts:
         done = run(state, store, facts, rules, time.time(), apply=apply, idle_hours=idle_hours)
     counts = [(name, value) for name, value in asdict(done).items() if type(value) is int]
     lines = [f"{name.replace('_', ' '):<20}{value:>12,}" for name, value in counts]
@@ -143,7 +145,7 @@ def defrag(
 
 
 def doctor(
-    path: Annotated[Path, Argument(help="A state directory, or the database of a memory.")],
+    named: StateOrDatabase,
     policy: Annotated[str, Option(help="A policy, examined too.")] = "default",
     fix: Annotated[bool, Option("--fix", help="Mend; damaged files are kept aside.")] = False,
     probe: Probe = False,
@@ -154,14 +156,13 @@ def doctor(
     Of a database: print its state and an answer of each model, as JSON. Exit status 1 if data is
     damaged or lost and --fix has not mended it, or something does not work.
     """
-    if not path.is_dir() and path.suffix in DATABASES:
-        report(probe, str(path))
+    if _is_database(named):
+        report(probe, named)
         return
     from hippocampus.consolidation.doctor import examine, mend
 
-    state = expect_state(path)
-    named: str | Path = Path(policy) if Path(policy).suffix in {".yaml", ".yml"} else policy
-    found = examine(state, policy=named)
+    is_file = Path(policy).suffix in {".yaml", ".yml"}
+    found = examine(expect_state(named), policy=Path(policy) if is_file else policy)
     left = mend(found) if fix else found
     mended = [finding for finding in found if finding not in left]
     rows = [
@@ -179,7 +180,7 @@ def doctor(
 
 
 def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
-    path: Annotated[Path, Argument(help="A state directory, or the database of a memory.")],
+    named: StateOrDatabase,
     what: Annotated[
         str, Argument(help="A memory's id, or a description with all of its words.")
     ] = "",
@@ -196,10 +197,10 @@ def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
     if bool(what) == bool(everything_from):
         raise typer.BadParameter("name a memory, or a session with --everything-from")
     if everything_from:
-        _forget_session(expect_state(path), everything_from, apply=apply)
+        _forget_session(expect_state(named), everything_from, apply=apply)
         return
-    database = path if path.suffix in DATABASES else StateDir(path).database
-    with for_reading(database, agent) as facts:
+    is_whole = is_address(named) or _is_database(named)
+    with for_reading(named if is_whole else StateDir(Path(named)).database, agent) as facts:
         findings = facts.forget(what, dry_run=True, agent=agent)
         found = [finding.memory for finding in findings]
         ids = [memory.id for memory in found]
@@ -211,12 +212,18 @@ def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
         raise typer.Exit(1)
 
 
-def _forget_session(state: StateDir, session: str, *, apply: bool) -> None:
+def _is_database(named: str) -> bool:
+    path = Path(named)
+    return not is_address(named) and not path.is_dir() and path.suffix in DATABASES
+
+
+def _forget_session(state: StateStore, session: str, *, apply: bool) -> None:
     from hippocampus.consolidation import forgetting
     from hippocampus.facts import Facts
+    from hippocampus.facts.words import TEXT_RULES
 
     forget = forgetting.forget if apply else forgetting.traces
-    with opened_store(state) as store, Facts(state.database) as facts:
+    with state.contents() as store, Facts(state.database(TEXT_RULES)) as facts:
         found = forget(state, session, store, facts)
     if not found:
         fail(f"no trace of session {session!r}")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hippocampus.facts.models import Recalled
     from hippocampus.facts.store import Facts
     from hippocampus.models.http import Endpoint
-    from hippocampus.storage.facts.database import Database
+    from hippocampus.storage.database import Database
     from hippocampus.storage.facts.models import Memory
 
 OWN_AGENT, EVERY_AGENT = "default", "*"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import sys
 import time
@@ -13,7 +14,8 @@ import typer
 from typer import Argument, Option
 
 from hippocampus.formats.visible import visible
-from hippocampus.storage.state_dir import StateDir
+from hippocampus.storage.state import StateStore, state_of
+from hippocampus.storage.state_dir import StateDir, tenant_of_environment
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,8 +26,9 @@ PIPED_WIDTH = 120
 DEFAULT_STATE = Path(".hippocampus")
 PROGRESS_SECONDS = 60
 """Time between two lines of progress where stderr is no terminal."""
-StateFolder = Annotated[Path, Argument(help="The state directory of a memory.")]
-StateOption = Annotated[Path, Option(help="The state directory.")]
+StateName = Annotated[
+    str, Argument(help="A state directory, or the address of a server (of HIPPOCAMPUS_TENANT).")
+]
 StateAddress = Annotated[
     str,
     Option(
@@ -85,12 +88,21 @@ def print_table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     console().print(table)
 
 
-def expect_state(state_dir: Path) -> StateDir:
-    """Return a folder as a state directory; refuse any other before a file is written in it."""
-    state = StateDir(state_dir)
-    if not (state.contents.is_dir() or state.database.exists()):
-        fail(f"{state_dir} is not a state directory")
+def expect_state(named: str, tenant: str = "") -> StateStore:
+    """Return the state of a folder or a server; refuse another folder before a file is written in it."""
+    state = state_of(named, tenant or tenant_of_environment())
+    layout = state.layout
+    if layout and not (layout.contents.is_dir() or layout.database.exists()):
+        fail(f"{named} is not a state directory")
+    atexit.register(state.close)
     return state
+
+
+def expect_directory(named: str) -> StateDir:
+    """Return a folder as a state directory, for commands of files."""
+    if (layout := expect_state(named).layout) is None:
+        fail(f"{named} is a server, which has commands of its own for this")
+    return layout
 
 
 def console() -> Console:

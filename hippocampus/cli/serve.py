@@ -71,7 +71,7 @@ def mcp(  # noqa: PLR0913, PLR0917 - one parameter an option
     state = state_of(state_dir, tenant)
     with contextlib.ExitStack() as closing:
         facts = closing.enter_context(
-            opened(state.facts(TEXT_RULES), agent or OWN_AGENT, models=True)
+            opened(state.database(TEXT_RULES), agent or OWN_AGENT, models=True)
         )
         memory = Hippocampus(state, policy=policy, agent=agent, observers=_observers())
         closing.callback(memory.close)

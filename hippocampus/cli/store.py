@@ -1,4 +1,4 @@
-"""`hippocampus gc` and `hippocampus store`: contents on disk: list, check and remove them."""
+"""`hippocampus gc` and `hippocampus store`: list, copy and remove payloads and sessions."""
 
 from __future__ import annotations
 
@@ -15,26 +15,27 @@ from typer import Argument, Option
 
 from hippocampus.cli.options import (
     Apply,
-    StateFolder,
+    StateName,
     TenantName,
+    expect_directory,
     expect_state,
     fail,
     print_table,
 )
 from hippocampus.errors import StoreError
 from hippocampus.formats.visible import visible
-from hippocampus.storage import archive, database, proxy
 from hippocampus.storage import entry_exchange as exchange
 from hippocampus.storage import gc as collection
-from hippocampus.storage.content_store import opened_store
-from hippocampus.storage.state import DirectoryState, state_of
-from hippocampus.storage.state_dir import StateDir, is_address
+from hippocampus.storage import proxy
+from hippocampus.storage.database import SqliteDatabase
+from hippocampus.storage.state import StateStore, state_of
+from hippocampus.storage.state_dir import is_address
 
 app = typer.Typer(help="List, read and copy stored contents.", no_args_is_help=True)
 
 
 def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
-    state_dir: StateFolder,
+    state_dir: StateName,
     max_age_days: Annotated[float | None, Option(help="Remove sessions idle for longer.")] = None,
     max_bytes: Annotated[
         int | None, Option(help="Remove the contents idle longest until the rest fits.")
@@ -54,15 +55,17 @@ def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
         raise typer.BadParameter("ages and sizes are 0 or more")
     rules = collection.GcRules(max_age_days, max_bytes, session_days, orphan_hours * 3_600)
     started = time.time()
-    with opened_store(state) as store:
-        removals = collection.plan(collection.holdings(state, store), rules, started)
-        copies = collection.plan_copies(collection.copies(state), rules, started)
-        conversations = collection.plan_conversations(state, rules, started)
+    with state.contents() as store:
+        with state.reading() as db:
+            removals = collection.plan(collection.holdings(db, store), rules, started)
+            copies = collection.plan_copies(collection.copies(state, db), rules, started)
+            conversations = collection.plan_conversations(db, rules, started)
         if apply:
-            removals = collection.collect(state, store, removals, started)
-            gone = collection.collect_copies(state, copies, started)
-            copies = {copy: copies[copy] for copy in gone}
-            ended = proxy.remove(state, conversations, started)
+            with state.writing() as db:
+                removals = collection.collect(db, store, removals, started)
+                gone = collection.collect_copies(state, copies, started)
+                copies = {copy: copies[copy] for copy in gone}
+                ended = proxy.remove(db, conversations, started)
             conversations = {session: conversations[session] for session in ended}
     lines = []
     for each in removals:
@@ -92,7 +95,7 @@ def _days_of(rule: str) -> tuple[str, float]:
 
 
 @app.command("ls")
-def list_contents(state_dir: StateFolder) -> None:
+def list_contents(state_dir: StateName) -> None:
     """List the stored contents, the last active first."""
     rows, held = [], _holdings(expect_state(state_dir))
     for holding in sorted(held, key=lambda holding: -holding.active_at):
@@ -108,7 +111,7 @@ def list_contents(state_dir: StateFolder) -> None:
 
 @app.command()
 def show(
-    state_dir: StateFolder,
+    state_dir: StateName,
     named: Annotated[str, Argument(help="An entry's id, or the start of a payload's key.")],
 ) -> None:
     """Write one content to standard output, byte for byte; on a terminal, without control characters."""
@@ -122,7 +125,7 @@ def show(
     if len(found) != 1:
         number = "no content is" if not found else f"{len(found)} contents are"
         fail(f"{number} named {named!r}; `store ls` lists them")
-    with opened_store(state) as store:
+    with state.contents() as store:
         content = store.get(found[0]) or b""
     _write(visible(content.decode("utf-8", "replace")).encode() if sys.stdout.isatty() else content)
 
@@ -134,7 +137,7 @@ def _write(content: bytes) -> None:
 
 @app.command()
 def entries(
-    state_dir: StateFolder,
+    state_dir: StateName,
     session: Annotated[
         str | None,
         Option(help="The entries of one session; the session of imported ones without any."),
@@ -149,7 +152,7 @@ def entries(
     """
     state = expect_state(state_dir)
     if import_file is None:
-        if session and DirectoryState(state).agent_of(session) is None:
+        if session and state.agent_of(session) is None:
             fail(f"{state_dir} has no session {session!r}")
         documents = exchange.documents(state, session)
         typer.echo(exchange.written(documents, as_json=as_json), nl=False)
@@ -162,17 +165,17 @@ def entries(
         raise typer.Exit(2) from None
     if not found:
         fail(f"{import_file} has no entries")
-    with opened_store(state) as store:
+    with state.contents() as store:
         added, changed, unchanged = exchange.take_in(state, store, found)
     typer.echo(f"{added} entries added, {changed} changed, {unchanged} as they were")
 
 
 @app.command()
 def export(
-    state_dir: StateFolder, session: Annotated[str, Argument(help="The session's id.")]
+    state_dir: StateName, session: Annotated[str, Argument(help="The session's id.")]
 ) -> None:
     """Write the raw conversation of a session to standard output, as JSON lines."""
-    content = archive.exported(expect_state(state_dir), session)
+    content = expect_state(state_dir).exported(session)
     if not content:
         fail(f"{state_dir} has no conversation of session {session!r}")
     _write(content)
@@ -180,12 +183,13 @@ def export(
 
 @app.command()
 def backup(
-    state_dir: StateFolder, file: Annotated[Path, Argument(help="A file that does not exist yet.")]
+    state_dir: StateName, file: Annotated[Path, Argument(help="A file that does not exist yet.")]
 ) -> None:
     """Write a copy of the database, while sessions run; payloads and facts are not in it."""
     if file.exists():
         fail(f"{file} exists")
-    database.backup(expect_state(state_dir), file)
+    with contextlib.closing(SqliteDatabase(expect_directory(state_dir).database)) as db:
+        db.backup(file)
 
 
 @app.command()
@@ -205,7 +209,7 @@ def copy(
     from hippocampus.storage.copying import copied
 
     if not is_address(source):
-        expect_state(Path(source))
+        expect_state(source)
     is_whole = True
     try:
         own, other = state_of(source, tenant), state_of(target, tenant)
@@ -216,7 +220,7 @@ def copy(
                 typer.echo(visible(line + lost))
                 is_whole &= not each.lost and each.outcome != "newer there"
             if own.has_facts():
-                done = ours.copy(Facts(own.facts(TEXT_RULES)), Facts(other.facts(TEXT_RULES)))
+                done = ours.copy(Facts(own.database(TEXT_RULES)), Facts(other.database(TEXT_RULES)))
                 stay = (
                     f"; {len(done.skipped):,} are there already, and stay" if done.skipped else ""
                 )
@@ -228,6 +232,6 @@ def copy(
         raise typer.Exit(1)
 
 
-def _holdings(state: StateDir) -> list[collection.Holding]:
-    with opened_store(state) as store:
-        return collection.holdings(state, store)
+def _holdings(state: StateStore) -> list[collection.Holding]:
+    with state.contents() as store, state.reading() as db:
+        return collection.holdings(db, store)

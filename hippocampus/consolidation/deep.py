@@ -25,7 +25,7 @@ from hippocampus.facts.sentences import RECALLED
 from hippocampus.models import tokens
 from hippocampus.session.ports import ConsolidationOutcome, KeptItem, SessionSnapshot
 from hippocampus.storage import consolidated
-from hippocampus.storage.state import DirectoryState, SessionStore
+from hippocampus.storage.ledger import Ledger
 
 if TYPE_CHECKING:
     from hippocampus.facts import Facts, Outcome
@@ -45,7 +45,7 @@ CONFIRMED = "confirmed"
 def consolidate(
     session: SessionSnapshot,
     noted: Sequence[Utterance],
-    ledger: SessionStore,
+    ledger: Ledger,
     resources: ConsolidationResources,
     model_seconds: float,
 ) -> ConsolidationOutcome:
@@ -77,9 +77,9 @@ def consolidate(
         session.name, session.turn, kept, finished=True, model_tokens=model.tokens
     )
     # A kill before they are noted as published, or a failure of the files, publishes them again.
-    if unpublished and isinstance(resources.state, DirectoryState):
-        state, did = resources.state.layout, activity(session.records, ledger.last_call())
-        if not publish(state, outcome, facts, resources.policy, time.time(), did):
+    if unpublished and (layout := resources.state.layout):
+        did = activity(session.records, ledger.last_call())
+        if not publish(layout, outcome, facts, resources.policy, time.time(), did):
             return replace(outcome, finished=False)
     with db.transaction():
         consolidated.publish(db, session.name, change)

@@ -6,6 +6,7 @@ and then applied.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections import defaultdict
 from collections.abc import Collection, Iterable
@@ -23,10 +24,11 @@ from hippocampus.facts.store import Facts
 from hippocampus.policy import Policy
 from hippocampus.storage import files, gc
 from hippocampus.storage.content_store import ContentStore
+from hippocampus.storage.database import Database
 from hippocampus.storage.facts.models import EVERY_AGENT, Item, Memory, Origin
 from hippocampus.storage.gc import Removal
 from hippocampus.storage.ledger import StoredSession, stored_sessions
-from hippocampus.storage.state_dir import StateDir
+from hippocampus.storage.state import StateStore
 
 IDLE_HOURS = 1.0
 """A session that was active since then may be running, and its contents stay."""
@@ -79,7 +81,7 @@ class _Plan:
 
 
 def defrag(  # noqa: PLR0913 - one parameter an input
-    state: StateDir,
+    state: StateStore,
     store: ContentStore,
     facts: Facts,
     policy: Policy,
@@ -88,19 +90,20 @@ def defrag(  # noqa: PLR0913 - one parameter an input
     apply: bool = False,
     idle_hours: float = IDLE_HOURS,
 ) -> Defragmented:
-    """Plan a run over a state directory, and with `apply` make it.
+    """Plan a run over a state, and with `apply` make it.
 
     `now` is in seconds since 1970. Running sessions are not disturbed.
 
     Raises:
         StoreError: something cannot be read or written; what was done stays, the next run does the rest.
     """
-    file = MemoryFile(state, facts.agent, is_kept=policy.consolidation.memory_file)
+    layout, db = state.layout, facts.tables.database
+    file = MemoryFile(layout, facts.agent, is_kept=policy.consolidation.memory_file)
     planned = functools.partial(_plan, state, store, facts, file, policy, now, idle_hours)
     if not apply:
         return _figures(planned(), state)
     try:
-        with files.held(state.defrag_lock):
+        with files.held(layout.defrag_lock) if layout else contextlib.nullcontext():
             plan = planned()
             if any(plan.edits):
                 file.sync(facts)
@@ -110,9 +113,9 @@ def defrag(  # noqa: PLR0913 - one parameter an input
             done = upkeep.compact(facts.tables, agent=EVERY_AGENT, keep=kept)
             if plan.promoted or stored or done.removed or done.merged:
                 file.sync(facts, [*plan.promoted, *stored])
-            gone = gc.collect(state, store, plan.going, now, put_before=now - JUST_PUT_SECONDS)
+            gone = gc.collect(db, store, plan.going, now, put_before=now - JUST_PUT_SECONDS)
     except OSError as failure:
-        raise StoreError(f"state directory {state.root}: {failure}") from failure
+        raise StoreError(f"{db.path}: {failure}") from failure
     return replace(_figures(replace(plan, going=tuple(gone)), state), applied=True)
 
 
@@ -120,7 +123,7 @@ def defrag(  # noqa: PLR0913 - one parameter an input
 
 
 def _plan(  # noqa: PLR0913, PLR0917 - one parameter an input
-    state: StateDir,
+    state: StateStore,
     store: ContentStore,
     facts: Facts,
     file: MemoryFile,
@@ -128,9 +131,9 @@ def _plan(  # noqa: PLR0913, PLR0917 - one parameter an input
     now: float,
     idle_hours: float,
 ) -> _Plan:
-    past = sessions(state)
+    past = sessions(facts.tables.database)
     current = facts.memories(agent=EVERY_AGENT)
-    members = lined(state, facts)
+    members = lined(state.layout, facts)
     keep = frozenset(  # what the user said and the memory file has does not fade
         each.id for each in current if each.id in members and each.origin.role == "user"
     )
@@ -140,7 +143,7 @@ def _plan(  # noqa: PLR0913, PLR0917 - one parameter an input
     known = {(each.origin.session, each.origin.entry_id) for each in staying}
     again = used_in_several(past, PROMOTED_USERS, known)
     known |= {(session, record.entry.id) for session, record in again}
-    held = gc.holdings(state, store)
+    held = gc.holdings(facts.tables.database, store)
     own = [each for each in staying if each.agent == facts.agent]
     return _Plan(
         tuple(each.id for each in reversed(own) if each.id not in members and _is_used_again(each)),
@@ -175,11 +178,11 @@ def _item(session: str, record: Record) -> Item:
     return Item(words, "fact", origin=origin)
 
 
-def _figures(plan: _Plan, state: StateDir) -> Defragmented:
+def _figures(plan: _Plan, state: StateStore) -> Defragmented:
     orphans = sum(not each.sessions for each in plan.going)
     return Defragmented(
         sessions=plan.sessions,
-        daily_logs=len(state.daily_logs()),
+        daily_logs=len(state.layout.daily_logs()) if state.layout else 0,
         edits_read_back=sum(map(len, plan.edits)),
         facts_promoted=len(plan.promoted),
         entries_promoted=len(plan.new),
@@ -195,13 +198,13 @@ def _figures(plan: _Plan, state: StateDir) -> Defragmented:
 # Usage: ledgers are read and never written, so that no session waits
 
 
-def sessions(state: StateDir) -> list[StoredSession]:
-    """Return every session of a state directory, the least recently active first.
+def sessions(db: Database) -> list[StoredSession]:
+    """Return every session of a state, the least recently active first.
 
     Raises:
         StoreError: a ledger cannot be read; then nothing may be removed.
     """
-    found = [each for each in stored_sessions(state) if each.name]
+    found = [each for each in stored_sessions(db) if each.name]
     return sorted(found, key=lambda past: (past.active_at, past.name))
 
 

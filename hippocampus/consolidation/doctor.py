@@ -1,4 +1,4 @@
-"""Examines a whole state directory, and mends what can be mended without a loss.
+"""Examines a whole state, and mends what can be mended without a loss.
 
 It reads everything: payloads, sessions, archives, indexes, facts, memory files, policies, file modes and
 the cache of vocabularies. Nothing is decided about what a session or a fact means.
@@ -16,9 +16,10 @@ from typing import NamedTuple
 
 from hippocampus import policy as policies
 from hippocampus.errors import HippocampusError, PolicyError, StoreError
-from hippocampus.storage import database, salvage
+from hippocampus.storage import salvage
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.sqlite import remove_database
+from hippocampus.storage.state import StateStore
 from hippocampus.storage.state_dir import StateDir
 from hippocampus.storage.verify import verify
 
@@ -37,20 +38,23 @@ class Finding(NamedTuple):
 
 
 def examine(
-    state: StateDir, *, store: ContentStore | None = None, policy: str | Path = "default"
+    state: StateStore, *, store: ContentStore | None = None, policy: str | Path = "default"
 ) -> list[Finding]:
-    """Return everything that is wrong with a state directory, losses first."""
-    report = verify(state, store)
-    found = [_of_file(state, text, is_loss=True) for text in report.problems]
-    found += [_of_file(state, text, is_loss=False) for text in report.notes]
-    for half in (*state.root.glob(".*.tmp"), *state.memory.glob(".*.tmp")):
+    """Return everything that is wrong with a state, losses first."""
+    report, layout = verify(state, store), state.layout
+    named = [(text, True) for text in report.problems] + [(text, False) for text in report.notes]
+    found = [
+        _of_file(layout, text, is_loss=loss) if layout else Finding(text, loss)
+        for text, loss in named
+    ]
+    for half in (*layout.root.glob(".*.tmp"), *layout.memory.glob(".*.tmp")) if layout else ():
         text = f"{half} is left of a write that was killed"
         found.append(Finding(text, remedy="remove it", mend=half.unlink))
     try:
         policies.load(policy)
     except PolicyError as wrong:
         found += [Finding(f"policy: {each}") for each in wrong.problems]
-    found += [*_facts(state), *_modes(state)]
+    found += [*_facts(state), *(_modes(layout) if layout else ())]
     return sorted(found, key=lambda each: not each.is_loss)
 
 
@@ -92,15 +96,16 @@ def _of_state(state: StateDir, text: str, *, is_loss: bool) -> Finding:
     return Finding(text, is_loss, remedy, functools.partial(salvage.salvage, state))
 
 
-def _facts(state: StateDir) -> Iterator[Finding]:
+def _facts(state: StateStore) -> Iterator[Finding]:
     """Yield what the facts find wrong with themselves; a damaged file is found by `verify`."""
     with contextlib.suppress(StoreError):
-        if database.has_facts(state):
+        if state.has_facts():
             from hippocampus.facts import Facts
+            from hippocampus.facts.words import TEXT_RULES
 
-            with contextlib.closing(Facts(state.database)) as facts:
+            with contextlib.closing(Facts(state.database(TEXT_RULES))) as facts:
                 wrong = facts.check()
-            yield from (Finding(f"facts in {state.root}: {each}", is_loss=True) for each in wrong)
+            yield from (Finding(f"facts: {each}", is_loss=True) for each in wrong)
 
 
 def _modes(state: StateDir) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""Removes every trace of one session from a state directory.
+"""Removes every trace of one session from a state.
 
 What another session quotes, shares or was given of it belongs to that session, and stays.
 """
@@ -13,12 +13,10 @@ from hippocampus.entries.text import storable
 from hippocampus.errors import StoreError
 from hippocampus.facts import upkeep
 from hippocampus.facts.store import Facts
-from hippocampus.storage import database, gc, ledger, search_index
+from hippocampus.storage import gc, ledger, search_index
 from hippocampus.storage.content_store import ContentStore, DiskStore
 from hippocampus.storage.facts import memories, triples
-from hippocampus.storage.sqlite import rewrite, wipe
-from hippocampus.storage.state import DirectoryState
-from hippocampus.storage.state_dir import StateDir
+from hippocampus.storage.state import StateStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +37,8 @@ class Forgotten:
         return bool(self.payloads or self.shared or self.facts or self.is_stored)
 
 
-def traces(state: StateDir, session: str, store: ContentStore, facts: Facts) -> Forgotten:
-    """Return what a state directory has of a session.
+def traces(state: StateStore, session: str, store: ContentStore, facts: Facts) -> Forgotten:
+    """Return what a state has of a session.
 
     Raises:
         StoreError: something cannot be read; then it is not known what may be removed.
@@ -48,46 +46,47 @@ def traces(state: StateDir, session: str, store: ContentStore, facts: Facts) -> 
     name = storable(session)
     payloads: list[str] = []
     shared: list[str] = []
-    for held in gc.holdings(state, store):
+    db = facts.tables.database
+    for held in gc.holdings(db, store):
         owners = {each.session for each in held.references}
         if name in owners:
             (payloads if owners == {name} else shared).append(held.key)
-    made = memories.of_session(facts.tables.database, session)
     return Forgotten(
         tuple(payloads),
         tuple(shared),
-        tuple(each.id for each in made.values()),
-        DirectoryState(state).agent_of(session) is not None,
+        tuple(each.id for each in memories.of_session(db, session).values()),
+        state.agent_of(session) is not None,
     )
 
 
-def forget(state: StateDir, session: str, store: ContentStore, facts: Facts) -> Forgotten:
+def forget(state: StateStore, session: str, store: ContentStore, facts: Facts) -> Forgotten:
     """Remove every trace of a session; return what was removed.
 
-    Its rows and facts go last, in one transaction, so that a run that is cut off can be repeated.
+    Its rows and facts go last, in one transaction, so that a run that is cut off can be repeated. On a
+    server, a worker that has the session goes on with it no more.
 
     Raises:
         StoreError: the session is open, or something cannot be read or written.
     """
-    ledger.expect_closed(state, session)
+    db = facts.tables.database
+    ledger.expect_closed(db, session)
     found = traces(state, session, store, facts)
     try:
-        with database.as_store_error(state):
-            for agent in state.agents():
-                MemoryFile(state, agent).sync(facts, without=found.facts)
-            daily_log.remove(state, session)
-            for key in found.payloads:
-                store.delete(key)
-            search_index.forget(state.index, [session])
-            db = facts.tables.database
-            with db.transaction():
-                upkeep.delete_rows(facts.tables, memories.of_session(db, session))
-                triples.drop_unused_names(db)
-                memories.rewrite_index(db)
-                ledger.forget(db.connection, session)
-            wipe(db.connection)
-            if isinstance(store, DiskStore):
-                rewrite(state.contents / "cache.db")
-    except StoreError as failure:
+        if layout := state.layout:
+            for agent in layout.agents():
+                MemoryFile(layout, agent).sync(facts, without=found.facts)
+            daily_log.remove(layout, session)
+        for key in found.payloads:
+            store.delete(key)
+        search_index.forget(state.index, [session])
+        with db.transaction():
+            upkeep.delete_rows(facts.tables, memories.of_session(db, session))
+            triples.drop_unused_names(db)
+            db.merge_index()
+            ledger.forget(db, session)
+        db.wipe()
+        if isinstance(store, DiskStore):
+            store.wipe()
+    except (OSError, StoreError) as failure:
         raise StoreError(f"session {session!r} is not forgotten yet: {failure}") from failure
     return found

@@ -12,6 +12,7 @@ import json
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import NamedTuple
 
 from hippocampus.consolidation import daily_log
@@ -96,14 +97,15 @@ class MemoryFile:
     """An agent's memory file."""
 
     def __init__(
-        self, state: StateDir, agent: str = DEFAULT_AGENT, *, is_kept: bool = True
+        self, state: StateDir | None, agent: str = DEFAULT_AGENT, *, is_kept: bool = True
     ) -> None:
         """Name the file: `MEMORY.md`, and of another agent than the default one `MEMORY-<agent>.md`.
 
-        One that is not kept is left alone, whatever is asked.
+        One that is not kept, as without a directory, is left alone, whatever is asked.
         """
-        self._is_kept = is_kept
+        self._is_kept = is_kept and state is not None
         self._agent = agent
+        state = state or StateDir(Path())
         self.path = state.memory_file(agent)
         self._lock = state.memory_lock
 
@@ -277,9 +279,10 @@ def _merged(
     return with_added("\n".join(each for each in lines if each is not None), added), after
 
 
-def members(state: StateDir, facts: Facts) -> set[str]:
+def members(state: StateDir | None, facts: Facts) -> set[str]:
     """Return the ids of the facts that have a line in any agent's memory file."""
-    records = filter(None, (record_of(facts, agent) for agent in state.agents()))
+    agents = state.agents() if state else []
+    records = filter(None, (record_of(facts, agent) for agent in agents))
     return {each.fact_id for record in records for each in record.lines.values()}
 
 

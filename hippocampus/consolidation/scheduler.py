@@ -18,7 +18,7 @@ from hippocampus.formats import reader
 from hippocampus.session.ports import ConsolidationOutcome, ContextLoadRequest, SessionSnapshot
 from hippocampus.session.resources import END_SECONDS
 from hippocampus.storage import archive
-from hippocampus.storage.state import SessionStore
+from hippocampus.storage.ledger import Ledger
 
 LOG = logging.getLogger("hippocampus")
 LEFT = "session %s: not consolidated, which the next start or `hippocampus consolidate` does: %s"
@@ -33,7 +33,7 @@ class ConsolidationScheduler:
         self.closed = False
         """Whether the memory is closed; a session that ends later is consolidated at the next start."""
 
-    def context_load(self, request: ContextLoadRequest, ledger: SessionStore) -> str:
+    def context_load(self, request: ContextLoadRequest, ledger: Ledger) -> str:
         """Return the text before a session's first message, decided once and stored in its ledger.
 
         What fails is left out for good, so that no later call changes what a provider has cached.

@@ -19,9 +19,9 @@ from hippocampus.facts.rendering import rendered
 from hippocampus.facts.tables import FactTables
 from hippocampus.facts.timestamps import Moment, MonotonicClock, optional_seconds, seconds
 from hippocampus.facts.words import TEXT_RULES, content_words
+from hippocampus.storage.database import Database, SqliteDatabase
 from hippocampus.storage.facts import memories, triples
 from hippocampus.storage.facts.blocks import Blocks
-from hippocampus.storage.facts.database import Database
 from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.facts.models import EVERY_AGENT, Kind, Memory
 from hippocampus.storage.facts.search import RecallQuery
@@ -313,9 +313,9 @@ class Facts:
 
 def _tables(path: Path | str, tenant: str, messages_table: str | None) -> Database:
     if not is_address(path):
-        return Database(path, TEXT_RULES, is_shared=messages_table is not None)
+        return SqliteDatabase(path, TEXT_RULES, is_shared=messages_table is not None)
     if messages_table is not None:
         raise FactError("a table of messages is one of a file, not of a server")
     from hippocampus.storage.state import state_of
 
-    return state_of(path, tenant).facts(TEXT_RULES)
+    return state_of(path, tenant).database(TEXT_RULES)

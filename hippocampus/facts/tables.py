@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hippocampus.facts.models import Clock, Complete, Embed, FactPolicy, Rerank
+from hippocampus.storage.database import Database
 from hippocampus.storage.facts import memories
-from hippocampus.storage.facts.database import Database
 from hippocampus.storage.facts.errors import FactError
 
 if TYPE_CHECKING:

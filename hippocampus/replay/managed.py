@@ -25,7 +25,7 @@ from hippocampus.replay.texts import ViewTexts
 from hippocampus.session.session import Session
 from hippocampus.storage import files
 from hippocampus.storage.ledger import Ledger
-from hippocampus.storage.state_dir import StateDir
+from hippocampus.storage.state import state_of
 
 SESSION, MARK = "replay", "re"
 """A session's name and the mark of its ids: the same recording always has the same views."""
@@ -63,7 +63,7 @@ def fresh_session(
     own, tail = OWN_MARKS if marks == "ours" else 0, marks != "ideal"
     with (
         files.temporary_folder("hippocampus-replay") as folder,
-        contextlib.closing(Ledger(StateDir(folder), SESSION, mark=MARK)),
+        contextlib.closing(Ledger(state_of(folder), SESSION, mark=MARK)),
         contextlib.closing(
             Hippocampus(folder, policy=offline(policy), prices=prices, marks=own, tail_mark=tail)
         ) as memory,

@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 
 from hippocampus.entries.entry import Record
 from hippocampus.formats.conversation import Message
-from hippocampus.storage.state import SessionStore
+from hippocampus.storage.ledger import Ledger
 
 Speaker = Literal["user", "assistant", "tool", "host"]
 """Who a statement comes from; statements of tools have less trust than those of the user."""
@@ -84,7 +84,7 @@ class Consolidator(Protocol):
     def closed(self) -> bool:
         """Whether the memory is closed; a session that ends later is consolidated at the next start."""
 
-    def context_load(self, request: ContextLoadRequest, ledger: SessionStore) -> str:
+    def context_load(self, request: ContextLoadRequest, ledger: Ledger) -> str:
         """Return the text before the first message, decided once and stored in the ledger.
 
         Raises:

@@ -30,8 +30,7 @@ from hippocampus.session.state import State, keys_of, read
 from hippocampus.session.turn import Turn, take_turn
 from hippocampus.session.view import View
 from hippocampus.storage.archive import Journal, RawList
-from hippocampus.storage.ledger import Measure, ModelCall, TurnRows
-from hippocampus.storage.state import SessionStore
+from hippocampus.storage.ledger import Ledger, Measure, ModelCall, TurnRows
 
 LOG = logging.getLogger("hippocampus")
 MIN_CHECKED = 20
@@ -64,7 +63,7 @@ class SessionRun:
         """Whether an earlier run left calls that no consolidation has seen."""
         self._resources = resources
         self._guard = guard
-        self._opened: SessionStore | None = None
+        self._opened: Ledger | None = None
         self._opening: str | None = None
         """The text in front of the user's first words; None until it is settled."""
         is_kept = resources.policy.consolidation.archive
@@ -82,11 +81,11 @@ class SessionRun:
         """The digests of the long texts that the ledger has measures of."""
 
     @property
-    def ledger(self) -> SessionStore:
+    def ledger(self) -> Ledger:
         """The session's ledger; one that could not be opened is tried again."""
         return self._opened or self.open()
 
-    def open(self) -> SessionStore:
+    def open(self) -> Ledger:
         """Open the ledger, and go on from what it has.
 
         Raises:

@@ -21,8 +21,7 @@ from hippocampus.session.redactor import redacted
 from hippocampus.session.referred import referred
 from hippocampus.session.rules import Rules
 from hippocampus.session.view import Rendered, View
-from hippocampus.storage.ledger import NextText
-from hippocampus.storage.state import SessionStore
+from hippocampus.storage.ledger import Ledger, NextText
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,7 @@ class State:
         return cls(history, View(history))
 
     @classmethod
-    def of_ledger(cls, ledger: SessionStore, rules: Rules) -> State:
+    def of_ledger(cls, ledger: Ledger, rules: Rules) -> State:
         """Return the state of a session that has read nothing yet, as its ledger has it.
 
         Raises:

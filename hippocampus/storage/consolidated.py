@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from hippocampus.entries.text import storable
-from hippocampus.storage.facts.database import Database
+from hippocampus.storage.database import Database
 
 SESSION = "(SELECT number FROM session WHERE name = ?)"
 
@@ -32,7 +32,7 @@ def add(db: Database, session: str, read: Iterable[tuple[str, str | None]]) -> N
 def unpublished(db: Database, session: str) -> list[str]:
     """Return what files do not show yet, in the order of reading; empty texts are of nothing to show."""
     query = f"""
-        SELECT shown FROM consolidated WHERE session = {SESSION} AND shown IS NOT NULL ORDER BY rowid
+        SELECT shown FROM consolidated WHERE session = {SESSION} AND shown IS NOT NULL ORDER BY number
     """
     return [shown for (shown,) in db.rows(query, (storable(session),))]
 

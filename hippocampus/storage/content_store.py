@@ -15,9 +15,9 @@ import sqlite3
 import stat
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import diskcache
 import zstandard
@@ -25,8 +25,18 @@ import zstandard
 from hippocampus.entries.entry import content_key
 from hippocampus.errors import StoreError
 from hippocampus.storage import encryption, files, packing
-from hippocampus.storage.sqlite import BUSY_SECONDS, FAILURES, pause_by_chance, reading, transaction
+from hippocampus.storage.sqlite import (
+    BUSY_SECONDS,
+    FAILURES,
+    connected,
+    pause_by_chance,
+    reading,
+    transaction,
+)
 from hippocampus.storage.state_dir import StateDir
+
+if TYPE_CHECKING:
+    from hippocampus.storage.database import Database
 
 STORE = "HIPPOCAMPUS_STORE"
 """Names what makes the store of a state directory: `package.module:function`, called with its path."""
@@ -81,6 +91,16 @@ class ContentStore(Protocol):
 
     def stored(self) -> Iterator[StoredPayload]:
         """Yield every payload, by key."""
+
+
+class PayloadRows(ContentStore, Protocol):
+    """A store that is a table next to those of sessions."""
+
+    def row_of(self, content: bytes) -> tuple[Any, ...]:
+        """Return the row of a payload."""
+
+    def write(self, db: Database, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Write rows in the open transaction."""
 
 
 class _BytesDisk(diskcache.Disk):  # type: ignore[misc]  # it carries no types
@@ -341,6 +361,16 @@ class DiskStore:
             return None
         put_at = (until or NEVER_SECONDS) - NEVER_SECONDS
         return StoredPayload(key, len(packed), put_at, _without_parts(packed)[0])
+
+    def wipe(self) -> None:
+        """Leave nothing of deleted payloads in the database.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        with _as_store_error(self._folder), contextlib.closing(connected(self._database)) as db:
+            db.execute("VACUUM")
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def check(self) -> list[str]:
         """Return a sentence for each damaged, lost or stray object; empty when all is well."""

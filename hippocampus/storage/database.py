@@ -1,20 +1,25 @@
-"""The database of a state directory: opened for writing or for reading, and who has a session open.
+"""A database as the rooms above use it: statements of both engines, in transactions; here that of a file.
 
-Which tables it has is in `schema`; what they mean is not known here.
+A server's is in `postgres.database`. Which tables there are is in `schema`; what they mean is not known here.
 """
 
 from __future__ import annotations
 
+import abc
 import contextlib
 import os
 import sqlite3
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from hippocampus.entries.text import MARK_CHARACTERS
 from hippocampus.errors import StoreError
 from hippocampus.storage import files, migrations, sqlite
+from hippocampus.storage.facts.errors import FactError
+from hippocampus.storage.facts.models import TextRules
 from hippocampus.storage.schema import SCHEMA
 from hippocampus.storage.state_dir import StateDir
 
@@ -23,28 +28,338 @@ EARLIER = ("memory.sqlite3", "sessions/*.sqlite3", "tombstones.sqlite3", "proxy.
 FOREIGN_SECONDS = 86_400.0
 """A session that a process of another machine has opened counts as open for this long after its last
 change: whether that process still runs is not known here."""
+CACHE_KIB = 65_536
+MAPPED_BYTES = 1 << 28
+HOLDERS = """
+    SELECT session.number, process, active_at
+    FROM holder JOIN session ON session.number = holder.session
+"""
+Row = tuple[Any, ...]
+Values = Sequence[Any] | Mapping[str, Any]
+Query = tuple[str, Values]
 
 
-def connected(state: StateDir) -> sqlite3.Connection:
-    """Open the database for writing, and make it where it is missing.
+class Database(abc.ABC):
+    """The tables of a state, on any engine. A thread's statements are those of its open transaction."""
+
+    path: str
+    """As errors name it: a file, or a server without a password."""
+    rules: TextRules | None
+    """How facts are compared and indexed; None where only sessions are used."""
+    patience_seconds: float
+    """How long a statement waits where no other limit is given."""
+    is_local: bool
+    """Whether it is a file: who has a session open is known, and its conversation is packed at its end."""
+
+    @property
+    def text(self) -> TextRules:
+        """Return how facts are compared and indexed."""
+        assert self.rules is not None
+        return self.rules
+
+    @abc.abstractmethod
+    def transaction(
+        self, seconds: float | None = None, *, is_synced: bool = False
+    ) -> contextlib.AbstractContextManager[None]:
+        """Write all or nothing, within `seconds`; inside another transaction, be a part of it.
+
+        One that is synced is on the disk when it ends, and outlives a power cut.
+        """
+
+    @abc.abstractmethod
+    def together(self, *queries: Query, seconds: float | None = None) -> list[list[Row]]:
+        """Run statements in one transaction and one round trip, and return the rows of each."""
+
+    @abc.abstractmethod
+    def run_many(self, sql: str, values: Sequence[Values]) -> None:
+        """Run one change for each of some values; in a transaction, nothing waits for it."""
+
+    @abc.abstractmethod
+    def lock(self, name: str) -> None:
+        """Let no other transaction that locks the same name go on before the open one ends."""
+
+    def run(self, sql: str, values: Values = ()) -> None:
+        """Run one change."""
+        self.run_many(sql, [values])
+
+    def each(self, sql: str, values: Iterable[Values]) -> list[list[Row]]:
+        """Run one statement for each of some values, and return the rows of each."""
+        return self.together(*((sql, given) for given in values))
+
+    def rows(self, sql: str, values: Values = ()) -> list[Row]:
+        """Run one statement and return its rows."""
+        return self.together((sql, values))[0]
+
+    def value(self, sql: str, values: Values = ()) -> Any:
+        """Run one statement and return the first column of its first row, or nothing."""
+        found = self.rows(sql, values)
+        return found[0][0] if found else None
+
+    def meta(self, key: str) -> str | None:
+        """Return the value under a key."""
+        found: str | None = self.value("SELECT value FROM meta WHERE key = ?", (key,))
+        return found
+
+    def set_meta(self, key: str, value: str) -> None:
+        """Write a value under a key."""
+        put = "ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+        self.run(f"INSERT INTO meta (key, value) VALUES (?, ?) {put}", (key, value))
+
+    def has_facts(self) -> bool:
+        """Return whether there are facts, memories or blocks."""
+        query = "SELECT EXISTS (SELECT 1 FROM memory) OR EXISTS (SELECT 1 FROM block)"
+        return bool(self.value(query))
+
+    # The text index, which each engine has itself
+
+    @abc.abstractmethod
+    def memories(self) -> int:
+        """Return about how many memories there are."""
+
+    @abc.abstractmethod
+    def index(self, row: int, body: str) -> None:
+        """Let the text index find a row by words."""
+
+    @abc.abstractmethod
+    def unindex(self, rows: str) -> None:
+        """Take rows, as a JSON list, out of the text index, before their texts change."""
+
+    @abc.abstractmethod
+    def expression(self, match: str) -> str:
+        """Return an FTS5 expression as `having` and `ranked` take it."""
+
+    @abc.abstractmethod
+    def having(self, match: str) -> str:
+        """Return the SQL of the rows, as `rowid`, that the value at a placeholder finds."""
+
+    @abc.abstractmethod
+    def ranked(self, match: str) -> str:
+        """Return the same with the `rank` of each row by BM25, the best one the lowest."""
+
+    @abc.abstractmethod
+    def merge_index(self) -> None:
+        """Write the text index anew where it keeps the words of deleted rows until its parts are merged."""
+
+    # Housekeeping
+
+    @abc.abstractmethod
+    def shrink(self) -> None:
+        """Give the pages that deleted rows have left back to the disk."""
+
+    @abc.abstractmethod
+    def check(self) -> list[str]:
+        """Return a sentence for each thing that is wrong with the file or the text index."""
+
+    @abc.abstractmethod
+    def bytes(self) -> int:
+        """Return about how many bytes there are."""
+
+    @abc.abstractmethod
+    def wipe(self) -> None:
+        """Leave nothing of deleted rows on the disk, as far as the engine can.
+
+        Raises:
+            StoreError: another process reads the log for too long, or it cannot be written.
+        """
+
+    @abc.abstractmethod
+    def rest(self) -> None:
+        """Close the file until it is used again."""
+
+    @abc.abstractmethod
+    def close(self) -> None:
+        """Close it."""
+
+
+class SqliteDatabase(Database):
+    """A file, for one thread at a time; other processes have their own connections."""
+
+    patience_seconds = sqlite.BUSY_SECONDS
+    is_local = True
+
+    def __init__(
+        self, path: Path | str, text: TextRules | None = None, *, is_shared: bool = False
+    ) -> None:
+        """Open a file, made where it is missing; one that `is_shared` may have tables of a host's.
+
+        Raises:
+            StoreError: it cannot be opened, or is of something else.
+        """
+        self.path = str(path)
+        self.rules = text
+        self._is_shared = is_shared
+        self._lock = threading.RLock()
+        self._connection: sqlite3.Connection | None = None
+        with self._guarded():
+            self._open()
+
+    def _open(self) -> sqlite3.Connection:
+        # Of facts, a commit outlives a power cut, for half a millisecond; a turn is written again.
+        sync = "FULL" if self.rules else "NORMAL"
+        db = self._connection = connected(self.path, synchronous=sync, is_shared=self._is_shared)
+        if self.rules:
+            for pragma in (f"cache_size = -{CACHE_KIB}", f"mmap_size = {MAPPED_BYTES}"):
+                db.execute(f"PRAGMA {pragma}")
+            db.execute("PRAGMA temp_store = MEMORY")
+            # The case of every script: `lower` of SQLite knows ASCII.
+            db.create_function("folded", 1, str.casefold, deterministic=True)
+        return db
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The open connection; one that rests is opened again."""
+        if self._connection is None:
+            self._expect_file()
+            return self._open()
+        return self._connection
+
+    def _expect_file(self) -> None:
+        """Raise `OSError` where the file was removed: SQLite would go on writing, or make an empty one."""
+        if self.path != sqlite.IN_MEMORY:
+            Path(self.path).stat()
+
+    @contextlib.contextmanager
+    def transaction(
+        self, seconds: float | None = None, *, is_synced: bool = False
+    ) -> Iterator[None]:
+        """Write all or nothing; inside another transaction, be a part of it."""
+        with self._guarded():
+            db = self.connection
+            if db.in_transaction:
+                yield
+                return
+            self._expect_file()
+            is_synced = is_synced and not self.rules
+            if is_synced:
+                db.execute("PRAGMA synchronous = FULL")
+            try:
+                with sqlite.transaction(db, seconds):
+                    yield
+            finally:
+                if is_synced:
+                    db.execute("PRAGMA synchronous = NORMAL")
+
+    def together(self, *queries: Query, seconds: float | None = None) -> list[list[Row]]:
+        """Run statements, several of them as of one moment."""
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(self._guarded())
+            db = self.connection
+            if not db.in_transaction:
+                if not all(sql.lstrip().startswith("SELECT") for sql, _ in queries):
+                    stack.enter_context(self.transaction(seconds))
+                elif len(queries) > 1:
+                    db.execute("BEGIN")
+                    stack.callback(db.execute, "ROLLBACK")
+            return [db.execute(*query).fetchall() for query in queries]
+
+    def rows(self, sql: str, values: Values = ()) -> list[Row]:
+        """Run one statement and return its rows."""
+        with self._guarded():
+            return self.connection.execute(sql, values).fetchall()
+
+    def run_many(self, sql: str, values: Sequence[Values]) -> None:
+        """Run one change for each of some values."""
+        with self._guarded():
+            for given in values:
+                self.connection.execute(sql, given)
+
+    def lock(self, name: str) -> None:
+        """Do nothing: a transaction has the file for itself."""
+
+    @contextlib.contextmanager
+    def _guarded(self) -> Iterator[None]:
+        """Let one thread at the file, and raise `StoreError` where SQLite fails.
+
+        Raises:
+            FactError: a value is half a character, or a number of more than 64 bits.
+            StoreError: the file cannot be read or written.
+        """
+        with self._lock:
+            try:
+                yield
+            except (UnicodeEncodeError, OverflowError) as failure:
+                raise FactError(f"a value that no file can hold: {failure}") from failure
+            except sqlite.FAILURES as failure:
+                raise StoreError(f"{SCHEMA.kind} {self.path}{_reason(failure)}") from failure
+
+    def memories(self) -> int:
+        return int(self.value("SELECT max(row) FROM memory") or 0)
+
+    def index(self, row: int, body: str) -> None:
+        self.run("INSERT INTO memory_text (rowid, body) VALUES (?, ?)", (row, body))
+
+    def unindex(self, rows: str) -> None:
+        self.run(
+            "INSERT INTO memory_text (memory_text, rowid, body) SELECT 'delete', row, body"
+            " FROM memory_body WHERE row IN (SELECT value FROM json_each(?))",
+            (rows,),
+        )
+
+    def expression(self, match: str) -> str:
+        return match
+
+    def having(self, match: str) -> str:
+        return f"(SELECT rowid FROM memory_text WHERE memory_text MATCH {match})"
+
+    def ranked(self, match: str) -> str:
+        return f"(SELECT rowid, rank FROM memory_text WHERE memory_text MATCH {match})"
+
+    def merge_index(self) -> None:
+        self.run("INSERT INTO memory_text (memory_text) VALUES ('optimize')")
+
+    def check(self) -> list[str]:
+        self.run("INSERT INTO memory_text (memory_text, rank) VALUES ('integrity-check', 1)")
+        found = [text for (text,) in self.rows("PRAGMA integrity_check")]
+        found += [f"orphan in {row[0]}" for row in self.rows("PRAGMA foreign_key_check")]
+        return [f"{self.path}: {text}" for text in found if text != "ok"]
+
+    def bytes(self) -> int:
+        return int(self.value("PRAGMA page_count") * self.value("PRAGMA page_size"))
+
+    def shrink(self) -> None:
+        with self._guarded():
+            sqlite.shrink(self.connection)
+
+    def wipe(self) -> None:
+        with self._guarded():
+            sqlite.wipe(self.connection)
+
+    def backup(self, path: Path) -> None:
+        """Write a copy to a new file; others may write meanwhile.
+
+        Raises:
+            StoreError: it cannot be read, or the file cannot be written.
+        """
+        with self._guarded():
+            files.private_file(path)
+            self.run("VACUUM INTO ?", (str(path),))
+
+    def rest(self) -> None:
+        """Close the file until it is used again."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+            self._connection = None
+
+    def close(self) -> None:
+        """Close the file; a statement fails from then on."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+
+
+def connected(
+    path: Path | str, *, synchronous: str = "NORMAL", is_shared: bool = False
+) -> sqlite3.Connection:
+    """Open a database by its path for writing, and make it where it is missing; a lone fact store has the same tables.
 
     Raises:
         OSError: the file or its folder cannot be created.
         StoreError: the directory was written by an earlier or a later version.
         sqlite3.Error: the file is damaged, or locked for longer than `sqlite.BUSY_SECONDS`.
     """
-    return opened_at(state.database)
-
-
-def opened_at(
-    path: Path | str, *, synchronous: str = "NORMAL", is_shared: bool = False
-) -> sqlite3.Connection:
-    """Open a database by its path, as `connected` does; a lone fact store has the same tables.
-
-    One that `is_shared` may have tables of a host's, made before ours.
-    """
-    if path != sqlite.IN_MEMORY:
-        _refuse_earlier(Path(path))
+    if str(path) != sqlite.IN_MEMORY:
+        refuse_earlier(Path(path))
     db = sqlite.connected(path, synchronous=synchronous)
     try:
         db.execute("PRAGMA foreign_keys = ON")
@@ -58,7 +373,8 @@ def opened_at(
     return db
 
 
-def _refuse_earlier(path: Path) -> None:
+def refuse_earlier(path: Path) -> None:
+    """Raise `StoreError` where a directory has files of an earlier version, and no database yet."""
     state = StateDir(path.parent)
     if path == state.database and not path.exists():
         left = next((path for name in EARLIER for path in state.root.glob(name)), None)
@@ -70,78 +386,26 @@ def _refuse_earlier(path: Path) -> None:
             )
 
 
-@contextlib.contextmanager
-def opened(state: StateDir) -> Iterator[sqlite3.Connection]:
-    """Open the database for one piece of work.
+class ReadOnly(SqliteDatabase):
+    """The database of a directory, for reading; where there is none, it is empty and no file is made."""
 
-    Raises:
-        StoreError: it cannot be read or written.
-    """
-    with as_store_error(state), contextlib.closing(connected(state)) as db:
-        yield db
-
-
-@contextlib.contextmanager
-def reading(state: StateDir) -> Iterator[sqlite3.Connection]:
-    """Open the database for reading; where there is none, it is empty and no file is made.
-
-    Raises:
-        StoreError: it cannot be read.
-    """
-    with as_store_error(state):
-        _refuse_earlier(state.database)
-        if state.database.exists():
-            with sqlite.reading(state.database) as db:
-                if migrations.applied(db, str(state.database), SCHEMA):
-                    yield db
-                    return
-        with contextlib.closing(migrations.migrated(sqlite.IN_MEMORY, SCHEMA)) as db:
-            yield db
+    def _open(self) -> sqlite3.Connection:
+        path = Path(self.path)
+        refuse_earlier(path)
+        if path.exists():
+            db = self._connection = sqlite.opened_for_reading(path)
+            if migrations.applied(db, self.path, SCHEMA):
+                return db
+            db.close()
+        self._connection = migrations.migrated(sqlite.IN_MEMORY, SCHEMA)
+        return self._connection
 
 
-def has_facts(state: StateDir) -> bool:
-    """Return whether the database has facts, memories or blocks.
-
-    Raises:
-        StoreError: it cannot be read.
-    """
-    if not state.database.exists():
-        return False
-    query = "SELECT EXISTS (SELECT 1 FROM memory) OR EXISTS (SELECT 1 FROM block)"
-    with reading(state) as db:
-        return bool(db.execute(query).fetchone()[0])
-
-
-def backup(state: StateDir, path: Path) -> None:
-    """Write a copy of the database to a new file; others may write meanwhile.
-
-    Raises:
-        StoreError: it cannot be read, or the file cannot be written.
-    """
-    with opened(state) as db:
-        files.private_file(path)
-        db.execute("VACUUM INTO ?", (str(path),))
-
-
-@contextlib.contextmanager
-def as_store_error(state: StateDir) -> Iterator[None]:
-    """Raise `StoreError` where SQLite or the disk fails."""
-    try:
-        yield
-    except sqlite.FAILURES as failure:
-        if isinstance(failure, sqlite3.ProgrammingError) and "closed" in str(failure):
-            raise StoreError(
-                "the session is closed; memory.session(id) opens it again"
-            ) from failure
-        raise StoreError(f"{SCHEMA.kind} {state.database}: {failure}") from failure
-
-
-# Who has a session open
-
-
-def new_holder() -> str:
-    """Return a name for one opening of a session by this process."""
-    return f"{_host()}:{os.getpid()}:{os.urandom(4).hex()}"
+def _reason(failure: Exception) -> str:
+    """Return the text of an error, with the remedy where the file itself is damaged."""
+    if type(failure) is sqlite3.DatabaseError:  # its subclasses are of other causes
+        return f" is damaged or none: {failure}; name another, or move it away to begin a new one"
+    return f": {failure}"
 
 
 def new_mark() -> str:
@@ -151,7 +415,28 @@ def new_mark() -> str:
     return base64.b32encode(os.urandom(5)).decode().lower()[:MARK_CHARACTERS]
 
 
-def is_held(holder: str, active_at: float) -> bool:
+# Who has a session open
+
+
+def hold(db: Database, session: int) -> str:
+    """Note that this process has a session open, in place of processes that have died; return its name."""
+    holder = f"{_host()}:{os.getpid()}:{os.urandom(4).hex()}"
+    with db.transaction():
+        for _, process, active_at in db.rows(f"{HOLDERS} WHERE session.number = ?", (session,)):
+            if not _is_held(process, active_at):
+                db.run("DELETE FROM holder WHERE process = ?", (process,))
+        db.run("INSERT INTO holder (session, process) VALUES (?, ?)", (session, holder))
+    return holder
+
+
+def open_sessions(db: Database) -> set[int]:
+    """Return the numbers of the sessions that a process has open; on a server, that is not known."""
+    if not db.is_local:
+        return set()
+    return {number for number, process, at in db.rows(HOLDERS) if _is_held(process, at)}
+
+
+def _is_held(holder: str, active_at: float) -> bool:
     """Return whether the process that opened a session runs, where the session was last active then."""
     host, process, _ = holder.rsplit(":", 2)
     if host != _host() or os.name != "posix":

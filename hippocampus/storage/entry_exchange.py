@@ -19,8 +19,8 @@ from hippocampus.entries.entry import Entry, Record, Stage
 from hippocampus.entries.origin import MemoryOrigin
 from hippocampus.models import tokens
 from hippocampus.storage.content_store import ContentStore
-from hippocampus.storage.ledger import Ledger, stored_sessions
-from hippocampus.storage.state_dir import StateDir
+from hippocampus.storage.ledger import stored_sessions
+from hippocampus.storage.state import StateStore
 
 
 class EntryDocument(BaseModel):
@@ -32,15 +32,17 @@ class EntryDocument(BaseModel):
     session: str = Field("", max_length=1_000)
 
 
-def documents(state: StateDir, session: str | None = None) -> list[dict[str, Any]]:
-    """Return the entries of a state directory, or of one session, as documents, oldest first.
+def documents(state: StateStore, session: str | None = None) -> list[dict[str, Any]]:
+    """Return the entries of a state, or of one session, as documents, oldest first.
 
     Raises:
         StoreError: a ledger cannot be read, or an entry in it is damaged.
     """
+    with state.reading() as db:
+        sessions = stored_sessions(db)
     return [
         EntryDocument(hippocampus_entry=record.entry, session=found.name).model_dump(mode="json")
-        for found in stored_sessions(state)
+        for found in sessions
         for record in found.records
         if session in (None, found.name)
     ]
@@ -102,7 +104,7 @@ def parsed(text: str, session: str = "") -> list[EntryDocument]:
 
 
 def take_in(
-    state: StateDir, store: ContentStore, found: Iterable[EntryDocument]
+    state: StateStore, store: ContentStore, found: Iterable[EntryDocument]
 ) -> tuple[int, int, int]:
     """Save entries in their sessions: a known one with the new fields, any other as a dormant one.
 
@@ -117,7 +119,7 @@ def take_in(
         by_session.setdefault(each.session, {})[entry.id] = entry
     added = changed = unchanged = 0
     for session, entries in by_session.items():
-        with contextlib.closing(Ledger(state, session)) as ledger:
+        with contextlib.closing(state.session(session)) as ledger:
             known = {record.entry.id: record for record in ledger.records()}
             kept = [
                 replace(known[id_], entry=entries[id_]) for id_ in entries.keys() & known.keys()

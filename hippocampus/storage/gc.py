@@ -22,16 +22,25 @@ from hippocampus.entries import decay
 from hippocampus.entries.entry import Stage
 from hippocampus.errors import StoreError
 from hippocampus.policy import Policy
-from hippocampus.storage import database, proxy, search_index
+from hippocampus.storage import proxy, search_index
 from hippocampus.storage.archive.reader import stored as conversations
 from hippocampus.storage.content_store import ContentStore
-from hippocampus.storage.ledger import StoredSession, activity, is_pinned, open_sessions
-from hippocampus.storage.sqlite import shrink
-from hippocampus.storage.state_dir import StateDir
+from hippocampus.storage.database import Database, open_sessions
+from hippocampus.storage.ledger import StoredSession, activity, is_pinned
+from hippocampus.storage.state import StateStore
 
 DAY_SECONDS = 86_400.0
 ORPHAN_GRACE_SECONDS = DAY_SECONDS
 """A payload is stored before its ledger refers to it: the time that this may take."""
+
+BURY = """
+    INSERT INTO tombstone (content, removed, rule) VALUES (?, ?, ?)
+    ON CONFLICT (content) DO UPDATE SET removed = excluded.removed, rule = excluded.rule
+"""
+REFERENCES = """
+    SELECT session.number, name, id, content, is_pinned, active_at
+    FROM entry JOIN session ON session.number = entry.session ORDER BY entry.number
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,14 +189,9 @@ def plan_copies(held: Iterable[SessionCopy], rules: GcRules, now: float) -> dict
     }
 
 
-def plan_conversations(state: StateDir, rules: GcRules, now: float) -> dict[str, str]:
-    """Return the sessions whose conversation the proxy forgets by age, each with the rule.
-
-    Raises:
-        StoreError: the proxy's file cannot be read.
-    """
-    sent = proxy.sent(state)
-    found = {session: rules.rule_by_age(session, at, now) for session, at in sent.items()}
+def plan_conversations(db: Database, rules: GcRules, now: float) -> dict[str, str]:
+    """Return the sessions whose conversation the proxy forgets by age, each with the rule."""
+    found = {session: rules.rule_by_age(session, at, now) for session, at in proxy.sent(db).items()}
     return {session: rule for session, rule in found.items() if rule is not None}
 
 
@@ -208,7 +212,7 @@ def _over_size(
 
 
 def collect(
-    state: StateDir,
+    db: Database,
     store: ContentStore,
     removals: Iterable[Removal],
     started: float,
@@ -226,47 +230,45 @@ def collect(
     when = datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds")
     before = started if put_before is None else put_before
     removed = []
-    with database.opened(state) as db:
-        for each in removals:
-            row = (each.key, when, each.rule)
-            db.execute("INSERT OR REPLACE INTO tombstone VALUES (?, ?, ?)", row)
-            if store.delete(each.key, before):
-                removed.append(each)
-                continue
-            with contextlib.suppress(StoreError):  # a damaged one stays as it is
-                if store.get(each.key) is not None:
-                    db.execute("DELETE FROM tombstone WHERE content = ?", (each.key,))
+    for each in removals:
+        db.run(BURY, (each.key, when, each.rule))
+        if store.delete(each.key, before):
+            removed.append(each)
+            continue
+        with contextlib.suppress(StoreError):  # a damaged one stays as it is
+            if store.get(each.key) is not None:
+                db.run("DELETE FROM tombstone WHERE content = ?", (each.key,))
     return removed
 
 
 def collect_copies(
-    state: StateDir, removals: Iterable[SessionCopy], started: float
+    state: StateStore, removals: Iterable[SessionCopy], started: float
 ) -> list[SessionCopy]:
     """Remove copies of sessions that were not active since `started`; return those that went.
 
     Raises:
         StoreError: the state or the search index cannot be written.
     """
-    active = activity(state)
-    gone = [each for each in removals if active.get(each.session, 0.0) <= started]
-    with database.opened(state) as db:
+    with state.writing() as db:
+        active = activity(db)
+        gone = [each for each in removals if active.get(each.session, 0.0) <= started]
         query = (
             "DELETE FROM conversation WHERE session = (SELECT number FROM session WHERE name = ?)"
         )
-        db.executemany(query, [(each.session,) for each in gone])
-        shrink(db)
+        db.run_many(query, [(each.session,) for each in gone])
+        db.shrink()
     search_index.forget(state.index, [each.session for each in gone])
     return gone
 
 
-def holdings(state: StateDir, store: ContentStore) -> list[Holding]:
+def holdings(db: Database, store: ContentStore) -> list[Holding]:
     """Return every stored payload with all entries that refer to it, or to one that repeats it.
 
     Raises:
         StoreError: the store or the state cannot be read; then nothing may be removed.
     """
     stored = list(store.stored())
-    by_key = references(state)
+    by_key = references(db)
     for held in stored:
         for part in held.parts:
             by_key.setdefault(part, []).extend(by_key.get(held.key, ()))
@@ -278,36 +280,31 @@ def holdings(state: StateDir, store: ContentStore) -> list[Holding]:
     ]
 
 
-def references(state: StateDir) -> dict[str, list[Reference]]:
+def references(db: Database) -> dict[str, list[Reference]]:
     """Return by the key of each payload the entries that refer to it.
 
     Raises:
         StoreError: the state cannot be read; then nothing may be removed.
     """
     found: dict[str, list[Reference]] = {}
-    with database.reading(state) as db:
-        is_open = open_sessions(db)
-        rows = db.execute(
-            "SELECT session.number, name, id, content, is_pinned, active_at"
-            " FROM entry JOIN session ON session.number = entry.session ORDER BY entry.number"
-        )
-        for number, name, entry_id, content, is_pinned, active_at in rows:
-            at = math.inf if number in is_open else active_at
-            reference = Reference(name, entry_id, content, bool(is_pinned), at)
-            found.setdefault(content, []).append(reference)
+    is_open = open_sessions(db)
+    for number, name, entry_id, content, pinned, active_at in db.rows(REFERENCES):
+        at = math.inf if number in is_open else active_at
+        reference = Reference(name, entry_id, content, bool(pinned), at)
+        found.setdefault(content, []).append(reference)
     return found
 
 
-def copies(state: StateDir) -> list[SessionCopy]:
+def copies(state: StateStore, db: Database) -> list[SessionCopy]:
     """Return what sessions have next to their entries.
 
     Raises:
         StoreError: the state cannot be read; then nothing may be removed.
     """
-    stored = {each.session: each.size_bytes for each in conversations(state)}
+    stored = {each.session: each.size_bytes for each in conversations(db)}
     indexed = search_index.names(state.index)
     return [
         SessionCopy(name, stored.get(name, 0), active_at)
-        for name, active_at in activity(state).items()
+        for name, active_at in activity(db).items()
         if name in stored or name in indexed
     ]

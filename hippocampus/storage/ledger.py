@@ -1,53 +1,58 @@
-"""The entries of a session on disk, and each change of its view with its turn and its reason.
+"""The entries of a session as they are stored, and each change of its view with its turn and its reason.
 
-Rows of all sessions are in one database. The only module that reads or writes these tables; nothing is
-decided here.
+Rows of all sessions are in one database, a file or a server's. The only module that reads or writes these
+tables; nothing is decided here.
 """
 
 from __future__ import annotations
 
-import abc
 import contextlib
-import itertools
+import functools
 import json
 import math
-import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass
-from typing import Any, NamedTuple
+from dataclasses import asdict, astuple, dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import Entry, Record, Stage, storable
 from hippocampus.entries.origin import ADOPTED, STATE, parsed
 from hippocampus.errors import StoreError
-from hippocampus.storage import database, packing, proxy
+from hippocampus.storage import database, packing
 from hippocampus.storage.archive import reader
 from hippocampus.storage.archive.journal import Journal, RawList, call_fields, pack
-from hippocampus.storage.content_store import ContentStore, DiskStore, damage
+from hippocampus.storage.content_store import LEVEL, ContentStore, DiskStore, damage
+from hippocampus.storage.database import Database, Query, Row, hold, open_sessions
 from hippocampus.storage.packing import packed_text, text_of
-from hippocampus.storage.sqlite import transaction
-from hippocampus.storage.state_dir import StateDir
+
+if TYPE_CHECKING:
+    from hippocampus.storage.state import StateStore
 
 BEGIN = """
-    INSERT OR IGNORE INTO session (name, active_at, mark)
+    INSERT INTO session (name, active_at, mark)
     VALUES (?, ?, coalesce((SELECT mark FROM session WHERE mark != '' ORDER BY number LIMIT 1), ?))
+    ON CONFLICT (name) DO NOTHING
 """
 SAVE = """
-    INSERT INTO entry (session, id, origin, content, form, kind, tool, arguments, tokens, stage,
+    INSERT INTO entry AS known (session, id, origin, content, form, kind, tool, arguments, tokens, stage,
         shown, entry, is_pinned)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    SELECT :session, :id, :origin, :content, :form, :kind, :tool, :arguments, :tokens, :stage,
+        :shown, :entry, :is_pinned
+    WHERE NOT EXISTS (
+        SELECT 1 FROM entry WHERE session = :session AND origin = :origin AND id != :id
+    )
     ON CONFLICT (id, session) DO UPDATE SET stage = excluded.stage, entry = excluded.entry,
-        is_pinned = excluded.is_pinned, shown = CASE stage WHEN excluded.stage THEN shown ELSE excluded.shown END
-    WHERE excluded.stage = 'dormant' OR (stage, excluded.stage) IN (
+        is_pinned = excluded.is_pinned,
+        shown = CASE known.stage WHEN excluded.stage THEN known.shown ELSE excluded.shown END
+    WHERE excluded.stage = 'dormant' OR (known.stage, excluded.stage) IN (
         VALUES ('full', 'full'), ('full', 'indexed'), ('indexed', 'indexed')
     )
-    ON CONFLICT (session, origin) DO NOTHING
 """
 """An entry keeps its row, and so its rank by age; its payload never changes.
 
 No stage goes back, and the text of a stage is frozen: a process that has not read the commits of
-another overwrites none of them.
+another overwrites none of them. The session is locked, so that no other writes its origin meanwhile.
 """
 DECIDE = """
     INSERT INTO decision (session, turn, entry_id, stage, reason, saves, costs)
@@ -58,7 +63,6 @@ DECIDE = """
     )
 """
 """A stage is committed once: of two processes in one session, the decision of the first is written."""
-
 MEASURE = """
     INSERT INTO measure (session, digest, encoding, tokens, kind) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (session, digest) DO UPDATE SET encoding = excluded.encoding, tokens = excluded.tokens,
@@ -70,26 +74,24 @@ CANDIDATE = """
         entry = excluded.entry, note = excluded.note
 """
 WRITE_CALL = """
-    INSERT INTO call (session, turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost, edit_cost,
-        marks) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT (session, turn) DO UPDATE SET messages = excluded.messages,
-        raw_tokens = excluded.raw_tokens, sent_tokens = excluded.sent_tokens,
-        raw_cost = max(call.raw_cost, excluded.raw_cost),
-        sent_cost = max(call.sent_cost, excluded.sent_cost),
-        edit_cost = max(call.edit_cost, excluded.edit_cost), marks = excluded.marks
+    INSERT INTO call (session, turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost, edit_cost, marks)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
-"""A second call in a turn finds in the cache what the first one paid for."""
-CALLS = """
-    SELECT turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost, edit_cost, marks FROM call
+SENT = """
+    INSERT INTO sent (session, number, key, tokens)
+    SELECT ?, ? + key, value ->> 0, CAST(value ->> 1 AS BIGINT) FROM json_each(?)
 """
-LAST_CALLS = """
-    SELECT turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost, edit_cost, marks, name
-    FROM call JOIN session ON session.number = call.session
+LINES = "SELECT number, lines FROM conversation WHERE session = ? AND number > ? ORDER BY number"
+CALL = "turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost, edit_cost, marks"
+TWO_CALLS = f"SELECT {CALL} FROM call WHERE session = ? AND turn < ? ORDER BY turn DESC LIMIT 2"
+LAST_CALLS = f"""
+    SELECT {CALL}, name FROM call JOIN session ON session.number = call.session
     WHERE turn = (SELECT max(turn) FROM call AS later WHERE later.session = call.session)
 """
 ENTRY = "id, origin, content, form, kind, tool, arguments, tokens, stage, shown, entry"
 ENTRIES = f"SELECT {ENTRY} FROM entry WHERE session = ?"
 ROWS = {
+    "session": "SELECT agent, changes, consolidated, context_load FROM session WHERE number = ?",
     "entry": f"{ENTRIES} ORDER BY number",
     "measure": "SELECT digest, encoding, tokens, kind FROM measure WHERE session = ?",
     "candidate": "SELECT id, entry, stage, shown, note FROM candidate WHERE session = ? ORDER BY number",
@@ -98,7 +100,9 @@ ROWS = {
     "decision": "SELECT turn, entry_id, stage, reason, saves, costs FROM decision WHERE session = ?"
     " ORDER BY number",
 }
-"""The rows of a session by what they are, in the SQL of every engine."""
+"""The rows of a session."""
+STARTING = ("session", "entry", "measure", "candidate", "sent")
+"""What a run reads when it begins, and when another process has changed the session."""
 OWNER = f"""
     SELECT name, {ENTRY} FROM entry JOIN session ON session.number = entry.session
     WHERE id = ? ORDER BY entry.number LIMIT 1
@@ -108,21 +112,29 @@ EARLIER = """
     ORDER BY active_at DESC, number DESC LIMIT ?
 """
 NEWEST_AWAY = f"""
-    {ENTRIES} AND stage != 'full' AND substr(origin, 1, {len(ADOPTED) + 1}) != '{ADOPTED}:'
+    {ENTRIES} AND stage != 'full' AND substr(origin, 1, {len(ADOPTED) + 1}) != ?
     ORDER BY number DESC LIMIT 40
 """
-NEWEST_STATES = f"""
-    {ENTRIES} AND substr(origin, 1, {len(STATE) + 1}) = '{STATE}:' ORDER BY number DESC LIMIT 10
-"""
+NEWEST_STATES = (
+    f"{ENTRIES} AND substr(origin, 1, {len(STATE) + 1}) = ? ORDER BY number DESC LIMIT 10"
+)
 SESSIONS = """
     SELECT number, name, active_at, coalesce((SELECT max(turn) FROM call WHERE session = number), 0)
     FROM session ORDER BY number
 """
-HOLDERS = """
-    SELECT session.number, process, active_at
-    FROM holder JOIN session ON session.number = holder.session
+CHANGED = (
+    "UPDATE session SET changes = changes + 1, active_at = ? WHERE number = ? RETURNING encoding"
+)
+"""The first statement of each change: others of the session wait for it."""
+CLAIM = """
+    UPDATE session SET claimed_until = ? WHERE number = (
+        SELECT number FROM session
+        WHERE changes > consolidated AND active_at <= ? AND claimed_until <= ?
+        ORDER BY active_at LIMIT 1 /* FOR UPDATE SKIP LOCKED */
+    ) RETURNING name
 """
-CHANGED = "UPDATE session SET changes = changes + 1, active_at = ? WHERE number = ?"
+EVER = 1 << 62
+CLOSED = "the session is closed; memory.session(id) opens it again"
 
 
 NEXT_FIELDS = ("summary", "key_data", "decay", "modifiers")
@@ -215,12 +227,145 @@ class TurnRows(NamedTuple):
     candidates: Sequence[NextText] = ()
 
 
-class SessionRows(abc.ABC):
-    """What the rows of a session mean, whichever engine has them."""
+class Ledger:
+    """The entries and commitments of one session; each process and thread has its own."""
 
-    @abc.abstractmethod
-    def _stored(self, table: str) -> list[tuple[Any, ...]]:
-        """Return the rows that `ROWS` names."""
+    def __init__(
+        self,
+        state: StateStore,
+        session: str,
+        journal: Journal | None = None,
+        busy_seconds: float | None = None,
+        mark: str = "",
+    ) -> None:
+        """Open a session, and make it; its raw conversation is written where there is a journal.
+
+        `mark` is that of a state without sessions; without it, one is drawn.
+
+        Raises:
+            StoreError: the state cannot be read or written in time.
+        """
+        self._session = session
+        self._journal = journal
+        self._is_closed = False
+        self._known = 0
+        """The number of the session in its database; 0 is to be looked up."""
+        self._holder = ""
+        self._waiting: list[Row] = []
+        """The rows of payloads that the next commit writes."""
+        self._fetched: dict[str, list[Row]] = {}
+        """Rows that were read with others, until they are asked for."""
+        self._db = state.database()
+        self._left_seconds: float | None = None
+        self.busy_seconds = busy_seconds
+        try:
+            self._payloads = state.payload_rows()
+            begin = (storable(session), time.time(), mark or database.new_mark())
+            _, found = self._together((BEGIN, begin), self._own())
+            self._known, self.mark = self._expected(found)
+            if self._db.is_local:
+                with self._timed() as seconds, self._db.transaction(seconds):
+                    self._holder = hold(self._db, self._known)
+            self._row = self._read_all()
+        except BaseException:
+            self._db.close()
+            raise
+        self._changes = self._seen_changes = self._row[1]
+
+    @property
+    def busy_seconds(self) -> float | None:
+        """How long all calls wait from now on, together; None is the store's own limit for each."""
+        return self._left_seconds
+
+    @busy_seconds.setter
+    def busy_seconds(self, seconds: float | None) -> None:
+        if (
+            seconds != 0 or self._db.is_local
+        ):  # at 0, the turn has waited, and a server gets the rest
+            self._left_seconds = seconds
+
+    # Reading
+
+    @contextlib.contextmanager
+    def _timed(self) -> Iterator[float | None]:
+        """Yield the seconds that are left, and take off those that the block waits."""
+        if self._is_closed:
+            raise StoreError(CLOSED)
+        started = time.monotonic()
+        try:
+            yield self._left_seconds
+        finally:
+            if self._left_seconds is not None:
+                left = self._left_seconds - time.monotonic() + started
+                self._left_seconds = max(0.0, left)
+
+    def _together(self, *queries: Query) -> list[list[Row]]:
+        with self._timed() as seconds:
+            return self._db.together(*queries, seconds=seconds)
+
+    @property
+    def _number(self) -> int:
+        """The number of the session; a file that was closed meanwhile has to have it still."""
+        if not self._known:
+            [found] = self._together(self._own())
+            self._known, _ = self._expected(found)
+        return self._known
+
+    def _own(self) -> Query:
+        return "SELECT number, mark FROM session WHERE name = ?", (storable(self._session),)
+
+    def _expected(self, found: list[Row]) -> Row:
+        """Return the one row of the session."""
+        if not found:
+            raise StoreError(f"session {self._session!r} was removed from {self._db.path}")
+        return found[0]
+
+    def _stored(self, table: str) -> list[Row]:
+        """Return rows of the session; what was read ahead is used once."""
+        if table not in self._fetched:
+            [self._fetched[table]] = self._together((ROWS[table], (self._number,)))
+        return self._fetched.pop(table)
+
+    def _read_row(self) -> Row:
+        """Read the session's own row."""
+        self._row = self._expected(self._stored("session"))
+        return self._row
+
+    def _read(self, *tables: str) -> Row:
+        """Read tables ahead, with the last two calls, in one round trip; return the session's own row."""
+        queries = [(ROWS[table], (self._number,)) for table in tables]
+        *found, calls = self._together(*queries, (TWO_CALLS, (self._number, EVER)))
+        self._fetched = dict(zip(tables, found, strict=True))
+        self._calls = [ModelCall(*row) for row in calls]
+        self._row, self._fetched["session"] = self._read_row(), found[0]
+        return self._row
+
+    def _read_all(self) -> Row:
+        return self._read(*STARTING)
+
+    def rest(self) -> None:
+        """Close the file until it is used again."""
+        if self._db.is_local:
+            self._db.rest()
+            self._known = 0
+
+    def has_changed(self) -> bool:
+        """Return whether another process has written since the last call of this method."""
+        before, self._seen_changes = self._seen_changes, self._read("session")[1]
+        if self._seen_changes != before:
+            self._seen_changes = self._read_all()[1]
+        return bool(self._seen_changes != before)
+
+    def last_call(self, before_turn: int | None = None) -> ModelCall | None:
+        """Return the request that was sent last, in any turn or before one."""
+        bound = EVER if before_turn is None else before_turn
+        for call in self._calls:
+            if call.turn < bound:
+                return call
+        if len(self._calls) < 2:
+            return None
+        [rows] = self._together((TWO_CALLS, (self._number, bound)))
+        return ModelCall(*rows[0]) if rows else None
 
     def records(self) -> list[Record]:
         """Return every entry of the session, oldest first."""
@@ -239,7 +384,7 @@ class SessionRows(abc.ABC):
                     json.loads(text_of(entry, id_)),
                     Stage(stage),
                     text_of(shown, id_),
-                    _decoded(note),
+                    note.decode(),
                 )
                 for id_, entry, stage, shown, note in self._stored("candidate")
             ]
@@ -248,7 +393,7 @@ class SessionRows(abc.ABC):
     def decisions(self) -> list[tuple[int, Decision]]:
         """Return every decision with its turn, in the order of commitment."""
         return [
-            (turn, Decision(entry_id, Stage(stage), _decoded(reason), saves, costs))
+            (turn, Decision(entry_id, Stage(stage), reason.decode(), saves, costs))
             for turn, entry_id, stage, reason, saves, costs in self._stored("decision")
         ]
 
@@ -258,252 +403,19 @@ class SessionRows(abc.ABC):
         weights = [n * (by == encoding) for _, n, by in rows]
         return SentMessages(0, [key for key, _, _ in rows], weights, encoding)
 
-
-class StateRows(abc.ABC):
-    """The queries over all sessions of a state, in the SQL of every engine."""
-
-    named: Callable[[str], str] = staticmethod(storable)
-    """Writes a name as the engine's texts hold it."""
-
-    @abc.abstractmethod
-    def rows(self, *queries: tuple[str, tuple[Any, ...]]) -> list[list[tuple[Any, ...]]]:
-        """Return the rows of some queries, each with its values."""
-
-    def entry_of(self, entry_id: str) -> tuple[str, Record] | None:
-        """Return the session that has an entry of an id, and the entry.
-
-        Raises:
-            StoreError: the state cannot be read, or the entry is damaged.
-        """
-        [rows] = self.rows((OWNER, (self.named(entry_id),)))
-        return (rows[0][0], record_of(rows[0][1:])) if rows else None
-
-    def earlier(self, session: str, agent: str, sessions: int) -> list[SessionExcerpt]:
-        """Return the other sessions of an agent, the one that was written last first.
-
-        Raises:
-            StoreError: the state cannot be read, or an entry is damaged.
-        """
-        [found] = self.rows((EARLIER, (self.named(agent), self.named(session), sessions)))
-        newest = [(query, (n,)) for n, _ in found for query in (NEWEST_AWAY, NEWEST_STATES)]
-        rows = iter(self.rows(*newest))
-        return [
-            SessionExcerpt(name, [record_of(row) for row in (*next(rows), *next(rows))])
-            for _, name in found
-        ]
-
-    def tombstone(self, key: str) -> tuple[str, str] | None:
-        """Return when a payload was removed, in UTC, and by which rule.
-
-        Raises:
-            StoreError: the state cannot be read.
-        """
-        [rows] = self.rows(("SELECT removed, rule FROM tombstone WHERE content = ?", (key,)))
-        return (rows[0][0], rows[0][1]) if rows else None
-
-    def unconsolidated(self) -> list[str]:
-        """Return the names of the sessions that changed since their consolidation.
-
-        Raises:
-            StoreError: the state cannot be read.
-        """
-        query = "SELECT name FROM session WHERE changes > consolidated ORDER BY number"
-        return [name for (name,) in self.rows((query, ()))[0]]
-
-    def agent_of(self, session: str) -> str | None:
-        """Return the agent of a session; None where there is no such session.
-
-        Raises:
-            StoreError: the state cannot be read.
-        """
-        [rows] = self.rows(("SELECT agent FROM session WHERE name = ?", (self.named(session),)))
-        return str(rows[0][0]) if rows else None
-
-
-class Ledger(SessionRows):
-    """The entries and commitments of one session."""
-
-    def __init__(
-        self,
-        state: StateDir,
-        session: str,
-        journal: Journal | None = None,
-        busy_seconds: float | None = None,
-        mark: str = "",
-    ) -> None:
-        """Open a session; its raw conversation is written where there is a journal.
-
-        `mark` is that of a state without sessions; without it, one is drawn.
-        """
-        self.busy_seconds = busy_seconds
-        """How long all writes from now on wait for others; None is `sqlite.BUSY_SECONDS` each."""
-        self._state = state
-        self._session = session
-        self._journal = journal
-        self._number = 0
-        self._holder = database.new_holder()
-        self._connection: sqlite3.Connection | None = None
-        with database.as_store_error(state):
-            self._connection = database.connected(state)
-            try:
-                with transaction(self._connection, busy_seconds):
-                    named = (storable(session), time.time(), mark or database.new_mark())
-                    self._connection.execute(BEGIN, named)
-                    self._number, self.mark = self._found()
-                    self._hold()
-                self._changes = self._seen_changes = self._counted()
-            except BaseException:
-                self._connection.close()
-                raise
-
-    @property
-    def _db(self) -> sqlite3.Connection:
-        """The open database; one that rests is opened again, and has to have the session."""
-        if self._connection is None:
-            self._state.database.stat()  # SQLite would make an empty file in place of a removed one
-            self._connection = database.connected(self._state)
-            self._number, self.mark = self._found()
-        return self._connection
-
-    def _found(self) -> tuple[int, str]:
-        """Return the number of the session, and the mark of its ids."""
-        query = "SELECT number, mark FROM session WHERE name = ?"
-        row = self._db.execute(query, (storable(self._session),)).fetchone()
-        if row is None:
-            raise StoreError(f"session {self._session!r} was removed from {self._state.root}")
-        return int(row[0]), str(row[1])
-
-    def _hold(self) -> None:
-        """Note that this process has the session open, in place of processes that have died."""
-        own = f"{HOLDERS} WHERE session.number = ?"
-        for _, process, active_at in self._db.execute(own, (self._number,)).fetchall():
-            if not database.is_held(process, active_at):
-                self._db.execute("DELETE FROM holder WHERE process = ?", (process,))
-        self._db.execute("INSERT INTO holder VALUES (?, ?)", (self._number, self._holder))
-
-    def _stored(self, table: str) -> list[tuple[Any, ...]]:
-        return self._rows(ROWS[table])
-
-    def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
-        """Return the rows of a query about the session, whose number is its first value."""
-        with database.as_store_error(self._state):
-            return self._db.execute(query, (self._number, *values)).fetchall()
-
-    def rest(self) -> None:
-        """Close the file until it is used again."""
-        if self._connection is not None:
-            self._connection.close()
-        self._connection = None
-
-    def has_changed(self) -> bool:
-        """Return whether another process has written entries since the last call of this method."""
-        with database.as_store_error(self._state):
-            before, self._seen_changes = self._seen_changes, self._counted()
-        return self._seen_changes != before
-
-    def last_call(self, before_turn: int | None = None) -> ModelCall | None:
-        """Return the request that was sent last, in any turn or before one."""
-        bound = before_turn if before_turn is not None else 1 << 62
-        query = f"{CALLS} WHERE session = ? AND turn < ? ORDER BY turn DESC LIMIT 1"
-        return next((ModelCall(*row) for row in self._rows(query, bound)), None)
-
-    def go_on_from(self, turn: int) -> None:
-        """Let the sums of all calls stand before a turn: the list has fewer turns than were paid for."""
-        with self._transaction() as db:
-            query = "SELECT max(turn) FROM call WHERE session = ?"
-            (last,) = db.execute(query, (self._number,)).fetchone()
-            query = "DELETE FROM call WHERE session = ? AND turn BETWEEN ? AND ?"
-            db.execute(query, (self._number, turn - 1, last - 1))
-            query = "UPDATE call SET turn = ? WHERE session = ? AND turn = ?"
-            db.execute(query, (turn - 1, self._number, last))
-
-    def put(self, store: ContentStore, content: bytes, parts: Iterable[str] = ()) -> None:
-        """Store a payload before the commit that names it; that on the disk may refer to `parts`."""
-        if isinstance(store, DiskStore):
-            store.put(content, parts)
-        else:
-            store.put(content)
-
-    def is_lost(self, store: ContentStore, key: str) -> bool:
-        """Return whether a payload is damaged or gone, and no garbage collection removed it."""
-        query = "SELECT 1 FROM tombstone WHERE content = ?"
-        with database.as_store_error(self._state):
-            return bool(damage(store, key)) and not self._db.execute(query, (key,)).fetchone()
-
-    def commit(self, turn: TurnRows) -> None:
-        """Write all that a turn brought, in one transaction.
-
-        The messages of the call before its first new one are in the ledger already, and those after
-        are removed. So are calls of later turns, which belong to a list that its owner has cut since.
-
-        Raises:
-            StoreError: the file is locked, full, damaged or gone; then nothing was written.
-        """
-        number, call = self._number, turn.call
-        with self._change() as db:
-            self._save(db, turn.records)
-            named = {"session": number, "turn": call.turn}
-            db.executemany(DECIDE, [named | asdict(decision) for decision in turn.decisions])
-            db.executemany(MEASURE, [(number, *row) for row in turn.measures])
-            gone = [(number, record.entry.id) for record in turn.records]
-            db.executemany("DELETE FROM candidate WHERE session = ? AND id = ?", gone)
-            db.executemany(CANDIDATE, [(number, *candidate_row(text)) for text in turn.candidates])
-            db.execute("DELETE FROM call WHERE session = ? AND turn > ?", (number, call.turn))
-            db.execute(WRITE_CALL, (number, *astuple(call)))
-            self._save_sent(db, turn.sent)
-            self._append(db, turn.raw, lambda: call_fields(call, turn.decisions, turn.records))
-
-    def _save(self, db: sqlite3.Connection, records: Iterable[Record]) -> None:
-        db.executemany(SAVE, [(self._number, *row_of(record)) for record in records])
-
-    def _save_sent(self, db: sqlite3.Connection, sent: SentMessages) -> None:
-        first, keys, weights, encoding = sent
-        other = "UPDATE session SET encoding = ? WHERE number = ? AND encoding != ?"
-        if db.execute(other, (encoding, self._number, encoding)).rowcount:
-            db.execute("UPDATE sent SET tokens = 0 WHERE session = ?", (self._number,))
-        db.execute("DELETE FROM sent WHERE session = ? AND number >= ?", (self._number, first))
-        rows = zip(itertools.repeat(self._number), itertools.count(first), keys, weights)
-        db.executemany("INSERT INTO sent VALUES (?, ?, ?, ?)", rows)
-
-    def save(self, *records: Record, raw: RawList | None = None) -> None:
-        """Write entries again, after an access; `raw` is the list as it ended, for the journal.
-
-        A state waits for the disk: no list has it, from which a call could write it again.
-        """
-        is_state = any(record.entry.type == "state" for record in records)
-        with self._synced() if is_state else contextlib.nullcontext(), self._change() as db:
-            self._save(db, records)
-            self._append(db, raw, dict)
-
-    def _append(
-        self, db: sqlite3.Connection, raw: RawList | None, fields: Callable[[], dict[str, Any]]
-    ) -> None:
-        """Write what a list adds to the raw conversation."""
-        if self._journal and raw is not None:
-            found = lambda after: reader.rows(db, self._number, after)  # noqa: E731
-            row = (self._number, self._journal.lines(found, raw, fields()))
-            query = "INSERT INTO conversation (session, lines) VALUES (?, ?)"
-            self._journal.last = db.execute(query, row).lastrowid or 0
-
-    def is_archived(self) -> bool:
-        """Return whether the raw conversation of the session is stored."""
-        query = "SELECT EXISTS (SELECT 1 FROM conversation WHERE session = ?)"
-        return bool(self._rows(query)[0][0])
-
-    # What outlives the session
-
     def agent(self, named: str = "") -> str:
         """Return the agent of the session, which is the first that is named.
 
         Raises:
             ValueError: it belongs to another agent; the ledger is closed then.
         """
-        if named:
-            with self._transaction() as db:
-                query = "UPDATE session SET agent = ? WHERE number = ? AND agent = ''"
-                db.execute(query, (storable(named), self._number))
-        ((owner,),) = self._rows("SELECT agent FROM session WHERE number = ?")
-        if named and owner != storable(named):
+        owner, wanted = self._row[0], storable(named)
+        if wanted and not owner:
+            query = "UPDATE session SET agent = ? WHERE number = ? AND agent = ''"
+            own = (ROWS["session"], (self._number,))
+            self._fetched["session"] = self._together((query, (wanted, self._number)), own)[1]
+            owner = self._read_row()[0]
+        if wanted and owner != wanted:
             self.close()
             raise ValueError(
                 f"session {self._session!r} belongs to the agent {owner!r}; name another session"
@@ -512,216 +424,338 @@ class Ledger(SessionRows):
 
     def pending(self) -> int:
         """Return the number of the last change where it is not consolidated yet, else 0."""
-        query = "SELECT changes, consolidated FROM session WHERE number = ?"
-        ((changes, consolidated),) = self._rows(query)
+        _, changes, consolidated, _ = self._read_row()
         return int(changes) if changes > consolidated else 0
 
     def is_shared(self) -> bool:
         """Return whether another process has changed the session since this ledger was opened."""
-        with database.as_store_error(self._state):
-            return self._counted() != self._changes
+        return bool(self._read_row()[1] != self._changes)
 
-    def _counted(self) -> int:
-        query = "SELECT changes FROM session WHERE number = ?"
-        row = self._db.execute(query, (self._number,)).fetchone()
-        if row is None:
-            raise StoreError(f"session {self._session!r} was removed from {self._state.root}")
-        return int(row[0])
+    def is_archived(self) -> bool:
+        """Return whether the raw conversation of the session is stored."""
+        query = "SELECT 1 FROM conversation WHERE session = ? LIMIT 1"
+        return bool(self._together((query, (self._number,)))[0])
+
+    def context_load(self) -> str | None:
+        """Return the text in front of the first message; None where it is not settled."""
+        return None if self._row[3] is None else self._row[3].decode()
+
+    # Writing
+
+    def put(self, store: ContentStore, content: bytes, parts: Iterable[str] = ()) -> None:
+        """Store a payload before the commit that names it, or with it; that on the disk may refer to `parts`."""
+        if store is self._payloads:
+            self._waiting.append(self._payloads.row_of(content))
+        elif isinstance(store, DiskStore):
+            store.put(content, parts)
+        else:
+            store.put(content)
+
+    def is_lost(self, store: ContentStore, key: str) -> bool:
+        """Return whether a payload is damaged or gone, and no garbage collection removed it.
+
+        One that was written with its rows never is.
+        """
+        query = "SELECT 1 FROM tombstone WHERE content = ?"
+        return (
+            store is not self._payloads
+            and bool(damage(store, key))
+            and not self._together((query, (key,)))[0]
+        )
+
+    def commit(self, turn: TurnRows) -> None:
+        """Write all that a turn brought, in one transaction.
+
+        The messages of the call before its first new one are in the ledger already, and those after
+        are removed. So are calls of later turns, which belong to a list that its owner has cut since.
+
+        Raises:
+            StoreError: the state is locked, full, damaged or gone; then nothing was written.
+        """
+        number, call = self._number, turn.call
+        fields = functools.partial(call_fields, call, turn.decisions, turn.records)
+        with self._change(turn.raw, fields) as encoding:
+            db = self._db
+            self._save(turn.records)
+            named = {"session": number, "turn": call.turn}
+            db.run_many(
+                DECIDE,
+                [
+                    named | asdict(each) | {"reason": each.reason.encode()}
+                    for each in turn.decisions
+                ],
+            )
+            db.run_many(MEASURE, [(number, *row) for row in turn.measures])
+            if turn.records:
+                gone = json.dumps([record.entry.id for record in turn.records])
+                query = "DELETE FROM candidate WHERE session = ? AND id IN (SELECT value FROM json_each(?))"
+                db.run(query, (number, gone))
+            db.run_many(CANDIDATE, [(number, *candidate_row(text)) for text in turn.candidates])
+            self._write_call(call)
+            self._write_sent(turn.sent, encoding)
+
+    def _write_call(self, call: ModelCall) -> None:
+        """Write the call of a turn; a second one finds in the cache what the first one paid for."""
+        before = [each for each in self._calls if each.turn <= call.turn]
+        if len(before) < len(self._calls):
+            [rows] = self._db.together((TWO_CALLS, (self._number, call.turn + 1)))
+            before = [ModelCall(*row) for row in rows]
+        if before and before[0].turn == call.turn:
+            first, *before = before
+            call = replace(
+                call,
+                raw_cost=max(call.raw_cost, first.raw_cost),
+                sent_cost=max(call.sent_cost, first.sent_cost),
+                edit_cost=max(call.edit_cost, first.edit_cost),
+            )
+        self._db.run("DELETE FROM call WHERE session = ? AND turn >= ?", (self._number, call.turn))
+        self._db.run(WRITE_CALL, (self._number, *astuple(call)))
+        self._calls = [call, *before][:2]
+
+    def _write_sent(self, sent: SentMessages, before: str) -> None:
+        """Write the messages of a call; `before` is the vocabulary that counted the earlier ones."""
+        (first, keys, weights, encoding), db, number = sent, self._db, self._number
+        if encoding != before:
+            db.run("UPDATE session SET encoding = ? WHERE number = ?", (encoding, number))
+            db.run("UPDATE sent SET tokens = 0 WHERE session = ?", (number,))
+        db.run("DELETE FROM sent WHERE session = ? AND number >= ?", (number, first))
+        if keys:
+            db.run(SENT, (number, first, json.dumps(list(zip(keys, weights, strict=True)))))
+
+    def save(self, *records: Record, raw: RawList | None = None) -> None:
+        """Write entries again, after an access; `raw` is the list as it ended, for the journal.
+
+        A state waits for the disk: no list has it, from which a call could write it again.
+        """
+        is_state = any(record.entry.type == "state" for record in records)
+        with self._change(raw, dict, is_synced=is_state):
+            self._save(records)
+
+    def _save(self, records: Iterable[Record]) -> None:
+        self._db.run_many(
+            SAVE, [{"session": self._number, **columns_of(record)} for record in records]
+        )
+
+    def go_on_from(self, turn: int) -> None:
+        """Let the sums of all calls stand before a turn: the list has fewer turns than were paid for."""
+        with self._change(None, dict):
+            last = replace(self._calls[0], turn=turn - 1)
+            self._db.run(
+                "DELETE FROM call WHERE session = ? AND turn >= ?", (self._number, turn - 1)
+            )
+            self._db.run(WRITE_CALL, (self._number, *astuple(last)))
+            [rows] = self._db.together((TWO_CALLS, (self._number, EVER)))
+            self._calls = [ModelCall(*row) for row in rows]
+
+    def settle_context_load(self, text: str, tokens: int, records: Iterable[Record]) -> str:
+        """Settle the text in front of the first message, with its entries; the first one holds."""
+        query = (
+            "UPDATE session SET context_load = ?, context_load_tokens = ?"
+            " WHERE number = ? AND context_load IS NULL RETURNING number"
+        )
+        with self._timed() as seconds, self._db.transaction(seconds):
+            if self._db.rows(query, (storable(text).encode(), tokens, self._number)):
+                self._save(records)
+        self._fetched.clear()
+        self._read_row()
+        return self.context_load() or ""
 
     def consolidated(self, change: int) -> None:
         """Record that everything up to a change is consolidated."""
         query = "UPDATE session SET consolidated = max(consolidated, ?) WHERE number = ?"
-        with self._transaction() as db:
-            db.execute(query, (change, self._number))
-
-    def context_load(self) -> str | None:
-        """Return the text in front of the first message; None where it is not settled."""
-        ((text,),) = self._rows("SELECT context_load FROM session WHERE number = ?")
-        return None if text is None else str(text)
-
-    def settle_context_load(self, text: str, tokens: int, records: Iterable[Record]) -> str:
-        """Settle the text in front of the first message, with its entries; the first one holds."""
-        with self._transaction() as db:
-            changed = db.execute(
-                "UPDATE session SET context_load = ?, context_load_tokens = ?"
-                " WHERE number = ? AND context_load IS NULL",
-                (storable(text), tokens, self._number),
-            )
-            if changed.rowcount:
-                self._save(db, records)
-        return self.context_load() or ""
-
-    def check(self) -> list[str]:
-        """Return a sentence for each thing that is wrong with the file; empty when all is well."""
-        with database.as_store_error(self._state):
-            found = [row[0] for row in self._db.execute("PRAGMA integrity_check")]
-        orphans = self._rows(
-            "SELECT entry_id FROM decision WHERE session = ?1"
-            " AND entry_id NOT IN (SELECT id FROM entry WHERE session = ?1)"
-        )
-        problems = [f"{self._state.database}: {text}" for text in found if text != "ok"]
-        return problems + [
-            f"{self._session}: decision on unknown entry {id_}" for (id_,) in orphans
-        ]
+        with self._timed() as seconds, self._db.transaction(seconds):
+            self._db.run(query, (change, self._number))
 
     def pack(self, min_bytes: int = 0) -> None:
-        """Pack the lines of the raw conversation, where they have `min_bytes` or more.
+        """Pack the lines of the raw conversation, where a file has `min_bytes` or more of them.
 
         Raises:
             StoreError: it cannot be read or written; then it stays as it is.
         """
         try:
-            with database.as_store_error(self._state):
-                pack(self._db, self._number, min_bytes, self.busy_seconds)
+            if self._db.is_local:
+                with self._timed() as seconds:
+                    pack(self._db, self._number, min_bytes, seconds)
         except packing.DamagedError as damage:
             raise StoreError(f"a conversation cannot be packed: {damage}") from damage
 
     def close(self) -> None:
-        """Close the file; a second time does nothing."""
+        """Use the session no more; a second time does nothing."""
         holder, self._holder = self._holder, ""
         if holder:
-            with contextlib.suppress(StoreError), self._transaction() as db:
-                db.execute("DELETE FROM holder WHERE process = ?", (holder,))
-        if self._connection is not None:
-            self._connection.close()
+            gone = "DELETE FROM holder WHERE process = ?", (holder,)
+            with contextlib.suppress(StoreError), self._timed() as seconds:
+                self._db.together(gone, seconds=seconds)
+        self._is_closed = True
+        self._db.close()
 
     @contextlib.contextmanager
-    def _change(self) -> Iterator[sqlite3.Connection]:
-        """Write a change of the session, which other processes take up."""
+    def _change(
+        self, raw: RawList | None, fields: Callable[[], dict[str, Any]], *, is_synced: bool = False
+    ) -> Iterator[str]:
+        """Write a change of the session, which other processes take up; on a server in two round trips.
+
+        The first locks the session and reads what others have written; it yields the vocabulary that
+        counted `sent`.
+        """
+        number, journal = self._number, self._journal if raw else None
+        payloads, self._waiting = self._waiting, []
+        calls = self._calls
         try:
-            with self._transaction() as db:
-                yield db
-                db.execute(CHANGED, (time.time(), self._number))
+            with self._timed() as seconds, self._db.transaction(seconds, is_synced=is_synced):
+                after = journal.last if journal else EVER
+                changed, others, last = self._db.together(
+                    (CHANGED, (time.time(), number)),
+                    (LINES, (number, after)),
+                    (TWO_CALLS, (number, EVER)),
+                )
+                (encoding,) = self._expected(changed)
+                self._calls = [ModelCall(*row) for row in last]
+                yield encoding
+                if payloads and self._payloads is not None:
+                    self._payloads.write(self._db, payloads)
+                if journal and raw:
+                    self._append(journal, raw, fields(), after, others)
         except BaseException:
+            self._calls = calls
             if self._journal:
                 self._journal.forget()
             raise
+        if journal:
+            journal.last += 1
+        self._fetched.clear()
         self._changes += 1
         self._seen_changes += 1
 
-    @contextlib.contextmanager
-    def _synced(self) -> Iterator[None]:
-        """Let the transactions of a `with` block wait for the disk."""
-        with database.as_store_error(self._state):
-            self._db.execute("PRAGMA synchronous = FULL")
-        try:
-            yield
-        finally:
-            with database.as_store_error(self._state):
-                self._db.execute("PRAGMA synchronous = NORMAL")
+    def _append(
+        self, journal: Journal, raw: RawList, fields: dict[str, Any], after: int, others: list[Row]
+    ) -> None:
+        """Write what a list adds to the raw conversation."""
 
-    @contextlib.contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with database.as_store_error(self._state):
-            self._state.database.stat()  # SQLite would go on writing into a file that was removed
-            db, asked = self._db, time.monotonic()
-            try:
-                with transaction(db, self.busy_seconds):
-                    yield db
-            finally:
-                if self.busy_seconds:
-                    self.busy_seconds = max(0.0, self.busy_seconds - time.monotonic() + asked)
+        def rows(known: int) -> list[tuple[int, bytes]]:
+            found = others if known == after else self._db.rows(LINES, (self._number, known))
+            if self._db.is_local:
+                return [(number, lines) for number, lines in found]
+            return [(number, reader.readable(lines)) for number, lines in found]
+
+        lines = journal.lines(rows, raw, fields)
+        packed = lines if self._db.is_local else packing.packed(lines, LEVEL)
+        query = "INSERT INTO conversation (session, number, lines) VALUES (?, ?, ?)"
+        self._db.run(query, (self._number, journal.last + 1, packed))
 
 
 # Over all sessions
 
 
-def activity(state: StateDir) -> dict[str, float]:
-    """Return when each session was last active, in seconds since 1970; infinite where it is open.
+def entry_of(db: Database, entry_id: str) -> tuple[str, Record] | None:
+    """Return the session that has an entry of an id, and the entry.
 
     Raises:
-        StoreError: the state cannot be read.
+        StoreError: the state cannot be read, or the entry is damaged.
     """
-    with database.reading(state) as db:
-        is_open = open_sessions(db)
-        rows = db.execute("SELECT number, name, active_at FROM session ORDER BY number")
-        return {name: math.inf if number in is_open else at for number, name, at in rows}
+    rows = db.rows(OWNER, (storable(entry_id),))
+    return (rows[0][0], record_of(rows[0][1:])) if rows else None
 
 
-def stored_sessions(state: StateDir, *, damaged: bool = False) -> list[StoredSession]:
+def earlier(db: Database, session: str, agent: str, sessions: int) -> list[SessionExcerpt]:
+    """Return the other sessions of an agent, the one that was written last first.
+
+    Raises:
+        StoreError: the state cannot be read, or an entry is damaged.
+    """
+    found = db.rows(EARLIER, (storable(agent), storable(session), sessions))
+    newest = ((NEWEST_AWAY, f"{ADOPTED}:".encode()), (NEWEST_STATES, f"{STATE}:".encode()))
+    queries = [(query, (n, kind)) for n, _ in found for query, kind in newest]
+    rows = iter(db.together(*queries))
+    return [
+        SessionExcerpt(name, [record_of(row) for row in (*next(rows), *next(rows))])
+        for _, name in found
+    ]
+
+
+def claimed(db: Database, idle_seconds: float, seconds: float) -> str | None:
+    """Return a session that is due for its consolidation, which no other worker gets for some time.
+
+    Due is one that changed since its last consolidation, and not for `idle_seconds`. A worker that
+    dies loses nothing: after `seconds` another one claims the session.
+    """
+    now = time.time()
+    name: str | None = db.value(CLAIM, (now + seconds, now - idle_seconds, now))
+    return name
+
+
+def activity(db: Database) -> dict[str, float]:
+    """Return when each session was last active, in seconds since 1970; infinite where it is open."""
+    is_open = open_sessions(db)
+    rows = db.rows("SELECT number, name, active_at FROM session ORDER BY number")
+    return {name: math.inf if number in is_open else at for number, name, at in rows}
+
+
+def stored_sessions(db: Database, *, damaged: bool = False) -> list[StoredSession]:
     """Return every session; entries that cannot be read are named where `damaged` ones are wanted.
 
     Raises:
         StoreError: the state cannot be read, or an entry is damaged and `damaged` is not set.
     """
-    with database.reading(state) as db:
-        is_open = open_sessions(db)
-        found = []
-        for number, name, active_at, turn in db.execute(SESSIONS).fetchall():
-            records, unread = [], []
-            for row in db.execute(f"{ENTRIES} ORDER BY number", (number,)):
-                try:
-                    records.append(record_of(row))
-                except StoreError:
-                    if not damaged:
-                        raise
-                    unread.append(row[0])
-            at = math.inf if number in is_open else active_at
-            found.append(StoredSession(name, at, turn, tuple(records), tuple(unread)))
+    is_open = open_sessions(db)
+    found = []
+    for number, name, active_at, turn in db.rows(SESSIONS):
+        records, unread = [], []
+        for row in db.rows(f"{ENTRIES} ORDER BY number", (number,)):
+            try:
+                records.append(record_of(row))
+            except StoreError:
+                if not damaged:
+                    raise
+                unread.append(row[0])
+        at = math.inf if number in is_open else active_at
+        found.append(StoredSession(name, at, turn, tuple(records), tuple(unread)))
     return found
 
 
-def last_calls(state: StateDir) -> dict[str, ModelCall]:
-    """Return the last request of each session that has sent one, by the session's name.
-
-    Raises:
-        StoreError: the state cannot be read.
-    """
-    with database.reading(state) as db:
-        rows = db.execute(LAST_CALLS)
-        return {name: ModelCall(*call) for *call, name in rows}
+def last_calls(db: Database) -> dict[str, ModelCall]:
+    """Return the last request of each session that has sent one, by the session's name."""
+    return {name: ModelCall(*call) for *call, name in db.rows(LAST_CALLS)}
 
 
-def expect_closed(state: StateDir, session: str) -> None:
-    """Raise `StoreError` where a process has a session open."""
-    with database.reading(state) as db:
-        _expect_closed(db, session)
-
-
-def forget(db: sqlite3.Connection, session: str) -> None:
+def forget(db: Database, session: str) -> None:
     """Remove the rows of a session, and those of hooks and proxies, in the open transaction.
 
     Raises:
-        StoreError: a process has it open.
-        sqlite3.Error: the rows cannot be removed.
+        StoreError: a process has it open, or the rows cannot be removed.
     """
-    _expect_closed(db, session)
-    db.execute("DELETE FROM session WHERE name = ?", (storable(session),))
-    db.execute("DELETE FROM hook_event WHERE session = ?", (storable(session),))
-    proxy.forget(db, storable(session))
+    expect_closed(db, session)
+    db.run("DELETE FROM session WHERE name = ?", (storable(session),))
+    for table in ("hook_event", "proxy_conversation"):
+        db.run(f"DELETE FROM {table} WHERE session = ?", (storable(session),))
 
 
-def _expect_closed(db: sqlite3.Connection, session: str) -> None:
-    query = "SELECT number FROM session WHERE name = ?"
-    row = db.execute(query, (storable(session),)).fetchone()
-    if row and row[0] in open_sessions(db):
+def expect_closed(db: Database, session: str) -> None:
+    """Raise `StoreError` where a process has a session open."""
+    number = db.value("SELECT number FROM session WHERE name = ?", (storable(session),))
+    if number in open_sessions(db):
         raise StoreError(f"session {session!r} is open in a process: close it first")
 
 
-def open_sessions(db: sqlite3.Connection) -> set[int]:
-    """Return the numbers of the sessions that a process has open."""
-    rows = db.execute(HOLDERS)
-    return {number for number, process, active_at in rows if database.is_held(process, active_at)}
-
-
-def row_of(record: Record) -> tuple[str | int | bytes, ...]:
+def columns_of(record: Record) -> dict[str, str | int | bytes]:
     """Return the columns of an entry, as `SAVE` takes them."""
     near = record.entry.id + record.tool
-    return (
-        record.entry.id,
-        str(record.origin),
-        record.content,
-        record.form,
-        record.kind,
-        record.tool,
-        record.arguments,
-        record.tokens,
-        record.stage,
-        packed_text(record.shown, near),
-        # pydantic's own JSON writes no lone surrogates
-        packed_text(json.dumps(record.entry.fields()), near + record.content),
-        is_pinned(record.entry),
-    )
+    # pydantic's own JSON writes no lone surrogates
+    entry = packed_text(json.dumps(record.entry.fields()), near + record.content)
+    return {
+        "id": record.entry.id,
+        "origin": str(record.origin).encode(),
+        "content": record.content,
+        "form": record.form,
+        "kind": record.kind,
+        "tool": record.tool.encode(),
+        "arguments": record.arguments.encode(),
+        "tokens": record.tokens,
+        "stage": str(record.stage),
+        "shown": packed_text(record.shown, near),
+        "entry": entry,
+        "is_pinned": int(is_pinned(record.entry)),
+    }
 
 
 def record_of(row: tuple[Any, ...]) -> Record:
@@ -731,7 +765,7 @@ def record_of(row: tuple[Any, ...]) -> Record:
         StoreError: they are damaged.
     """
     entry_id, origin, content, form, kind, tool, arguments, tokens, stage, shown, entry = row
-    origin, tool, arguments = map(_decoded, (origin, tool, arguments))
+    origin, tool, arguments = (text.decode() for text in (origin, tool, arguments))
     near = entry_id + tool
     try:
         return Record(
@@ -750,16 +784,11 @@ def record_of(row: tuple[Any, ...]) -> Record:
         raise StoreError(f"entry {entry_id} is damaged: {failure}") from failure
 
 
-def candidate_row(text: NextText) -> tuple[str, bytes, str, bytes, str]:
+def candidate_row(text: NextText) -> tuple[str, bytes, str, bytes, bytes]:
     """Return the columns of a next text, as `CANDIDATE` takes them."""
     entry_id, fields, stage, shown, note = text
     packed = packed_text(json.dumps(fields), entry_id)
-    return entry_id, packed, stage, packed_text(shown, entry_id), note
-
-
-def _decoded(text: str | bytes) -> str:
-    """Return a text; one that may have a NUL is bytes on an engine whose texts have none."""
-    return text.decode() if isinstance(text, bytes) else text
+    return entry_id, packed, stage, packed_text(shown, entry_id), note.encode()
 
 
 def is_pinned(entry: Entry) -> bool:

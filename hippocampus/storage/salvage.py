@@ -30,15 +30,10 @@ MENDED = """
     INSERT INTO session (number, name, active_at)
     SELECT DISTINCT session, 'recovered-' || session, 0 FROM entry
     WHERE session NOT IN (SELECT number FROM session);
-    DELETE FROM vector WHERE row NOT IN (SELECT row FROM memory);
-    DELETE FROM triple WHERE memory NOT IN (SELECT row FROM memory)
-        OR subject NOT IN (SELECT id FROM entity) OR object NOT IN (SELECT id FROM entity);
-    DELETE FROM entity_name WHERE entity NOT IN (SELECT id FROM entity);
     UPDATE memory SET superseded_by = NULL WHERE superseded_by NOT IN (SELECT id FROM memory);
     INSERT INTO memory_text (memory_text) VALUES ('rebuild')
 """
-"""A session of which only entries are left gets a name; what belonged to a lost memory goes; one that it
-had superseded stays in the past."""
+"""A session of which only entries are left gets a name; a memory that a lost one had superseded stays in the past."""
 LOST = """
     SELECT name, count(DISTINCT entry_id) FROM decision JOIN session ON session.number = decision.session
     WHERE NOT EXISTS (
@@ -120,6 +115,12 @@ def _copied(path: Path, made: Path | str) -> list[str]:
                         found.append(f"{unread[0]} rows of the table {table} cannot be read")
                 for statement in MENDED.split(";"):
                     new.execute(statement)
+                for table in tables:
+                    for key in new.execute(f"PRAGMA foreign_key_list({table})").fetchall():
+                        _, _, parent, column, other, *_ = key
+                        new.execute(
+                            f"DELETE FROM {table} WHERE {column} NOT IN (SELECT {other} FROM {parent})"
+                        )
             found += [f"session {name!r} has lost {n} entries" for name, n in new.execute(LOST)]
             if made != sqlite.IN_MEMORY:
                 new.execute("PRAGMA journal_mode = DELETE")

@@ -1,4 +1,4 @@
-"""What the sessions of a state directory have saved. Nothing is written."""
+"""What the sessions of a state have saved. Nothing is written."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TypedDict
 from hippocampus.entries.entry import Stage
 from hippocampus.prices import Prices
 from hippocampus.storage import ledger
-from hippocampus.storage.state_dir import StateDir
+from hippocampus.storage.database import Database
 
 
 class Savings(TypedDict):
@@ -32,15 +32,15 @@ class Savings(TypedDict):
     """What the next call costs for its input once the provider's cache has expired."""
 
 
-def savings(state: StateDir, prices: Prices) -> list[Savings]:
+def savings(db: Database, prices: Prices) -> list[Savings]:
     """Return the figures of each session, the newest last.
 
     Raises:
         StoreError: the state cannot be read.
     """
     found = []
-    calls = ledger.last_calls(state)
-    for stored in sorted(ledger.stored_sessions(state), key=lambda each: each.active_at):
+    calls = ledger.last_calls(db)
+    for stored in sorted(ledger.stored_sessions(db), key=lambda each: each.active_at):
         call = calls.get(stored.name) or ledger.ModelCall(0, 0, 0, 0)
         resumed = prices.call_cost(0, call.sent_tokens)
         found.append(

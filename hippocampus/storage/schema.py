@@ -1,15 +1,17 @@
-"""Every table of a state directory's database, `state.sqlite3`, and of a fact store of its own. SQL text only.
+"""Every table of a state, in the SQL of SQLite; `postgres.dialect` spells it for a server. SQL text only.
 
-A migration that has shipped is never edited; a change is a further one.
+A column stands on a line of its own, or in a table of one line. A migration that has shipped is never
+edited; a change is a further one.
 """
 
 from __future__ import annotations
 
 from hippocampus.storage.migrations import Migration, Schema
 
-SESSIONS = """
--- active_at: the last change. consolidated: how many of the changes are. encoding: which counted `sent`.
+TABLES = """
+-- Texts that a host or a model wrote are bytes: text holds no NUL on a server. active_at: the last change. consolidated: how many of the changes are. encoding: which counted `sent`.
 -- context_load: the text in front of the first message, NULL until it is settled. mark: opens the ids of entries.
+-- claimed_until: until when a worker has it for its consolidation, in seconds since 1970.
 CREATE TABLE session (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     name TEXT NOT NULL UNIQUE,
@@ -19,15 +21,11 @@ CREATE TABLE session (
     changes INTEGER NOT NULL DEFAULT 0,
     consolidated INTEGER NOT NULL DEFAULT 0,
     encoding TEXT NOT NULL DEFAULT '',
-    context_load TEXT,
-    context_load_tokens INTEGER NOT NULL DEFAULT 0
+    context_load BLOB,
+    context_load_tokens INTEGER NOT NULL DEFAULT 0,
+    claimed_until REAL NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX session_by_agent ON session (agent, active_at);
-CREATE TABLE holder (
-    session INTEGER NOT NULL REFERENCES session(number) ON DELETE CASCADE,
-    process TEXT NOT NULL,
-    UNIQUE (session, process)
-) STRICT;
 -- content: the key of its payload. form: text, blocks, object, or messages for a digest. arguments: of
 -- the call. shown: its text in the view. entry: the `Entry` as JSON. Both are packed (`packing.packed_text`)
 -- with the id, the tool and, for `entry`, the content.
@@ -35,20 +33,21 @@ CREATE TABLE entry (
     number INTEGER PRIMARY KEY,
     session INTEGER NOT NULL REFERENCES session(number) ON DELETE CASCADE,
     id TEXT NOT NULL,
-    origin TEXT NOT NULL,
+    origin BLOB NOT NULL,
     content TEXT NOT NULL,
     form TEXT NOT NULL,
     kind TEXT NOT NULL,
-    tool TEXT NOT NULL,
-    arguments TEXT NOT NULL,
+    tool BLOB NOT NULL,
+    arguments BLOB NOT NULL,
     tokens INTEGER NOT NULL,
     stage TEXT NOT NULL,
     shown BLOB NOT NULL,
     entry BLOB NOT NULL,
     is_pinned INTEGER NOT NULL,
-    UNIQUE (id, session),
-    UNIQUE (session, origin)
+    UNIQUE (id, session)
 ) STRICT;
+CREATE INDEX entry_of_session ON entry (session);
+CREATE INDEX entry_of_origin ON entry /* USING hash */ (origin);
 -- The next text of an entry that was weighed and not committed, shown and entry packed with the id. A
 -- process that goes on with the session weighs the same. entry: its `NEXT_FIELDS`. note: the line of the text that is not of the entry.
 CREATE TABLE candidate (
@@ -58,24 +57,24 @@ CREATE TABLE candidate (
     stage TEXT NOT NULL,
     shown BLOB NOT NULL,
     entry BLOB NOT NULL,
-    note TEXT NOT NULL,
+    note BLOB NOT NULL,
     UNIQUE (session, id)
 ) STRICT;
--- The raw conversation, appended by each turn. lines: JSON lines (`archive.records`), packed once the session
--- has ended.
+-- The raw conversation, appended by each turn. lines: JSON lines (`archive.records`), packed on a server, and
+-- in a file once the session has ended.
 CREATE TABLE conversation (
-    number INTEGER PRIMARY KEY,
     session INTEGER NOT NULL REFERENCES session(number) ON DELETE CASCADE,
-    lines BLOB NOT NULL
+    number INTEGER NOT NULL,
+    lines BLOB NOT NULL,
+    PRIMARY KEY (session, number)
 ) STRICT;
-CREATE INDEX conversation_of_session ON conversation (session);
 CREATE TABLE decision (
     number INTEGER PRIMARY KEY,
     session INTEGER NOT NULL REFERENCES session(number) ON DELETE CASCADE,
     entry_id TEXT NOT NULL,
     turn INTEGER NOT NULL,
     stage TEXT NOT NULL,
-    reason TEXT NOT NULL,
+    reason BLOB NOT NULL,
     saves INTEGER NOT NULL,
     costs REAL NOT NULL
 ) STRICT;
@@ -91,7 +90,7 @@ CREATE TABLE call (
     sent_cost REAL NOT NULL,
     edit_cost REAL NOT NULL,
     marks TEXT NOT NULL,
-    UNIQUE (session, turn)
+    PRIMARY KEY (session, turn)
 ) STRICT;
 -- The messages of the last request. key: a hash of the words. tokens: 0 is not known.
 CREATE TABLE sent (
@@ -113,32 +112,36 @@ CREATE TABLE measure (
 -- What consolidations have read, by key. shown: what files show of it, as JSON, empty for nothing, NULL once
 -- they do.
 CREATE TABLE consolidated (
+    number INTEGER PRIMARY KEY,
     session INTEGER NOT NULL REFERENCES session(number) ON DELETE CASCADE,
     key TEXT NOT NULL,
     shown TEXT,
-    PRIMARY KEY (session, key)
-) STRICT
-"""
-TOMBSTONES = """
-CREATE TABLE tombstone (content TEXT PRIMARY KEY, removed TEXT NOT NULL, rule TEXT NOT NULL) STRICT
-"""
-EDGES = """
-CREATE TABLE proxy_conversation (
-    session TEXT PRIMARY KEY, tip TEXT NOT NULL, sent REAL NOT NULL
+    UNIQUE (session, key)
 ) STRICT;
-CREATE TABLE proxy_chain (chain TEXT PRIMARY KEY, session TEXT NOT NULL) STRICT;
+CREATE TABLE tombstone (content TEXT PRIMARY KEY, removed TEXT NOT NULL, rule TEXT NOT NULL) STRICT;
+CREATE TABLE proxy_conversation (session TEXT PRIMARY KEY, tip TEXT NOT NULL, sent REAL NOT NULL) STRICT;
+CREATE INDEX proxy_by_tip ON proxy_conversation (tip);
+CREATE INDEX proxy_by_time ON proxy_conversation (sent);
+CREATE TABLE proxy_chain (
+    chain TEXT PRIMARY KEY,
+    session TEXT NOT NULL REFERENCES proxy_conversation(session) ON DELETE CASCADE
+) STRICT;
+CREATE INDEX proxy_chain_of_session ON proxy_chain (session);
 CREATE TABLE proxy_rounds (
-    chain TEXT PRIMARY KEY, session TEXT NOT NULL, rounds TEXT NOT NULL
+    chain TEXT PRIMARY KEY,
+    session TEXT NOT NULL REFERENCES proxy_conversation(session) ON DELETE CASCADE,
+    rounds TEXT NOT NULL
 ) STRICT;
-CREATE TABLE caller_key (secret BLOB NOT NULL) STRICT;
-INSERT INTO caller_key VALUES (randomblob(32));
+CREATE INDEX proxy_rounds_of_session ON proxy_rounds (session);
 CREATE TABLE hook_event (
-    number INTEGER PRIMARY KEY, at REAL NOT NULL, session TEXT NOT NULL, fields TEXT NOT NULL
+    number INTEGER PRIMARY KEY,
+    at REAL NOT NULL,
+    session TEXT NOT NULL,
+    fields TEXT NOT NULL
 ) STRICT;
-CREATE INDEX hook_event_of_session ON hook_event (session)
-"""
-FACTS = """
--- Values under keys: the embedding model, the identity that the record of the memory file names.
+CREATE INDEX hook_event_of_session ON hook_event (session);
+-- Values under keys: the embedding model, the identity that the record of the memory file names, the key by
+-- which a proxy hashes the names of callers.
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 CREATE TABLE memory (
     row INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -162,7 +165,7 @@ CREATE TABLE memory (
     valid_from REAL NOT NULL,
     valid_until REAL,
     ended REAL,
-    until REAL AS (min(coalesce(valid_until, ended), coalesce(ended, valid_until))) VIRTUAL,
+    until REAL GENERATED ALWAYS AS (CASE WHEN ended < valid_until OR valid_until IS NULL THEN ended ELSE valid_until END) STORED,
     known_until REAL,
     superseded_by TEXT,
     removed TEXT,
@@ -175,11 +178,6 @@ CREATE INDEX memory_hash ON memory (hash);
 CREATE INDEX memory_turn ON memory (session, turn) WHERE turn IS NOT NULL;
 CREATE INDEX memory_superseded ON memory (superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX memory_agent ON memory (agent, type);
-CREATE VIEW memory_body AS SELECT row, coalesce(indexed, content) AS body FROM memory;
-CREATE VIRTUAL TABLE memory_text USING fts5(
-    body, content='memory_body', content_rowid='row',
-    tokenize='porter unicode61 remove_diacritics 2'
-);
 CREATE TABLE entity (
     id INTEGER PRIMARY KEY,
     agent TEXT NOT NULL,
@@ -202,7 +200,7 @@ CREATE TABLE triple (
     valid_from REAL NOT NULL,
     valid_until REAL,
     ended REAL,
-    until REAL AS (min(coalesce(valid_until, ended), coalesce(ended, valid_until))) VIRTUAL,
+    until REAL GENERATED ALWAYS AS (CASE WHEN ended < valid_until OR valid_until IS NULL THEN ended ELSE valid_until END) STORED,
     known_from REAL NOT NULL,
     known_until REAL
 ) STRICT;
@@ -221,4 +219,17 @@ CREATE TABLE block (
 -- The ids of memories that were deleted for good: an id in no table belongs to another store.
 CREATE TABLE forgotten (id TEXT PRIMARY KEY) STRICT
 """
-SCHEMA = Schema("state", (Migration("state", f"{SESSIONS};{TOMBSTONES};{EDGES};{FACTS}"),))
+OF_FILES = """
+-- Which processes have a session open.
+CREATE TABLE holder (
+    session INTEGER NOT NULL REFERENCES session(number) ON DELETE CASCADE,
+    process TEXT NOT NULL,
+    UNIQUE (session, process)
+) STRICT;
+CREATE VIEW memory_body AS SELECT row, coalesce(indexed, content) AS body FROM memory;
+CREATE VIRTUAL TABLE memory_text USING fts5(
+    body, content='memory_body', content_rowid='row',
+    tokenize='porter unicode61 remove_diacritics 2'
+)
+"""
+SCHEMA = Schema("state", (Migration("state", f"{TABLES};{OF_FILES}"),))

@@ -112,13 +112,6 @@ def wipe(db: sqlite3.Connection) -> None:
         raise TimeoutError("a process reads the log, which has what was deleted: try again")
 
 
-def rewrite(path: Path) -> None:
-    """Write a database anew, so that no deleted row is left in its free pages or its log."""
-    with contextlib.closing(connected(path)) as db:
-        db.execute("VACUUM")
-        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-
 @contextlib.contextmanager
 def transaction(db: sqlite3.Connection, busy_seconds: float | None = None) -> Iterator[None]:
     """Write all statements of the block, or none where anything fails, the commit too.
@@ -158,8 +151,7 @@ def is_busy(failure: sqlite3.OperationalError) -> bool:
     return failure.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
-@contextlib.contextmanager
-def reading(path: Path) -> Iterator[sqlite3.Connection]:
+def opened_for_reading(path: Path) -> sqlite3.Connection:
     """Open a file for reading alone, and leave no log next to it that was not there before.
 
     Raises:
@@ -169,9 +161,14 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
     # changes nothing else; one with pages belongs to a process that runs or has crashed, and stays.
     mode = "ro" if _log_bytes(path) else "rw"
     address = f"file:{quote(str(path))}?mode={mode}"
-    with contextlib.closing(sqlite3.connect(address, timeout=BUSY_SECONDS, uri=True)) as db:
-        db.execute("PRAGMA query_only = 1")
-        yield db
+    db = sqlite3.connect(address, timeout=BUSY_SECONDS, isolation_level=None, uri=True)
+    db.execute("PRAGMA query_only = 1")
+    return db
+
+
+def reading(path: Path) -> contextlib.closing[sqlite3.Connection]:
+    """Open a file for reading, for a `with` block."""
+    return contextlib.closing(opened_for_reading(path))
 
 
 def is_open(path: Path) -> bool:

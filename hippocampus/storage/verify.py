@@ -1,4 +1,4 @@
-"""Whether the files of a state directory are sound: every one is read, none is written."""
+"""Whether a state is sound: every file and row of it is read, none is written."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import NamedTuple
 from hippocampus.errors import StoreError
 from hippocampus.storage import gc
 from hippocampus.storage.archive import reader
-from hippocampus.storage.content_store import STORE, ContentStore, DiskStore, damage, opened_store
+from hippocampus.storage.content_store import STORE, ContentStore, DiskStore, damage
+from hippocampus.storage.database import Database
 from hippocampus.storage.ledger import stored_sessions
 from hippocampus.storage.schema import SCHEMA
 from hippocampus.storage.sqlite import FAILURES, reading
-from hippocampus.storage.state import DirectoryState
-from hippocampus.storage.state_dir import StateDir
+from hippocampus.storage.state import StateStore
 
 HEADER_BYTES = 100
 """A database has a header of this size."""
@@ -29,17 +29,27 @@ class Report(NamedTuple):
     """What costs space and nothing else, or is written again when it is needed."""
 
 
-def verify(state: StateDir, store: ContentStore | None = None) -> Report:
-    """Read every file of a state directory; `store` is its content store, if it is not on disk.
+def verify(state: StateStore, store: ContentStore | None = None) -> Report:
+    """Read all of a state; `store` is its content store, if it is another one than its own.
 
     What cannot be opened at all is one of the problems.
     """
-    problems, notes = _state(state), list[str]()
-    readable = not problems
-    notes += _databases(state.index, "search index")
+    layout = state.layout
+    problems = _databases(layout.database, SCHEMA.kind) if layout else []
+    notes = _databases(layout.index, "search index") if layout else []
+    references: dict[str, list[gc.Reference]] | None = None
+    removed: set[str] = set()
     try:
-        with contextlib.nullcontext(store) if store else opened_store(state) as opened:
-            found = _payloads(state, opened, is_readable=readable)
+        with state.reading() as db:
+            problems += _sessions(db)
+            references = gc.references(db)
+            removed = {key for (key,) in db.rows("SELECT content FROM tombstone")}
+    except StoreError as failure:
+        problems = problems or [str(failure)]
+    is_readable = not problems
+    try:
+        with contextlib.nullcontext(store) if store else state.contents() as opened:
+            found = _payloads(references or {}, removed, opened, is_readable=is_readable)
             if isinstance(opened, DiskStore) and not store:
                 notes += opened.strays()
     except StoreError as failure:
@@ -47,36 +57,31 @@ def verify(state: StateDir, store: ContentStore | None = None) -> Report:
     return Report([*found.problems, *problems], [*notes, *found.notes])
 
 
-def _state(state: StateDir) -> list[str]:
-    """Return a sentence for each damage of the database of the sessions."""
-    wrong = _databases(state.database, SCHEMA.kind)
-    try:
-        sessions = stored_sessions(state, damaged=True)
-    except StoreError as failure:
-        return wrong or [str(failure)]
-    return (
-        wrong
-        + [
-            f"session {each.name!r}: entry {entry_id} is damaged"
-            for each in sessions
-            for entry_id in each.damaged
-        ]
-        + [
-            f"session {each.session!r}: its conversation is damaged: {each.damaged}"
-            for each in reader.stored(state)
-            if each.damaged
-        ]
-    )
+def _sessions(db: Database) -> list[str]:
+    """Return a sentence for each damaged entry and conversation."""
+    return [
+        f"session {each.name!r}: entry {entry_id} is damaged"
+        for each in stored_sessions(db, damaged=True)
+        for entry_id in each.damaged
+    ] + [
+        f"session {each.session!r}: its conversation is damaged: {each.damaged}"
+        for each in reader.stored(db)
+        if each.damaged
+    ]
 
 
-def _payloads(state: StateDir, store: ContentStore, *, is_readable: bool) -> Report:
+def _payloads(
+    references: dict[str, list[gc.Reference]],
+    removed: set[str],
+    store: ContentStore,
+    *,
+    is_readable: bool,
+) -> Report:
     """Report on payloads; those to which no entry refers only where the whole state was read."""
-    entries: dict[str, list[str]] = {}
-    with contextlib.suppress(StoreError):
-        for key, references in gc.references(state).items():
-            entries[key] = [
-                f"entry {each.entry_id} of session {each.session!r}" for each in references
-            ]
+    entries = {
+        key: [f"entry {each.entry_id} of session {each.session!r}" for each in found]
+        for key, found in references.items()
+    }
     disk = isinstance(store, DiskStore)
     keys = store.keys() if isinstance(store, DiskStore) else [each.key for each in store.stored()]
     problems = [
@@ -85,10 +90,8 @@ def _payloads(state: StateDir, store: ContentStore, *, is_readable: bool) -> Rep
         if (wrong := damage(store, key))
     ]
     lost = f"is lost; a store of your own is named by {STORE}" if disk else "is lost"
-    for key in sorted(set(entries) - set(keys)):
-        with contextlib.suppress(StoreError):  # the check of the file itself names it
-            if DirectoryState(state).tombstone(key) is None:
-                problems += [f"{each}: its content {key[:12]} {lost}" for each in entries[key]]
+    for key in sorted(entries.keys() - set(keys) - removed):
+        problems += [f"{each}: its content {key[:12]} {lost}" for each in entries[key]]
     unused = sorted(set(keys) - set(entries)) if is_readable else []
     return Report(
         problems,

@@ -35,7 +35,7 @@ def main(path: Path) -> None:
         state.connections.patience_seconds = 120.0
 
         def on_server(_path: str, **options: Any) -> Facts:
-            return Facts(state.of_tenant(uuid.uuid4().hex).facts(TEXT_RULES), **options)
+            return Facts(state.of_tenant(uuid.uuid4().hex).database(TEXT_RULES), **options)
 
         retrieval.Facts = on_server  # type: ignore[misc, assignment]
         report("PostgreSQL")

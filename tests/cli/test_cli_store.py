@@ -10,15 +10,16 @@ from pathlib import Path
 
 import pytest
 from conversations import EAGER, reading, written_at
+from states import stored_sessions
 from typer.testing import CliRunner, Result
 
 from hippocampus import Hippocampus
 from hippocampus.cli.commands import app
 from hippocampus.entries.entry import Entry, Record, Source, Stage
 from hippocampus.entries.origin import MemoryOrigin
-from hippocampus.storage.archive import exported
 from hippocampus.storage.content_store import DiskStore
-from hippocampus.storage.ledger import Ledger, ModelCall, TurnRows, stored_sessions
+from hippocampus.storage.ledger import Ledger, ModelCall, TurnRows
+from hippocampus.storage.state import DirectoryState, state_of
 from hippocampus.storage.state_dir import StateDir
 
 CONTENT = b"caf\xc3\xa9 \xff\x00 exactly"
@@ -37,7 +38,7 @@ def kept(state: Path) -> str:
     entry = Entry(
         id="abcd2345", type="tool_result", source=Source(type="t", ref=key, turn=1), summary="s"
     )
-    ledger = Ledger(StateDir(state), "nightly-1")
+    ledger = Ledger(DirectoryState(StateDir(state)), "nightly-1")
     record = Record(
         entry, MemoryOrigin("p"), key, "text", "json", "t", "{}", 9, Stage.INDEXED, "shown"
     )
@@ -64,13 +65,13 @@ def test_gc_says_first_and_removes_when_told(state: Path, kept: str) -> None:
 
 def test_gc_names_the_archive_that_goes(state: Path, kept: str) -> None:
     with contextlib.closing(sqlite3.connect(StateDir(state).database)) as db, db:
-        db.execute("INSERT INTO conversation (session, lines) VALUES (1, x'7b7d0a')")
+        db.execute("INSERT INTO conversation (session, number, lines) VALUES (1, 1, x'7b7d0a')")
     dry = hippocampus("gc", state, "--max-age-days", 30).output
     assert "(nightly-1)" in dry
     assert "1 archives and search indexes, 3 bytes would be removed" in dry
-    assert exported(StateDir(state), "nightly-1") == b"{}\n"
+    assert state_of(state).exported("nightly-1") == b"{}\n"
     hippocampus("gc", state, "--max-age-days", 30, "--apply")
-    assert exported(StateDir(state), "nightly-1") == b""
+    assert state_of(state).exported("nightly-1") == b""
 
 
 def test_a_conversation_is_exported_as_json_lines(tmp_path: Path) -> None:
@@ -81,7 +82,7 @@ def test_a_conversation_is_exported_as_json_lines(tmp_path: Path) -> None:
         session(reading(2))
     written = hippocampus("store", "export", tmp_path, "s").stdout_bytes
     assert next(json.loads(line)["type"] for line in written.splitlines()) == "archive"
-    assert written == exported(StateDir(tmp_path), "s")
+    assert written == state_of(tmp_path).exported("s")
     assert hippocampus("store", "export", tmp_path, "none").exit_code == 2
 
 
@@ -96,7 +97,7 @@ def test_a_backup_has_every_session_while_one_runs(tmp_path: Path) -> None:
         command = ("store", "backup", tmp_path / "state", copy / "state.sqlite3")
         assert hippocampus(*command).exit_code == 0
         assert hippocampus(*command).exit_code == 2
-    assert len(stored_sessions(StateDir(copy))[0].records) == 2
+    assert len(stored_sessions(copy)[0].records) == 2
     assert (copy / "state.sqlite3").stat().st_mode & 0o077 == 0
 
 

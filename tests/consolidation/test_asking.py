@@ -104,7 +104,7 @@ def test_the_cost_of_a_call_is_told_and_logged(make: Make) -> None:
         session([user(NEW)])
         tokens = session.consolidate().model_tokens
     assert 100 < tokens < 1_000
-    (log,) = memory._state.daily_logs()
+    (log,) = memory._resources.state.layout.daily_logs()
     assert f"The model was asked once, for {tokens:,} tokens." in log.read_text(encoding="utf-8")
 
 

@@ -57,7 +57,7 @@ def test_a_broken_fact_store_is_told_in_a_sentence_and_the_session_offered_again
         told = commands.run("consolidate", state, cwd=tmp_path)
         assert told.returncode == 1
         [line] = told.stderr.splitlines()
-        assert line.startswith("session one: not consolidated yet: fact store ")
+        assert line.startswith("session one: not consolidated yet: state ")
         assert run(str(state), "--dry-run").split() == ["one"]
     assert "one: 1 kept" in run(str(state))
 
@@ -70,7 +70,7 @@ def test_a_session_that_cannot_be_read_is_said_and_stops_no_other(
     crashed.session("one")([user("I prefer green tea.")])
     crashed.session("two")([user("Never call me before noon.")])
     with contextlib.closing(sqlite3.connect(StateDir(state).database)) as db, db:
-        values = ", ".join(["''"] * 7 + ["0, 'full', x'00', x'00', 0"])
+        values = "'', x'', '', '', '', x'', x'', 0, 'full', x'00', x'00', 0"
         db.execute(
             f"INSERT INTO entry SELECT NULL, number, {values} FROM session WHERE name = 'one'"
         )

@@ -29,6 +29,7 @@ from hippocampus.storage import gc
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.facts.models import Item, Origin
 from hippocampus.storage.ledger import StoredSession
+from hippocampus.storage.state import state_of
 from hippocampus.storage.state_dir import StateDir
 
 HERE = Path(__file__).parent.parent
@@ -89,7 +90,7 @@ def run(state: Path, facts: Facts | None = None, **options: Any) -> Defragmented
         contextlib.ExitStack() as opened,
     ):
         known = facts or opened.enter_context(Facts(StateDir(state).database))
-        return defrag(StateDir(state), store, known, chosen, time.time(), **options)
+        return defrag(state_of(state), store, known, chosen, time.time(), **options)
 
 
 def on_disk(state: Path) -> dict[str, bytes]:

@@ -28,7 +28,7 @@ def memory(make: Make) -> Hippocampus:
 
 
 def file_of(memory: Hippocampus) -> Path:
-    return memory._state.root / "MEMORY.md"
+    return memory._resources.state.layout.root / "MEMORY.md"
 
 
 def edit(memory: Hippocampus, struck: str, *replaced: str, added: str = "") -> None:
@@ -64,13 +64,13 @@ def test_a_file_that_nobody_changed_is_not_written_by_an_opening(memory: Hippoca
 
 def test_the_command_reads_edits_where_no_session_is_left(memory: Hippocampus) -> None:
     edit(memory, "tabs", added="- I like green tea.")
-    run = CliRunner().invoke(app, ["consolidate", str(memory._state.root)])
+    run = CliRunner().invoke(app, ["consolidate", str(memory._resources.state.layout.root)])
     assert run.exit_code == 0
     assert "every session is consolidated\nedits of the memory file read: " in run.output
     claims = {each.content for each in memory.facts.memories(kind="fact")}
     assert "I like green tea." in claims
     assert "I prefer tabs." not in claims
-    again = CliRunner().invoke(app, ["consolidate", str(memory._state.root)])
+    again = CliRunner().invoke(app, ["consolidate", str(memory._resources.state.layout.root)])
     assert again.output == "every session is consolidated\n"
 
 
@@ -94,7 +94,7 @@ def test_the_edits_of_every_agent_are_read(make: Make) -> None:
     memory = make(policy=loading(800))
     with memory.session("one", agent="a b") as session:
         session([user("I prefer tabs.")])
-    path = memory._state.root / "MEMORY-a%20b.md"
+    path = memory._resources.state.layout.root / "MEMORY-a%20b.md"
     path.write_text(path.read_text().replace("tabs", "spaces"))
     assert len(memory.read_edits()) == 2
     (claim,) = memory.facts.memories(kind="fact", agent="a b")

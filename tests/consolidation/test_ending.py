@@ -14,16 +14,17 @@ from consolidation.said import Make, assistant, call, current, loading, user
 from conversations import EAGER, FORMATS, ONE_FORMAT, growing, no_fallback
 from hypothesis import given
 from hypothesis import strategies as st
+from states import conversation
 
 from hippocampus import Hippocampus, Policy, Session
-from hippocampus.storage.archive import conversation, lists
+from hippocampus.storage.archive import lists
 
 ASKED = [user("Which lamps are there?"), *call("1", "list", "{}", "a red one")]
 ENDED = [*ASKED, assistant("There is a red lamp."), user("Never call me before noon, please.")]
 
 
 def archived(memory: Hippocampus, name: str = "s") -> list[Any]:
-    return conversation(str(memory._state.root), name).items
+    return conversation(str(memory._resources.state.layout.root), name).items
 
 
 @pytest.mark.parametrize("name", ONE_FORMAT)
@@ -215,8 +216,8 @@ def test_what_came_with_a_call_that_failed_is_taken_in_at_the_end(
     session = memory.session("s")
     session(ASKED)
     ledger = session._run.ledger
-    with sqlite3.connect(ledger._state.database, isolation_level=None) as other:
-        ledger._db.execute("PRAGMA busy_timeout = 50")
+    with sqlite3.connect(ledger._db.path, isolation_level=None) as other:
+        ledger._db.run("PRAGMA busy_timeout = 50")
         other.execute("BEGIN IMMEDIATE")
         assert session(ENDED) == ENDED
         other.execute("ROLLBACK")

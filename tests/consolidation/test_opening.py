@@ -191,7 +191,7 @@ def test_a_broken_fact_store_opens_a_session_without_memories_for_good(make: Mak
     said = [user("What do lamps cost in euros?")]
     again = make(policy=loading())
     with again.session("new") as session:
-        with broken_facts(memory._state.root):
+        with broken_facts(memory._resources.state.layout.root):
             assert session(said) == said
         assert session(said) == said
         assert session.report.failures == 0

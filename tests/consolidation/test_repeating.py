@@ -148,7 +148,7 @@ def test_beside_a_compaction_the_session_is_consolidated(make: Make) -> None:
     )
     assert any("lamp number 0" in content for _, content, _ in known(memory))
     session.close()
-    other = Hippocampus(memory._state.root.parent / "other", policy=policy)
+    other = Hippocampus(memory._resources.state.layout.root.parent / "other", policy=policy)
     with other.session("s") as whole:
         whole(said)
     assert known(memory) == known(other)

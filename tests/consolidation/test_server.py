@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import random
+import re
 import subprocess
 import sys
 import time
@@ -19,11 +21,12 @@ from commands import run, run_apart
 from consolidation import killing
 from consolidation.said import assistant, loading, user
 from consolidation.test_repeating import conversation, known
+from conversations import EAGER, reading
 from postgres_server import Server, running, wait_for
 
 from hippocampus import Hippocampus, StoreError
 from hippocampus.facts import Facts
-from hippocampus.storage.postgres.schema import FACT_TABLES
+from hippocampus.storage.state import state_of
 
 KILLS = 8
 SAID = [user("I prefer green tea. My badge has the number 4711."), assistant("Noted.")]
@@ -69,7 +72,10 @@ def test_what_one_worker_keeps_another_begins_with_and_no_other_tenant(
 def test_a_statement_that_names_no_tenant_finds_no_fact(postgres: Server, tenant: str) -> None:
     with opened(postgres, tenant) as memory, memory.session("s") as session:
         session(SAID)
-    for table in FACT_TABLES:
+    tables = "SELECT tablename FROM pg_tables WHERE schemaname = 'hippocampus'"
+    found = {name for (name,) in postgres.execute(tables)} - {"migration"}
+    assert len(found) > 20
+    for table in found:
         seen = postgres.execute(f"SELECT * FROM hippocampus.{table}", postgres.address)
         assert (table, seen) == (table, [])
     assert postgres.execute(
@@ -198,14 +204,57 @@ def test_two_watching_workers_consolidate_what_others_release(
     assert sorted(kept) == [(f"I prefer lamp {name} over all others.", 1) for name in names]
 
 
-def test_the_sessions_of_a_directory_are_not_watched(tmp_path: Path) -> None:
-    with (
-        contextlib.closing(Hippocampus(tmp_path / "state")) as memory,
-        pytest.raises(StoreError, match="of a directory are consolidated as they end"),
-    ):
-        memory.consolidate_idle()
-    done = run("consolidate", tmp_path / "state", "--watch", cwd=tmp_path)
-    assert (done.returncode, "--watch is of a server" in done.stderr) == (2, True)
+def test_an_idle_session_of_a_directory_is_claimed_too(tmp_path: Path) -> None:
+    with contextlib.closing(Hippocampus(tmp_path, policy=loading(0, idle_minutes=0.0))) as memory:
+        session = memory.session("s")
+        session(SAID)
+        session.release()
+        outcome = memory.consolidate_idle()
+        assert outcome is not None
+        assert outcome.finished
+        assert memory.consolidate_idle() is None
+
+
+def test_housekeeping_takes_a_server_as_it_takes_a_directory(
+    postgres: Server, tenant: str, tmp_path: Path
+) -> None:
+    env = {"HIPPOCAMPUS_TENANT": tenant}
+    memories = [
+        Hippocampus(postgres.address, tenant=tenant, deadline_seconds=60.0, policy=EAGER),
+        Hippocampus(tmp_path / "state", policy=EAGER),
+    ]
+    for memory in memories:
+        with contextlib.closing(memory):
+            for name in ("one", "two"):
+                with memory.session(name) as session:
+                    session([*SAID, *reading(4 if name == "one" else 5, start=9)])
+            with memory.session("other") as session:
+                session([user("I live in Paris."), assistant("Noted.")])
+
+    def done(*command: str) -> str:
+        found = []
+        for state in (postgres.address, "state"):
+            at = command.index("-")
+            made = run(*command[:at], state, *command[at + 1 :], cwd=tmp_path, env=env)
+            assert (made.returncode, made.stderr) == (0, ""), command
+            sizes = re.sub(r" *[\d,]+ bytes|MEMORY\S*|daily logs.*", "", made.stdout)
+            found.append(re.sub(r"\b[0-9a-f]{12}\b|[\d.,]+ *(?=\d*[^\n]*-\d\d)", "", sizes))
+        assert sorted(found[0].splitlines()) == sorted(found[1].splitlines()), command
+        return found[0]
+
+    assert "0 findings" in done("doctor", "-")
+    assert "would be removed" in done("gc", "-", "--max-age-days", "0")
+    assert len(json.loads(done("status", "-", "--json"))) == 3
+    assert "one" in done("store", "entries", "-", "--session", "one")
+    done("defrag", "-", "--apply")
+    assert "removed" in done("forget", "-", "--everything-from", "one", "--apply")
+    assert "removed" in done("gc", "-", "--max-age-days", "0", "--apply")
+    assert "0 findings" in done("doctor", "-")
+    with contextlib.closing(state_of(postgres.address, tenant)) as state:
+        assert state.agent_of("one") is None
+        assert state.exported("two") == b""
+        with state.contents() as contents:
+            assert list(contents.stored()) == []
 
 
 def test_facts_are_waited_for_no_longer_than_the_deadline_of_a_turn(tenant: str) -> None:

@@ -48,7 +48,7 @@ def opened(tmp_path, hand, engine, request):
             state = state_of(request.getfixturevalue("postgres").address, uuid.uuid4().hex)
             closing.callback(state.close)
             state.connections.patience_seconds = 60.0
-            tables = lambda: state.facts(TEXT_RULES)  # noqa: E731
+            tables = lambda: state.database(TEXT_RULES)  # noqa: E731
 
         def open_store(**options):
             store = Facts(tables(), **{"clock": hand, **options})

@@ -14,8 +14,9 @@ import pytest
 from hippocampus.errors import StoreError
 from hippocampus.facts import Facts
 from hippocampus.facts.words import TEXT_RULES
-from hippocampus.storage.facts.database import Database
+from hippocampus.storage.database import SqliteDatabase as Database
 from hippocampus.storage.ledger import Ledger
+from hippocampus.storage.state import state_of
 from hippocampus.storage.state_dir import StateDir
 
 
@@ -71,7 +72,7 @@ def test_a_damaged_file_is_said_to_be_one_and_stays_as_it_is(tmp_path: Path) -> 
 
 
 def test_a_lone_fact_store_has_the_tables_of_a_state_directory(tmp_path: Path) -> None:
-    Ledger(StateDir(tmp_path / "state"), "s").close()
+    Ledger(state_of(tmp_path / "state"), "s").close()
     Database(tmp_path / "facts.sqlite3", TEXT_RULES).close()
     found = []
     for path in (StateDir(tmp_path / "state").database, tmp_path / "facts.sqlite3"):

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from states import collect, holdings
 from storage.memory_store import MemoryStore
 
 from hippocampus import policy
@@ -60,7 +61,7 @@ def test_text_comes_out_of_every_form(state: Path) -> None:
 
 def test_ids_of_others_and_of_nobody_are_told_apart(state: Path) -> None:
     mine = record("aaaa2222", "k")
-    ledger = Ledger(StateDir(state), "other")
+    ledger = Ledger(DirectoryState(StateDir(state)), "other")
     ledger.commit(TurnRows(ModelCall(1, 1, 1, 1), records=[record("bbbb2222", "k")]))
     ledger.close()
     retrieval = opened(state, MemoryStore())
@@ -77,8 +78,8 @@ def test_what_retention_removed_is_expired_with_its_rule(state: Path) -> None:
     store = DiskStore(state / "contents")
     gone = record("aaaa2222", store.put(b"one"))
     retrieval = opened(state, store)
-    going = gc.plan(gc.holdings(StateDir(state), store), gc.GcRules(orphan_grace_seconds=0), 2e9)
-    gc.collect(StateDir(state), store, going, 2e9)
+    going = gc.plan(holdings(state, store), gc.GcRules(orphan_grace_seconds=0), 2e9)
+    collect(state, store, going, 2e9)
     with pytest.raises(RecallError) as told:
         retrieval.text(gone)
     assert (told.value.reason, told.value.rule) == ("expired", "no session refers to it")

@@ -73,7 +73,7 @@ def test_a_session_whose_ledger_was_removed_while_it_rested_does_not_make_an_emp
     session = memory.session("s")
     session(reading(1))
     assert session._rest()
-    ledger = memory._state.database
+    ledger = memory._resources.state.layout.database
     ledger.unlink()
     items = reading(2)
     assert session(items) == items

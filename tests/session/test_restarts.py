@@ -68,7 +68,7 @@ def assert_all_come_back(folder: Path, name: str, sent: list[str], items: list[A
                     [entry_id] = FRAME.findall(shown["content"])
                     named.add(entry_id)
                     assert session.content(entry_id) == raw["content"]
-        assert session._run.ledger.check() == []
+        assert session._run.ledger._db.check() == []
     assert memory._store.check() == []
     memory.close()
     return len(named)

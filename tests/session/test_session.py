@@ -103,7 +103,7 @@ def test_what_left_comes_back_byte_for_byte(memory: Hippocampus, rounds: Rounds)
             for entry_id, message, part in put_away(read(items), read(view)):
                 assert session.content(entry_id) == held(message, part)
                 assert session.text(entry_id) == part.text
-        assert session._run.ledger.check() == []
+        assert session._run.ledger._db.check() == []
 
 
 @given(rounds=any_rounds())
@@ -294,7 +294,7 @@ def test_a_result_that_is_edited_leaves_its_call_alone(memory: Hippocampus) -> N
             session(items)
         ids = [decision.entry_id for _, decision in session.report.decisions()]
         assert len(ids) == len(set(ids)) == 5
-        assert session._run.ledger.check() == []
+        assert session._run.ledger._db.check() == []
 
 
 @pytest.mark.parametrize("call_id", ["same", ""])
@@ -315,7 +315,7 @@ def test_the_same_content_under_the_same_call_id_is_two_entries(
         assert len({entry_id for entry_id, _, _ in found}) == 3
         assert {session.content(entry_id) for entry_id, _, _ in found} == {result["content"]}
         assert session(items) == view
-        assert session._run.ledger.check() == []
+        assert session._run.ledger._db.check() == []
 
 
 def test_two_legacy_calls_without_ids_are_told_apart(memory: Hippocampus) -> None:
@@ -361,7 +361,7 @@ def test_threads_may_share_a_session(memory: Hippocampus) -> None:
         for raw, view in zip(lists, pool.map(session, lists), strict=True):
             assert len(view) == len(raw)
         assert session.status()["entries"] == 12
-        assert session._run.ledger.check() == []
+        assert session._run.ledger._db.check() == []
 
 
 def test_recalls_of_other_threads_go_on_beside_the_turns(memory: Hippocampus) -> None:

@@ -29,13 +29,14 @@ from conversations import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
+from states import conversation
 
 from hippocampus import Hippocampus, Policy
 from hippocampus.policy.consolidation import NOTHING
 from hippocampus.replay.readers import find_files, read_file
-from hippocampus.storage.archive import conversation, exported
 from hippocampus.storage.archive.records import contexts, parsed
 from hippocampus.storage.packing import ZSTD
+from hippocampus.storage.state import DirectoryState, state_of
 from hippocampus.storage.state_dir import StateDir
 from hippocampus.storage.verify import verify
 
@@ -43,7 +44,7 @@ HERE = Path(__file__).parent.parent
 
 
 def records(state: Path, session: str = "s") -> list[dict[str, Any]]:
-    return list(parsed(exported(StateDir(state), session)))
+    return list(parsed(state_of(state).exported(session)))
 
 
 def places(state: Path) -> Counter[int]:
@@ -193,12 +194,12 @@ def test_a_turn_that_fails_writes_no_line_of_its_list(tmp_path: Path) -> None:
     memory = Hippocampus(tmp_path, policy=EAGER)
     with memory.session("s") as session:
         session(items[:3])
-        session._run.ledger._db.execute(
+        session._run.ledger._db.run(
             "CREATE TEMP TRIGGER full BEFORE INSERT ON conversation"
             " BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"
         )
         assert session(items[:5]) == items[:5]
-        session._run.ledger._db.execute("DROP TRIGGER full")
+        session._run.ledger._db.run("DROP TRIGGER full")
         assert [each["turn"] for each in records(tmp_path) if each["type"] == "call"] == [1]
         session(items)
     assert places(tmp_path) == Counter(range(len(items)))
@@ -215,7 +216,8 @@ def test_a_damaged_row_is_left_out_and_archiving_goes_on(
         [(number, lines)] = stored(tmp_path)
         db.execute("UPDATE conversation SET lines = ? WHERE number = ?", (damage(lines), number))
     assert any(
-        "its conversation is damaged" in each for each in verify(StateDir(tmp_path)).problems
+        "its conversation is damaged" in each
+        for each in verify(DirectoryState(StateDir(tmp_path))).problems
     )
     memory = Hippocampus(tmp_path, policy=EAGER)
     with memory.session("s") as session:
@@ -309,7 +311,7 @@ def test_what_a_policy_redacts_is_in_no_archive(tmp_path: Path) -> None:
 def test_a_policy_may_keep_no_archive(tmp_path: Path) -> None:
     """As replay does."""
     sent(tmp_path, reading(2), policy=EAGER.model_copy(update={"consolidation": NOTHING}))
-    assert exported(StateDir(tmp_path), "s") == b""
+    assert state_of(tmp_path).exported("s") == b""
 
 
 def test_replay_reads_a_state_directory_its_database_and_an_export(tmp_path: Path) -> None:
@@ -321,7 +323,7 @@ def test_replay_reads_a_state_directory_its_database_and_an_export(tmp_path: Pat
     running(items[:-1])
     plain, lines = tmp_path / "plain.json", tmp_path / "one.jsonl"
     plain.write_text(json.dumps(items))
-    lines.write_bytes(exported(StateDir(tmp_path / "state"), "one"))
+    lines.write_bytes(state_of(tmp_path / "state").exported("one"))
     one, two = find_files([tmp_path / "state"])
     assert find_files([StateDir(tmp_path / "state").database]) == [one, two]
     [first], [second], [expected], [from_lines] = map(read_file, (one, two, plain, lines))

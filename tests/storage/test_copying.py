@@ -17,10 +17,11 @@ from postgres_server import Server
 from hippocampus import Hippocampus
 from hippocampus.facts import Facts
 from hippocampus.facts.exchange.ours import document as export
-from hippocampus.storage import copying, database
+from hippocampus.storage import copying
 from hippocampus.storage.copying import COLUMNS, Copied, copied
 from hippocampus.storage.facts.memories import forgotten
-from hippocampus.storage.state import StateStore, state_of
+from hippocampus.storage.ledger import activity
+from hippocampus.storage.state import DirectoryState, StateStore, state_of
 from hippocampus.storage.state_dir import StateDir
 from hippocampus.storage.verify import verify
 
@@ -67,7 +68,7 @@ def test_a_directory_goes_to_a_server_and_back_and_its_sessions_go_on(
     assert [each.outcome for each in copied(server, two)] == ["copied"] * 2
     assert [each.outcome for each in copied(server, two)] == ["unchanged"] * 2
     assert two.exported("s") == server.exported("s") == one.exported("s") != b""
-    assert verify(StateDir(tmp_path / "two")).problems == []
+    assert verify(DirectoryState(StateDir(tmp_path / "two"))).problems == []
     assert took_turns(postgres.address, 8, server.tenant) == oracle  # type: ignore[attr-defined]
     assert took_turns(tmp_path / "two", 8) == oracle
 
@@ -92,7 +93,8 @@ def test_a_copy_that_was_stopped_goes_on(
         stopped.setattr(copying, "_copy_payload", stops)
         with pytest.raises(KeyboardInterrupt):
             list(copied(state_of(tmp_path), server))
-    assert copying._run(server, [("SELECT name FROM session", [])]) == [[["a"]]]
+    with server.reading() as db:
+        assert set(activity(db)) == {"a"}
     outcomes = {each.session: each.outcome for each in copied(state_of(tmp_path), server)}
     assert outcomes == {"a": "unchanged", "b": "copied", "c": "copied"}
     assert {each.outcome for each in copied(state_of(tmp_path), server)} == {"unchanged"}
@@ -137,13 +139,14 @@ def test_the_command_copies_and_names_what_it_did(
 def test_every_table_of_sessions_is_copied_but_for_what_belongs_to_one_machine(
     tmp_path: Path,
 ) -> None:
-    with database.opened(StateDir(tmp_path)) as db:
+    with state_of(tmp_path).writing() as db:
         for table, columns in COLUMNS.items():
-            known = {row[1] for row in db.execute(f"PRAGMA table_info({table})")}
-            assert known - {"session", "number"} <= set(columns.split(", ")) <= known
+            known = {row[1] for row in db.rows(f"PRAGMA table_info({table})")}
+            own = {"session", "number", "claimed_until"}
+            assert known - own <= set(columns.split(", ")) <= known
         related = "SELECT name FROM sqlite_schema WHERE sql LIKE '%REFERENCES session%'"
-        tables = {name for (name,) in db.execute(related)}
-    assert tables - set(COLUMNS) <= {"holder", "consolidated"}
+        tables = {name for (name,) in db.rows(related)}
+    assert tables - set(COLUMNS) == {"holder"}
 
 
 def everything(facts: Facts) -> Any:

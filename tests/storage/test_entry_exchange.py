@@ -18,6 +18,7 @@ from hippocampus import Entry, Hippocampus
 from hippocampus.cli.commands import app
 from hippocampus.entries.entry import Source
 from hippocampus.storage.entry_exchange import documents, parsed, take_in, written
+from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
 
 
@@ -59,7 +60,7 @@ def test_documents_are_read_back_equal(made: list[Entry], as_json: bool) -> None
 @pytest.mark.parametrize("options", [(), ("--json",)])
 def test_what_goes_out_comes_in_unchanged(used: Path, tmp_path: Path, options: tuple[str]) -> None:
     out = entries(used, *options).stdout
-    before = documents(StateDir(used))
+    before = documents(DirectoryState(StateDir(used)))
     assert len(before) >= 3
     file = tmp_path / "entries"
     file.write_text(out, "utf-8")
@@ -67,7 +68,7 @@ def test_what_goes_out_comes_in_unchanged(used: Path, tmp_path: Path, options: t
         entries(used, "--import", file).stdout
         == f"0 entries added, 0 changed, {len(before)} as they were\n"
     )
-    assert documents(StateDir(used)) == before
+    assert documents(DirectoryState(StateDir(used))) == before
     with contextlib.closing(Hippocampus(tmp_path / "other")) as memory:
         with memory.session("log"):
             pass
@@ -130,6 +131,6 @@ def test_an_entry_keeps_the_payload_that_its_source_names(tmp_path: Path) -> Non
     source = Source(type="t", ref=key, turn=1)
     entry = Entry(id="abcd", type="tool_result", source=source, summary="s")
     [document] = parsed(json.dumps({"hippocampus_entry": entry.fields(), "session": "s"}))
-    assert take_in(state, store, [document, document]) == (1, 0, 0)
-    assert take_in(state, store, [document]) == (0, 0, 1)
-    assert documents(state, "s") == [document.model_dump(mode="json")]
+    assert take_in(DirectoryState(state), store, [document, document]) == (1, 0, 0)
+    assert take_in(DirectoryState(state), store, [document]) == (0, 0, 1)
+    assert documents(DirectoryState(state), "s") == [document.model_dump(mode="json")]

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from conversations import EAGER, reading
+from states import collect, holdings
 
 from hippocampus import Hippocampus, RecallError, StoreError
 from hippocampus.facts import Facts
@@ -120,8 +121,8 @@ def used(state: Path) -> None:
     session.close()
     memory.close()
     with contextlib.closing(DiskStore(state / "contents")) as store:
-        removals = gc.plan(gc.holdings(StateDir(state), store), gc.GcRules(0), time.time())
-        assert gc.collect(StateDir(state), store, removals[:1], time.time())
+        removals = gc.plan(holdings(state, store), gc.GcRules(0), time.time())
+        assert collect(state, store, removals[:1], time.time())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no links there")

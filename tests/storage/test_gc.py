@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import sqlite3
 import threading
 import time
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 from conversations import EAGER, reading, written_at
 from hypothesis import given
 from hypothesis import strategies as st
+from states import activity, collect, conversation, execute, holdings
 from typer.testing import CliRunner
 
 from hippocampus import Hippocampus, RecallError
@@ -31,11 +31,12 @@ from hippocampus.entries.origin import MemoryOrigin
 from hippocampus.errors import StoreError
 from hippocampus.integrations.proxy.apis.answer import Round
 from hippocampus.integrations.proxy.conversations import KnownConversations
-from hippocampus.storage import archive, gc, proxy, search_index
+from hippocampus.storage import gc, proxy, search_index
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.gc import DAY_SECONDS, GcRules, Holding, Reference
-from hippocampus.storage.ledger import Ledger, ModelCall, TurnRows, activity
+from hippocampus.storage.ledger import Ledger, ModelCall, TurnRows
 from hippocampus.storage.packing import packed_text
+from hippocampus.storage.proxy import Conversations
 from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
 from hippocampus.storage.verify import verify
@@ -58,7 +59,7 @@ def put(state: Path, session: str, content: bytes, entry_id: str, parts=(), **mo
     record = Record(
         entry, MemoryOrigin(entry_id), key, "text", "json", "t", "{}", 9, Stage.INDEXED, "shown"
     )
-    ledger = Ledger(StateDir(state), session)
+    ledger = Ledger(DirectoryState(StateDir(state)), session)
     ledger.commit(TurnRows(ModelCall(1, 1, 1, 1), records=[record]))
     ledger.close()
     return key
@@ -66,19 +67,19 @@ def put(state: Path, session: str, content: bytes, entry_id: str, parts=(), **mo
 
 def age(state: Path, days: float) -> None:
     """Make every session look as if nobody had written it for so many days."""
-    written_at(state, time.time() - days * DAY_SECONDS, *activity(StateDir(state)))
+    written_at(state, time.time() - days * DAY_SECONDS, *activity(state))
 
 
 def run(state: Path, rules: GcRules, now: float | None = None) -> list[str]:
     started = time.time() if now is None else now
     with contextlib.closing(DiskStore(state / "contents")) as store:
-        removals = gc.plan(gc.holdings(StateDir(state), store), rules, started)
-        return [each.key for each in gc.collect(StateDir(state), store, removals, started)]
+        removals = gc.plan(holdings(state, store), rules, started)
+        return [each.key for each in collect(state, store, removals, started)]
 
 
 def held(state: Path) -> list[gc.Holding]:
     with contextlib.closing(DiskStore(state / "contents")) as store:
-        return gc.holdings(StateDir(state), store)
+        return holdings(state, store)
 
 
 def test_contents_of_idle_sessions_go_and_leave_a_tombstone(state: Path) -> None:
@@ -90,7 +91,7 @@ def test_contents_of_idle_sessions_go_and_leave_a_tombstone(state: Path) -> None
     assert rule == "sessions idle for over 30 days"
     assert when.endswith("+00:00")
     assert DirectoryState(StateDir(state)).tombstone(young) is None
-    assert verify(StateDir(state)) == ([], [])
+    assert verify(DirectoryState(StateDir(state))) == ([], [])
 
 
 def test_what_sessions_share_is_kept_while_one_of_them_is(state: Path) -> None:
@@ -148,9 +149,9 @@ def test_a_content_put_again_since_the_start_stays_and_has_no_tombstone(state: P
     removals = gc.plan(held(state), GcRules(max_age_days=30), started)
     put(state, "young", b"one", "bbbb2222")
     with contextlib.closing(DiskStore(state / "contents")) as store:
-        assert gc.collect(StateDir(state), store, removals, started) == []
+        assert collect(state, store, removals, started) == []
     assert DirectoryState(StateDir(state)).tombstone(key) is None
-    assert verify(StateDir(state)) == ([], [])
+    assert verify(DirectoryState(StateDir(state))) == ([], [])
 
 
 def test_beside_writers_no_reference_dangles(state: Path) -> None:
@@ -168,7 +169,7 @@ def test_beside_writers_no_reference_dangles(state: Path) -> None:
         put(state, f"s{number % 3}", str(number % 5).encode(), f"id{number:06}")
     done.set()
     worker.join()
-    assert verify(StateDir(state)) == ([], [])
+    assert verify(DirectoryState(StateDir(state))) == ([], [])
 
 
 references = st.builds(
@@ -211,7 +212,7 @@ def test_verify_names_what_is_damaged_lost_or_nobodys(state: Path) -> None:
     store.close()
     (state / "contents" / "ab").mkdir()
     (state / "contents" / "ab" / "stray.val").write_bytes(b"?")
-    report = verify(StateDir(state))
+    report = verify(DirectoryState(StateDir(state)))
     told = "\n".join([*report.problems, *report.notes])
     assert f"entry bbbb2222 of session 's': its content {lost[:12]} is lost" in told
     assert f"content {orphan[:12]} is an orphan" in told
@@ -224,13 +225,15 @@ def test_verify_names_what_cannot_be_opened_and_who_loses_by_it(state: Path) -> 
     put(state, "other", b"x", "bbbb2222")
     [large] = (state / "contents").rglob("*.val")
     large.write_bytes(large.read_bytes()[:50])
-    [told] = verify(StateDir(state)).problems
+    [told] = verify(DirectoryState(StateDir(state))).problems
     assert f"content {kept[:12]}" in told
     assert "entry aaaa1111 of session 's' refers to it" in told
     large.unlink()
-    assert "has lost its file; entry aaaa1111" in verify(StateDir(state)).problems[0]
+    assert (
+        "has lost its file; entry aaaa1111" in verify(DirectoryState(StateDir(state))).problems[0]
+    )
     (state / "contents" / "cache.db").write_bytes(b"no database" * 100)
-    [told] = verify(StateDir(state)).problems
+    [told] = verify(DirectoryState(StateDir(state))).problems
     assert "content store" in told
 
 
@@ -238,10 +241,10 @@ def test_verify_names_what_cannot_be_opened_and_who_loses_by_it(state: Path) -> 
 def test_a_damaged_entry_is_named(state: Path, written: bytes) -> None:
     put(state, "s", b"one", "aaaa1111")
     put(state, "s", b"two", "bbbb2222")
-    with contextlib.closing(sqlite3.connect(StateDir(state).database)) as db:
-        db.execute("UPDATE entry SET entry = ? WHERE id = 'aaaa1111'", (written,))
-        db.commit()
-    assert verify(StateDir(state)).problems == ["session 's': entry aaaa1111 is damaged"]
+    execute(state, "UPDATE entry SET entry = ? WHERE id = 'aaaa1111'", written)
+    assert verify(DirectoryState(StateDir(state))).problems == [
+        "session 's': entry aaaa1111 is damaged"
+    ]
 
 
 def test_nothing_is_removed_where_the_state_cannot_be_read(state: Path) -> None:
@@ -251,19 +254,22 @@ def test_nothing_is_removed_where_the_state_cannot_be_read(state: Path) -> None:
         run(state, GcRules(max_age_days=0))
     with pytest.raises(StoreError, match=r"state\.sqlite3"):
         DirectoryState(StateDir(state)).tombstone("k")
-    assert any("state.sqlite3" in each for each in verify(StateDir(state)).problems)
+    assert any("state.sqlite3" in each for each in verify(DirectoryState(StateDir(state))).problems)
 
 
 def test_where_nothing_is_stored_yet_nothing_refers_and_no_file_is_made(state: Path) -> None:
-    assert gc.references(StateDir(state)) == {}
+    with DirectoryState(StateDir(state)).reading() as db:
+        assert gc.references(db) == {}
     assert DirectoryState(StateDir(state)).tombstone("k") is None
     assert not StateDir(state).database.exists()
 
 
 def copies_gone(state: Path, rules: GcRules, started: float | None = None) -> list[str]:
     now = time.time()
-    going = gc.plan_copies(gc.copies(StateDir(state)), rules, now)
-    gone = gc.collect_copies(StateDir(state), going, now if started is None else started)
+    opened = DirectoryState(StateDir(state))
+    with opened.reading() as db:
+        going = gc.plan_copies(gc.copies(opened, db), rules, now)
+    gone = gc.collect_copies(opened, going, now if started is None else started)
     return [each.session for each in gone]
 
 
@@ -287,14 +293,14 @@ def test_archives_and_search_indexes_go_by_age_and_what_is_pinned_stays(state: P
     assert copies_gone(state, GcRules(max_age_days=30)) == ["old"]
     assert search_index.names(StateDir(state).index) == {"young"}
     assert run(state, GcRules(max_age_days=30)) == []
-    assert archive.conversation(state, "old").items == []
-    assert archive.conversation(state, "young").items == reading(1)
+    assert conversation(state, "old").items == []
+    assert conversation(state, "young").items == reading(1)
     memory = Hippocampus(state, policy=EAGER)
     with memory.session("old") as again:
         [entry] = again.entries()
         assert again.text(entry.id) == reading(1)[-1]["content"]
         again(reading(2))
-    assert archive.conversation(state, "old").items == reading(2)
+    assert conversation(state, "old").items == reading(2)
     memory.close()
 
 
@@ -319,13 +325,16 @@ def test_nothing_that_a_tool_returned_is_left_beside_the_entries(state: Path) ->
 
 def proxied(state: StateDir, session: str, sent: float) -> None:
     """A conversation of the proxy with a recall that its host has not seen."""
-    store = DirectoryState(state).conversations(sent)
-    with contextlib.closing(KnownConversations(store)) as known:
-        store._db.execute(
-            "INSERT INTO proxy_conversation VALUES (?, ?, ?)", (session, session, sent)
-        )
-        store._db.execute("INSERT INTO proxy_chain VALUES (?, ?)", (f"c-{session}", session))
+    db = DirectoryState(state).database()
+    with contextlib.closing(KnownConversations(Conversations(db, b"key"))) as known:
+        db.run(proxy.TIP, (session, session, sent))
+        db.run(proxy.CHAIN, (f"c-{session}", session))
         known.keep(f"c-{session}", session, [Round([], [], [("c", f"words of {session}")])])
+
+
+def sent(state: StateDir) -> set[str]:
+    with DirectoryState(state).reading() as db:
+        return set(proxy.sent(db))
 
 
 def test_conversations_of_the_proxy_go_by_age(tmp_path: Path) -> None:
@@ -335,24 +344,24 @@ def test_conversations_of_the_proxy_go_by_age(tmp_path: Path) -> None:
     proxied(state, "new", time.time())
     command = ["gc", str(tmp_path), "--max-age-days", "7"]
     assert "(old)" in CliRunner().invoke(app, command).output
-    assert set(proxy.sent(state)) == {"old", "new"}
+    assert sent(state) == {"old", "new"}
     assert "1 conversations of the proxy removed" in (
         CliRunner().invoke(app, [*command, "--apply"]).output
     )
-    with contextlib.closing(sqlite3.connect(state.database)) as db:
-        left = [
-            row for name in ("proxy_conversation", "proxy_chain", "proxy_rounds")
-            for row in db.execute(f"SELECT session FROM {name}")
-        ]  # fmt: skip
+    left = [
+        row for name in ("proxy_conversation", "proxy_chain", "proxy_rounds")
+        for row in execute(tmp_path, f"SELECT session FROM {name}")
+    ]  # fmt: skip
     assert left == [("new",)] * 3
 
 
 def test_a_conversation_that_sends_again_meanwhile_stays(tmp_path: Path) -> None:
     state = StateDir(tmp_path)
     proxied(state, "old", NOW)
-    assert set(gc.plan_conversations(state, GcRules(7), NOW + 8 * DAY_SECONDS)) == {"old"}
-    assert proxy.remove(state, ["old"], NOW - 1) == []
-    assert set(proxy.sent(state)) == {"old"}
+    with DirectoryState(state).writing() as db:
+        assert set(gc.plan_conversations(db, GcRules(7), NOW + 8 * DAY_SECONDS)) == {"old"}
+        assert proxy.remove(db, ["old"], NOW - 1) == []
+    assert sent(state) == {"old"}
 
 
 def test_a_payload_stays_while_one_that_repeats_it_is_pinned(state: Path) -> None:

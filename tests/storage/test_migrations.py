@@ -24,6 +24,7 @@ from hippocampus.storage.schema import SCHEMA as STATE
 from hippocampus.storage.search_index import SCHEMA as PASSAGES
 from hippocampus.storage.search_index import Content, Passage, Passages
 from hippocampus.storage.sqlite import connected
+from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
 
 SCHEMAS = {each.kind: each for each in (STATE, PASSAGES)}
@@ -36,7 +37,7 @@ def layout(db: sqlite3.Connection) -> object:
 def opened(kind: str, state: StateDir) -> Path:
     """Open and close the file of a kind by the class that owns it; return where it is."""
     if kind == "state":
-        Ledger(state, "s").close()
+        Ledger(DirectoryState(state), "s").close()
         return state.database
     index = Passages(state.index, "s", lambda _: Content([Passage(1, 1, "words")], ""))
     assert index.search(["words"], ["abcd2345"])
@@ -129,14 +130,15 @@ OPEN = """
 import sys
 from pathlib import Path
 from hippocampus.facts.words import TEXT_RULES
-from hippocampus.storage.facts.database import Database
+from hippocampus.storage.database import SqliteDatabase
 from hippocampus.storage.ledger import Ledger
+from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
 state = StateDir(Path(sys.argv[1]))
 sys.stdin.readline()
 for number in range(20):
-    Ledger(state, str(number)).close()
-Database(state.database, TEXT_RULES).close()
+    Ledger(DirectoryState(state), str(number)).close()
+SqliteDatabase(state.database, TEXT_RULES).close()
 """
 
 

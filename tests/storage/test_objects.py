@@ -117,5 +117,5 @@ def test_a_directory_has_its_payloads_itself(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("address", ["s3:/bucket", "ftp://bucket", "bucket"])
 def test_an_address_that_is_none_is_named(address: str, postgres: Server) -> None:
-    with pytest.raises(StoreError, match="payloads="):
+    with pytest.raises(StoreError, match=f"^{address}: "):
         Hippocampus(postgres.address, tenant="x", payloads=address)

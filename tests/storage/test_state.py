@@ -20,13 +20,14 @@ from hippocampus.errors import StoreError
 from hippocampus.formats import reader
 from hippocampus.storage.archive import Journal, RawList
 from hippocampus.storage.ledger import (
+    Ledger,
     Measure,
     ModelCall,
     NextText,
     SentMessages,
     TurnRows,
 )
-from hippocampus.storage.state import DirectoryState, SessionStore, StateStore
+from hippocampus.storage.state import DirectoryState, StateStore
 from hippocampus.storage.state_dir import StateDir
 
 
@@ -47,12 +48,12 @@ def state(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[StateStore
 
 
 @pytest.fixture
-def session(state: StateStore) -> Iterator[SessionStore]:
+def session(state: StateStore) -> Iterator[Ledger]:
     with contextlib.closing(state.session("s")) as opened:
         yield opened
 
 
-def test_what_is_committed_is_read_back(session: SessionStore) -> None:
+def test_what_is_committed_is_read_back(session: Ledger) -> None:
     session.commit(
         TurnRows(
             ModelCall(1, 2, 3, 4), decisions=[decision("a")], records=[record("a"), record("b")]
@@ -63,7 +64,7 @@ def test_what_is_committed_is_read_back(session: SessionStore) -> None:
     assert session.last_call() == ModelCall(1, 2, 3, 4)
 
 
-def test_a_commitment_that_fails_leaves_nothing(session: SessionStore) -> None:
+def test_a_commitment_that_fails_leaves_nothing(session: Ledger) -> None:
     session.commit(TurnRows(ModelCall(1, 1, 1, 1), records=[record("a", "here")]))
     unnamed = decision(None)  # type: ignore[arg-type]
     with pytest.raises(StoreError, match=r"(?i)not.null"):
@@ -79,14 +80,14 @@ def test_a_commitment_that_fails_leaves_nothing(session: SessionStore) -> None:
     assert session.last_call() == ModelCall(1, 1, 1, 1)
 
 
-def test_an_entry_saved_again_keeps_its_rank(session: SessionStore) -> None:
+def test_an_entry_saved_again_keeps_its_rank(session: Ledger) -> None:
     session.commit(TurnRows(ModelCall(1, 1, 1, 1), records=[record("a"), record("b")]))
     session.save(replace(record("a", shown="other"), stage=Stage.DORMANT))
     assert [each.entry.id for each in session.records()] == ["a", "b"]
     assert session.records()[0].shown == "other"
 
 
-def test_a_place_that_is_known_keeps_its_entry(session: SessionStore) -> None:
+def test_a_place_that_is_known_keeps_its_entry(session: Ledger) -> None:
     session.commit(TurnRows(ModelCall(1, 1, 1, 1), records=[record("a", "here")]))
     session.commit(
         TurnRows(
@@ -99,7 +100,7 @@ def test_a_place_that_is_known_keeps_its_entry(session: SessionStore) -> None:
 
 
 @pytest.mark.parametrize("stage", Stage)
-def test_the_text_of_a_stage_is_frozen(session: SessionStore, stage: Stage) -> None:
+def test_the_text_of_a_stage_is_frozen(session: Ledger, stage: Stage) -> None:
     """Another process may have written another text of the same content and stage."""
     first = replace(record("a"), stage=stage)
     session.save(first)
@@ -107,7 +108,7 @@ def test_the_text_of_a_stage_is_frozen(session: SessionStore, stage: Stage) -> N
     assert session.records() == [first]
 
 
-def test_a_session_hears_what_others_write(state: StateStore, session: SessionStore) -> None:
+def test_a_session_hears_what_others_write(state: StateStore, session: Ledger) -> None:
     other = state.session("s")
     session.save(record("a"))
     assert not session.has_changed()
@@ -119,14 +120,14 @@ def test_a_session_hears_what_others_write(state: StateStore, session: SessionSt
     other.close()
 
 
-def test_calls_behind_a_cut_are_forgotten(session: SessionStore) -> None:
+def test_calls_behind_a_cut_are_forgotten(session: Ledger) -> None:
     for turn in range(5):
         session.commit(TurnRows(ModelCall(turn, turn, 0, 0)))
     session.commit(TurnRows(ModelCall(2, 9, 0, 0)))
     assert session.last_call() == ModelCall(2, 9, 0, 0)
 
 
-def test_no_stage_goes_back(state: StateStore, session: SessionStore) -> None:
+def test_no_stage_goes_back(state: StateStore, session: Ledger) -> None:
     """A process that has not heard what another committed writes nothing over it."""
     other = state.session("s")
     ranks = [Stage.FULL, Stage.INDEXED, Stage.DORMANT]
@@ -143,7 +144,7 @@ def test_no_stage_goes_back(state: StateStore, session: SessionStore) -> None:
 
 
 def test_tokens_of_sent_messages_count_for_the_encoding_that_counted_them(
-    session: SessionStore,
+    session: Ledger,
 ) -> None:
     session.commit(TurnRows(ModelCall(1, 2, 0, 0), sent=SentMessages(0, ["a", "b"], [5, 6], "one")))
     assert session.sent("one").tokens == [5, 6]
@@ -153,7 +154,7 @@ def test_tokens_of_sent_messages_count_for_the_encoding_that_counted_them(
 
 
 def test_a_session_that_is_opened_again_has_all_of_its_turn(
-    state: StateStore, session: SessionStore
+    state: StateStore, session: Ledger
 ) -> None:
     measure = Measure(b"0123456789abcdef", "one", 9, "json")
     candidate = NextText("a", {"summary": "odd \x00"}, Stage.DORMANT, "next \x00", "note")
@@ -182,14 +183,14 @@ def test_a_session_that_is_opened_again_has_all_of_its_turn(
         assert session.records() == other.records()
 
 
-def test_a_second_call_of_a_turn_finds_what_the_first_one_paid_for(session: SessionStore) -> None:
+def test_a_second_call_of_a_turn_finds_what_the_first_one_paid_for(session: Ledger) -> None:
     session.commit(TurnRows(ModelCall(1, 2, 30, 40, 9.0, 8.0, 7.0, "first")))
     session.commit(TurnRows(ModelCall(1, 3, 31, 41, 1.0, 10.0, 0.0, "second")))
     assert session.last_call() == ModelCall(1, 3, 31, 41, 9.0, 10.0, 7.0, "second")
     assert session.last_call(1) is None
 
 
-def test_a_list_with_fewer_turns_goes_on_with_all_sums(session: SessionStore) -> None:
+def test_a_list_with_fewer_turns_goes_on_with_all_sums(session: Ledger) -> None:
     for turn in range(1, 6):
         session.commit(TurnRows(ModelCall(turn, turn, 0, 0, float(turn))))
     session.go_on_from(3)
@@ -197,7 +198,7 @@ def test_a_list_with_fewer_turns_goes_on_with_all_sums(session: SessionStore) ->
     assert session.last_call() == session.last_call(3)
 
 
-def test_a_stage_is_decided_once(state: StateStore, session: SessionStore) -> None:
+def test_a_stage_is_decided_once(state: StateStore, session: Ledger) -> None:
     with contextlib.closing(state.session("s")) as other:
         for writer in (session, other):
             writer.commit(TurnRows(ModelCall(1, 1, 1, 1), decisions=[decision("a")]))
@@ -206,7 +207,7 @@ def test_a_stage_is_decided_once(state: StateStore, session: SessionStore) -> No
 
 
 def test_the_owner_of_a_session_is_the_first_that_is_named(
-    state: StateStore, session: SessionStore
+    state: StateStore, session: Ledger
 ) -> None:
     assert session.agent() == ""
     assert session.agent("ann") == "ann"
@@ -216,7 +217,7 @@ def test_the_owner_of_a_session_is_the_first_that_is_named(
         state.session("s").agent("bob")
 
 
-def test_the_first_context_load_holds(state: StateStore, session: SessionStore) -> None:
+def test_the_first_context_load_holds(state: StateStore, session: Ledger) -> None:
     assert session.context_load() is None
     assert session.settle_context_load("first \x00", 9, [record("a")]) == "first \x00"
     with contextlib.closing(state.session("s")) as other:
@@ -224,7 +225,7 @@ def test_the_first_context_load_holds(state: StateStore, session: SessionStore) 
     assert session.records() == [record("a")]
 
 
-def test_what_is_asked_over_all_sessions(state: StateStore, session: SessionStore) -> None:
+def test_what_is_asked_over_all_sessions(state: StateStore, session: Ledger) -> None:
     session.agent("ann")
     session.commit(TurnRows(ModelCall(1, 1, 1, 1), records=[record("abcd1234")]))
     with contextlib.closing(state.session("other")) as other:
@@ -247,7 +248,7 @@ def test_a_session_of_any_name_comes_back(state: StateStore, name: str) -> None:
 
 
 def test_a_payload_comes_back_byte_for_byte_and_is_put_with_its_rows(
-    state: StateStore, session: SessionStore
+    state: StateStore, session: Ledger
 ) -> None:
     odd = b"\x00 odd \xff" * 99
     with state.contents() as contents:

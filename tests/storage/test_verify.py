@@ -13,6 +13,7 @@ from storage.memory_store import MemoryStore
 
 from hippocampus import Hippocampus, RecallError
 from hippocampus.storage.content_store import DiskStore
+from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
 from hippocampus.storage.verify import verify
 
@@ -29,7 +30,7 @@ def state(tmp_path: Path) -> StateDir:
     memory.session("running")(reading(2))
     memory.facts.remember("The port is 8088.")
     memory.close()
-    assert verify(state) == ([], [])
+    assert verify(DirectoryState(state)) == ([], [])
     return state
 
 
@@ -64,7 +65,7 @@ def test_what_is_damaged_is_a_problem(
     for ending in ("-wal", "-shm"):
         Path(f"{path}{ending}").unlink(missing_ok=True)
     damage(path)
-    report = verify(state)
+    report = verify(DirectoryState(state))
     assert any(named in each for each in report.problems)
 
 
@@ -72,7 +73,7 @@ def test_what_is_made_again_or_only_costs_space_is_a_note(state: StateDir) -> No
     with contextlib.closing(DiskStore(state.contents)) as store:
         key = store.put(b"no session refers to it")
     junk(state.index)
-    report = verify(state)
+    report = verify(DirectoryState(state))
     assert report.problems == []
     assert len(report.notes) == 2
     assert any(f"content {key[:12]} is an orphan" in each for each in report.notes)
@@ -87,15 +88,15 @@ def test_a_store_of_the_hosts_is_verified(tmp_path: Path) -> None:
         assert session.text(first.entry.id)
     memory.close()
     assert not (tmp_path / "contents").exists()
-    assert verify(StateDir(tmp_path), store) == ([], [])
+    assert verify(DirectoryState(StateDir(tmp_path)), store) == ([], [])
     store.delete(first.content)
-    [problem] = verify(StateDir(tmp_path), store).problems
+    [problem] = verify(DirectoryState(StateDir(tmp_path)), store).problems
     assert f"content {first.content[:12]} is lost" in problem
 
 
 def test_verifying_writes_nothing(state: StateDir) -> None:
     before = state.database.read_bytes()
     with contextlib.closing(sqlite3.connect(state.database)) as db:
-        verify(state)
+        verify(DirectoryState(state))
         db.execute("SELECT 1")
     assert state.database.read_bytes() == before

@@ -25,6 +25,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from states import holdings
+
 from hippocampus import Hippocampus
 from hippocampus.consolidation.defrag import defrag
 from hippocampus.facts import Facts
@@ -34,6 +36,7 @@ from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.migrations import Schema, migrate
 from hippocampus.storage.schema import SCHEMA
 from hippocampus.storage.sqlite import connected
+from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
 from hippocampus.storage.verify import verify
 
@@ -124,7 +127,7 @@ def housekeeping(folder: Path, say: Say) -> None:
     ):
         rules = gc.GcRules(None, 2_000, {}, 0.0)
         gc.collect(
-            state, store, gc.plan(gc.holdings(state, store), rules, time.time()), time.time()
+            state, store, gc.plan(holdings(state.root, store), rules, time.time()), time.time()
         )
         say({"gc": 1})
         defrag(state, store, facts, load("default"), time.time(), apply=True, idle_hours=0)
@@ -193,7 +196,7 @@ def examined(phase: str, folder: Path, acknowledged: list[dict[str, Any]]) -> li
             contents = {each.content for each in memory.facts.memories()}
             lost += [f"fact {each}" for each in SAID if not any(each in text for text in contents)]
         lost += memory.facts.check()
-    return lost + verify(state).problems
+    return lost + verify(DirectoryState(state)).problems
 
 
 PHASES: dict[str, tuple[Callable[[Path, Say], None], Callable[[Path], None]]] = {

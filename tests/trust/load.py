@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import zstandard
 
 from hippocampus import Hippocampus
+from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
 from hippocampus.storage.verify import verify
 
@@ -130,7 +131,7 @@ def together(folder: Path, processes: int, threads: int, seconds: float) -> dict
         "texts lost": sum(each.lost for each in found),
         "errors": len(errors),
         "first errors": sorted(set(errors))[:ERRORS],
-        "damage": verify(StateDir(folder)).problems[:ERRORS],
+        "damage": verify(DirectoryState(StateDir(folder))).problems[:ERRORS],
     }
 
 

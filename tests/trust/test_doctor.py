@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from hippocampus import Hippocampus
 from hippocampus.cli.commands import app
 from hippocampus.consolidation.doctor import examine, mend
+from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
 
 JUNK = b"no database, no archive" * 400
@@ -39,20 +40,20 @@ DAMAGES = {
 
 
 def test_a_sound_directory_has_no_findings(state):
-    assert [each.text for each in examine(state)] == []
+    assert [each.text for each in examine(DirectoryState(state))] == []
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_each_damage_is_found_and_mended(state, damage):
     state.memory.mkdir(exist_ok=True, mode=0o700)
     DAMAGES[damage](state)
-    found = examine(state)
+    found = examine(DirectoryState(state))
     assert found
     left = mend(found)
     assert not any(each.mend for each in left)
     after = [
         each.text
-        for each in examine(state)
+        for each in examine(DirectoryState(state))
         if "orphan" not in each.text and "mode" not in each.remedy
     ]
     assert after == []

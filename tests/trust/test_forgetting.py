@@ -16,6 +16,8 @@ from hippocampus.consolidation import forgetting
 from hippocampus.integrations.proxy.apis.answer import Round
 from hippocampus.integrations.proxy.conversations import KnownConversations
 from hippocampus.prices import TABLES
+from hippocampus.storage import proxy
+from hippocampus.storage.proxy import Conversations
 from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
 
@@ -76,8 +78,10 @@ def state(tmp_path):
         with contextlib.suppress(Exception):
             memory.session("third").adopt("zzzzzzzz")  # fills the index of entries
     state = StateDir(tmp_path)
-    with contextlib.closing(KnownConversations(DirectoryState(state).conversations(0.0))) as known:
+    store = Conversations(DirectoryState(state).database(), b"key")
+    with contextlib.closing(KnownConversations(store)) as known:
         for name, word in ((f"about {SECRET}", SECRET), ("another", OTHER)):
+            store._db.run(proxy.TIP, (name, word, 1e10))
             known.keep(word, name, [Round([], [], [("c", f"rows of {word}")])])
     return state
 
@@ -115,7 +119,7 @@ def test_nothing_stays_in_the_log_while_other_sessions_go_on(tmp_path):
         session([{"role": "user", "content": "Count the rows."}])
         lived(memory, "gone", SECRET)
         assert "state.sqlite3" in found_on_disk(tmp_path, SECRET)
-        forgetting.forget(state, "gone", memory._store, memory.facts)
+        forgetting.forget(DirectoryState(state), "gone", memory._store, memory.facts)
         assert found_on_disk(tmp_path, SECRET) == []
         assert memory.facts.check() == []
         session([{"role": "user", "content": "Count the rows."}])
@@ -139,8 +143,10 @@ def test_forgetting_that_is_cut_off_is_finished_by_the_next(state, monkeypatch, 
         with monkeypatch.context() as patched:
             patched.setattr(owner, name, cut_off)
             with pytest.raises(CutOffError):
-                forgetting.forget(state, f"about {SECRET}", memory._store, memory.facts)
-        forgetting.forget(state, f"about {SECRET}", memory._store, memory.facts)
+                forgetting.forget(
+                    DirectoryState(state), f"about {SECRET}", memory._store, memory.facts
+                )
+        forgetting.forget(DirectoryState(state), f"about {SECRET}", memory._store, memory.facts)
     assert found_on_disk(state.root, SECRET) == []
 
 
@@ -150,14 +156,16 @@ def test_a_running_session_is_not_forgotten(state):
         memory.session("another"),
         pytest.raises(StoreError, match="close it first"),
     ):
-        forgetting.forget(state, "another", memory._store, memory.facts)
+        forgetting.forget(DirectoryState(state), "another", memory._store, memory.facts)
 
 
 def test_what_another_session_shares_stays(tmp_path):
     with contextlib.closing(Hippocampus(tmp_path)) as memory:
         lived(memory, "one", SECRET)
         lived(memory, "two", SECRET)
-        found = forgetting.forget(StateDir(tmp_path), "one", memory._store, memory.facts)
+        found = forgetting.forget(
+            DirectoryState(StateDir(tmp_path)), "one", memory._store, memory.facts
+        )
         assert found.shared
         assert found.payloads == ()
         with memory.session("two") as session:
@@ -186,7 +194,9 @@ def test_what_a_shared_digest_repeats_stays_with_it(tmp_path):
         with memory.session("two") as session:
             session(items[:1])
             session.adopt(adopted.entry.id)
-        found = forgetting.forget(StateDir(tmp_path), "one", memory._store, memory.facts)
+        found = forgetting.forget(
+            DirectoryState(StateDir(tmp_path)), "one", memory._store, memory.facts
+        )
         assert found.payloads
         with memory.session("two") as session:
             assert session.text(adopted.entry.id) == texts[adopted.entry.id]

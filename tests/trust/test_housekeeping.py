@@ -8,6 +8,7 @@ import sys
 import time
 
 import pytest
+from states import holdings
 from typer.testing import CliRunner
 
 from hippocampus import Hippocampus
@@ -30,7 +31,7 @@ sys.stdin.read()
 
 def removed_in_400_days(state):
     with contextlib.closing(Hippocampus(state.root)) as memory:
-        held = gc.holdings(state, memory._store)
+        held = holdings(state.root, memory._store)
         rules = gc.GcRules(30, None, {}, 0.0)
         return gc.plan(held, rules, time.time() + 400 * 86_400)
 

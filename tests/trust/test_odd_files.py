@@ -20,6 +20,7 @@ from hippocampus.errors import StoreError
 from hippocampus.storage import files
 from hippocampus.storage.content_store import STORE, opened_store
 from hippocampus.storage.salvage import lost
+from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
 
 LIMIT_SECONDS = 30
@@ -39,7 +40,7 @@ def used(state: Path) -> None:
         session.close()
         with contextlib.suppress(StoreError):
             memory.consolidate()
-        examine(StateDir(state))
+        examine(DirectoryState(StateDir(state)))
 
 
 @pytest.fixture(scope="module")
@@ -127,4 +128,4 @@ def test_a_schema_with_damaged_bytes_stops_no_agent(
     messages = reading(2)
     with contextlib.closing(Hippocampus(state)) as memory:
         assert memory.session("s")(messages) == messages
-    assert [each for each in examine(StateDir(state)) if each.is_loss]
+    assert [each for each in examine(DirectoryState(StateDir(state))) if each.is_loss]

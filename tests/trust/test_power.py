@@ -15,6 +15,7 @@ from trust.crashes import conversation
 
 from hippocampus import Hippocampus
 from hippocampus.storage.ledger import Ledger
+from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
 from hippocampus.storage.verify import verify
 
@@ -101,7 +102,7 @@ def test_after_a_power_cut_facts_and_states_are_there_and_the_next_call_stores_t
             kept = [session.text(each.id) for each in session.entries()]
         texts = {each["content"] for each in items if each["role"] == "tool"}
         assert texts & set(kept) == texts
-    problems = verify(StateDir(left)).problems
+    problems = verify(DirectoryState(StateDir(left))).problems
     assert [each for each in problems if "old " not in each.replace("%20", " ")] == []
 
 
@@ -110,6 +111,6 @@ def test_facts_wait_for_the_disk_and_ledgers_and_payloads_do_not(tmp_path):
         session(conversation(1))
         payloads = memory._store._cache._sql("PRAGMA synchronous").fetchone()
         facts = memory.facts.tables.database.value("PRAGMA synchronous")
-        with contextlib.closing(Ledger(StateDir(tmp_path), "s")) as ledger:
-            assert ledger._db.execute("PRAGMA synchronous").fetchone() == (NORMAL,)
+        with contextlib.closing(Ledger(DirectoryState(StateDir(tmp_path)), "s")) as ledger:
+            assert ledger._db.value("PRAGMA synchronous") == NORMAL
     assert (payloads, facts) == ((NORMAL,), FULL)

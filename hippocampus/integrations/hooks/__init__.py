@@ -84,8 +84,12 @@ def noted(state: str, fields: Event) -> None:
     from hippocampus.errors import StoreError
     from hippocampus.storage import hook_events
 
-    with contextlib.suppress(StoreError):  # a full disk must not stop an agent either
-        hook_events.add(state, fields)
+    with (
+        contextlib.suppress(StoreError),  # a full disk must not stop an agent either
+        contextlib.closing(opened(state)) as memory,
+        memory.writing() as db,
+    ):
+        hook_events.add(db, fields)
 
 
 def log_of(state: str) -> list[Event]:
@@ -94,6 +98,7 @@ def log_of(state: str) -> list[Event]:
     from hippocampus.storage import hook_events
 
     try:
-        return hook_events.events(state)
+        with contextlib.closing(opened(state)) as memory, memory.reading() as db:
+            return hook_events.events(db)
     except StoreError:
         return []

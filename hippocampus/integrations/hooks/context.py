@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hippocampus.integrations.hooks import log_of, noted, opened
-from hippocampus.storage import database
-from hippocampus.storage.state_dir import StateDir, is_address, tenant_of_environment
+from hippocampus.storage.state_dir import StateDir, is_address
 
 PROMPT_TOKENS = 1_000
 """The most tokens at each prompt."""
@@ -31,7 +30,7 @@ def added(event: dict[str, Any], state: str, policy: str) -> str:
         is_resumed = str(event.get("source")) in {"resume", "fork"}
         if not is_resumed or event.get("prompt_cache_likely_expired") is True:
             text = _loaded(event, state, policy)
-    elif is_address(state) or database.has_facts(StateDir(Path(state))):
+    else:
         text = _retrieved(event, state)
     # What frames the memories is no reason to add a text.
     lines = [line for line in text.splitlines() if line.startswith(("- ", "["))]
@@ -43,13 +42,16 @@ def added(event: dict[str, Any], state: str, policy: str) -> str:
 
 def _retrieved(event: dict[str, Any], state: str) -> str:
     """Return the memories that fit a prompt and that its conversation has not had since its start."""
-    from hippocampus.facts import Facts
-
     # Gemini CLI puts what SessionStart added in front of the first prompt.
     prompt = str(event.get("prompt") or "").rpartition("</hook_context>")[2]
-    named = state if is_address(state) else StateDir(Path(state)).database
-    with Facts(named, tenant=tenant_of_environment()) as facts:
-        text = facts.retrieve(prompt, token_budget=PROMPT_TOKENS)
+    with contextlib.closing(opened(state)) as memory:
+        if not is_address(state) and not memory.has_facts():  # nothing more is loaded
+            return ""
+        from hippocampus.facts import Facts
+        from hippocampus.facts.words import TEXT_RULES
+
+        with Facts(memory.database(TEXT_RULES)) as facts:
+            text = facts.retrieve(prompt, token_budget=PROMPT_TOKENS)
     seen: set[str] = set()
     for each in log_of(state) if text else ():
         if each.get("session") == event.get("session_id") and "added" in each:
@@ -79,7 +81,7 @@ def _loaded(event: dict[str, Any], state: str, policy_name: str) -> str:
     with contextlib.ExitStack() as closing:
         memory = closing.enter_context(contextlib.closing(opened(state)))
         store = closing.enter_context(memory.contents())
-        facts = closing.enter_context(Facts(memory.facts(TEXT_RULES)))
+        facts = closing.enter_context(Facts(memory.database(TEXT_RULES)))
         resources = ConsolidationResources(
             memory,
             store,

@@ -20,7 +20,7 @@ from typing import Any
 from hippocampus.formats.content import text_of
 from hippocampus.formats.conversation import Item
 from hippocampus.integrations.proxy.apis.answer import ModelAnswer, Round, results_of
-from hippocampus.storage.proxy import ConversationStore
+from hippocampus.storage.proxy import Conversations
 
 PER_REQUEST = re.compile(r"(?m)^x-anthropic-billing-header:.*$")
 """The line of Claude Code's system prompt that differs in each request of one conversation."""
@@ -86,7 +86,7 @@ def _hash(*texts: str) -> str:
 class KnownConversations:
     """The conversations that went through the proxies of a state."""
 
-    def __init__(self, store: ConversationStore) -> None:
+    def __init__(self, store: Conversations) -> None:
         """Take the store in which they are."""
         self._store = store
 
@@ -104,7 +104,7 @@ class KnownConversations:
         """Return a request's session, with when that sent the last one (0 is never), and note it.
 
         Raises:
-            sqlite3.Error, StoreError: the state is full, damaged, locked or away.
+            StoreError: the state is full, damaged, locked or away.
         """
         # A known list that is not the newest of its conversation was taken back by the host, but
         # for the very start, which any conversation may have.
@@ -114,7 +114,7 @@ class KnownConversations:
         """Keep the rounds of an answer that the host has not seen; `chain` ends with that answer.
 
         Raises:
-            sqlite3.Error, StoreError: the state is full, damaged, locked or away.
+            StoreError: the state is full, damaged, locked or away.
         """
         self._store.keep(chain, session, json.dumps([list(each) for each in rounds]))
 
@@ -122,7 +122,7 @@ class KnownConversations:
         """Return a request's list with the rounds that the host has not seen; its own items stay.
 
         Raises:
-            sqlite3.Error, StoreError: the state cannot be read.
+            StoreError: the state cannot be read.
         """
         kept = self._store.kept([chain for _, chain in chains.ends.values()])
         adapter = answers.ADAPTER

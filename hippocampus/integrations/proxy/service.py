@@ -37,6 +37,7 @@ from hippocampus.session.marks import UNSEEN_MARKS
 from hippocampus.session.observer import Observer
 from hippocampus.session.resources import DEADLINE_SECONDS
 from hippocampus.session.session import Session
+from hippocampus.storage.proxy import Conversations
 from hippocampus.storage.state import state_of
 from hippocampus.storage.state_dir import is_address
 
@@ -279,7 +280,8 @@ class Service:
 
     def _conversations(self, tenant: str) -> KnownConversations:
         root = self._root.of_tenant(tenant) if self._has_tenants else self._root
-        return KnownConversations(root.conversations(time.time(), DEADLINE_SECONDS))
+        store = Conversations(root.database(), root.caller_key(), DEADLINE_SECONDS)
+        return KnownConversations(store)
 
     def _memory(self, tenant: str, caching: Caching) -> Hippocampus:
         """Return a tenant's memory with the prices and the window of a model, and with the marks left."""

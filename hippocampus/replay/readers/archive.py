@@ -18,6 +18,7 @@ from hippocampus.replay.readers.raw import MessageFormat, RawConversation, RawMe
 from hippocampus.replay.readers.values import JsonRecord, kind_of
 from hippocampus.storage import archive as storage
 from hippocampus.storage.archive.records import contexts, parsed
+from hippocampus.storage.state import state_of
 from hippocampus.storage.state_dir import StateDir
 
 NAME = "hippocampus"
@@ -58,7 +59,8 @@ def sessions(database: Path) -> list[Path]:
         RecordingError: its database cannot be read.
     """
     with _as_recording_error(database):
-        found = storage.stored(StateDir(database.parent))
+        with state_of(database.parent).reading() as db:
+            found = list(storage.stored(db))
         return [database / quote(each.session, safe="", errors="replace") for each in found]
 
 
@@ -69,7 +71,7 @@ def exported(path: Path) -> JsonDocument:
         RecordingError: it cannot be read.
     """
     with _as_recording_error(path):
-        lines = storage.exported(StateDir(path.parent.parent), unquote(path.name))
+        lines = state_of(path.parent.parent).exported(unquote(path.name))
     return JsonDocument(str(path), list(map(JsonRecord, parsed(lines))), "a session")
 
 

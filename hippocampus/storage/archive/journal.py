@@ -6,7 +6,6 @@ packed. The lines are made in `records`.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -17,7 +16,8 @@ from hippocampus.entries.entry import Record
 from hippocampus.formats.conversation import Item, Message
 from hippocampus.storage import packing
 from hippocampus.storage.archive import reader, records
-from hippocampus.storage.sqlite import shrink, transaction
+from hippocampus.storage.archive.reader import LINES
+from hippocampus.storage.database import Database
 
 LEVEL = 17
 """How hard a conversation is packed; no turn waits for it: a tenth of a second a megabyte."""
@@ -109,25 +109,23 @@ def call_fields(
     return {"type": "call", **asdict(call), "decisions": decided, "entries": entries}
 
 
-def pack(
-    db: sqlite3.Connection, session: int, min_bytes: int, busy_seconds: float | None = None
-) -> None:
+def pack(db: Database, session: int, min_bytes: int, seconds: float | None = None) -> None:
     """Pack the rows of a session that are not packed yet into the last of them.
 
     Turns go on meanwhile: they are packed before the lock is taken, and stay where another process
     has packed them first.
     """
-    found = [row for row in reader.rows(db, session) if not packing.is_packed(row[1])]
+    found = [row for row in db.rows(LINES, (session, 0)) if not packing.is_packed(row[1])]
     if not found or sum(len(lines) for _, lines in found) < min_bytes:
         return
     last = found[-1][0]
     packed = packing.packed(b"".join(lines for _, lines in found), LEVEL)
     packing.unpacked(packed)  # what cannot be read back stays as it is
-    with transaction(db, busy_seconds):
-        query = "SELECT number, lines FROM conversation WHERE session = ? AND number <= ?"
-        stored = db.execute(query, (session, last)).fetchall()
+    with db.transaction(seconds):
+        stored = [row for row in db.rows(LINES, (session, 0)) if row[0] <= last]
         if [row for row in stored if not packing.is_packed(row[1])] == found:
-            gone = [(number,) for number, _ in found[:-1]]
-            db.executemany("DELETE FROM conversation WHERE number = ?", gone)
-            db.execute("UPDATE conversation SET lines = ? WHERE number = ?", (packed, last))
-    shrink(db)
+            gone = [(session, number) for number, _ in found[:-1]]
+            db.run_many("DELETE FROM conversation WHERE session = ? AND number = ?", gone)
+            query = "UPDATE conversation SET lines = ? WHERE session = ? AND number = ?"
+            db.run(query, (packed, session, last))
+    db.shrink()

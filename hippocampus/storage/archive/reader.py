@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import logging
-import sqlite3
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 from hippocampus.entries.text import storable
-from hippocampus.storage import database, packing
-from hippocampus.storage.archive.records import ArchivedConversation, Context, contexts, parsed
-from hippocampus.storage.state_dir import StateDir
+from hippocampus.storage import packing
+from hippocampus.storage.archive.records import Context, contexts, parsed
+from hippocampus.storage.database import Database
 
 LOG = logging.getLogger("hippocampus")
-NUMBER = "SELECT number FROM session WHERE name = ?"
+LINES = "SELECT number, lines FROM conversation WHERE session = ? AND number > ? ORDER BY number"
 
 
 class Stored(NamedTuple):
@@ -24,14 +22,6 @@ class Stored(NamedTuple):
     size_bytes: int
     damaged: str
     """The reason why a part of it cannot be read; empty where all can."""
-
-
-def rows(db: sqlite3.Connection, session: int, after: int = 0) -> list[tuple[int, bytes]]:
-    """Return the rows of a session after a number, each with its lines, as they are stored."""
-    query = (
-        "SELECT number, lines FROM conversation WHERE session = ? AND number > ? ORDER BY number"
-    )
-    return db.execute(query, (session, after)).fetchall()
 
 
 def readable(lines: bytes) -> bytes:
@@ -44,29 +34,17 @@ def readable(lines: bytes) -> bytes:
         return b""
 
 
-def exported(state: StateDir, session: str) -> bytes:
+def exported(db: Database, session: str) -> bytes:
     """Return the raw conversation of a session as JSON lines; nothing where none is stored.
 
     Raises:
         StoreError: the state cannot be read.
     """
-    with database.reading(state) as db:
-        found = db.execute(NUMBER, (storable(session),)).fetchone()
-        return b"".join(readable(lines) for _, lines in rows(db, found[0])) if found else b""
-
-
-def conversation(state_dir: str | Path, session: str) -> ArchivedConversation:
-    """Return the raw messages of a session as its host last sent them, finished or not.
-
-    Of a session that was never archived it has no messages. What its policy redacts is redacted.
-
-    Raises:
-        StoreError: the state cannot be read.
-    """
-    found = ArchivedConversation(session)
-    for record in parsed(exported(StateDir(Path(state_dir)), session)):
-        found.take(record)
-    return found
+    query = (
+        "SELECT lines FROM conversation JOIN session ON session.number = conversation.session"
+        " WHERE name = ? ORDER BY conversation.number"
+    )
+    return b"".join(readable(lines) for (lines,) in db.rows(query, (storable(session),)))
 
 
 def lists(content: bytes) -> list[Context]:
@@ -74,21 +52,16 @@ def lists(content: bytes) -> list[Context]:
     return contexts(parsed(content))
 
 
-def stored(state: StateDir) -> Iterator[Stored]:
+def stored(db: Database) -> Iterator[Stored]:
     """Yield the stored conversation of each session.
 
     Raises:
         StoreError: the state cannot be read.
     """
-    with database.reading(state) as db:
-        for number, name in db.execute(
-            "SELECT number, name FROM session ORDER BY number"
-        ).fetchall():
-            found = [lines for _, lines in rows(db, number)]
-            if found:
-                yield Stored(
-                    name, sum(map(len, found)), next(filter(None, map(_damage, found)), "")
-                )
+    for number, name in db.rows("SELECT number, name FROM session ORDER BY number"):
+        found = [lines for _, lines in db.rows(LINES, (number, 0))]
+        if found:
+            yield Stored(name, sum(map(len, found)), next(filter(None, map(_damage, found)), ""))
 
 
 def _damage(lines: bytes) -> str:

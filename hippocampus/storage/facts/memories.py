@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import Any
 
 from hippocampus.entries.text import storable
-from hippocampus.storage.facts.database import Database, Row
+from hippocampus.storage.database import Database, Row
 from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.facts.models import EVERY_AGENT, Item, Kind, Memory, Origin, Stats
 
@@ -426,11 +426,6 @@ def clear(db: Database) -> None:
 def forgotten(db: Database) -> set[str]:
     """Return the ids of the memories that were deleted for good."""
     return {memory_id for (memory_id,) in db.rows("SELECT id FROM forgotten")}
-
-
-def rewrite_index(db: Database) -> None:
-    """Write the text index anew: it keeps the words of deleted rows until its parts are merged."""
-    db.run("INSERT INTO memory_text (memory_text) VALUES ('optimize')")
 
 
 def check(db: Database) -> list[str]:

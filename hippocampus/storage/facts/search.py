@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hippocampus.storage.facts.database import Database
+from hippocampus.storage.database import Database
 from hippocampus.storage.facts.memories import listed
 from hippocampus.storage.facts.models import HEARSAY, Kind, RankedRow
 

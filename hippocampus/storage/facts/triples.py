@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hippocampus.storage.facts.database import Database
+from hippocampus.storage.database import Database
 from hippocampus.storage.facts.memories import NUMBERS, also_found_by, listed
 from hippocampus.storage.facts.models import EVERY_AGENT, Memory, Relation, Triple
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hippocampus.storage.facts.database import Database
+from hippocampus.storage.database import Database
 from hippocampus.storage.facts.errors import EmbeddingModelError, FactError
 from hippocampus.storage.facts.memories import AMONG, listed
 

@@ -17,7 +17,8 @@ from psycopg import conninfo
 from psycopg_pool import ConnectionPool
 
 from hippocampus.errors import StoreError
-from hippocampus.storage.postgres.schema import MIGRATIONS, SCHEMA, TENANT
+from hippocampus.storage.postgres.dialect import TENANT
+from hippocampus.storage.postgres.schema import MIGRATIONS, SCHEMA
 
 RETRY_SECONDS = 5.0
 """How long nothing is asked of a server that has failed; then the next call tries it."""

@@ -15,10 +15,11 @@ from typing import Any
 
 import pytest
 from postgres_server import Server
+from states import stored_sessions
 
 from hippocampus import Hippocampus
 from hippocampus.integrations.hooks import answered, log_of, noted, tool_output
-from hippocampus.storage import hook_events, ledger
+from hippocampus.storage import hook_events
 from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
 
@@ -183,7 +184,7 @@ def test_the_rules_of_a_policy_hold_for_what_a_hook_stores(state: Path, tmp_path
     [secrets, noted_] = content_of(state, MCP["session_id"])
     assert "item-0007" not in secrets
     assert "item-0007" in noted_
-    stored = ledger.stored_sessions(StateDir(state))[0].records
+    stored = stored_sessions(state)[0].records
     [entry] = [each.entry for each in stored if each.tool == "noted"]
     assert entry.modifiers.priority == "high"
     assert (entry.lifecycle.expires, entry.decay.floor) == (9, 0.3)
@@ -298,7 +299,7 @@ def test_a_compacted_session_gets_the_ids_of_its_own_entries(state: Path) -> Non
     large["session_id"] = start["session_id"] = compact["session_id"]
     assert compact["source"] == "compact"
     asked(large, state)
-    [entry_id] = [each.entry.id for each in ledger.stored_sessions(StateDir(state))[0].records]
+    [entry_id] = [each.entry.id for each in stored_sessions(state)[0].records]
     assert entry_id in json.dumps(asked(compact, state))
     assert entry_id not in json.dumps(asked(start, state))
 
@@ -397,7 +398,7 @@ def test_hooks_work_on_a_server(
     assert asked(prompt, address) is None
     answer = json.dumps(asked(large, address))
     with contextlib.closing(Hippocampus(address, tenant=tenant)) as memory:
-        [record] = memory.session("before").records()
+        [record] = memory.session("before").report.records()
         assert record.entry.id in answer
         assert memory.session("before").content(record.entry.id) == ROWS
         assert memory.unconsolidated() == ["before"]

@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from hippocampus.cli.commands import app
+from hippocampus.integrations import hooks
 from hippocampus.integrations.hooks import settings
-from hippocampus.storage import hook_events
 
 HOSTS = ["claude-code", "codex", "gemini"]
 OWN = {
@@ -241,7 +241,7 @@ def test_status_names_an_edit_that_the_host_dropped(tmp_path: Path) -> None:
     ]
     gone = {"at": 1.0, "entry": "cccccccc", "session": "s2", "transcript": "missing.jsonl"}
     for each in (*edits, gone):
-        hook_events.add(str(state), each)
+        hooks.noted(str(state), each)
     use = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {}}
     given = "[aaaaaaaa · Bash · 9 tokens · json]"
     result = {"type": "tool_result", "tool_use_id": "t1", "content": given}

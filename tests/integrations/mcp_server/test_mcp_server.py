@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from states import activity
 
 pytest.importorskip("mcp")
 
@@ -29,7 +30,6 @@ from hippocampus import Hippocampus
 from hippocampus.cli.memory_store import OWN_AGENT
 from hippocampus.facts import Facts
 from hippocampus.integrations import mcp_server
-from hippocampus.storage.ledger import activity
 from hippocampus.storage.state import DirectoryState, state_of
 from hippocampus.storage.state_dir import StateDir
 
@@ -188,7 +188,7 @@ def test_a_session_that_does_not_exist_is_not_made(state: Path) -> None:
             assert "no session of 'another'" in text_of(found)
 
     asyncio.run(talk())
-    assert len(activity(StateDir(state))) == 1
+    assert len(activity(state)) == 1
 
 
 @pytest.mark.parametrize(

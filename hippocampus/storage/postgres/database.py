@@ -1,4 +1,4 @@
-"""The fact store of one tenant on PostgreSQL: the SQL of `storage.facts`, with a text index of words of our own.
+"""The tables of one tenant on PostgreSQL, with a text index of words of our own.
 
 Words are those of FTS5 and scores its BM25, so that a search finds the memories that it finds in a file.
 """
@@ -10,12 +10,12 @@ import json
 import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import psycopg
 
-from hippocampus.storage.facts.database import Database, Row, Values
+from hippocampus.storage.database import Database, Query, Row, Values
 from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.facts.models import TextRules
 from hippocampus.storage.full_text import counted
@@ -25,35 +25,50 @@ from hippocampus.storage.sqlite import BUSY_SECONDS
 
 WORD_CHARACTERS = 200
 """A longer word is known by these: a row of an index has 2,700 bytes."""
-TURN = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 39))"
-"""The writers of one tenant's facts take turns, as those of a file do: no row changes between reading and writing."""
 _PHRASE = re.compile(r'"([^"]*)"(\*?)')
 
 
-class PostgresDatabase(Database):
-    """The tables of facts of one tenant; threads may use them at once."""
+class ServerDatabase(Database):
+    """The tables of one tenant; threads may use them at once."""
+
+    is_local = False
 
     def __init__(
-        self, connections: Connections, tenant: str, text: TextRules, close: Callable[[], None]
+        self,
+        connections: Connections,
+        tenant: str,
+        text: TextRules | None = None,
+        close: Callable[[], None] | None = None,
     ) -> None:
         """Name the server and the tenant; nothing is asked yet. `close` is called with it."""
         self.path = connections.name
-        self.text = text
+        self.rules = text
         self._connections = connections
         self._tenant = tenant
         self._close = close
         self._thread = threading.local()
 
+    @property
+    def patience_seconds(self) -> float:  # type: ignore[override]  # that of the connections
+        """Return how long a statement waits where no other limit is given."""
+        return self._connections.patience_seconds
+
     @contextlib.contextmanager
-    def transaction(self) -> Iterator[None]:
-        """Write all or nothing, after other writers of the tenant; inside another one, be a part of it."""
+    def transaction(
+        self, seconds: float | None = None, *, is_synced: bool = False
+    ) -> Iterator[None]:
+        """Write all or nothing; that of facts comes after other writers of the tenant."""
+        del is_synced  # each is
         if self._open is not None:
             yield
             return
-        with self.guarded(), self._connections.transaction(self._tenant, BUSY_SECONDS) as db:
-            db.execute(TURN, (self._tenant,))
+        default = BUSY_SECONDS if self.rules else self.patience_seconds
+        limit = default if seconds is None else seconds
+        with self._guarded(), self._connections.transaction(self._tenant, limit) as db:
             self._thread.open = db
             try:
+                if self.rules:  # no row changes between reading and writing
+                    self.lock(f"facts of {self._tenant}")
                 yield
             finally:
                 self._thread.open = None
@@ -63,35 +78,44 @@ class PostgresDatabase(Database):
         """The connection of the open transaction of this thread."""
         return getattr(self._thread, "open", None)
 
-    def rows(self, sql: str, values: Values = ()) -> list[Row]:
-        """Run one statement and return its rows."""
-        return self.each(sql, [values])[0]
-
-    def each(self, sql: str, values: Iterable[Values]) -> list[list[Row]]:
-        """Run one statement for each of some values, in one round trip."""
-        with self.guarded(), contextlib.ExitStack() as closing:
+    def together(self, *queries: Query, seconds: float | None = None) -> list[list[Row]]:
+        """Run statements in one transaction and one round trip, and return the rows of each."""
+        with self._guarded(), contextlib.ExitStack() as closing:
             if (db := self._open) is None:
-                seconds = self._connections.patience_seconds
-                db = closing.enter_context(self._connections.transaction(self._tenant, seconds))
-            else:
+                limit = self.patience_seconds if seconds is None else seconds
+                db = closing.enter_context(self._connections.transaction(self._tenant, limit))
+            elif self.rules:
                 db.until = time.monotonic() + BUSY_SECONDS  # for these statements, not for all
-            cursors = [_sent(db, sql, given) for given in values]
+            cursors = [self._sent(db, *query) for query in queries]
             closing.close()
-            return [cursor.fetchall() for cursor in cursors]
+            # What has no rows is known after the end of the transaction only.
+            has_rows = [self._open is not None or cursor.description for cursor in cursors]
+            return [
+                cursor.fetchall() if found else []
+                for cursor, found in zip(cursors, has_rows, strict=True)
+            ]
 
-    def run(self, sql: str, values: Sequence[Any] = ()) -> None:
-        """Run one change; in a transaction, nothing waits for it."""
-        self.run_many(sql, [values])
-
-    def run_many(self, sql: str, values: Sequence[Sequence[Any]]) -> None:
-        """Run one change for each row of values."""
-        with self.transaction():
-            for each in values:
+    def run_many(self, sql: str, values: Sequence[Values]) -> None:
+        """Run one change for each of some values; in a transaction, nothing waits for it."""
+        if values:
+            with self.transaction():
                 assert self._open is not None
-                _sent(self._open, sql, each)
+                for given in values:
+                    self._sent(self._open, sql, given)
+
+    def lock(self, name: str) -> None:
+        self.run("SELECT pg_advisory_xact_lock(hashtextextended(?, 39))", (name,))
+
+    def _sent(self, db: Connection, sql: str, values: Values) -> psycopg.Cursor[Row]:
+        """Send a statement. Of facts, values are literals, whose types the server finds from their use."""
+        cursor = psycopg.ClientCursor(db) if self.rules else db.cursor()
+        if isinstance(values, Mapping):
+            named = {name: _storable(value) for name, value in values.items()}
+            return cursor.execute(translated(sql).encode(), named)
+        return cursor.execute(translated(sql).encode(), [_storable(value) for value in values])
 
     @contextlib.contextmanager
-    def guarded(self) -> Iterator[None]:
+    def _guarded(self) -> Iterator[None]:
         """Raise `FactError` for a value that no row can hold; a failure of the server is a `StoreError`."""
         try:
             yield
@@ -99,17 +123,14 @@ class PostgresDatabase(Database):
             raise FactError(f"a value that no row can hold: {failure}") from failure
 
     def memories(self) -> int:
-        """Return how many memories the tenant has."""
         return int(self.value("SELECT memories FROM memory_total") or 0)
 
     def index(self, row: int, body: str) -> None:
-        """Let the text index find a row by words."""
         counts = {word[:WORD_CHARACTERS]: count for word, count in counted(body)}
         query = "SELECT index_memory(?, ?, ?)"
         self.run(query, (row, sum(counts.values()), json.dumps(counts)))
 
     def unindex(self, rows: str) -> None:
-        """Take rows, as a JSON list, out of the text index."""
         self.run("SELECT unindex_memories(?)", (rows,))
 
     def expression(self, match: str) -> str:
@@ -121,15 +142,15 @@ class PostgresDatabase(Database):
         return json.dumps([[each for each in part if each] for part in parts], ensure_ascii=False)
 
     def having(self, match: str) -> str:
-        """Return the SQL of the rows that an expression finds."""
         return f"(SELECT DISTINCT memory AS rowid FROM word_hits({match}))"
 
     def ranked(self, match: str) -> str:
-        """Return the SQL of the rows that an expression finds, with their rank by BM25."""
         return f"found_by({match})"
 
+    def merge_index(self) -> None:
+        """Do nothing: the words of a deleted row are deleted rows."""
+
     def check(self) -> list[str]:
-        """Return a sentence for each memory whose words are not in the index as they were counted."""
         wrong = self.rows("""
             SELECT row FROM memory JOIN memory_word ON memory = row
             GROUP BY row, length HAVING sum(count) != length
@@ -139,21 +160,21 @@ class PostgresDatabase(Database):
         ]
 
     def bytes(self) -> int:
-        """Return about how many bytes the memories have."""
         return int(self.value("SELECT coalesce(sum(pg_column_size(memory)), 0) FROM memory"))
+
+    def shrink(self) -> None:
+        """Do nothing: the server's own vacuum does it."""
+
+    def wipe(self) -> None:
+        """Do nothing: the server's own vacuum does it."""
+
+    def rest(self) -> None:
+        """Do nothing: no connection is held between statements."""
 
     def close(self) -> None:
         """Close the connections, where the state is not another one's."""
-        self._close()
-
-
-def _sent(db: Connection, sql: str, values: Values) -> psycopg.Cursor[Row]:
-    """Send a statement; its values are literals, whose types the server finds from their use."""
-    cursor = psycopg.ClientCursor(db)
-    if isinstance(values, Mapping):
-        named = {name: _storable(value) for name, value in values.items()}
-        return cursor.execute(translated(sql).encode(), named)
-    return cursor.execute(translated(sql).encode(), [_storable(value) for value in values])
+        if self._close:
+            self._close()
 
 
 def _storable(value: Any) -> Any:

@@ -1,0 +1,54 @@
+"""What tests ask of the database of a state directory, each in a connection of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from hippocampus.storage import archive, gc, ledger
+from hippocampus.storage.archive.records import ArchivedConversation, parsed
+from hippocampus.storage.content_store import ContentStore
+from hippocampus.storage.ledger import StoredSession
+from hippocampus.storage.state import state_of
+from hippocampus.storage.state_dir import StateDir
+
+
+def holdings(root: Path | str, store: ContentStore) -> list[gc.Holding]:
+    with state_of(root).reading() as db:
+        return gc.holdings(db, store)
+
+
+def collect(
+    root: Path | str, store: ContentStore, removals: Sequence[gc.Removal], *when: float
+) -> list[gc.Removal]:
+    with state_of(root).writing() as db:
+        return gc.collect(db, store, removals, *when)
+
+
+def activity(root: Path | str) -> dict[str, float]:
+    with state_of(root).reading() as db:
+        return ledger.activity(db)
+
+
+def stored_sessions(root: Path | str, **options: Any) -> list[StoredSession]:
+    with state_of(root).reading() as db:
+        return ledger.stored_sessions(db, **options)
+
+
+def conversation(root: Path | str, session: str) -> ArchivedConversation:
+    """Return the raw messages of a session as its host last sent them, finished or not."""
+    with state_of(root).reading() as db:
+        found = ArchivedConversation(session)
+        for record in parsed(archive.exported(db, session)):
+            found.take(record)
+        return found
+
+
+def execute(root: Path | str, statement: str, *values: object) -> list[Any]:
+    """Run a statement in the database."""
+    import contextlib
+    import sqlite3
+
+    with contextlib.closing(sqlite3.connect(StateDir(Path(root)).database)) as db, db:
+        return db.execute(statement, values).fetchall()
