@@ -44,7 +44,7 @@ class Body:
             if not isinstance(name, str) or name in self.values:
                 raise ValueError(f"the name {name!r} is not a text, or stands twice")
             start = self._after(_NAMED, at)
-            if self._text[start] == "[" and not _EMPTY.match(self._text, start):
+            if self._text.startswith("[", start) and not _EMPTY.match(self._text, start):
                 self.values[name], at = self._list(name, start)
             else:
                 self.values[name], at = _DECODER.raw_decode(self._text, start)

@@ -66,7 +66,19 @@ def test_an_element_that_is_not_replaced_keeps_its_text(
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "7", "{", '{"a": 1', '{"a": [1}', '{"a": 1, "a": 2}', '{"a": 1} x', "{1: 2}"]
+    "text",
+    [
+        "",
+        "[]",
+        "7",
+        "{",
+        '{"a":',
+        '{"a": 1',
+        '{"a": [1}',
+        '{"a": 1, "a": 2}',
+        '{"a": 1} x',
+        "{1: 2}",
+    ],
 )
 def test_what_is_no_object_with_each_name_once_is_refused(text: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 - any sentence will do: the request passes
