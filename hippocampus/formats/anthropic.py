@@ -19,7 +19,7 @@ from hippocampus.formats.content import (
 from hippocampus.formats.conversation import Item, ItemPath, Message, Part, Role, ToolResult
 
 NAME = "anthropic"
-SEPARATE_USER_MESSAGES = False
+PROVIDER, BLOCKS_KEY = "anthropic", "content"
 ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
 OWN_BLOCKS = {
     "tool_use",

@@ -14,7 +14,7 @@ from hippocampus.formats.content import block_text, pixel_tokens, size_of, text_
 from hippocampus.formats.conversation import Item, ItemPath, Message, Part, Role, ToolResult
 
 NAME = "bedrock"
-SEPARATE_USER_MESSAGES = False
+PROVIDER, BLOCKS_KEY = "aws.bedrock", "content"
 ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant"}
 
 

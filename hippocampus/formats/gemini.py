@@ -16,7 +16,7 @@ from hippocampus.formats.content import size_of
 from hippocampus.formats.conversation import Item, ItemPath, Message, Part, Role, ToolResult
 
 NAME = "gemini"
-SEPARATE_USER_MESSAGES = False
+PROVIDER, BLOCKS_KEY = "gcp.gemini", "parts"
 ROLES: dict[str | None, Role] = {
     None: "user",
     "user": "user",

@@ -20,7 +20,7 @@ from hippocampus.formats.conversation import Item, Message, Part, Role, ToolResu
 from hippocampus.formats.failed import says_it_failed
 
 NAME = "openai"
-SEPARATE_USER_MESSAGES = True
+PROVIDER, BLOCKS_KEY = "openai", ""
 ROLES: dict[str, Role] = {
     "system": "system",
     "developer": "system",

@@ -22,7 +22,7 @@ from hippocampus.formats.conversation import Item, Message, Part, Role, ToolResu
 from hippocampus.formats.failed import says_it_failed
 
 NAME = "responses"
-SEPARATE_USER_MESSAGES = True
+PROVIDER, BLOCKS_KEY = "openai", ""
 ROLES: dict[str, Role] = {
     "system": "system",
     "developer": "system",

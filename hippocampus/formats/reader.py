@@ -48,8 +48,9 @@ class FormatReader(Protocol):
 class FormatWriter(Protocol):
     """The writing half of an adapter: items of ours in the provider's format."""
 
-    SEPARATE_USER_MESSAGES: bool
-    """Whether a user message may follow another one, or tool results, in the list."""
+    BLOCKS_KEY: str
+    """Where messages of one role in a row are joined to one, the key of its blocks; empty if they may
+    follow each other."""
 
     def tool_definition(
         self, name: str, description: str, parameters: Mapping[str, Any], /
@@ -70,6 +71,8 @@ class Adapter(FormatReader, FormatWriter, Protocol):
     """One provider's format, as a module of functions."""
 
     NAME: str
+    PROVIDER: str
+    """The provider as the GenAI conventions of OpenTelemetry name it."""
 
 
 FORMATS: tuple[Adapter, ...] = (openai_responses, openai_chat, anthropic, bedrock, gemini)

@@ -11,11 +11,6 @@ from typing import Any
 from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.formats.reader import FORMATS, Adapter, adapter_of
 
-ALTERNATING = {"anthropic": "content", "bedrock": "content", "gemini": "parts"}
-"""The formats in which no message of the model may follow another, and where these have blocks.
-
-Anthropic joins two itself, and then refuses an answer whose thinking does not come first.
-"""
 REASONING = ("thinking", "redacted_thinking")
 """Anthropic: the types of blocks that have to open an answer."""
 MODEL_ROLES = {"assistant", "model"}
@@ -62,10 +57,10 @@ def appended(items: Sequence[Item], added: Sequence[Item]) -> list[Item]:
 def alternating(items: list[Item], adapter: Adapter, added: Collection[int]) -> list[Item]:
     """Return a list in which an added message of the model is one with a neighbour of the model.
 
-    `added` are the places of ours. Reasoning still opens the joined message.
+    `added` are the places of ours. Reasoning still opens the joined message: Anthropic joins two
+    itself, and then refuses an answer whose thinking does not come first.
     """
-    blocks_at = ALTERNATING.get(adapter.NAME)
-    if blocks_at is None:
+    if not (blocks_at := adapter.BLOCKS_KEY):
         return items
     joined = list(items)
     for at in sorted({*added, *(place + 1 for place in added)}):

@@ -11,16 +11,11 @@ from typing import Any
 from opentelemetry import metrics, trace
 from opentelemetry.trace import SpanKind, Status, StatusCode
 
+from hippocampus.formats.reader import FORMATS
 from hippocampus.session.observer import BillReport, ReportSource, ToolReport, ViewReport
 
 NAME = "hippocampus"
-PROVIDERS = {
-    "anthropic": "anthropic",
-    "openai": "openai",
-    "responses": "openai",
-    "bedrock": "aws.bedrock",
-    "gemini": "gcp.gemini",
-}
+PROVIDERS = {each.NAME: each.PROVIDER for each in FORMATS}
 """By message format, the provider that the conventions name."""
 
 

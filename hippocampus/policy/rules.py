@@ -93,7 +93,7 @@ class Match(Declared):
     contains: Words | None = None
     """Words or phrases, without case; whole words, where the script separates words."""
     instruction: bool | None = None
-    """Whether the text asks to remember, always or never to do something, in sixteen languages."""
+    """Whether the text asks to remember, always or never to do something, in the languages of `instructions.txt`."""
     pattern: Patterns | None = None
     """RE2 expressions, searched in the text; `(?i)` ignores case."""
     tokens: TokenRange | None = None

@@ -153,7 +153,7 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
         payloads, view, start = Payloads(), View(History(rules.encoding)), 0
         sent = min(sent, common(keys_of(state), history.keys))
         history, kept = history.unredacted(), 0
-    joins = not history.reading.adapter.SEPARATE_USER_MESSAGES
+    joins = bool(history.reading.adapter.BLOCKS_KEY)
     if joins and sent < state.view.sent and not state.view.is_folded(sent):
         sent = joined_end(keys_of(state), history, sent)
     known = common(state.last_keys, history.keys) if state.last_keys else history.reading.kept

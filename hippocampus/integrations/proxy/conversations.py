@@ -135,7 +135,7 @@ class KnownConversations:
             if rounds[-1].is_joined:
                 results = adapter.tool_results(results_of(rounds[-1]))
                 joined = adapter.appended(following, results)
-                following = [*results, *following] if adapter.SEPARATE_USER_MESSAGES else joined
+                following = joined if adapter.BLOCKS_KEY else [*results, *following]
             restored[start : end + 1] = [*own, *following]
         return restored
 
