@@ -160,6 +160,10 @@ class Edges:
         self._facts = Facts(folder / "imports.sqlite3")
         state = StateDir(folder / "state")
         self._tools = mcp_server.Tools(DirectoryState(state), self._memory, self._memory.facts)
+        profiles = mcp_server.PROFILES
+        self._tools_of = {
+            name: mcp_server.offered(self._tools, profiles[name]) for name in profiles
+        }
         self._offered = {name: mcp_server.server(self._tools, name) for name in mcp_server.PROFILES}
         self._service = Service(folder / "proxy", "default")
         lines = map(json.loads, EVENTS.read_text("utf-8").splitlines())
@@ -268,15 +272,16 @@ class Edges:
 
     def mcp(self, rng: random.Random) -> None:
         profile = rng.choice(sorted(mcp_server.PROFILES))
-        name = rng.choice(sorted(mcp_server.PROFILES[profile]))
+        tool = rng.choice(self._tools_of[profile])
         given = {
             "entry_id": self._session.entries()[0].id, "query": "late order", "lines": [1, 9], "text": "I like tea.",
             "content": "I like tea.", "key": "persona", "session_id": "recalls", "agent_id": "a", "limit": 3, "id": "x",
             "memory_id": "x", "max_tokens": 99, "type": "fact", "old_text": "a", "new_text": "b", "message": "tea",
         }  # fmt: skip
-        arguments = mutated(rng, given) if rng.random() < 0.8 else given
+        given = {key: v for key, v in given.items() if key in tool.parameters["properties"]}
+        arguments = mutated(rng, given) if given and rng.random() < 0.5 else given
         try:
-            asyncio.run(self._offered[profile].call_tool(name, arguments))
+            asyncio.run(self._offered[profile].call_tool(tool.name, arguments))
         except ToolError as refused:
             if not isinstance(
                 refused.__cause__, HippocampusError | ToolError | ValidationError | None
