@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import boto3
+import httpx
 from moto.server import ThreadedMotoServer
 
 
@@ -14,6 +15,8 @@ class Bucket:
         self.server.start()
         _, port = self.server.get_host_and_port()
         self.address = f"http://127.0.0.1:{port}"
+        # The state of its servers is one for the process.
+        httpx.post(f"{self.address}/moto-api/reset").raise_for_status()
         self.client = boto3.client("s3", endpoint_url=self.address, region_name="us-east-1")
         self.client.create_bucket(Bucket="payloads")
 

@@ -13,6 +13,7 @@ from states import activity, stored_sessions
 
 from hippocampus import Hippocampus
 from hippocampus.facts import Facts, write
+from hippocampus.facts.write import Item
 from hippocampus.storage import salvage
 from hippocampus.storage.state_dir import StateDir
 
@@ -27,7 +28,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     for number in range(SESSIONS):
         with memory.session(f"s{number}") as session:
             session(reading(12, start=100 * number))
-    write.remember_many(memory.facts.tables, [f"Box {n} holds {n} lamps." for n in range(FACTS)])
+    items = [Item(f"Box {n} holds {n} lamps.") for n in range(FACTS)]
+    write.remember_many(memory.facts.tables, items)
     memory.facts.blocks.set("persona", "kind")
     memory.close()
     return StateDir(folder).database.read_bytes()

@@ -25,8 +25,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from states import holdings
-
 from hippocampus import Hippocampus
 from hippocampus.consolidation.defrag import defrag
 from hippocampus.facts import Facts
@@ -120,15 +118,16 @@ def migrations(folder: Path, say: Say) -> None:
 
 def housekeeping(folder: Path, say: Say) -> None:
     """Prune, collect garbage and defragment; what is pinned and what runs stays."""
-    state = StateDir(folder)
+    layout = StateDir(folder)
+    state = DirectoryState(layout)
     with (
-        contextlib.closing(DiskStore(state.contents)) as store,
-        contextlib.closing(Facts(state.database)) as facts,
+        contextlib.closing(DiskStore(layout.contents)) as store,
+        contextlib.closing(Facts(layout.database)) as facts,
     ):
-        rules = gc.GcRules(None, 2_000, {}, 0.0)
-        gc.collect(
-            state, store, gc.plan(holdings(state.root, store), rules, time.time()), time.time()
-        )
+        with state.writing() as db:
+            rules = gc.GcRules(None, 2_000, {}, 0.0)
+            removals = gc.plan(gc.holdings(db, store), rules, time.time())
+            gc.collect(db, store, removals, time.time())
         say({"gc": 1})
         defrag(state, store, facts, load("default"), time.time(), apply=True, idle_hours=0)
         say({"defrag": 1})

@@ -155,7 +155,7 @@ def test_a_stored_payload_is_recalled_over_stdio_by_its_lines(state: Path) -> No
             status = await client.call_tool("session_status", {"session_id": "s1"})
             assert noted in text_of(status)
             found = await client.call_tool("recall", {"entry_id": noted, "head": 5})
-            assert text_of(found) == "1: migrating the towns"
+            assert text_of(found) == "migrating the towns"
             unknown = await client.call_tool("recall", {"entry_id": "zzzzzzzz"})
             assert "zzzzzzzz" in text_of(unknown)
             status = await client.call_tool("session_status", {})
