@@ -50,8 +50,8 @@ NAME = (
 _END = r"(?:[ _-]?(?:access|base|data|key|id|value|string|token|hash|base64|b64|hex|prod|production|dev|staging|test|live|\d{1,3}))*"
 _QUOTES = r"""(?:""([^"\n]{4,}?)""|[bN]?"((?:[^"\\\n]|\\.){4,}?)"|[bN]?'((?:[^'\\\n]|\\.){4,}?)'|`([^`\n]{4,}?)`|([^\s"'`,;]{5,}))"""
 SETTINGS = (
-    # password = "x", "password": "x", "passwords": ["x"], PASSWORD=x, password => x, ""x"" in CSV, apiKey: String = "x"
-    rf"""(?i)({NAME}{_END})s?["'`\])]{{0,3}}(?:: ?\w{{3,12}}\s)?\s*(?:=>|[:?]?={{1,3}}|:)\s*\[?\s*{_QUOTES}""",
+    # password = "x", "password": "x", PASSWORD=x, password => x, ""x"" in CSV, apiKey: String = "x"
+    rf"""(?i)({NAME}{_END})s?["'`\])]{{0,3}}(?:: ?\w{{3,12}}\s)?\s*(?:=>|[:?]?={{1,3}}|:)\s*{_QUOTES}""",
     # --password x, setx DB_PASSWORD x
     rf"""(?i)(?:^|\s)--?[a-z-]*({NAME}{_END})s? +{_QUOTES}""",
     rf"""(?im)(?:_|\b(?-i:[A-Z\d_]+))({NAME}{_END}) +([^\s"'`,;]{{8,}})(?:["'`,]|$)""",
@@ -59,6 +59,8 @@ SETTINGS = (
     rf"""(?i)<(?:key>|\w+ name=["'])?[\w.:-]*({NAME}{_END})["']?(?:</key>\s*<string)?>([^<\s]{{4,}})</""",
 )
 """RE2: the name of a setting, and in further groups its value."""
+LISTED = rf"""(?i)({NAME}{_END})s?["']?\s*[:=]\s*\[\s*((?:["'][^"'\n]+["'],?\s*)+)\]"""
+"""Several values under one name."""
 NEAR = (
     rf"""(?i)({NAME}{_END}|\w_pass\b)s?(?:[^\w]{{0,8}}[:=>|(→—?"'`{{][^\w]{{0,8}}"""
     r"""(?:(?:default|it|key|plaintext|s|sensitive|string|text|to|type|value)\b[^\w]{1,8}){0,3}|\s(?:to|is|was)\s)"""
@@ -206,18 +208,28 @@ def find_as_written(text: str) -> Iterator[Secret]:
             start, end = match.span(match.lastindex or 0)
             if holds(plain[start:end]):
                 yield Secret(start, end, kind)
+    yield from _of_names(plain)
+    yield from (Secret(*each) for each in spoken.values(plain, compiled(spoken.HINTS).search))
+
+
+def _of_names(plain: str) -> Iterator[Secret]:
+    """Yield the values that follow the name of a secret."""
     for pattern in SETTINGS:
         for match in matches(pattern, plain):
             start, end = match.span(match.lastindex)
             name = plain[slice(*match.span(1))]
             if _is_value(name, plain[start:end], quoted=plain[start - 1] in "\"'`>"):
                 yield Secret(start, end, PASSWORD if STRONG.search(name) else CREDENTIAL)
+    for match in matches(LISTED, plain):
+        name, listed = (plain[slice(*match.span(group))] for group in (1, 2))
+        if STRONG.search(name) or _is_mixed(listed):
+            start = match.start(2)
+            yield Secret(start, start + len(listed.rstrip()), CREDENTIAL)
     for match in matches(NEAR, plain):
         name, value = (plain[slice(*match.span(group))] for group in (1, 2))
         if _is_unlike_code(value):
             start, kind = match.start(2), PASSWORD if STRONG.search(name) else CREDENTIAL
             yield Secret(start, start + len(value.rstrip(".!?")), kind)
-    yield from (Secret(*each) for each in spoken.values(plain, compiled(spoken.HINTS).search))
 
 
 def find_cards(text: str) -> Iterator[tuple[int, int]]:

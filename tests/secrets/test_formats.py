@@ -86,6 +86,12 @@ def test_secrets_of_settings_and_commands_are_found(text):
     assert secrets.find(text)
 
 
+def test_every_value_of_a_list_under_the_name_of_a_secret_is_found():
+    text = '{"passwords": ["Tr0ub4dor&3x", "Hx92kfLm&3pq"], "tokens": ["q8Zr2LxW9vTn", "4BcY77dkQ02m"]}'
+    left = secrets.replaced(text, "")
+    assert not any(value in left for value in ("Tr0ub4dor", "Hx92kf", "q8Zr2", "4BcY77")), left
+
+
 @pytest.mark.parametrize(
     "text",
     [
