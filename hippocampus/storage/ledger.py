@@ -79,9 +79,8 @@ WRITE_CALL = """
 """
 SENT = """
     INSERT INTO sent (session, number, key, tokens)
-    SELECT ?, ? + key, value ->> 0, CAST(value ->> 1 AS BIGINT) FROM json_each(?)
+    SELECT ?, ? + key, json_extract(value, '$[0]'), CAST(json_extract(value, '$[1]') AS BIGINT) FROM json_each(?)
 """
-LINES = "SELECT number, lines FROM conversation WHERE session = ? AND number > ? ORDER BY number"
 CALL = "turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost, edit_cost, marks"
 TWO_CALLS = f"SELECT {CALL} FROM call WHERE session = ? AND turn < ? ORDER BY turn DESC LIMIT 2"
 LAST_CALLS = f"""
@@ -606,7 +605,7 @@ class Ledger:
                 after = journal.last if journal else EVER
                 changed, others, last = self._db.together(
                     (CHANGED, (time.time(), number)),
-                    (LINES, (number, after)),
+                    (reader.LINES, (number, after)),
                     (TWO_CALLS, (number, EVER)),
                 )
                 (encoding,) = self._expected(changed)
@@ -633,7 +632,7 @@ class Ledger:
         """Write what a list adds to the raw conversation."""
 
         def rows(known: int) -> list[tuple[int, bytes]]:
-            found = others if known == after else self._db.rows(LINES, (self._number, known))
+            found = others if known == after else self._db.rows(reader.LINES, (self._number, known))
             if self._db.is_local:
                 return [(number, lines) for number, lines in found]
             return [(number, reader.readable(lines)) for number, lines in found]

@@ -109,8 +109,9 @@ def standing_at(
     turns = [(session, turn, at) for session, at in places for turn in {at, at // 2}]
     if not turns:
         return {}
-    turn, place = (f"CAST(value ->> {at} AS BIGINT)" for at in (1, 2))
-    given = f"(SELECT value ->> 0 AS s, {turn} AS t, {place} AS p FROM json_each(:turns)) AS given"
+    name, *numbers = (f"json_extract(value, '$[{at}]')" for at in range(3))
+    turn, place = (f"CAST({number} AS BIGINT)" for number in numbers)
+    given = f"(SELECT {name} AS s, {turn} AS t, {place} AS p FROM json_each(:turns)) AS given"
     among = f"FROM {given} CROSS JOIN memory ON session = s AND turn = t WHERE {PLACE} = p AND {CONDITION}"
     return _rows(db, among, query.values(turns=json.dumps(turns)))
 

@@ -9,14 +9,14 @@ from collections.abc import Iterator
 TENANT = "hippocampus.tenant"
 OF_TENANT = f"nullif(current_setting('{TENANT}', true), '')"
 _DIALECT = re.compile(
-    r"'[^']*'|(?P<named>:\w+)|\?|%|CROSS JOIN|ON CONFLICT \(|value ->>|/\* (?P<own>.*?) \*/"
+    r"json_extract\((?P<json>\w+), '\$\[(?P<item>\d)\]'\)|'[^']*'|(?P<named>:\w+)|\?|%|CROSS JOIN|ON CONFLICT \("
+    r"|/\* (?P<own>.*?) \*/"
 )
 _SPELLED = {
     "?": "%s",
     "%": "%%",
     "CROSS JOIN": "JOIN",
     "ON CONFLICT (": "ON CONFLICT (tenant, ",
-    "value ->>": "value::json ->>",
 }
 _TYPES = {"INTEGER": "bigint", "REAL": "double precision", "BLOB": "bytea", "TEXT": "text"}
 _KEY = re.compile(r"(\w+) \w+ PRIMARY KEY( AUTOINCREMENT)?|(\w+) .* UNIQUE$")
@@ -32,9 +32,13 @@ def translated(sql: str) -> str:
 
     >>> translated("INSERT INTO meta VALUES (?, :value) ON CONFLICT (key) DO NOTHING")
     'INSERT INTO meta VALUES (%s, %(value)s) ON CONFLICT (tenant, key) DO NOTHING'
+    >>> translated("SELECT json_extract(value, '$[0]') FROM json_each(?)")
+    'SELECT (value::json ->> 0) FROM json_each(%s)'
     """
 
     def spelled(found: re.Match[str]) -> str:
+        if found["json"]:
+            return f"({found['json']}::json ->> {found['item']})"
         if found["named"]:
             return f"%({found['named'][1:]})s"
         return found["own"] or _SPELLED.get(found[0]) or found[0].replace("%", "%%")
