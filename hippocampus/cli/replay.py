@@ -75,7 +75,7 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
 ) -> None:
     """Replay recorded sessions and print what each strategy costs and what it hides."""
     from hippocampus.replay import run
-    from hippocampus.replay.buckets import is_bucket, iter_bucket, parts_in
+    from hippocampus.replay.buckets import is_bucket, iter_bucket
     from hippocampus.replay.corpus import Corpus
     from hippocampus.replay.readers import iter_files
 
@@ -105,7 +105,7 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
         yield from itertools.chain.from_iterable(map(iter_bucket, buckets))
 
     with nullcontext(out) if out else temporary_folder("hippocampus-rows") as folder:
-        corpus = Corpus(parts_in(str(folder)), options)
+        corpus = Corpus(str(folder), options)
         gone = [path for path in local if path not in existing]
         corpus.left_out.extend({"path": str(path), "reason": MISSING} for path in gone)
         count = sum(1 for _ in files())

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from hippocampus.errors import StoreError
 from hippocampus.storage import files
@@ -60,70 +60,34 @@ def iter_bucket(address: str) -> Iterator[BucketFile]:
             yield BucketFile(address, *found)
 
 
-class Parts(Protocol):
-    """Where the rows of a corpus are: texts by name, each written whole or not at all."""
+def put_part(out: str, name: str, text: bytes) -> None:
+    """Write the rows of a part, whole or not at all, into a folder or a bucket.
 
-    def put(self, name: str, text: bytes) -> None:
-        """Write a text."""
-
-    def get(self, name: str) -> bytes:
-        """Return a text; empty where there is none."""
-
-
-class FolderParts(NamedTuple):
-    """Rows in a folder of this machine."""
-
-    folder: Path
-
-    def put(self, name: str, text: bytes) -> None:
-        """Write a text.
-
-        Raises:
-            StoreError: the folder cannot be written.
-        """
-        try:
-            files.replace_file(self.folder / name, text)
-        except OSError as failure:
-            reason = f"{self.folder / name} cannot be written: {failure.strerror}"
-            raise StoreError(reason) from failure
-
-    def get(self, name: str) -> bytes:
-        """Return a text; empty where there is none.
-
-        Raises:
-            StoreError: it cannot be read.
-        """
-        try:
-            return (self.folder / name).read_bytes()
-        except FileNotFoundError:
-            return b""
-        except OSError as failure:
-            reason = f"{self.folder / name} cannot be read: {failure.strerror}"
-            raise StoreError(reason) from failure
+    Raises:
+        StoreError: it cannot be written.
+    """
+    if is_bucket(out):
+        _objects(out).put(name, text, REQUEST_SECONDS)
+        return
+    try:
+        files.replace_file(Path(out, name), text)
+    except OSError as failure:
+        reason = f"{Path(out, name)} cannot be written: {failure.strerror}"
+        raise StoreError(reason) from failure
 
 
-class BucketParts(NamedTuple):
-    """Rows in object storage."""
+def get_part(out: str, name: str) -> bytes:
+    """Return the rows of a part; empty where there is none.
 
-    bucket: str
-
-    def put(self, name: str, text: bytes) -> None:
-        """Write a text.
-
-        Raises:
-            StoreError: the bucket cannot be written.
-        """
-        _objects(self.bucket).put(name, text, REQUEST_SECONDS)
-
-    def get(self, name: str) -> bytes:
-        """Return a text; empty where there is none.
-
-        Raises:
-            StoreError: the bucket cannot be read.
-        """
-        return _objects(self.bucket).get(name, REQUEST_SECONDS)
-
-
-def parts_in(out: str) -> Parts:
-    """Return the parts in a folder or under the address of a bucket."""
-    return BucketParts(out) if is_bucket(out) else FolderParts(Path(out))
+    Raises:
+        StoreError: it cannot be read.
+    """
+    if is_bucket(out):
+        return _objects(out).get(name, REQUEST_SECONDS)
+    try:
+        return Path(out, name).read_bytes()
+    except FileNotFoundError:
+        return b""
+    except OSError as failure:
+        reason = f"{Path(out, name)} cannot be read: {failure.strerror}"
+        raise StoreError(reason) from failure

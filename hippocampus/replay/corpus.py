@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import hippocampus
-from hippocampus.replay.buckets import BucketFile, Parts
+from hippocampus.replay.buckets import BucketFile, get_part, put_part
 from hippocampus.replay.run import Options, Place, Row, place, replay_bytes, replay_file
 from hippocampus.replay.workers import KILLED, Engine, over_files
 
@@ -33,7 +33,8 @@ class FilePart(NamedTuple):
 class Corpus:
     """The parts of one run; iterating yields their rows in order (`place`)."""
 
-    stored: Parts
+    out: str
+    """A folder, or the address of a bucket."""
     options: Options
     parts: list[FilePart] = field(default_factory=list)
     left_out: list[Row] = field(default_factory=list)
@@ -54,7 +55,7 @@ class Corpus:
             StoreError: a part cannot be written.
             HippocampusError: the engine is not installed.
         """
-        work = functools.partial(write_part, stored=self.stored, options=self.options)
+        work = functools.partial(write_part, out=self.out, options=self.options)
         done = over_files(
             files, work, jobs=jobs, engine=engine, lost=lambda file: (file, FilePart(Place(), ""))
         )
@@ -69,11 +70,11 @@ class Corpus:
         """Yield the rows, read from their parts."""
         yield from self.left_out
         for part in sorted(self.parts):
-            yield from _read(self.stored.get(part.name))
+            yield from _read(get_part(self.out, part.name))
 
 
 def write_part(
-    file: Path | BucketFile, stored: Parts, options: Options
+    file: Path | BucketFile, out: str, options: Options
 ) -> tuple[Path | BucketFile, FilePart]:
     """Replay a file into its part, where there is none yet.
 
@@ -81,12 +82,12 @@ def write_part(
         StoreError: the part cannot be written.
     """
     name = _name(file, options)
-    text = stored.get(name)
+    text = get_part(out, name)
     if not text:
         rows = sorted(_rows(file, options), key=place)
         # A part without rows is no empty text, which would be no part.
         text = "\n".join((*map(json.dumps, rows), "")).encode("ascii") or b"\n"
-        stored.put(name, text)
+        put_part(out, name, text)
     first = next(_read(text), None)
     return file, FilePart(place(first) if first else Place(), name)
 

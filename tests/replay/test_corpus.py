@@ -18,7 +18,6 @@ from conversations import EAGER, reading
 from hippocampus.errors import RecordingError
 from hippocampus.prices import prices_for
 from hippocampus.replay import workers
-from hippocampus.replay.buckets import FolderParts
 from hippocampus.replay.corpus import Corpus
 from hippocampus.replay.run import Options, Row, json_pieces, outcome
 from hippocampus.replay.workers import KILLED, Engine, available_cores, over_files
@@ -42,7 +41,7 @@ def replayed(
     folder: Path, files: list[Path], jobs: int = 1, engine: Engine = "processes"
 ) -> Corpus:
     folder.mkdir(exist_ok=True)
-    corpus = Corpus(FolderParts(folder), OPTIONS)
+    corpus = Corpus(str(folder), OPTIONS)
     done = list(corpus.replay(files, jobs=jobs, engine=engine))
     assert sorted(done) == sorted(files)
     return corpus
@@ -108,7 +107,7 @@ from replay.test_corpus import OPTIONS, Corpus
 workers.SMALL_BYTES = 0
 if __name__ == "__main__":
     files = sorted(Path(sys.argv[1]).iterdir())
-    for _ in Corpus(Path(sys.argv[2]), OPTIONS).replay(files, jobs=2):
+    for _ in Corpus(sys.argv[2], OPTIONS).replay(files, jobs=2):
         pass
 """
 

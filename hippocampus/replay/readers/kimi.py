@@ -78,6 +78,6 @@ def _contexts(records: list[JsonRecord]) -> Iterator[list[RawMessage]]:
             if kind in ENDS:
                 yield messages
                 messages = []
-            told = text_of(record.record("message").get("content")) or record.text("summary")
-            messages += [RawMessage.user(told)] if told else []
+            words = text_of(record.record("message").get("content")) or record.text("summary")
+            messages += [RawMessage.user(words)] if words else []
     yield messages + step.messages(model)
