@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -92,19 +93,19 @@ def _run(folder: StudyFolder, *, yes: bool) -> None:
     from hippocampus.replay.study.cases import prepare
     from hippocampus.replay.study.report import StudyReport
 
-    problems, wanted = list[str](), folder.settings.cases
-    done = len(list(track(prepare(folder, problems.append), wanted, "preparing")))
+    say, wanted = functools.partial(typer.echo, err=True), folder.settings.cases
+    done = len(list(track(prepare(folder, say), wanted, "preparing")))
     if done < wanted:
-        problems.append(f"{done} of {wanted} moments: no other session has a fitting one")
+        say(f"{done} of {wanted} moments: no other session has a fitting one")
     prices = estimate(folder)
-    for sentence in (*problems, *prices):
-        typer.echo(sentence, err=True)
+    for sentence in prices:
+        say(sentence)
     if prices and not yes:
         typer.confirm("Each recall sends its request once more. Ask?", abort=True, err=True)
     steps = track(take_steps(folder), len(folder.readings()), "reading")
     verdicts = track(judge_steps(folder), 2 * done, "judging")
     for problem in filter(None, itertools.chain(steps, verdicts)):
-        typer.echo(problem, err=True)
+        say(problem)
     report, page = StudyReport(folder), folder.path / "report.html"
     files.replace_file(page, report.page().encode("utf-8", "replace"))
     titles, *lines = zip(*report.rows(), strict=True)  # a terminal has no room for ten columns
@@ -114,9 +115,9 @@ def _run(folder: StudyFolder, *, yes: bool) -> None:
         typer.echo(sentence)
     if report.missing:
         more = f"hippocampus study --out {folder.path}"
-        typer.echo(f"{len(report.missing)} answers are missing; to go on: {more}", err=True)
+        say(f"{len(report.missing)} answers are missing; to go on: {more}")
         if FILES in {folder.settings.reader, folder.settings.judge}:
-            typer.echo(TO_ANSWER, err=True)
+            say(TO_ANSWER)
     if estimate(folder):  # a model was asked and has not answered
         raise typer.Exit(1)
 

@@ -39,9 +39,12 @@ class StudySettings:
         """Return the policy by condition, empty for the baselines; the whole list is always the first.
 
         Raises:
-            PolicyError: two conditions have the same name, one to compare with is not known, or a
-                moment has more readings than a judge has letters.
+            PolicyError: two conditions have the same name, one to compare with is not known, a moment
+                has more readings than a judge has letters, or no list fits the bounds.
         """
+        if self.from_tokens > self.window:
+            wrong = f"--from-tokens {self.from_tokens} is more than --window {self.window}"
+            raise PolicyError([f"{wrong}: no list fits both"])
         for each in self.against:
             if each not in (RAW, OFFLOAD):
                 raise PolicyError([f"no condition {each!r}; there are {RAW}, {OFFLOAD}"])

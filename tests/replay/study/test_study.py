@@ -459,6 +459,7 @@ def test_another_study_needs_another_folder(run: Run) -> None:
         (("--reader", "openai:m@http://user:word@host/v1"), "leave the password out"),
         (("--against", "raw,all"), "no condition 'all'"),
         (("--policy", "short"), "short"),
+        (("--from-tokens", "70000"), "70000 is more than --window"),
         (("--window", "200"), "no session has a fitting moment of 0 to 200 tokens"),
     ],
 )
