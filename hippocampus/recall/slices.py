@@ -397,7 +397,7 @@ def _definitions(text: str, path: str) -> list[NumberedLine]:
 
 
 def _definition(bare: Sequence[str], start: int) -> slice:
-    """Return the lines of a definition, from its decorators to its last indented line."""
+    """Return the span of a definition, from its decorators to its last indented line."""
     indent = _indent_of(bare[start])
     first, end = start, start + 1
     while (

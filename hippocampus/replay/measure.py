@@ -139,7 +139,8 @@ def prepare(recording: Recording) -> Script:
     """Read a recording once, for all strategies."""
     messages = read(recording.messages)
     used = uses(messages, values_of)
-    used_lines = uses(messages, lines_of)
+    lines = functools.cache(lines_of)
+    used_lines = uses(messages, lines)
     starts = list(itertools.accumulate((len(message.raw) for message in messages), initial=0))
     answers = tuple(used)
     asked = _asked(messages)
@@ -152,7 +153,7 @@ def prepare(recording: Recording) -> Script:
         call_ends=tuple(starts[number] for number in answers),
         uses=tuple(used.values()),
         line_uses=tuple(used_lines.values()),
-        own_uses=tuple(uses(messages, lines_of, "call").values()),
+        own_uses=tuple(uses(messages, lines, "call").values()),
         asked=tuple(
             tuple(part for number in range(start, end) for part in asked.get(number, ()))
             for start, end in arrivals
