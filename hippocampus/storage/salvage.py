@@ -11,7 +11,7 @@ import contextlib
 import shutil
 import sqlite3
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,15 @@ DAMAGED = ".damaged"
 """The suffix of a damaged file that is set aside; its words may still be read by hand."""
 PAGE_BYTES, HEADER_BYTES, PAGES_AT, INTERIOR_PAGE = 4_096, 100, 28, 5
 """Of the file format of SQLite: https://www.sqlite.org/fileformat2.html, sections 1.3 and 1.6."""
+TableColumns = Mapping[str, tuple[str, ...]]
+"""The columns of each table, by its name."""
+COLUMNS = """
+    SELECT found.name, field.name FROM pragma_table_list AS found
+    JOIN pragma_table_xinfo(found.name) AS field
+    WHERE found.schema = 'main' AND found.type = 'table' AND found.name NOT LIKE 'sqlite%'
+        AND field.hidden = 0
+    ORDER BY found.name, field.cid
+"""
 MENDED = """
     INSERT INTO session (number, name, active_at)
     SELECT DISTINCT session, 'recovered-' || session, 0 FROM entry
@@ -103,7 +112,7 @@ def _copied(path: Path, made: Path | str) -> list[str]:
             if "session" not in tables:
                 raise StoreError(f"{SCHEMA.kind} {path}: none of its tables can be read")
             with sqlite.transaction(new):
-                for table, columns in migrations.columns_of(new).items():
+                for table, columns in columns_of(new).items():
                     if table == "migration" or tables.get(table) != columns:
                         continue
                     new.execute(f"DELETE FROM {table}")
@@ -156,13 +165,21 @@ def _listing(path: Path) -> Iterator[Path]:
         sqlite.remove_database(copy.with_suffix(".new"))
 
 
-def _tables(path: Path) -> migrations.TableColumns:
+def columns_of(db: sqlite3.Connection) -> TableColumns:
+    """Return the columns of the tables of a file, without generated ones."""
+    columns: dict[str, tuple[str, ...]] = {}
+    for table, column in db.execute(COLUMNS):
+        columns[table] = (*columns.get(table, ()), column)
+    return columns
+
+
+def _tables(path: Path) -> TableColumns:
     """Return the columns of the tables that a file lists; none where neither of two can be read by it."""
     with contextlib.closing(sqlite3.connect(path)) as db:
         for table in ("migration", "session"):
             with contextlib.suppress(sqlite3.DatabaseError):
                 db.execute(f"SELECT 1 FROM {table}").fetchone()
-                return migrations.columns_of(db)
+                return columns_of(db)
     return {}
 
 

@@ -6,7 +6,7 @@ edited; a change is a further one.
 
 from __future__ import annotations
 
-from hippocampus.storage.migrations import Migration, Schema
+from hippocampus.storage.migrations import Schema
 
 TABLES = """
 -- Texts that a host or a model wrote are bytes: text holds no NUL on a server. active_at: the last change. consolidated: how many of the changes are. encoding: which counted `sent`.
@@ -232,4 +232,4 @@ CREATE VIRTUAL TABLE memory_text USING fts5(
     tokenize='porter unicode61 remove_diacritics 2'
 )
 """
-SCHEMA = Schema("state", (Migration("state", f"{TABLES};{OF_FILES}"),))
+SCHEMA = Schema("state", (f"{TABLES};{OF_FILES}",))

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from hippocampus.entries.text import storable
 from hippocampus.errors import StoreError
-from hippocampus.storage.migrations import LaterVersionError, Migration, Schema, migrated
+from hippocampus.storage.migrations import LaterVersionError, Schema, migrated
 from hippocampus.storage.sqlite import (
     FAILURES,
     IN_MEMORY,
@@ -37,26 +37,23 @@ MAX_COUNTED = 200_000
 SCHEMA = Schema(
     "search index",
     (
-        Migration(
-            "passages",
-            """
-            CREATE TABLE session (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
-            CREATE TABLE content (
-                number INTEGER PRIMARY KEY,
-                session INTEGER NOT NULL,
-                entry_id TEXT NOT NULL,
-                UNIQUE (session, entry_id)
-            ) STRICT;
-            CREATE TABLE passage (
-                number INTEGER PRIMARY KEY,
-                session INTEGER NOT NULL,
-                content INTEGER NOT NULL,
-                first INTEGER NOT NULL,
-                last INTEGER NOT NULL
-            ) STRICT;
-            CREATE INDEX passage_of_session ON passage (session)
-            """,
-        ),
+        """
+        CREATE TABLE session (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+        CREATE TABLE content (
+            number INTEGER PRIMARY KEY,
+            session INTEGER NOT NULL,
+            entry_id TEXT NOT NULL,
+            UNIQUE (session, entry_id)
+        ) STRICT;
+        CREATE TABLE passage (
+            number INTEGER PRIMARY KEY,
+            session INTEGER NOT NULL,
+            content INTEGER NOT NULL,
+            first INTEGER NOT NULL,
+            last INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX passage_of_session ON passage (session)
+        """,
     ),
 )
 WORDS = """

@@ -136,7 +136,7 @@ def housekeeping(folder: Path, say: Say) -> None:
 def oldest(path: Path, schema: Schema, row: str) -> None:
     """Make a database as the first version made it, with one row."""
     with contextlib.closing(connected(path)) as db:
-        migrate(db, str(path), Schema(schema.kind, schema.migrations[:1]))
+        migrate(db, str(path), Schema(schema.kind, schema.scripts[:1]))
         db.execute(row)
 
 

@@ -17,8 +17,9 @@ from psycopg import conninfo
 from psycopg_pool import ConnectionPool
 
 from hippocampus.errors import StoreError
+from hippocampus.storage.migrations import name_of
 from hippocampus.storage.postgres.dialect import TENANT
-from hippocampus.storage.postgres.schema import MIGRATIONS, SCHEMA
+from hippocampus.storage.postgres.schema import SCHEMA, SCRIPTS
 
 RETRY_SECONDS = 5.0
 """How long nothing is asked of a server that has failed; then the next call tries it."""
@@ -203,7 +204,7 @@ def _migrate(db: psycopg.Connection[Any]) -> None:
     """Apply the migrations that are missing, one process at a time.
 
     Raises:
-        StoreError: the role would see the rows of all tenants, or the tables are of a later version.
+        StoreError: the role would see the rows of all tenants, or the tables are of another version.
     """
     (passes,) = db.execute(
         "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
@@ -213,7 +214,7 @@ def _migrate(db: psycopg.Connection[Any]) -> None:
             f"the role {db.info.user!r} is not bound by row-level security: connect as a role "
             "without SUPERUSER and BYPASSRLS"
         )
-    known = [name for name, _ in MIGRATIONS]
+    scripts = {name_of(script): script for script in SCRIPTS}
     with db.transaction():
         db.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
         (there,) = db.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.migration",)).fetchone() or (
@@ -223,10 +224,10 @@ def _migrate(db: psycopg.Connection[Any]) -> None:
             db.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}".encode())
             db.execute(f"CREATE TABLE {SCHEMA}.migration (name text PRIMARY KEY)".encode())
         applied = {name for (name,) in db.execute(f"SELECT name FROM {SCHEMA}.migration".encode())}
-        if not applied <= set(known):
-            raise StoreError("the tables are of a later version: install that version")
+        if not applied <= scripts.keys():
+            raise StoreError("the tables are of another version: install that version")
         db.execute(f"SET LOCAL search_path = {SCHEMA}".encode())
-        for name, text in MIGRATIONS:
+        for name, script in scripts.items():
             if name not in applied:
-                db.execute(text.encode())
+                db.execute(script.encode())
                 db.execute("INSERT INTO migration VALUES (%s)", (name,))

@@ -95,10 +95,5 @@ BEGIN
     END LOOP;
 END $$
 """
-MIGRATIONS = (
-    (
-        "state",
-        f"{tables(TABLES)};{tables(OF_SERVERS)};{FUNCTIONS}".replace("{OF_TENANT}", OF_TENANT),
-    ),
-)
-"""Each with its name, in the order in which they are applied."""
+SCRIPTS = (f"{tables(TABLES)};{tables(OF_SERVERS)};{FUNCTIONS}".replace("{OF_TENANT}", OF_TENANT),)
+"""In the order in which they are applied."""
