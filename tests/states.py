@@ -10,8 +10,9 @@ from hippocampus.storage import archive, gc, ledger
 from hippocampus.storage.archive.records import ArchivedConversation, parsed
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.ledger import StoredSession
-from hippocampus.storage.state import state_of
+from hippocampus.storage.state import StateStore, state_of
 from hippocampus.storage.state_dir import StateDir
+from hippocampus.storage.verify import verify
 
 
 def holdings(root: Path | str, store: ContentStore) -> list[gc.Holding]:
@@ -34,6 +35,11 @@ def activity(root: Path | str) -> dict[str, float]:
 def stored_sessions(root: Path | str, **options: Any) -> list[StoredSession]:
     with state_of(root).reading() as db:
         return ledger.stored_sessions(db, **options)
+
+
+def problems(state: StateStore, store: ContentStore | None = None) -> list[str]:
+    """Return what is damaged or lost."""
+    return [each.text for each in verify(state, store) if each.is_loss]
 
 
 def conversation(root: Path | str, session: str) -> ArchivedConversation:

@@ -10,9 +10,7 @@ import contextlib
 import errno
 import os
 import pkgutil
-import re
 import sqlite3
-import stat
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -40,10 +38,13 @@ if TYPE_CHECKING:
 
 STORE = "HIPPOCAMPUS_STORE"
 """Names what makes the store of a state directory: `package.module:function`, called with its path."""
-SIZE_LIMIT_BYTES = 1 << 50
-"""diskcache evicts above its limit; this one is never reached."""
-MIN_FILE_BYTES = 1 << 15
-"""Packed payloads of this size and more are files of their own next to the database."""
+NO_BYTES = 1 << 50
+"""No payload and no store has so many: diskcache evicts above one limit, and writes files above another."""
+STORED = """
+    SELECT key, coalesce(length(value), 0), coalesce(expire_time, 0),
+        CASE substr(value, 1, ?) WHEN ? THEN value ELSE x'' END
+    FROM Cache ORDER BY key
+"""
 LEVEL = 3
 """How hard a payload is packed: a turn waits for it."""
 WITH_PARTS = b"hippocampus-parts1"
@@ -51,10 +52,6 @@ WITH_PARTS = b"hippocampus-parts1"
 KEY_BYTES = 32
 MAX_PARTS_BYTES = 1 << 24
 """Payloads that another one repeats are unpacked together when it is read."""
-FILE_NAME = re.compile(r"[0-9a-f]{2}[/\\][0-9a-f]{2}[/\\][0-9a-f]{28}\.val")
-"""The names that diskcache makes; a database may hold any."""
-
-
 POLL_SECONDS = 0.01
 """How long SQLite itself waits for a lock; after that, each of many writers asks again by chance."""
 NEVER_SECONDS = 1e10
@@ -104,9 +101,9 @@ class PayloadRows(ContentStore, Protocol):
 
 
 class _BytesDisk(diskcache.Disk):  # type: ignore[misc]  # it carries no types
-    """Reads and writes bytes, under names of its own.
+    """Reads and writes bytes in rows, under names of its own.
 
-    Refuses what would be unpickled (CVE-2025-69872), and every path that leads out of its folder.
+    Refuses what would be unpickled (CVE-2025-69872), and touches no file that a row names.
     """
 
     def put(self, key: Any) -> tuple[Any, bool]:
@@ -119,46 +116,13 @@ class _BytesDisk(diskcache.Disk):  # type: ignore[misc]  # it carries no types
             raise StoreError("the content store holds a key that it did not write")
         return key
 
-    def store(self, value: Any, read: bool, key: Any = diskcache.UNKNOWN) -> Any:  # noqa: FBT001
-        if not isinstance(value, bytes):
-            raise TypeError("values of the content store are bytes")
-        size, mode, name, held = super().store(value, read, key)
-        if name is not None:
-            own = Path(self._directory) / name
-            own.chmod(0o600)
-            for folder in (own.parent, own.parent.parent):
-                folder.chmod(0o700)
-        return size, mode, name, held
-
-    def filename(self, key: Any = diskcache.UNKNOWN, value: Any = diskcache.UNKNOWN) -> Any:
-        name, path = super().filename(key, value)
-        if not self._is_inside(name):
-            raise StoreError(f"{path} leads out of the content store: remove the link on its way")
-        return name, path
-
     def fetch(self, mode: int, filename: Any, value: Any, read: bool) -> Any:  # noqa: FBT001
-        written = mode in (diskcache.core.MODE_RAW, diskcache.core.MODE_BINARY)
-        if not written or not (filename is None or self._is_inside(filename)):
+        if mode != diskcache.core.MODE_RAW or filename is not None:
             raise StoreError("the content store holds a value that it did not write")
         return super().fetch(mode, filename, value, read)
 
     def remove(self, file_path: str) -> None:
-        if self._is_inside(file_path):  # any other file is not ours to remove
-            super().remove(file_path)
-
-    def _is_inside(self, name: str) -> bool:
-        """Return whether a name is one that diskcache made, and no link leads away from it."""
-        folder = Path(self._directory)
-        path = folder / name
-        if (
-            not FILE_NAME.fullmatch(name)
-            or path.parent.resolve() != folder.resolve() / Path(name).parent
-        ):
-            return False
-        try:
-            return stat.S_ISREG(path.lstat().st_mode)
-        except FileNotFoundError:
-            return True
+        """Remove no file: none is ours."""
 
 
 class DiskStore:
@@ -208,8 +172,8 @@ class DiskStore:
                     disk=_BytesDisk,
                     eviction_policy="none",
                     cull_limit=0,
-                    size_limit=SIZE_LIMIT_BYTES,
-                    disk_min_file_size=MIN_FILE_BYTES,
+                    size_limit=NO_BYTES,
+                    disk_min_file_size=NO_BYTES,
                     timeout=POLL_SECONDS,
                 )
 
@@ -224,17 +188,7 @@ class DiskStore:
             cache = self._cache
             self._database.stat()  # SQLite would go on writing into a file that was removed
             head, texts = self._parts(key, parts) if len(content) < MAX_PARTS_BYTES else (b"", b"")
-            packed = (
-                packing.packed_with(content, texts, LEVEL)
-                if texts
-                else zstandard.ZstdCompressor(level=LEVEL).compress(content)
-            )
-            if len(content) > packing.max_bytes(len(packed)):
-                raise StoreError(
-                    f"content store {self._folder}: a payload of {len(content):,} bytes packs into "
-                    f"{len(packed):,}, and could not be distinguished from a decompression bomb"
-                )
-            sealed = encryption.sealed(packed, key)
+            sealed = packed_payload(key, content, texts)
             is_sealed, packed = encryption.is_sealed(sealed), head + sealed
             with self._writing, self._transaction(cache):
                 if is_sealed and not self._marker.exists():
@@ -244,7 +198,7 @@ class DiskStore:
                 was_sealed = encryption.is_sealed(_without_parts(before)[1])
                 if before == packed or (was_sealed and not is_sealed):
                     cache.touch(key, expire=NEVER_SECONDS)
-                else:  # not there, or lost or damaged since
+                else:  # not there, or damaged since
                     cache.set(key, packed, expire=NEVER_SECONDS)
         return key
 
@@ -278,15 +232,17 @@ class DiskStore:
         Raises:
             StoreError: they are damaged.
         """
-        try:
-            parts, sealed = _without_parts(packed)
-            texts = packing.dictionary(self._all(parts))
-            content = packing.unpacked(encryption.unsealed(sealed, key), texts)
-        except packing.DamagedError:
-            content = None
-        if content is None or content_key(content) != key:
-            raise StoreError(f"content {key[:12]} in {self._folder} is damaged")
-        return content
+        parts, sealed = _without_parts(packed)
+        return unpacked_payload(key, sealed, str(self._folder), self._all(parts))
+
+    def _all(self, keys: Iterable[str]) -> Iterator[bytes]:
+        left = MAX_PARTS_BYTES
+        for key in keys:
+            text = self._part(key)
+            left -= len(text)
+            if left < 0:
+                raise packing.DamagedError(f"it repeats more than {MAX_PARTS_BYTES:,} bytes")
+            yield text
 
     def _parts(self, own: str, keys: Iterable[str]) -> tuple[bytes, bytes]:
         """Return the head of a payload that repeats others, and their texts; those that are stored.
@@ -310,15 +266,6 @@ class DiskStore:
         head = WITH_PARTS + len(found).to_bytes(4) + b"".join(map(bytes.fromhex, found))
         return head, packing.dictionary(found.values())
 
-    def _all(self, keys: Iterable[str]) -> Iterator[bytes]:
-        left = MAX_PARTS_BYTES
-        for key in keys:
-            text = self._part(key)
-            left -= len(text)
-            if left < 0:
-                raise packing.DamagedError(f"it repeats more than {MAX_PARTS_BYTES:,} bytes")
-            yield text
-
     def _part(self, key: str) -> bytes:
         """Return a payload that another one repeats, and that repeats none."""
         packed = self._cache.get(key) or b""
@@ -333,34 +280,19 @@ class DiskStore:
             StoreError: the database cannot be written.
         """
         with _as_store_error(self._folder), self._cache.transact(retry=True):
-            found = self._stored(key)
-            if found is not None and found.put_at > put_before:
-                return False
-            return bool(self._cache.delete(key))
+            _, until = self._cache.get(key, expire_time=True)
+            return (until or 0) - NEVER_SECONDS <= put_before and bool(self._cache.delete(key))
 
     def stored(self) -> Iterator[StoredPayload]:
-        """Yield every payload, by key; one whose file is lost is left out.
+        """Yield every payload, by key.
 
         Raises:
             StoreError: the database cannot be read.
         """
-        for key in self.keys():
-            found = self._stored(key)
-            if found is not None:
-                yield found
-
-    def keys(self) -> list[str]:
-        """Return the keys in the database, sorted."""
-        with _as_store_error(self._folder):
-            return list(self._cache.iterkeys())
-
-    def _stored(self, key: str) -> StoredPayload | None:
-        with _as_store_error(self._folder):
-            packed, until = self._cache.get(key, expire_time=True)
-        if packed is None:
-            return None
-        put_at = (until or NEVER_SECONDS) - NEVER_SECONDS
-        return StoredPayload(key, len(packed), put_at, _without_parts(packed)[0])
+        self.open()
+        with _as_store_error(self._folder), reading(self._database) as db:
+            for key, size, until, head in db.execute(STORED, (len(WITH_PARTS), WITH_PARTS)):
+                yield StoredPayload(key, size, until - NEVER_SECONDS, _without_parts(head)[0])
 
     def wipe(self) -> None:
         """Leave nothing of deleted payloads in the database.
@@ -373,21 +305,9 @@ class DiskStore:
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def check(self) -> list[str]:
-        """Return a sentence for each damaged, lost or stray object; empty when all is well."""
-        found = (damage(self, key) for key in self.keys())
-        return [each for each in found if each] + self.strays()
-
-    def strays(self) -> list[str]:
-        """Return a sentence for each file next to the database that belongs to no payload."""
-        own = {f"{diskcache.core.DBNAME}{ending}" for ending in ("", "-wal", "-shm")}
-        own.add(self._marker.name)
-        self.open()
-        with _as_store_error(self._folder), reading(self._database) as db:
-            named = db.execute("SELECT filename FROM Cache WHERE filename IS NOT NULL").fetchall()
-            own.update(name for (name,) in named)
-            files_found = sorted(each for each in self._folder.rglob("*") if not each.is_dir())
-        names = (str(each.relative_to(self._folder)) for each in files_found)
-        return [f"store {self._folder}: unknown file {name}" for name in names if name not in own]
+        """Return a sentence for each damaged payload; empty when all is well."""
+        found = (damage(self, each.key) for each in self.stored())
+        return [each for each in found if each]
 
     def close(self) -> None:
         """Close the database."""
@@ -433,10 +353,44 @@ def _without_parts(packed: bytes) -> tuple[tuple[str, ...], bytes]:
     )
 
 
+def packed_payload(key: str, content: bytes, texts: bytes = b"") -> bytes:
+    """Return a payload as a store writes it: compressed, and sealed where there is a key of encryption.
+
+    Raises:
+        StoreError: the key of encryption cannot be used, or the payload could not be read back.
+    """
+    packed = (
+        packing.packed_with(content, texts, LEVEL)
+        if texts
+        else zstandard.ZstdCompressor(level=LEVEL).compress(content)
+    )
+    if len(content) > packing.max_bytes(len(packed)):
+        raise StoreError(
+            f"a payload of {len(content):,} bytes packs into {len(packed):,}, and could not be "
+            "distinguished from a decompression bomb"
+        )
+    return encryption.sealed(packed, key)
+
+
+def unpacked_payload(key: str, packed: bytes, place: str, texts: Iterable[bytes] = ()) -> bytes:
+    """Return the payload that `packed_payload` was given; `texts` are those that it repeats.
+
+    Raises:
+        StoreError: the bytes are damaged, or those of another payload, or sealed under another key.
+    """
+    try:
+        content = packing.unpacked(encryption.unsealed(packed, key), packing.dictionary(texts))
+    except packing.DamagedError:
+        content = None
+    if content is None or content_key(content) != key:
+        raise StoreError(f"content {key[:12]} in {place} is damaged")
+    return content
+
+
 def damage(store: ContentStore, key: str) -> str:
     """Return a sentence on the damage of the payload of a key; empty when there is none."""
     try:
-        return "" if store.get(key) is not None else f"content {key[:12]} has lost its file"
+        return "" if store.get(key) is not None else f"content {key[:12]} is lost"
     except StoreError as failure:
         return str(failure)
 

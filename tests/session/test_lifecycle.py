@@ -275,7 +275,7 @@ def test_a_closed_session_takes_no_state_and_stores_nothing(tmp_path: Path) -> N
     with pytest.raises(StoreError, match="session 's' is closed"):
         session.state("deployed")
     memory.close()
-    assert verify(memory._resources.state) == ([], [])
+    assert verify(memory._resources.state) == []
 
 
 def test_the_status_tells_sizes_money_and_stages(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from conversations import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
-from states import conversation
+from states import conversation, problems
 
 from hippocampus import Hippocampus, Policy
 from hippocampus.policy.consolidation import NOTHING
@@ -38,7 +38,6 @@ from hippocampus.storage.archive.records import contexts, parsed
 from hippocampus.storage.packing import ZSTD
 from hippocampus.storage.state import DirectoryState, state_of
 from hippocampus.storage.state_dir import StateDir
-from hippocampus.storage.verify import verify
 
 HERE = Path(__file__).parent.parent
 
@@ -217,7 +216,7 @@ def test_a_damaged_row_is_left_out_and_archiving_goes_on(
         db.execute("UPDATE conversation SET lines = ? WHERE number = ?", (damage(lines), number))
     assert any(
         "its conversation is damaged" in each
-        for each in verify(DirectoryState(StateDir(tmp_path))).problems
+        for each in problems(DirectoryState(StateDir(tmp_path)))
     )
     memory = Hippocampus(tmp_path, policy=EAGER)
     with memory.session("s") as session:

@@ -13,6 +13,7 @@ import pytest
 from commands import run
 from conversations import EAGER, no_fallback, reading
 from postgres_server import Server
+from states import problems
 
 from hippocampus import Hippocampus
 from hippocampus.facts import Facts
@@ -23,7 +24,6 @@ from hippocampus.storage.facts.memories import forgotten
 from hippocampus.storage.ledger import activity
 from hippocampus.storage.state import DirectoryState, StateStore, state_of
 from hippocampus.storage.state_dir import StateDir
-from hippocampus.storage.verify import verify
 
 ODD = "zwei/\x00 ../x"
 
@@ -68,7 +68,7 @@ def test_a_directory_goes_to_a_server_and_back_and_its_sessions_go_on(
     assert [each.outcome for each in copied(server, two)] == ["copied"] * 2
     assert [each.outcome for each in copied(server, two)] == ["unchanged"] * 2
     assert two.exported("s") == server.exported("s") == one.exported("s") != b""
-    assert verify(DirectoryState(StateDir(tmp_path / "two"))).problems == []
+    assert problems(DirectoryState(StateDir(tmp_path / "two"))) == []
     assert took_turns(postgres.address, 8, server.tenant) == oracle  # type: ignore[attr-defined]
     assert took_turns(tmp_path / "two", 8) == oracle
 

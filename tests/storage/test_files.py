@@ -19,7 +19,7 @@ from states import collect, holdings
 from hippocampus import Hippocampus, RecallError, StoreError
 from hippocampus.facts import Facts
 from hippocampus.storage import files, gc
-from hippocampus.storage.content_store import MIN_FILE_BYTES, DiskStore
+from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.state_dir import StateDir
 
 HOLDING = """
@@ -112,7 +112,7 @@ def used(state: Path) -> None:
     memory = Hippocampus(state, policy=EAGER)
     session = memory.session("s")
     messages = reading(2)
-    messages[-1]["content"] = os.urandom(MIN_FILE_BYTES).hex()
+    messages[-1]["content"] = os.urandom(1 << 15).hex()
     session(messages)
     with contextlib.suppress(RecallError):  # it makes the index, whatever it finds
         session.recall(query="customer")

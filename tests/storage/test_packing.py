@@ -121,28 +121,23 @@ def test_what_could_not_be_read_back_is_not_stored(tmp_path: Path) -> None:
         assert store.get(content_key(content)) is None
 
 
-@pytest.mark.parametrize("name", ["../../theirs", "/theirs", "ab/cd/" + "0" * 28 + ".val"])
-@pytest.mark.skipif(sys.platform == "win32", reason="no links there")
-def test_a_planted_name_reaches_no_file_outside(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", ["../theirs", "/theirs", "theirs"])
+def test_a_planted_name_reaches_no_file(tmp_path: Path, name: str) -> None:
     """Of a row in the database of the store: neither read, nor written over, nor removed."""
-    folder, theirs = tmp_path / "a" / "contents", tmp_path / "theirs"
-    theirs.mkdir()
-    target = theirs / ("0" * 28 + ".val")
-    target.write_bytes(b"theirs")
-    planted = name if name.startswith("ab") else name.replace("/theirs", str(target))
+    folder = tmp_path / "contents"
+    targets = [tmp_path / "theirs", folder / "theirs"]
+    planted = name.replace("/theirs", str(targets[0])) if name.startswith("/") else name
     with closing(DiskStore(folder)) as store:
         key = store.put(b"x")
-        (folder / "ab").mkdir()
-        (folder / "ab" / "cd").symlink_to(theirs)
+        for target in targets:
+            target.write_bytes(b"theirs")
         with closing(sqlite3.connect(folder / "cache.db")) as db, db:
             db.execute("UPDATE Cache SET mode = 2, value = NULL, filename = ?", (planted,))
         for touch in (store.get, store.delete, lambda _: store.put(b"x")):
             with pytest.raises(StoreError, match="did not write"):
                 touch(key)
-        with closing(sqlite3.connect(folder / "cache.db")) as db, db:
-            db.execute("DELETE FROM Cache")
-        store._cache.disk.remove(planted)
-    assert target.read_bytes() == b"theirs"
+        store._cache.delete(key)
+    assert [target.read_bytes() for target in targets] == [b"theirs", b"theirs"]
 
 
 @pytest.mark.parametrize("text", ["", "a" * 5_000_000, "日本語 " * 400_000, "one line\n"])

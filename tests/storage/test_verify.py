@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from conversations import EAGER, reading
+from states import problems
 from storage.memory_store import MemoryStore
 
 from hippocampus import Hippocampus, RecallError
@@ -30,7 +31,7 @@ def state(tmp_path: Path) -> StateDir:
     memory.session("running")(reading(2))
     memory.facts.remember("The port is 8088.")
     memory.close()
-    assert verify(DirectoryState(state)) == ([], [])
+    assert verify(DirectoryState(state)) == []
     return state
 
 
@@ -65,18 +66,16 @@ def test_what_is_damaged_is_a_problem(
     for ending in ("-wal", "-shm"):
         Path(f"{path}{ending}").unlink(missing_ok=True)
     damage(path)
-    report = verify(DirectoryState(state))
-    assert any(named in each for each in report.problems)
+    assert any(named in each for each in problems(DirectoryState(state)))
 
 
 def test_what_is_made_again_or_only_costs_space_is_a_note(state: StateDir) -> None:
     with contextlib.closing(DiskStore(state.contents)) as store:
         key = store.put(b"no session refers to it")
     junk(state.index)
-    report = verify(DirectoryState(state))
-    assert report.problems == []
-    assert len(report.notes) == 2
-    assert any(f"content {key[:12]} is an orphan" in each for each in report.notes)
+    found = verify(DirectoryState(state))
+    assert [each.is_loss for each in found] == [False, False]
+    assert any(f"content {key[:12]} is an orphan" in each.text for each in found)
 
 
 def test_a_store_of_the_hosts_is_verified(tmp_path: Path) -> None:
@@ -88,9 +87,9 @@ def test_a_store_of_the_hosts_is_verified(tmp_path: Path) -> None:
         assert session.text(first.entry.id)
     memory.close()
     assert not (tmp_path / "contents").exists()
-    assert verify(DirectoryState(StateDir(tmp_path)), store) == ([], [])
+    assert verify(DirectoryState(StateDir(tmp_path)), store) == []
     store.delete(first.content)
-    [problem] = verify(DirectoryState(StateDir(tmp_path)), store).problems
+    [problem] = problems(DirectoryState(StateDir(tmp_path)), store)
     assert f"content {first.content[:12]} is lost" in problem
 
 

@@ -195,7 +195,8 @@ def examined(phase: str, folder: Path, acknowledged: list[dict[str, Any]]) -> li
             contents = {each.content for each in memory.facts.memories()}
             lost += [f"fact {each}" for each in SAID if not any(each in text for text in contents)]
         lost += memory.facts.check()
-    return lost + verify(DirectoryState(state)).problems
+    found = verify(DirectoryState(state))
+    return lost + [each.text for each in found if each.is_loss]
 
 
 PHASES: dict[str, tuple[Callable[[Path, Say], None], Callable[[Path], None]]] = {

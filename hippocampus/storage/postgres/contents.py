@@ -6,12 +6,9 @@ import hashlib
 import time
 from collections.abc import Iterator, Sequence
 
-import zstandard
-
 from hippocampus.entries.entry import content_key
 from hippocampus.errors import StoreError
-from hippocampus.storage import encryption, packing
-from hippocampus.storage.content_store import LEVEL, StoredPayload
+from hippocampus.storage.content_store import StoredPayload, packed_payload, unpacked_payload
 from hippocampus.storage.database import Database, Row
 from hippocampus.storage.objects import MIN_BYTES, Objects
 
@@ -40,8 +37,7 @@ class PostgresContents:
             StoreError: the key of encryption cannot be used, or object storage fails.
         """
         key = content_key(content)
-        compressed = zstandard.ZstdCompressor(level=LEVEL).compress(content)
-        packed = encryption.sealed(compressed, key)
+        packed = packed_payload(key, content)
         if self._objects and len(packed) >= MIN_BYTES:
             self._objects.put(f"{self._prefix}/{key}", packed, self.busy_seconds)
             packed = b""
@@ -72,13 +68,7 @@ class PostgresContents:
             )
         if not packed and self._objects:
             packed = self._objects.get(f"{self._prefix}/{key}", seconds)
-        try:
-            content = packing.unpacked(encryption.unsealed(packed, key))
-        except packing.DamagedError:
-            content = b""
-        if content_key(content) != key:
-            raise StoreError(f"content {key[:12]} in {self._db.path} is damaged")
-        return content
+        return unpacked_payload(key, packed, self._db.path)
 
     def delete(self, key: str, put_before: float = float("inf")) -> bool:
         """Remove a payload and return whether it was there; one put after `put_before` stays."""
