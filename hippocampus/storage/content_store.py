@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 STORE = "HIPPOCAMPUS_STORE"
 """Names what makes the store of a state directory: `package.module:function`, called with its path."""
 NO_BYTES = 1 << 50
-"""No payload and no store has so many: diskcache evicts above one limit, and writes files above another."""
+"""More than a payload or a store ever has: diskcache evicts above one limit, and writes files above another."""
 STORED = """
     SELECT key, coalesce(length(value), 0), coalesce(expire_time, 0),
         CASE substr(value, 1, ?) WHEN ? THEN value ELSE x'' END

@@ -76,7 +76,7 @@ def _databases(layout: StateDir) -> Iterator[Finding]:
 
 
 def _damage(path: Path) -> str:
-    """Return what is wrong with a file of SQLite; nothing where there is none."""
+    """Return the damage of a file of SQLite; nothing where there is none."""
     if not path.exists():
         return ""
     try:
@@ -109,7 +109,7 @@ def _payloads(
     *,
     is_whole: bool,
 ) -> Iterator[Finding]:
-    """Yield what is wrong with payloads; those without an entry only where the whole state was read."""
+    """Yield damaged and lost payloads, and those without an entry only where the whole state was read."""
     entries = {
         key: [f"entry {each.entry_id} of session {each.session!r}" for each in found]
         for key, found in references.items()

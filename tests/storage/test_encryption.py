@@ -78,7 +78,7 @@ def test_a_store_with_encrypted_payloads_is_not_opened_without_its_key(tmp_path,
                 store.open,
                 lambda: store.put(b"new"),
                 lambda: store.get(name),
-                store.keys,
+                lambda: list(store.stored()),
             ):
                 with pytest.raises(SealedError, match="set HIPPOCAMPUS_KEY to the key"):
                     work()
