@@ -26,7 +26,6 @@ from hippocampus.errors import StoreError
 from hippocampus.formats.visible import visible
 from hippocampus.storage import entry_exchange as exchange
 from hippocampus.storage import gc as collection
-from hippocampus.storage import proxy
 from hippocampus.storage.database import SqliteDatabase
 from hippocampus.storage.state import StateStore, state_of
 from hippocampus.storage.state_dir import is_address
@@ -47,7 +46,7 @@ def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
     orphan_hours: Annotated[float, Option(help="The age of removed orphans.")] = 24.0,
     apply: Apply = False,
 ) -> None:
-    """List the stored contents and archives that the rules remove; remove them with --apply."""
+    """List the stored contents and conversations that the rules remove; remove them with --apply."""
     state = expect_state(state_dir)
     session_days = dict(map(_days_of, session or ()))
     bounds = [max_age_days, max_bytes, orphan_hours, *session_days.values()]
@@ -58,29 +57,22 @@ def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
     with state.contents() as store:
         with state.reading() as db:
             removals = collection.plan(collection.holdings(db, store), rules, started)
-            copies = collection.plan_copies(collection.copies(state, db), rules, started)
-            conversations = collection.plan_conversations(db, rules, started)
+            words = collection.plan_words(state, db, rules, started)
         if apply:
             with state.writing() as db:
                 removals = collection.collect(db, store, removals, started)
-                gone = collection.collect_copies(state, copies, started)
-                copies = {copy: copies[copy] for copy in gone}
-                ended = proxy.remove(db, conversations, started)
-            conversations = {session: conversations[session] for session in ended}
+                words = collection.collect_words(state, db, words, started)
     lines = []
     for each in removals:
         size, sessions = f"{each.packed_bytes:>10,} bytes", ", ".join(each.sessions) or "no session"
         lines.append(f"{each.key[:12]}  {size}  {each.rule}  ({sessions})")
-    for copy, rule in copies.items():
-        lines.append(f"archive  {copy.size_bytes:>10,} bytes  {rule}  ({copy.session})")
-    for name, rule in conversations.items():
-        lines.append(f"conversation of the proxy  {rule}  ({name})")
+    lines += [
+        f"conversation  {one.size_bytes:>10,} bytes  {one.rule}  ({one.session})" for one in words
+    ]
     word = "removed" if apply else "would be removed; --apply removes them"
-    if conversations:
-        lines.append(f"{len(conversations)} conversations of the proxy {word}")
-    if copies:
-        total = sum(copy.size_bytes for copy in copies)
-        lines.append(f"{len(copies)} archives and search indexes, {total:,} bytes {word}")
+    if words:
+        total = sum(one.size_bytes for one in words)
+        lines.append(f"{len(words)} conversations with their indexes, {total:,} bytes {word}")
     total = sum(removal.packed_bytes for removal in removals)
     lines.append(f"{len(removals)} contents, {total:,} bytes {word}")
     typer.echo(visible("\n".join(lines)))

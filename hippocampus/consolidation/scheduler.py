@@ -17,7 +17,7 @@ from hippocampus.errors import HippocampusError, StoreError
 from hippocampus.formats import reader
 from hippocampus.session.ports import ConsolidationOutcome, ContextLoadRequest, SessionSnapshot
 from hippocampus.session.resources import END_SECONDS
-from hippocampus.storage import archive
+from hippocampus.storage.archive_lines import contexts, parsed
 from hippocampus.storage.ledger import Ledger
 
 LOG = logging.getLogger("hippocampus")
@@ -147,7 +147,7 @@ class ConsolidationScheduler:
         """
         *earlier, last = (
             reader.read(each.items)
-            for each in archive.lists(self._resources.state.exported(session.name))
+            for each in contexts(parsed(self._resources.state.exported(session.name)))
         )
         messages = session.messages or last
         before = earlier if messages is last else [*earlier, last]

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 from hippocampus.entries.text import storable
 from hippocampus.errors import StoreError
 from hippocampus.storage import ledger
-from hippocampus.storage.archive.reader import readable
+from hippocampus.storage.archive import readable
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.database import Database, Row
 from hippocampus.storage.state import StateStore

@@ -3,7 +3,7 @@
 Planning is pure: holdings, rules and the time in, removals out. Only `collect` removes, and leaves a
 tombstone for each payload. A payload stays while a session that refers to it is not idle for too long,
 and while one of them has pinned it; one without references goes after a grace. The raw conversation
-and the search index of a session, and the recalls in its conversation with the proxy, which hold its
+and the search index of a session, and the recalls in its conversation with the proxy, which have its
 words too, go by its age alone.
 """
 
@@ -22,8 +22,7 @@ from hippocampus.entries import decay
 from hippocampus.entries.entry import Stage
 from hippocampus.errors import StoreError
 from hippocampus.policy import Policy
-from hippocampus.storage import proxy, search_index
-from hippocampus.storage.archive.reader import stored as conversations
+from hippocampus.storage import search_index
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.database import Database, open_sessions
 from hippocampus.storage.ledger import StoredSession, activity, is_pinned
@@ -37,6 +36,15 @@ BURY = """
     INSERT INTO tombstone (content, removed, rule) VALUES (?, ?, ?)
     ON CONFLICT (content) DO UPDATE SET removed = excluded.removed, rule = excluded.rule
 """
+WORDS = """
+    SELECT name, sum(size) FROM (
+        SELECT name, length(lines) AS size FROM conversation JOIN session
+            ON session.number = conversation.session
+        UNION ALL SELECT session, 0 FROM proxy_conversation
+    ) AS word GROUP BY name ORDER BY name
+"""
+UNARCHIVE = "DELETE FROM conversation WHERE session = (SELECT number FROM session WHERE name = ?)"
+UNKNOW = "DELETE FROM proxy_conversation WHERE session = ? AND sent <= ?"
 REFERENCES = """
     SELECT session.number, name, id, content, is_pinned, active_at
     FROM entry JOIN session ON session.number = entry.session ORDER BY entry.number
@@ -102,14 +110,13 @@ class Removal(NamedTuple):
     sessions: tuple[str, ...]
 
 
-class SessionCopy(NamedTuple):
-    """The words of a session next to its entries: its raw conversation and its search index."""
+class SessionWords(NamedTuple):
+    """The words of a session next to its entries, which go by its age, and the rule by which they do."""
 
     session: str
     size_bytes: int
-    """Of the conversation, as stored."""
-    active_at: float
-    """When the session was last active, in seconds since 1970; infinite while it is open."""
+    """Of the raw conversation, as stored."""
+    rule: str
 
 
 def plan(
@@ -180,21 +187,6 @@ def _rule_of(
     return found[0] if None not in found else None
 
 
-def plan_copies(held: Iterable[SessionCopy], rules: GcRules, now: float) -> dict[SessionCopy, str]:
-    """Return the copies that go by age, with the rule; pins protect payloads, and no copies."""
-    return {
-        each: rule
-        for each in held
-        if (rule := rules.rule_by_age(each.session, each.active_at, now)) is not None
-    }
-
-
-def plan_conversations(db: Database, rules: GcRules, now: float) -> dict[str, str]:
-    """Return the sessions whose conversation the proxy forgets by age, each with the rule."""
-    found = {session: rules.rule_by_age(session, at, now) for session, at in proxy.sent(db).items()}
-    return {session: rule for session, rule in found.items() if rule is not None}
-
-
 def _over_size(
     holdings: Sequence[Holding], free: Sequence[Holding], gone: set[str], rules: GcRules
 ) -> Iterator[Removal]:
@@ -241,24 +233,47 @@ def collect(
     return removed
 
 
-def collect_copies(
-    state: StateStore, removals: Iterable[SessionCopy], started: float
-) -> list[SessionCopy]:
-    """Remove copies of sessions that were not active since `started`; return those that went.
+def plan_words(state: StateStore, db: Database, rules: GcRules, now: float) -> list[SessionWords]:
+    """Return the sessions whose words go by age; pins protect payloads, and no words.
+
+    Raises:
+        StoreError: the state cannot be read; then nothing may be removed.
+    """
+    sizes = dict.fromkeys(search_index.names(state.index), 0) | dict(db.rows(WORDS))
+    active = _active(db)
+    return [
+        SessionWords(name, size, rule)
+        for name, size in sizes.items()
+        if (rule := rules.rule_by_age(name, active.get(name, 0.0), now)) is not None
+    ]
+
+
+def collect_words(
+    state: StateStore, db: Database, removals: Iterable[SessionWords], started: float
+) -> list[SessionWords]:
+    """Remove words of sessions that were not active since `started`; return those that went.
+
+    A later request of a conversation of the proxy begins a new session then.
 
     Raises:
         StoreError: the state or the search index cannot be written.
     """
-    with state.writing() as db:
-        active = activity(db)
+    with db.transaction():
+        active = _active(db)
         gone = [each for each in removals if active.get(each.session, 0.0) <= started]
-        query = (
-            "DELETE FROM conversation WHERE session = (SELECT number FROM session WHERE name = ?)"
-        )
-        db.run_many(query, [(each.session,) for each in gone])
-        db.shrink()
+        db.run_many(UNARCHIVE, [(each.session,) for each in gone])
+        db.run_many(UNKNOW, [(each.session, started) for each in gone])
+    db.shrink()
     search_index.forget(state.index, [each.session for each in gone])
     return gone
+
+
+def _active(db: Database) -> dict[str, float]:
+    """Return when each session was last active, or sent a request to a proxy."""
+    found = activity(db)
+    for name, sent in db.rows("SELECT session, sent FROM proxy_conversation"):
+        found[name] = max(sent, found.get(name, 0.0))
+    return found
 
 
 def holdings(db: Database, store: ContentStore) -> list[Holding]:
@@ -293,18 +308,3 @@ def references(db: Database) -> dict[str, list[Reference]]:
         reference = Reference(name, entry_id, content, bool(pinned), at)
         found.setdefault(content, []).append(reference)
     return found
-
-
-def copies(state: StateStore, db: Database) -> list[SessionCopy]:
-    """Return what sessions have next to their entries.
-
-    Raises:
-        StoreError: the state cannot be read; then nothing may be removed.
-    """
-    stored = {each.session: each.size_bytes for each in conversations(db)}
-    indexed = search_index.names(state.index)
-    return [
-        SessionCopy(name, stored.get(name, 0), active_at)
-        for name, active_at in activity(db).items()
-        if name in stored or name in indexed
-    ]

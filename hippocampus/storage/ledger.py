@@ -20,8 +20,7 @@ from hippocampus.entries.entry import Entry, Record, Stage, storable
 from hippocampus.entries.origin import ADOPTED, STATE, parsed
 from hippocampus.errors import StoreError
 from hippocampus.storage import database, packing
-from hippocampus.storage.archive import reader
-from hippocampus.storage.archive.journal import Journal, RawList, call_fields, pack
+from hippocampus.storage.archive import LINES, Journal, RawList, call_fields, pack, readable
 from hippocampus.storage.content_store import LEVEL, ContentStore, DiskStore, damage
 from hippocampus.storage.database import Database, Query, Row, hold, open_sessions
 from hippocampus.storage.packing import packed_text, text_of
@@ -605,7 +604,7 @@ class Ledger:
                 after = journal.last if journal else EVER
                 changed, others, last = self._db.together(
                     (CHANGED, (time.time(), number)),
-                    (reader.LINES, (number, after)),
+                    (LINES, (number, after)),
                     (TWO_CALLS, (number, EVER)),
                 )
                 (encoding,) = self._expected(changed)
@@ -632,10 +631,10 @@ class Ledger:
         """Write what a list adds to the raw conversation."""
 
         def rows(known: int) -> list[tuple[int, bytes]]:
-            found = others if known == after else self._db.rows(reader.LINES, (self._number, known))
+            found = others if known == after else self._db.rows(LINES, (self._number, known))
             if self._db.is_local:
                 return [(number, lines) for number, lines in found]
-            return [(number, reader.readable(lines)) for number, lines in found]
+            return [(number, readable(lines)) for number, lines in found]
 
         lines = journal.lines(rows, raw, fields)
         packed = lines if self._db.is_local else packing.packed(lines, LEVEL)

@@ -1,13 +1,12 @@
 """The conversations that proxies recognise, and the recalls in them that hosts have not seen.
 
-Which request belongs to which conversation is decided in the proxy; here is what `gc` and `forget`
-remove.
+Which request belongs to which conversation is decided in the proxy.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from hippocampus.storage.database import Database
 
@@ -82,21 +81,3 @@ class Conversations:
     def close(self) -> None:
         """Close the database."""
         self._db.close()
-
-
-def sent(db: Database) -> dict[str, float]:
-    """Return when each session of a proxy last sent a request, in seconds since 1970."""
-    return dict(db.rows("SELECT session, sent FROM proxy_conversation ORDER BY sent, session"))
-
-
-def remove(db: Database, sessions: Iterable[str], sent_before: float) -> list[str]:
-    """Remove conversations that sent nothing since a time, and return their sessions.
-
-    A later request of one of them begins a new session.
-    """
-    gone = db.rows(
-        "DELETE FROM proxy_conversation WHERE session IN (SELECT value FROM json_each(?))"
-        " AND sent <= ? RETURNING session",
-        (json.dumps(list(sessions)), sent_before),
-    )
-    return [session for (session,) in gone]

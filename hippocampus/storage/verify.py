@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hippocampus.errors import StoreError
-from hippocampus.storage import gc, salvage
-from hippocampus.storage.archive import reader
+from hippocampus.storage import archive, gc, salvage
 from hippocampus.storage.content_store import STORE, ContentStore, DiskStore, damage
 from hippocampus.storage.database import Database
 from hippocampus.storage.ledger import stored_sessions
@@ -96,10 +95,8 @@ def _sessions(db: Database) -> Iterator[Finding]:
     for session in stored_sessions(db, damaged=True):
         for entry_id in session.damaged:
             yield Finding(f"session {session.name!r}: entry {entry_id} is damaged", is_loss=True)
-    for each in reader.stored(db):
-        if each.damaged:
-            text = f"session {each.session!r}: its conversation is damaged: {each.damaged}"
-            yield Finding(text, is_loss=True)
+    for name, why in archive.damaged(db):
+        yield Finding(f"session {name!r}: its conversation is damaged: {why}", is_loss=True)
 
 
 def _payloads(

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from states import conversation
 
 from hippocampus import Hippocampus, Policy, Session
-from hippocampus.storage.archive import lists
+from hippocampus.storage.archive_lines import contexts, parsed
 
 ASKED = [user("Which lamps are there?"), *call("1", "list", "{}", "a red one")]
 ENDED = [*ASKED, assistant("There is a red lamp."), user("Never call me before noon, please.")]
@@ -120,7 +120,9 @@ def test_an_end_that_is_cut_short_loses_nothing_that_was_sent(ended: list[Any], 
     session([user("I prefer green tea."), assistant("Noted."), user("And the weather now?")])
     session.close(ended)
     assert ("preference", "user", "I prefer green tea.") in current(memory)
-    assert [len(each.items) for each in lists(memory._resources.state.exported("s"))] == [
+    assert [
+        len(each.items) for each in contexts(parsed(memory._resources.state.exported("s")))
+    ] == [
         3,
         len(ended),
     ]

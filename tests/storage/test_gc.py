@@ -255,12 +255,12 @@ def test_where_nothing_is_stored_yet_nothing_refers_and_no_file_is_made(state: P
     assert not StateDir(state).database.exists()
 
 
-def copies_gone(state: Path, rules: GcRules, started: float | None = None) -> list[str]:
+def words_gone(state: Path, rules: GcRules, started: float | None = None) -> list[str]:
     now = time.time()
     opened = DirectoryState(StateDir(state))
-    with opened.reading() as db:
-        going = gc.plan_copies(gc.copies(opened, db), rules, now)
-    gone = gc.collect_copies(opened, going, now if started is None else started)
+    with opened.writing() as db:
+        going = gc.plan_words(opened, db, rules, now)
+        gone = gc.collect_words(opened, db, going, now if started is None else started)
     return [each.session for each in gone]
 
 
@@ -279,9 +279,9 @@ def test_archives_and_search_indexes_go_by_age_and_what_is_pinned_stays(state: P
     a_session(state, "old")
     age(state, 40)
     a_session(state, "young")
-    assert copies_gone(state, GcRules()) == []
-    assert copies_gone(state, GcRules(max_bytes=0)) == []
-    assert copies_gone(state, GcRules(max_age_days=30)) == ["old"]
+    assert words_gone(state, GcRules()) == []
+    assert words_gone(state, GcRules(max_bytes=0)) == []
+    assert words_gone(state, GcRules(max_age_days=30)) == ["old"]
     assert search_index.names(StateDir(state).index) == {"young"}
     assert run(state, GcRules(max_age_days=30)) == []
     assert conversation(state, "old").items == []
@@ -295,10 +295,10 @@ def test_archives_and_search_indexes_go_by_age_and_what_is_pinned_stays(state: P
     memory.close()
 
 
-def test_a_session_that_was_active_since_keeps_its_copies(state: Path) -> None:
+def test_a_session_that_was_active_since_keeps_its_words(state: Path) -> None:
     a_session(state, "s")
-    assert copies_gone(state, GcRules(max_age_days=0), started=time.time() - 60) == []
-    assert copies_gone(state, GcRules(session_days={"s": 0})) == ["s"]
+    assert words_gone(state, GcRules(max_age_days=0), started=time.time() - 60) == []
+    assert words_gone(state, GcRules(session_days={"s": 0})) == ["s"]
 
 
 def test_nothing_that_a_tool_returned_is_left_beside_the_entries(state: Path) -> None:
@@ -307,7 +307,7 @@ def test_nothing_that_a_tool_returned_is_left_beside_the_entries(state: Path) ->
         session(reading(1))
     memory.close()
     run(state, GcRules(max_age_days=0))
-    copies_gone(state, GcRules(max_age_days=0))
+    words_gone(state, GcRules(max_age_days=0))
     files = [path for path in state.rglob("*") if path.is_file()]
     left = [path for path in files if not path.name.startswith(".lock")]
     assert {path.parent.name for path in left} <= {"state", "contents", "memory"}
@@ -324,8 +324,7 @@ def proxied(state: StateDir, session: str, sent: float) -> None:
 
 
 def sent(state: StateDir) -> set[str]:
-    with DirectoryState(state).reading() as db:
-        return set(proxy.sent(db))
+    return {name for (name,) in execute(state.root, "SELECT session FROM proxy_conversation")}
 
 
 def test_conversations_of_the_proxy_go_by_age(tmp_path: Path) -> None:
@@ -336,7 +335,7 @@ def test_conversations_of_the_proxy_go_by_age(tmp_path: Path) -> None:
     command = ["gc", str(tmp_path), "--max-age-days", "7"]
     assert "(old)" in CliRunner().invoke(app, command).output
     assert sent(state) == {"old", "new"}
-    assert "1 conversations of the proxy removed" in (
+    assert "1 conversations with their indexes, 0 bytes removed" in (
         CliRunner().invoke(app, [*command, "--apply"]).output
     )
     left = [
@@ -349,9 +348,7 @@ def test_conversations_of_the_proxy_go_by_age(tmp_path: Path) -> None:
 def test_a_conversation_that_sends_again_meanwhile_stays(tmp_path: Path) -> None:
     state = StateDir(tmp_path)
     proxied(state, "old", NOW)
-    with DirectoryState(state).writing() as db:
-        assert set(gc.plan_conversations(db, GcRules(7), NOW + 8 * DAY_SECONDS)) == {"old"}
-        assert proxy.remove(db, ["old"], NOW - 1) == []
+    assert words_gone(tmp_path, GcRules(7), NOW - 1) == []
     assert sent(state) == {"old"}
 
 

@@ -17,7 +17,7 @@ from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.raw import MessageFormat, RawConversation, RawMessage, chat_call
 from hippocampus.replay.readers.values import JsonRecord, kind_of
 from hippocampus.storage import archive as storage
-from hippocampus.storage.archive.records import contexts, parsed
+from hippocampus.storage.archive_lines import contexts, parsed
 from hippocampus.storage.state import state_of
 from hippocampus.storage.state_dir import StateDir
 
@@ -60,8 +60,8 @@ def sessions(database: Path) -> list[Path]:
     """
     with _as_recording_error(database):
         with state_of(database.parent).reading() as db:
-            found = list(storage.stored(db))
-        return [database / quote(each.session, safe="", errors="replace") for each in found]
+            found = storage.archived(db).values()
+        return [database / quote(name, safe="", errors="replace") for name in found]
 
 
 def exported(path: Path) -> JsonDocument:

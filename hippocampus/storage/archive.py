@@ -1,0 +1,178 @@
+"""The raw conversation of each session, as JSON lines: what `hippocampus replay` reads.
+
+A turn appends a row with the lines that it brought, in its own transaction; what a view shows is never
+read from here. When a session ends, its rows become one, packed. The lines are made in `archive_lines`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from hippocampus.entries.decision import Decision
+from hippocampus.entries.entry import Record, storable
+from hippocampus.formats.conversation import Message
+from hippocampus.storage import archive_lines, packing
+from hippocampus.storage.archive_lines import ArchivedConversation
+from hippocampus.storage.database import Database
+
+LOG = logging.getLogger("hippocampus")
+LEVEL = 17
+"""How hard a conversation is packed; no turn waits for it: a tenth of a second a megabyte."""
+LINES = "SELECT number, lines FROM conversation WHERE session = ? AND number > ? ORDER BY number"
+ARCHIVED = """
+    SELECT number, name FROM session
+    WHERE EXISTS (SELECT 1 FROM conversation WHERE session = session.number) ORDER BY number
+"""
+Rows = Callable[[int], list[tuple[int, bytes]]]
+"""Returns the rows of the session after a number, each with its lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class RawList:
+    """A message list as its host handed it over, redacted."""
+
+    messages: Sequence[Message]
+    kept: int
+    """How many leading messages are those of the list before."""
+    format: str
+    turn: int
+
+
+class Journal:
+    """The raw conversation of one session, as this process knows it."""
+
+    def __init__(self, session: str, policy: str = "") -> None:
+        self._head = archive_lines.head_line(session, policy)
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin the next turn with the rows as they are then: this one was not committed."""
+        self.last = 0
+        """The number of the last row that is known."""
+        self._known = ArchivedConversation()
+        """The messages as the rows have them; those of the caller, once written."""
+        self._same = 0
+
+    def lines(self, rows: Rows, listed: RawList, fields: dict[str, Any]) -> bytes:
+        """Return the lines of the messages that are new in a list, and of a record of it: its row.
+
+        The caller writes it, and notes its number in `last`.
+        """
+        self._same = min(self._same, listed.kept)
+        self._catch_up(rows)
+        start, when = self._same, datetime.now(UTC).isoformat(timespec="milliseconds")
+        old, new = self._known.messages, [each.raw for each in listed.messages[self._same :]]
+        lines = [] if old else [self._head]
+        lines += archive_lines.lines_between(old, start, new)
+        record: dict[str, Any] = {"turn": listed.turn, "when": when, "format": listed.format}
+        record |= {"messages": len(listed.messages), "kind": "end", **fields}
+        old[start:] = new
+        self._same = len(old)
+        return b"".join([*lines, archive_lines.line(**record)])
+
+    def _catch_up(self, rows: Rows) -> None:
+        """Take in the rows that are not known: after a restart, or of another process."""
+        found = rows(self.last)
+        if self.last and any(packing.is_packed(lines) for _, lines in found):
+            self.forget()  # a packed row repeats rows that are known
+            found = rows(0)
+        for number, lines in found:
+            for record in archive_lines.parsed(readable(lines), calls=False):
+                self._same = min(self._same, self._known.take(record))
+            self.last = number
+
+
+def call_fields(
+    call: Any, decisions: Iterable[Decision], committed: Iterable[Record]
+) -> dict[str, Any]:
+    """Return what the record of a call has: the account, what was decided, and the entries."""
+    entries = [
+        {
+            "id": each.entry.id,
+            "type": each.entry.type,
+            "turn": each.entry.source.turn,
+            "kind": each.kind,
+            "tool": each.tool,
+            "content": each.content,
+            "tokens": each.tokens,
+            "stage": each.stage,
+        }
+        for each in committed
+    ]
+    decided = [asdict(each) for each in decisions]
+    return {"kind": "call", **asdict(call), "decisions": decided, "entries": entries}
+
+
+def pack(db: Database, session: int, min_bytes: int, seconds: float | None = None) -> None:
+    """Pack the rows of a session that are not packed yet into the last of them.
+
+    Turns go on meanwhile: they are packed before the lock is taken, and stay where another process
+    has packed them first.
+    """
+    found = [row for row in db.rows(LINES, (session, 0)) if not packing.is_packed(row[1])]
+    if not found or sum(len(lines) for _, lines in found) < min_bytes:
+        return
+    last = found[-1][0]
+    packed = packing.packed(b"".join(lines for _, lines in found), LEVEL)
+    packing.unpacked(packed)  # what cannot be read back stays as it is
+    with db.transaction(seconds):
+        stored = [row for row in db.rows(LINES, (session, 0)) if row[0] <= last]
+        if [row for row in stored if not packing.is_packed(row[1])] == found:
+            gone = [(session, number) for number, _ in found[:-1]]
+            db.run_many("DELETE FROM conversation WHERE session = ? AND number = ?", gone)
+            query = "UPDATE conversation SET lines = ? WHERE session = ? AND number = ?"
+            db.run(query, (packed, session, last))
+    db.shrink()
+
+
+def _whole(lines: bytes) -> bytes:
+    return packing.unpacked(lines) if packing.is_packed(lines) else lines
+
+
+def readable(lines: bytes) -> bytes:
+    """Return the lines of a row; none, with a warning, where they are damaged."""
+    try:
+        whole = _whole(lines)
+        return whole[: whole.rfind(b"\n") + 1]
+    except packing.DamagedError as damage:
+        LOG.warning("a part of a conversation is damaged, and left out: %s", damage)
+        return b""
+
+
+# Over all sessions; a state that cannot be read is a `StoreError`
+
+
+def exported(db: Database, session: str) -> bytes:
+    """Return the raw conversation of a session as JSON lines; nothing where none is stored."""
+    query = (
+        "SELECT lines FROM conversation JOIN session ON session.number = conversation.session"
+        " WHERE name = ? ORDER BY conversation.number"
+    )
+    return b"".join(readable(lines) for (lines,) in db.rows(query, (storable(session),)))
+
+
+def archived(db: Database) -> dict[int, str]:
+    """Return the names of the sessions that have a raw conversation, by their numbers."""
+    return dict(db.rows(ARCHIVED))
+
+
+def damaged(db: Database) -> Iterator[tuple[str, str]]:
+    """Yield each session of which a part of the conversation cannot be read, with the reason."""
+    for number, name in archived(db).items():
+        found = (_damage(lines) for _, lines in db.rows(LINES, (number, 0)))
+        if damage := next(filter(None, found), ""):
+            yield name, damage
+
+
+def _damage(lines: bytes) -> str:
+    try:
+        content = _whole(lines)
+    except packing.DamagedError as damage:
+        return str(damage)
+    written = [each for each in content.split(b"\n") if each]
+    wrong = len(written) - sum(1 for _ in archive_lines.parsed(content))
+    return f"{wrong} of {len(written)} lines are no JSON" if wrong else ""
