@@ -30,7 +30,7 @@ from hippocampus.facts.rendering import entry_line, number_line, one_line
 from hippocampus.indexing import frame
 from hippocampus.models import tokens
 from hippocampus.session.ports import ContextLoadRequest
-from hippocampus.storage.ledger import SessionExcerpt
+from hippocampus.storage.state import SessionExcerpt
 
 if TYPE_CHECKING:
     from hippocampus.facts import Facts

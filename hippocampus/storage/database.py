@@ -11,7 +11,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -81,10 +81,6 @@ class Database(abc.ABC):
     def run(self, sql: str, values: Values = ()) -> None:
         """Run one change."""
         self.run_many(sql, [values])
-
-    def each(self, sql: str, values: Iterable[Values]) -> list[list[Row]]:
-        """Run one statement for each of some values, and return the rows of each."""
-        return self.together(*((sql, given) for given in values))
 
     def rows(self, sql: str, values: Values = ()) -> list[Row]:
         """Run one statement and return its rows."""

@@ -24,7 +24,7 @@ from hippocampus.errors import StoreError
 from hippocampus.policy import Policy
 from hippocampus.storage import search_index
 from hippocampus.storage.content_store import ContentStore
-from hippocampus.storage.database import Database, open_sessions
+from hippocampus.storage.database import Database
 from hippocampus.storage.ledger import StoredSession, activity, is_pinned
 from hippocampus.storage.state import StateStore
 
@@ -46,8 +46,8 @@ WORDS = """
 UNARCHIVE = "DELETE FROM conversation WHERE session = (SELECT number FROM session WHERE name = ?)"
 UNKNOW = "DELETE FROM proxy_conversation WHERE session = ? AND sent <= ?"
 REFERENCES = """
-    SELECT session.number, name, id, content, is_pinned, active_at
-    FROM entry JOIN session ON session.number = entry.session ORDER BY entry.number
+    SELECT name, id, content, is_pinned FROM entry JOIN session ON session.number = entry.session
+    ORDER BY entry.number
 """
 
 
@@ -164,7 +164,7 @@ def unused(
             named = (session.name, record.entry.id)
             if named in kept or is_pinned(record.entry):
                 continue
-            strength = decay.strength(record.entry, session.turn, policy.exponent)
+            strength = decay.strength(record.entry, session.call.turn, policy.exponent)
             if most and later >= most:
                 found[named] = f"not used in the last {most} sessions"
             elif record.stage == Stage.DORMANT and strength < policy.forget_below:
@@ -302,9 +302,9 @@ def references(db: Database) -> dict[str, list[Reference]]:
         StoreError: the state cannot be read; then nothing may be removed.
     """
     found: dict[str, list[Reference]] = {}
-    is_open = open_sessions(db)
-    for number, name, entry_id, content, pinned, active_at in db.rows(REFERENCES):
-        at = math.inf if number in is_open else active_at
+    active = activity(db)
+    for name, entry_id, content, pinned in db.rows(REFERENCES):
+        at = active.get(name, math.inf)
         reference = Reference(name, entry_id, content, bool(pinned), at)
         found.setdefault(content, []).append(reference)
     return found

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import Entry, Record, Stage, storable
-from hippocampus.entries.origin import ADOPTED, STATE, parsed
+from hippocampus.entries.origin import parsed
 from hippocampus.errors import StoreError
 from hippocampus.storage import database, packing
 from hippocampus.storage.archive import LINES, Journal, RawList, call_fields, pack, readable
@@ -82,10 +82,6 @@ SENT = """
 """
 CALL = "turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost, edit_cost, marks"
 TWO_CALLS = f"SELECT {CALL} FROM call WHERE session = ? AND turn < ? ORDER BY turn DESC LIMIT 2"
-LAST_CALLS = f"""
-    SELECT {CALL}, name FROM call JOIN session ON session.number = call.session
-    WHERE turn = (SELECT max(turn) FROM call AS later WHERE later.session = call.session)
-"""
 ENTRY = "id, origin, content, form, kind, tool, arguments, tokens, stage, shown, entry"
 ENTRIES = f"SELECT {ENTRY} FROM entry WHERE session = ?"
 ROWS = {
@@ -101,36 +97,10 @@ ROWS = {
 """The rows of a session."""
 STARTING = ("session", "entry", "measure", "candidate", "sent")
 """What a run reads when it begins, and when another process has changed the session."""
-OWNER = f"""
-    SELECT name, {ENTRY} FROM entry JOIN session ON session.number = entry.session
-    WHERE id = ? ORDER BY entry.number LIMIT 1
-"""
-EARLIER = """
-    SELECT number, name FROM session WHERE agent = ? AND name != ?
-    ORDER BY active_at DESC, number DESC LIMIT ?
-"""
-NEWEST_AWAY = f"""
-    {ENTRIES} AND stage != 'full' AND substr(origin, 1, {len(ADOPTED) + 1}) != ?
-    ORDER BY number DESC LIMIT 40
-"""
-NEWEST_STATES = (
-    f"{ENTRIES} AND substr(origin, 1, {len(STATE) + 1}) = ? ORDER BY number DESC LIMIT 10"
-)
-SESSIONS = """
-    SELECT number, name, active_at, coalesce((SELECT max(turn) FROM call WHERE session = number), 0)
-    FROM session ORDER BY number
-"""
 CHANGED = (
     "UPDATE session SET changes = changes + 1, active_at = ? WHERE number = ? RETURNING encoding"
 )
 """The first statement of each change: others of the session wait for it."""
-CLAIM = """
-    UPDATE session SET claimed_until = ? WHERE number = (
-        SELECT number FROM session
-        WHERE changes > consolidated AND active_at <= ? AND claimed_until <= ?
-        ORDER BY active_at LIMIT 1 /* FOR UPDATE SKIP LOCKED */
-    ) RETURNING name
-"""
 EVER = 1 << 62
 CLOSED = "the session is closed; memory.session(id) opens it again"
 
@@ -149,25 +119,6 @@ class NextText(NamedTuple):
     note: str
 
 
-class StoredSession(NamedTuple):
-    """A session as its ledger has it on disk."""
-
-    name: str
-    active_at: float
-    """When it was last written, in seconds since 1970; infinite while a process has it open."""
-    turn: int
-    records: tuple[Record, ...]
-    damaged: tuple[str, ...]
-    """The ids of entries that cannot be read."""
-
-
-class SessionExcerpt(NamedTuple):
-    """A session seen from another one: the entries that last left its view, and its last states."""
-
-    session: str
-    records: list[Record]
-
-
 @dataclass(frozen=True, slots=True)
 class ModelCall:
     """One request as it was sent."""
@@ -184,6 +135,19 @@ class ModelCall:
     """The part of that for edits of earlier messages."""
     marks: str = ""
     """Where cache marks of ours stood, as `session.marks` writes it; empty for none."""
+
+
+class StoredSession(NamedTuple):
+    """A session as its ledger has it on disk."""
+
+    name: str
+    active_at: float
+    """When it was last written, in seconds since 1970; infinite while a process has it open."""
+    call: ModelCall
+    """The last one, of turn 0 before the first."""
+    records: tuple[Record, ...]
+    damaged: tuple[str, ...]
+    """The ids of entries that cannot be read."""
 
 
 class SentMessages(NamedTuple):
@@ -645,43 +609,6 @@ class Ledger:
 # Over all sessions
 
 
-def entry_of(db: Database, entry_id: str) -> tuple[str, Record] | None:
-    """Return the session that has an entry of an id, and the entry.
-
-    Raises:
-        StoreError: the state cannot be read, or the entry is damaged.
-    """
-    rows = db.rows(OWNER, (storable(entry_id),))
-    return (rows[0][0], record_of(rows[0][1:])) if rows else None
-
-
-def earlier(db: Database, session: str, agent: str, sessions: int) -> list[SessionExcerpt]:
-    """Return the other sessions of an agent, the one that was written last first.
-
-    Raises:
-        StoreError: the state cannot be read, or an entry is damaged.
-    """
-    found = db.rows(EARLIER, (storable(agent), storable(session), sessions))
-    newest = ((NEWEST_AWAY, f"{ADOPTED}:".encode()), (NEWEST_STATES, f"{STATE}:".encode()))
-    queries = [(query, (n, kind)) for n, _ in found for query, kind in newest]
-    rows = iter(db.together(*queries))
-    return [
-        SessionExcerpt(name, [record_of(row) for row in (*next(rows), *next(rows))])
-        for _, name in found
-    ]
-
-
-def claimed(db: Database, idle_seconds: float, seconds: float) -> str | None:
-    """Return a session that is due for its consolidation, which no other worker gets for some time.
-
-    Due is one that changed since its last consolidation, and not for `idle_seconds`. A worker that
-    dies loses nothing: after `seconds` another one claims the session.
-    """
-    now = time.time()
-    name: str | None = db.value(CLAIM, (now + seconds, now - idle_seconds, now))
-    return name
-
-
 def activity(db: Database) -> dict[str, float]:
     """Return when each session was last active, in seconds since 1970; infinite where it is open."""
     is_open = open_sessions(db)
@@ -695,25 +622,21 @@ def stored_sessions(db: Database, *, damaged: bool = False) -> list[StoredSessio
     Raises:
         StoreError: the state cannot be read, or an entry is damaged and `damaged` is not set.
     """
-    is_open = open_sessions(db)
-    found = []
-    for number, name, active_at, turn in db.rows(SESSIONS):
+    active, found = activity(db), []
+    for number, name in db.rows("SELECT number, name FROM session ORDER BY number"):
+        rows, calls = db.together((ROWS["entry"], (number,)), (TWO_CALLS, (number, EVER)))
         records, unread = [], []
-        for row in db.rows(f"{ENTRIES} ORDER BY number", (number,)):
+        for row in rows:
             try:
                 records.append(record_of(row))
             except StoreError:
                 if not damaged:
                     raise
                 unread.append(row[0])
-        at = math.inf if number in is_open else active_at
-        found.append(StoredSession(name, at, turn, tuple(records), tuple(unread)))
+        call = ModelCall(*calls[0]) if calls else ModelCall(0, 0, 0, 0)
+        at = active.get(name, math.inf)
+        found.append(StoredSession(name, at, call, tuple(records), tuple(unread)))
     return found
-
-
-def last_calls(db: Database) -> dict[str, ModelCall]:
-    """Return the last request of each session that has sent one, by the session's name."""
-    return {name: ModelCall(*call) for *call, name in db.rows(LAST_CALLS)}
 
 
 def forget(db: Database, session: str) -> None:
@@ -730,8 +653,7 @@ def forget(db: Database, session: str) -> None:
 
 def expect_closed(db: Database, session: str) -> None:
     """Raise `StoreError` where a process has a session open."""
-    number = db.value("SELECT number FROM session WHERE name = ?", (storable(session),))
-    if number in open_sessions(db):
+    if activity(db).get(storable(session)) == math.inf:
         raise StoreError(f"session {session!r} is open in a process: close it first")
 
 

@@ -39,15 +39,14 @@ def savings(db: Database, prices: Prices) -> list[Savings]:
         StoreError: the state cannot be read.
     """
     found = []
-    calls = ledger.last_calls(db)
     for stored in sorted(ledger.stored_sessions(db), key=lambda each: each.active_at):
-        call = calls.get(stored.name) or ledger.ModelCall(0, 0, 0, 0)
+        call = stored.call
         resumed = prices.call_cost(0, call.sent_tokens)
         found.append(
             Savings(
                 session=stored.name,
                 day=time.strftime("%Y-%m-%d", time.localtime(min(stored.active_at, time.time()))),
-                calls=stored.turn,
+                calls=call.turn,
                 shortened=sum(record.stage is not Stage.FULL for record in stored.records),
                 raw_cost=round(call.raw_cost, 1),
                 sent_cost=round(call.sent_cost, 1),

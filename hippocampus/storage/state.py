@@ -9,22 +9,54 @@ from __future__ import annotations
 import abc
 import contextlib
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from hippocampus.entries.entry import Record, storable
+from hippocampus.entries.origin import ADOPTED, STATE
 from hippocampus.errors import StoreError
 from hippocampus.storage import archive, ledger
 from hippocampus.storage.archive import Journal
 from hippocampus.storage.content_store import ContentStore, DiskStore, PayloadRows, opened_store
 from hippocampus.storage.database import Database, ReadOnly, SqliteDatabase
 from hippocampus.storage.facts.models import TextRules
-from hippocampus.storage.ledger import Ledger, SessionExcerpt
+from hippocampus.storage.ledger import Ledger, record_of
 from hippocampus.storage.state_dir import StateDir, is_address
 
 INSTALL = "a state on PostgreSQL needs: pip install 'hippocampus-context[postgres]'"
 
 CALLER_KEY = "caller_key"
+OWNER = f"""
+    SELECT name, {ledger.ENTRY} FROM entry JOIN session ON session.number = entry.session
+    WHERE id = ? ORDER BY entry.number LIMIT 1
+"""
+EARLIER = """
+    SELECT number, name FROM session WHERE agent = ? AND name != ?
+    ORDER BY active_at DESC, number DESC LIMIT ?
+"""
+NEWEST_AWAY = f"""
+    {ledger.ENTRIES} AND stage != 'full' AND substr(origin, 1, {len(ADOPTED) + 1}) != ?
+    ORDER BY number DESC LIMIT 40
+"""
+NEWEST_STATES = (
+    f"{ledger.ENTRIES} AND substr(origin, 1, {len(STATE) + 1}) = ? ORDER BY number DESC LIMIT 10"
+)
+CLAIM = """
+    UPDATE session SET claimed_until = ? WHERE number = (
+        SELECT number FROM session
+        WHERE changes > consolidated AND active_at <= ? AND claimed_until <= ?
+        ORDER BY active_at LIMIT 1 /* FOR UPDATE SKIP LOCKED */
+    ) RETURNING name
+"""
+
+
+class SessionExcerpt(NamedTuple):
+    """A session seen from another one: the entries that last left its view, and its last states."""
+
+    session: str
+    records: list[Record]
 
 
 class StateStore(abc.ABC):
@@ -87,12 +119,20 @@ class StateStore(abc.ABC):
     def entry_of(self, entry_id: str) -> tuple[str, Record] | None:
         """Return the session that has an entry of an id, and the entry."""
         with self.reading() as db:
-            return ledger.entry_of(db, entry_id)
+            rows = db.rows(OWNER, (storable(entry_id),))
+        return (rows[0][0], record_of(rows[0][1:])) if rows else None
 
     def earlier(self, session: str, agent: str, sessions: int) -> list[SessionExcerpt]:
         """Return the other sessions of an agent, the one that was written last first."""
+        newest = ((NEWEST_AWAY, f"{ADOPTED}:".encode()), (NEWEST_STATES, f"{STATE}:".encode()))
         with self.reading() as db:
-            return ledger.earlier(db, session, agent, sessions)
+            found = db.rows(EARLIER, (storable(agent), storable(session), sessions))
+            queries = [(query, (n, kind)) for n, _ in found for query, kind in newest]
+            rows = iter(db.together(*queries))
+        return [
+            SessionExcerpt(name, [record_of(row) for row in (*next(rows), *next(rows))])
+            for _, name in found
+        ]
 
     def tombstone(self, key: str) -> tuple[str, str] | None:
         """Return when a payload was removed, in UTC, and by which rule."""
@@ -107,9 +147,15 @@ class StateStore(abc.ABC):
             return [name for (name,) in db.rows(query)]
 
     def claimed(self, idle_seconds: float, seconds: float) -> str | None:
-        """Return a session that is due for its consolidation, which no other worker gets for some time."""
+        """Return a session that is due for its consolidation, which no other worker gets for some time.
+
+        Due is one that changed since its last consolidation, and not for `idle_seconds`. A worker that
+        dies loses nothing: after `seconds` another one claims the session.
+        """
+        now = time.time()
         with self.writing() as db:
-            return ledger.claimed(db, idle_seconds, seconds)
+            name: str | None = db.value(CLAIM, (now + seconds, now - idle_seconds, now))
+        return name
 
     def exported(self, session: str) -> bytes:
         """Return the raw conversation of a session as JSON lines."""

@@ -75,7 +75,7 @@ def _databases(layout: StateDir) -> Iterator[Finding]:
 
 
 def _damage(path: Path) -> str:
-    """Return the damage of a file of SQLite; nothing where there is none."""
+    """Return the damage of a file of SQLite; empty for a sound or a missing one."""
     if not path.exists():
         return ""
     try:

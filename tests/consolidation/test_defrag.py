@@ -28,7 +28,7 @@ from hippocampus.facts import Facts
 from hippocampus.storage import gc
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.facts.models import Item, Origin
-from hippocampus.storage.ledger import StoredSession
+from hippocampus.storage.ledger import ModelCall, StoredSession
 from hippocampus.storage.state import state_of
 from hippocampus.storage.state_dir import StateDir
 
@@ -178,7 +178,7 @@ def kept(stage: str = "dormant", **fields: Any) -> Record:
 
 
 def past(active_at: float, turn: int, one: Record) -> list[StoredSession]:
-    return [StoredSession("s", active_at, turn, (one,), ())]
+    return [StoredSession("s", active_at, ModelCall(turn, 0, 0, 0), (one,), ())]
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,7 @@ def newest_passing(db: Database, query: RecallQuery, most: int) -> list[int]:
 def having(db: Database, terms: Sequence[str], most: int) -> dict[str, list[int]]:
     """Return rows that each term finds."""
     with_term = f"SELECT rowid FROM {db.having('?')} AS hit LIMIT ?"
-    found = db.each(with_term, [(db.expression(term), most) for term in terms])
+    found = db.together(*((with_term, (db.expression(term), most)) for term in terms))
     return {term: [row for (row,) in rows] for term, rows in zip(terms, found, strict=True)}
 
 
