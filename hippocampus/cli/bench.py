@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,8 +24,6 @@ WAYS = {
     "without_model": "without a model",
     "with_embedding": "with the embedding",
 }
-PLACES = ("turn", "session", "all_pieces")
-CUT = "10"
 LeaveOneOut = Annotated[bool, Option(help="Each conversation by itself too.")]
 
 
@@ -67,23 +66,22 @@ def _report(
         typer.echo(f"for the local embedding: {needed}", err=True)
     embedding = embed() or (LocalEmbedder() if installed() else None)
     found = retrieval.report(conversations, embedding, folds=leave_one_out)
-    ways = [way for way in WAYS if way in found]
-    first = found[ways[0]]
+    ways = [found[way] for way in WAYS if way in found]
+    cut = retrieval.HEADLINE_CUT
     rows = {
-        f"{place} @{cut}": [found[way][place][cut] for way in ways]
-        for place in PLACES
-        for cut in first[place]
+        f"{place} @{cut}": [way[place][cut] for way in ways]
+        for place in retrieval.PLACES
+        for cut in ways[0][place]
     }
     for field in ("by_category", "by_length"):
-        for name, group in first[field].items():
-            values = [found[way][field][name]["turn"][CUT] for way in ways]
-            rows[f"{name} ({group['questions']})"] = values
-    for fold in [*first.get("folds", {}), *(["mean"] if "mean" in first else [])]:
-        for place in PLACES:
-            figures = [found[way].get("folds", {}).get(fold, found[way]["mean"]) for way in ways]
-            rows[f"{fold} {place} @{CUT}"] = [figure[place] for figure in figures]
+        for name, group in ways[0][field].items():
+            label = f"{name} ({group['questions']})"
+            rows[label] = [way[field][name]["turn"][cut] for way in ways]
+    folds = [{**way["folds"], "mean": way["mean"]} for way in ways if "mean" in way]
+    for name, place in itertools.product(folds[0] if folds else (), retrieval.PLACES):
+        rows[f"{name} {place} @{cut}"] = [fold[name][place] for fold in folds]
     lines = [f"{found['questions']} questions; share of the evidence that is found"]
-    lines.append(f"{'':32}" + "".join(f"{WAYS[way]:>20}" for way in ways))
+    lines.append(f"{'':32}" + "".join(f"{WAYS[way]:>20}" for way in WAYS if way in found))
     for name, values in rows.items():
         lines.append(f"{name:32}" + "".join(f"{value:20.3f}" for value in values))
     Shown(found, lines).show(as_json=as_json)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from hippocampus.facts.models import Embed, FactPolicy
 from hippocampus.facts.store import Facts
@@ -18,11 +18,10 @@ from hippocampus.storage.facts.models import Item, Origin
 from hippocampus.storage.full_text import searching
 
 CUTS = (5, 10, 20)
-HEADLINES, HEADLINE_CUT = ("turn", "session", "all_pieces"), 10
+PLACES, HEADLINE_CUT = ("turn", "session", "all_pieces"), "10"
 POLICY = FactPolicy(hide_below=0.0)
 """The questions ask for statements years old: nothing is hidden for its age."""
 DAY_SECONDS = 86_400.0
-PLAIN, WITHOUT, WITH = "plain_fts5", "without_model", "with_embedding"
 MessageKey = tuple[int, int]
 """Number of the session, and of the message in it."""
 Ranked = Callable[[str], list[MessageKey]]
@@ -60,18 +59,17 @@ class BenchConversation:
     """Which of the lengths of a data set it has."""
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionScore:
-    """The fraction of one question's evidence that is found, at each cut.
-
-    `turn` counts the first messages, `session` the first sessions, ranked by their best message.
-    """
+class QuestionScore(NamedTuple):
+    """The fraction of one question's evidence that is found, at each cut."""
 
     kind: str
     length: str
-    pieces: int
     turn: tuple[float, ...]
+    """Of the messages, among the first ones."""
     session: tuple[float, ...]
+    """Of the sessions, among the first ones, ranked by their best message."""
+    all_pieces: tuple[float, ...] = ()
+    """Of evidence in several messages, 1 where all of it is found; nothing of any other."""
 
 
 def measure(
@@ -90,33 +88,24 @@ def measure(
     return found
 
 
-def filled(conversation: BenchConversation, embed: Embed | None = None) -> Facts:
-    """Return a store in memory with the messages of a conversation, whose numbers are in the metadata."""
-    last = conversation.turns[-1].key[0] if conversation.turns else 0
-    facts = Facts(":memory:", settings=POLICY, embed=embed, clock=lambda: (last + 1) * DAY_SECONDS)
-    store_many(
-        facts.tables,
-        (
-            Item(
-                said.text,
-                type="event",
-                origin=Origin(
-                    str(said.key[0]),
-                    said.key[1] if said.turn is None else said.turn,
-                    role=said.role,
-                ),
-                at=said.key[0] * DAY_SECONDS + said.key[1],
-                metadata={"key": said.key},
-            )
-            for said in conversation.turns
-        ),
-    )
-    return facts
-
-
 @contextlib.contextmanager
 def _recalling(conversation: BenchConversation, embed: Embed | None) -> Iterator[Ranked]:
-    with filled(conversation, embed) as facts:
+    """Search a store in memory with the messages, whose keys are in the metadata."""
+    end = conversation.turns[-1].key[0] + 1 if conversation.turns else 1
+    items = (
+        Item(
+            said.text,
+            type="event",
+            origin=Origin(
+                str(said.key[0]), said.key[1] if said.turn is None else said.turn, role=said.role
+            ),
+            at=said.key[0] * DAY_SECONDS + said.key[1],
+            metadata={"key": said.key},
+        )
+        for said in conversation.turns
+    )
+    with Facts(":memory:", settings=POLICY, embed=embed, clock=lambda: end * DAY_SECONDS) as facts:
+        store_many(facts.tables, items)
         yield lambda text: [
             tuple(each.memory.metadata["key"]) for each in facts.recall(text, limit=-1)
         ]
@@ -141,42 +130,32 @@ def score(
     """Return how much of the evidence is among the first keys."""
     sessions = {session for session, _ in evidence}
     ranked_sessions = list(dict.fromkeys(session for session, _ in ranked))
-    return QuestionScore(
-        kind,
-        length,
-        len(evidence),
-        tuple(len(evidence & set(ranked[:cut])) / len(evidence) for cut in CUTS),
-        tuple(len(sessions & set(ranked_sessions[:cut])) / len(sessions) for cut in CUTS),
-    )
+    turn = tuple(len(evidence & set(ranked[:cut])) / len(evidence) for cut in CUTS)
+    session = tuple(len(sessions & set(ranked_sessions[:cut])) / len(sessions) for cut in CUTS)
+    all_pieces = tuple(float(share == 1.0) for share in turn) if len(evidence) > 1 else ()
+    return QuestionScore(kind, length, turn, session, all_pieces)
 
 
 def summary(scores: Sequence[QuestionScore]) -> dict[str, Any]:
     """Return the means over questions, by cut, kind and length, as fractions."""
-    several = [one for one in scores if one.pieces > 1]
     return {
-        "turn": _means([one.turn for one in scores]),
-        "session": _means([one.session for one in scores]),
-        "all_pieces": _means([tuple(float(v == 1.0) for v in one.turn) for one in several]),
+        **{place: _means(scores, place) for place in PLACES},
         "by_category": _grouped(scores, "kind"),
-        "by_length": _grouped([one for one in scores if one.length], "length"),
+        "by_length": _grouped(scores, "length"),
     }
 
 
 def _grouped(scores: Sequence[QuestionScore], field: str) -> dict[str, Any]:
-    groups: dict[str, list[QuestionScore]] = {}
-    for one in scores:
-        groups.setdefault(getattr(one, field), []).append(one)
-    return {
-        name: {
-            "turn": _means([one.turn for one in chosen]),
-            "session": _means([one.session for one in chosen]),
-            "questions": len(chosen),
-        }
-        for name, chosen in sorted(groups.items())
-    }
+    found = {}
+    for name in sorted({getattr(one, field) for one in scores} - {""}):
+        chosen = [one for one in scores if getattr(one, field) == name]
+        means = {place: _means(chosen, place) for place in ("turn", "session")}
+        found[name] = {**means, "questions": len(chosen)}
+    return found
 
 
-def _means(rows: Sequence[Sequence[float]]) -> dict[str, float]:
+def _means(scores: Sequence[QuestionScore], place: str) -> dict[str, float]:
+    rows = [shares for one in scores if (shares := getattr(one, place))]
     count = max(1, len(rows))
     return {str(cut): round(sum(row[at] for row in rows) / count, 4) for at, cut in enumerate(CUTS)}
 
@@ -189,20 +168,21 @@ def report(
     `folds` adds those of each conversation by itself, and their mean: what a change gains on all of
     them and loses on one that it was not chosen on is a chance.
     """
-    ways: dict[str, tuple[Embed | None, bool]] = {PLAIN: (None, True), WITHOUT: (None, False)}
-    ways |= {WITH: (embed, False)} if embed else {}
+    ways: dict[str, dict[str, Any]] = {"plain_fts5": {"plain": True}, "without_model": {}}
+    ways |= {"with_embedding": {"embed": embed}} if embed else {}
     figures: dict[str, Any] = {"conversations": len(conversations)}
-    for name, (model, plain) in ways.items():
-        scores = [measure([one], model, plain=plain) for one in conversations]
-        flat = [each for fold in scores for each in fold]
-        figures |= {"questions": len(flat), name: summary(flat)}
+    for way, settings in ways.items():
+        scores = [measure([one], **settings) for one in conversations]
+        flat = [one for fold in scores for one in fold]
+        figures |= {"questions": len(flat), way: summary(flat)}
         if folds:
+            own = [
+                {place: found[place][HEADLINE_CUT] for place in PLACES}
+                for found in map(summary, scores)
+            ]
             names = [one.name for one in conversations]
-            sums = map(summary, scores)
-            each_one = [{at: each[at][str(HEADLINE_CUT)] for at in HEADLINES} for each in sums]
-            figures[name]["folds"] = dict(zip(names, each_one, strict=True))
-            figures[name]["mean"] = {
-                measured: round(sum(each[measured] for each in each_one) / len(each_one), 4)
-                for measured in HEADLINES
+            figures[way]["folds"] = dict(zip(names, own, strict=True))
+            figures[way]["mean"] = {
+                place: round(sum(each[place] for each in own) / len(own), 4) for place in PLACES
             }
     return figures
