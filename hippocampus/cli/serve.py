@@ -154,7 +154,7 @@ def proxy(  # noqa: PLR0913, PLR0917 - one parameter an option
     with _needing(INSTALL_PROXY, "httpx", "prometheus_client", "starlette", "uvicorn"):
         import uvicorn
 
-        from hippocampus.integrations.proxy.app import proxy_app
+        from hippocampus.integrations.proxy.app import Proxy
     if not upstream.startswith(("https://", "http://")):
         raise typer.BadParameter(f"--upstream {upstream!r} is not the address of a provider")
     if tenant_header and not is_address(state_dir):
@@ -162,9 +162,9 @@ def proxy(  # noqa: PLR0913, PLR0917 - one parameter an option
     if tenant and tenant_header:
         fail("every request is of --tenant: leave out --tenant-header, or --tenant")
     _expect_free(host, port)
-    app = proxy_app(
+    app = Proxy(
         upstream, state_dir, policy, timeout, caller_header, _observers(), tenant, tenant_header
-    )
+    ).app()
     address = f"http://{host}:{port}"
     typer.echo(f"hippocampus proxy: {address} for {upstream}", err=True)
     typer.echo(f"its conversations: {address}{app.state.page}", err=True)

@@ -29,8 +29,6 @@ from hippocampus.entries.entry import (
 )
 from hippocampus.entries.origin import MemoryOrigin
 from hippocampus.errors import StoreError
-from hippocampus.integrations.proxy.apis.answer import Round
-from hippocampus.integrations.proxy.conversations import KnownConversations
 from hippocampus.storage import gc, proxy, search_index
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.gc import DAY_SECONDS, GcRules, Holding, Reference
@@ -317,10 +315,10 @@ def test_nothing_that_a_tool_returned_is_left_beside_the_entries(state: Path) ->
 def proxied(state: StateDir, session: str, sent: float) -> None:
     """A conversation of the proxy with a recall that its host has not seen."""
     db = DirectoryState(state).database()
-    with contextlib.closing(KnownConversations(Conversations(db, b"key"))) as known:
+    with contextlib.closing(Conversations(db, b"key")) as known:
         db.run(proxy.TIP, (session, session, sent))
         db.run(proxy.CHAIN, (f"c-{session}", session))
-        known.keep(f"c-{session}", session, [Round([], [], [("c", f"words of {session}")])])
+        known.keep(f"c-{session}", session, json.dumps([[[], [], [["c", f"words of {session}"]]]]))
 
 
 def sent(state: StateDir) -> set[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import json
 from dataclasses import replace
 
 import pytest
@@ -13,8 +14,6 @@ from typer.testing import CliRunner
 from hippocampus import Hippocampus, StoreError
 from hippocampus.cli.commands import app
 from hippocampus.consolidation import forgetting
-from hippocampus.integrations.proxy.apis.answer import Round
-from hippocampus.integrations.proxy.conversations import KnownConversations
 from hippocampus.prices import TABLES
 from hippocampus.storage import proxy
 from hippocampus.storage.proxy import Conversations
@@ -79,10 +78,10 @@ def state(tmp_path):
             memory.session("third").adopt("zzzzzzzz")  # fills the index of entries
     state = StateDir(tmp_path)
     store = Conversations(DirectoryState(state).database(), b"key")
-    with contextlib.closing(KnownConversations(store)) as known:
+    with contextlib.closing(store) as known:
         for name, word in ((f"about {SECRET}", SECRET), ("another", OTHER)):
             store._db.run(proxy.TIP, (name, word, 1e10))
-            known.keep(word, name, [Round([], [], [("c", f"rows of {word}")])])
+            known.keep(word, name, json.dumps([[[], [], [["c", f"rows of {word}"]]]]))
     return state
 
 

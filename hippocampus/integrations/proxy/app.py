@@ -23,6 +23,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from hippocampus.errors import MALFORMED
 from hippocampus.integrations.proxy.apis import ANSWERS
 from hippocampus.integrations.proxy.apis.answer import ModelAnswer
 from hippocampus.integrations.proxy.events import Event, events, written
@@ -39,8 +40,6 @@ HOP_BY_HOP = {
 MADE_ANEW = {b"host", b"content-length", b"expect"}
 REFUSALS = {400, 413, 422}
 """The statuses with which a provider refuses a request for its content."""
-MALFORMED = (AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError)
-"""The errors of reading an answer in an unknown form: a line each, since a provider may repeat it."""
 METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 CREDENTIAL = re.compile(
     r"(?:auth(?:entication|orization)?|(?<!idempotency-)key|secret|token|credentials?|password|user(?:[-_]?(?:id|name))?|e?mail)$",
@@ -61,30 +60,42 @@ class AnswerError(Exception):
 
 
 class Proxy:
-    """One proxy in front of one provider."""
+    """One proxy before one provider."""
 
     def __init__(  # noqa: PLR0913, PLR0917 - one parameter a setting
         self,
         upstream: str,
-        service: Service,
-        metrics: Metrics,
+        state: str | Path,
+        policy: str,
         timeout_seconds: float,
         caller_header: str = "",
+        observers: Sequence[Observer] = (),
+        tenant: str = "",
         tenant_header: str = "",
     ) -> None:
+        """Open a state.
+
+        Requests of one credential whose `caller_header` differs are of different callers. On a
+        server the tenant of a request is `tenant`, else what its `tenant_header` has, else a hash of
+        its key.
+
+        Raises:
+            PolicyError: the policy cannot be read.
+            StoreError: the state cannot be used.
+        """
         self._tenant_header = tenant_header
         self._caller_header = caller_header.lower()
         self._page_key = secrets.token_urlsafe(16)
         self._upstream = httpx.URL(upstream.rstrip("/"))
-        self._service = service
-        self._metrics = metrics
+        self._metrics = Metrics()
+        self._service = Service(state, policy, upstream, (self._metrics, *observers), tenant)
         self._client = httpx.AsyncClient(
             timeout=httpx.Timeout(timeout_seconds, connect=10.0, pool=None),
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=64),
         )
 
     def app(self) -> Starlette:
-        """Return the application."""
+        """Return the application; its `state.page` is the path of the live page with its key."""
 
         @asynccontextmanager
         async def lifespan(_app: Starlette) -> AsyncGenerator[None]:
@@ -366,27 +377,3 @@ def _end_to_end(headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, byt
     named = b",".join(value for name, value in headers if name.lower() == b"connection")
     left_out = HOP_BY_HOP | {each.strip().lower() for each in named.split(b",")}
     return [each for each in headers if each[0].lower() not in left_out]
-
-
-def proxy_app(  # noqa: PLR0913, PLR0917 - one parameter a setting
-    upstream: str,
-    state: str | Path,
-    policy: str,
-    timeout_seconds: float,
-    caller_header: str = "",
-    observers: Sequence[Observer] = (),
-    tenant: str = "",
-    tenant_header: str = "",
-) -> Starlette:
-    """Return the application of a proxy; its `state.page` is the path of the live page with its key.
-
-    Requests of one credential whose `caller_header` differs are of different callers. On a server
-    the tenant of a request is `tenant`, else what its `tenant_header` has, else a hash of its key.
-
-    Raises:
-        PolicyError: the policy cannot be read.
-        StoreError: the state cannot be used.
-    """
-    metrics = Metrics()
-    service = Service(state, policy, upstream, (metrics, *observers), tenant)
-    return Proxy(upstream, service, metrics, timeout_seconds, caller_header, tenant_header).app()

@@ -13,7 +13,7 @@ import hmac
 import itertools
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,62 +83,36 @@ def _hash(*texts: str) -> str:
     return hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:32]
 
 
-class KnownConversations:
-    """The conversations that went through the proxies of a state."""
+def caller_of(credentials: Sequence[str], secret: bytes) -> str:
+    """Return the name of who sends a request, from its credentials; empty where it has none.
 
-    def __init__(self, store: Conversations) -> None:
-        """Take the store in which they are."""
-        self._store = store
+    The name does not give them away: the key of its hash, the secret, is in the state alone.
+    """
+    if not any(credentials):
+        return ""
+    written = json.dumps(credentials).encode()
+    return f"caller-{hmac.new(secret, written, 'sha256').hexdigest()[:16]}"
 
-    def caller(self, credentials: Sequence[str]) -> str:
-        """Return the name of who sends a request, from its credentials; empty where it has none.
 
-        The name does not give them away: the key of its hash is in the state alone.
-        """
-        if not any(credentials):
-            return ""
-        written = json.dumps(credentials).encode()
-        return f"caller-{hmac.new(self._store.secret, written, 'sha256').hexdigest()[:16]}"
+def restored(
+    answers: type[ModelAnswer], chains: Chains, items: list[Item], known: Conversations
+) -> list[Item]:
+    """Return a request's list with the rounds that the host has not seen; its own items stay.
 
-    def place(self, chains: Chains, now: float) -> tuple[str, float]:
-        """Return a request's session, with when that sent the last one (0 is never), and note it.
-
-        Raises:
-            StoreError: the state is full, damaged, locked or away.
-        """
-        # A known list that is not the newest of its conversation was taken back by the host, but
-        # for the very start, which any conversation may have.
-        return self._store.place(chains.last, chains.before, now, has_start=bool(chains.ends))
-
-    def keep(self, chain: str, session: str, rounds: Iterable[Round]) -> None:
-        """Keep the rounds of an answer that the host has not seen; `chain` ends with that answer.
-
-        Raises:
-            StoreError: the state is full, damaged, locked or away.
-        """
-        self._store.keep(chain, session, json.dumps([list(each) for each in rounds]))
-
-    def restored(self, answers: type[ModelAnswer], chains: Chains, items: list[Item]) -> list[Item]:
-        """Return a request's list with the rounds that the host has not seen; its own items stay.
-
-        Raises:
-            StoreError: the state cannot be read.
-        """
-        kept = self._store.kept([chain for _, chain in chains.ends.values()])
-        adapter = answers.ADAPTER
-        restored = list(items)
-        for start, (end, chain) in sorted(chains.ends.items(), reverse=True):
-            if chain not in kept:
-                continue
-            rounds = [Round(*each) for each in json.loads(kept[chain])]
-            own, following = answers.restored(items[start:end], rounds), restored[end : end + 1]
-            if rounds[-1].is_joined:
-                results = adapter.tool_results(results_of(rounds[-1]))
-                joined = adapter.appended(following, results)
-                following = joined if adapter.BLOCKS_KEY else [*results, *following]
-            restored[start : end + 1] = [*own, *following]
-        return restored
-
-    def close(self) -> None:
-        """Close the store."""
-        self._store.close()
+    Raises:
+        StoreError: the state cannot be read.
+    """
+    kept = known.kept([chain for _, chain in chains.ends.values()])
+    adapter = answers.ADAPTER
+    restored = list(items)
+    for start, (end, chain) in sorted(chains.ends.items(), reverse=True):
+        if chain not in kept:
+            continue
+        rounds = [Round(*each) for each in json.loads(kept[chain])]
+        own, following = answers.restored(items[start:end], rounds), restored[end : end + 1]
+        if rounds[-1].is_joined:
+            results = adapter.tool_results(results_of(rounds[-1]))
+            joined = adapter.appended(following, results)
+            following = joined if adapter.BLOCKS_KEY else [*results, *following]
+        restored[start : end + 1] = [*own, *following]
+    return restored

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hippocampus import prices, recall
-from hippocampus.errors import ModelError
+from hippocampus.errors import MALFORMED, ModelError
 from hippocampus.formats.content import text_of
 from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.formats.usage import Usage, usage_of
@@ -26,9 +26,10 @@ from hippocampus.integrations.proxy.apis.answer import ModelAnswer
 from hippocampus.integrations.proxy.body import Body, Encoder
 from hippocampus.integrations.proxy.conversations import (
     Chains,
-    KnownConversations,
+    caller_of,
     chain_after,
     chains_of,
+    restored,
 )
 from hippocampus.integrations.proxy.metrics import by_price
 from hippocampus.memory import Hippocampus
@@ -109,7 +110,7 @@ class Exchange:
     """The host's list with the rounds that it has not seen, those of this request included."""
     chains: Chains
     answer: ModelAnswer
-    known: KnownConversations
+    known: Conversations
     content: bytes = b""
     """The body to send."""
     recalls: int = 0
@@ -212,7 +213,7 @@ class Service:
             written = json.dumps(credentials).encode()
             tenant = f"caller-{hashlib.sha256(written).hexdigest()[:32]}"
         conversations = self._known or self._conversations(tenant)
-        now, caller = time.time(), conversations.caller(credentials)
+        now, caller = time.time(), caller_of(credentials, conversations.secret)
         try:
             body = Body(content)
             request = body.values
@@ -233,9 +234,13 @@ class Service:
                 if isinstance(each, dict)
             }
             tool = OTHER_NAME if recall.TOOL_NAME in names else recall.TOOL_NAME
-        except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
+        except MALFORMED:
             return "malformed"  # the provider answers why
-        session, sent = conversations.place(chains, now)
+        # A known list that is not the newest of its conversation was taken back by the host, but
+        # for the very start, which any conversation may have.
+        session, sent = conversations.place(
+            chains.last, chains.before, now, has_start=bool(chains.ends)
+        )
         conversation = self._opened(tenant, session, caller, answers, caching, items)
         if conversation.is_refused:
             return "refused before"
@@ -243,7 +248,7 @@ class Service:
             conversation,
             body,
             [*request["tools"], *conversation.session.tools(answers.ADAPTER.NAME, tool)],
-            conversations.restored(answers, chains, items),
+            restored(answers, chains, items, conversations),
             chains,
             answers(tool, request),
             conversations,
@@ -278,10 +283,9 @@ class Service:
             found.used = now
             return found
 
-    def _conversations(self, tenant: str) -> KnownConversations:
+    def _conversations(self, tenant: str) -> Conversations:
         root = self._root.of_tenant(tenant) if self._has_tenants else self._root
-        store = Conversations(root.database(), root.caller_key(), DEADLINE_SECONDS)
-        return KnownConversations(store)
+        return Conversations(root.database(), root.caller_key(), DEADLINE_SECONDS)
 
     def _memory(self, tenant: str, caching: Caching) -> Hippocampus:
         """Return a tenant's memory with the prices and the window of a model, and with the marks left."""
@@ -304,7 +308,8 @@ class Service:
             rounds.append(answer.closed_round(exchange.results()))
         if rounds:
             chain = chain_after(exchange.chains.last, type(answer), answer.as_item())
-            exchange.known.keep(chain, exchange.conversation.session.id, rounds)
+            written = json.dumps([list(each) for each in rounds])
+            exchange.known.keep(chain, exchange.conversation.session.id, written)
 
     def account(self, exchange: Exchange) -> None:
         """Add an answer to the figures of its conversation."""

@@ -42,7 +42,7 @@ from starlette.responses import Response
 from hippocampus import Hippocampus
 from hippocampus.errors import StoreError
 from hippocampus.integrations.proxy.apis import ANSWERS
-from hippocampus.integrations.proxy.app import proxy_app
+from hippocampus.integrations.proxy.app import Proxy
 from hippocampus.integrations.proxy.events import Event
 from hippocampus.integrations.proxy.service import Exchange, Service
 from hippocampus.storage.content_store import DiskStore
@@ -66,7 +66,7 @@ def proxied(
 @contextmanager
 def in_front(upstream: Upstream, state: Path) -> Iterator[str]:
     """Serve a proxy of a provider; yield its address."""
-    app = proxy_app(upstream.url, state, "default", LIMIT_SECONDS)
+    app = Proxy(upstream.url, state, "default", LIMIT_SECONDS).app()
     with served(app) as url:
         PAGES[url] = app.state.page
         yield url
@@ -419,12 +419,12 @@ def test_a_provider_that_is_not_there_is_a_502_and_a_silent_one_a_504(state: Pat
     with socket.socket() as nothing:
         nothing.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{nothing.getsockname()[1]}"
-        with served(proxy_app(address, state, "default", 1.0)) as url:
+        with served(Proxy(address, state, "default", 1.0).app()) as url:
             answer = httpx.post(url + ChatHost.path, json=ChatHost(url).body)
             assert answer.status_code == 502
             assert address.removeprefix("http://") in answer.json()["error"]["message"]
         nothing.listen()
-        with served(proxy_app(address, state, "default", 0.3)) as url:
+        with served(Proxy(address, state, "default", 0.3).app()) as url:
             answer = httpx.post(url + ChatHost.path, json=ChatHost(url).body)
             assert answer.status_code == 504
 

@@ -32,7 +32,7 @@ from hippocampus import Hippocampus
 from hippocampus.cli.commands import app as cli
 from hippocampus.integrations.proxy import service
 from hippocampus.integrations.proxy.apis import ANSWERS
-from hippocampus.integrations.proxy.app import proxy_app
+from hippocampus.integrations.proxy.app import Proxy
 from hippocampus.integrations.proxy.service import Exchange, Service
 
 
@@ -112,10 +112,10 @@ def test_a_tenant_is_named_by_the_request_else_by_its_key(postgres: Server) -> N
 
 def test_a_request_without_the_header_passes_as_it_is(postgres: Server) -> None:
     with provider(Upstream(lambda _: "Done.")) as upstream:
-        app = proxy_app(
+        proxy = Proxy(
             upstream.url, postgres.address, "default", LIMIT_SECONDS, tenant_header="X-Tenant"
         )
-        with served(app) as url:
+        with served(proxy.app()) as url:
             for headers in ({"x-api-key": "k"}, {"x-api-key": "k", "X-Tenant": "acme"}):
                 items = body(PATH, chat_list(ROWS))
                 httpx.post(f"{url}/v1{PATH}", content=items, headers=headers).raise_for_status()
@@ -128,8 +128,8 @@ def test_a_request_without_the_header_passes_as_it_is(postgres: Server) -> None:
 
 def test_a_frozen_server_costs_a_request_no_more_than_its_deadline(postgres: Server) -> None:
     with provider(Upstream(lambda _: "Done.")) as upstream:
-        app = proxy_app(upstream.url, postgres.address, "default", LIMIT_SECONDS, tenant="frozen")
-        with served(app) as url, postgres.frozen():
+        proxy = Proxy(upstream.url, postgres.address, "default", LIMIT_SECONDS, tenant="frozen")
+        with served(proxy.app()) as url, postgres.frozen():
             started = time.monotonic()
             answer = httpx.post(f"{url}/v1{PATH}", content=body(PATH, chat_list(ROWS)))
             assert answer.status_code == 200
@@ -162,7 +162,7 @@ def test_a_conversation_goes_through_the_balancer(postgres: Server, tmp_path: Pa
         upstream = closing.enter_context(provider(Upstream(recalling)))
         given = (upstream.url, postgres.address, "default", LIMIT_SECONDS)
         urls = [
-            closing.enter_context(served(proxy_app(*given, tenant="balanced"))) for _ in range(3)
+            closing.enter_context(served(Proxy(*given, tenant="balanced").app())) for _ in range(3)
         ]
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
-from typing_extensions import override
-
 from hippocampus.formats import anthropic, json_text
 from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.integrations.proxy.apis.answer import (
@@ -32,7 +30,6 @@ class MessagesAnswer(ModelAnswer):
     TO_ANSWER: ClassVar = frozenset({"tool_use"})
 
     @classmethod
-    @override
     def unmanaged(cls, request: dict[str, Any]) -> str:
         edits = (request.get("context_management") or {}).get("edits") or ()
         names = [str(each.get("type")) for each in edits if isinstance(each, dict)]
@@ -40,13 +37,11 @@ class MessagesAnswer(ModelAnswer):
         return "edited by the provider" if edited or request.get("compaction") else ""
 
     @staticmethod
-    @override
     def call_ids(item: Item) -> list[str]:
         content = item.get("content")
         blocks = content if isinstance(content, list) else ()
         return [str(block.get("id")) for block in blocks if block.get("type") == "tool_use"]
 
-    @override
     def feed(self, event: Event) -> Iterator[bytes]:
         data, kind = event.data, str(event.data.get("type"))
         self._read(kind, data)
@@ -81,42 +76,34 @@ class MessagesAnswer(ModelAnswer):
             counts = data.get("usage") or {}
             self.usage.update({name: n for name, n in counts.items() if n is not None})
 
-    @override
     def take(self, body: dict[str, Any]) -> None:
         self.blocks = body["content"]
         self.held = {at for at, block in enumerate(self.blocks) if self.is_ours(block)}
         self.reason = str(body.get("stop_reason"))
         self.usage = body.get("usage") or {}
 
-    @override
     def merged(self, body: dict[str, Any]) -> dict[str, Any]:
         return {**body, "content": [*self.earlier, *self.seen]}
 
-    @override
     def turn(self, results: Sequence[ToolResult]) -> list[Item]:
         message = {"role": "assistant", "content": self.blocks}
         return [message, *anthropic.tool_results(results)]
 
-    @override
     def as_item(self) -> list[Item]:
         return [{"role": "assistant", "content": [*self.earlier, *self.seen]}]
 
-    @override
     def is_call(self, block: Block) -> bool:
         return block.get("type") == "tool_use"
 
-    @override
     def call_of(self, block: Block) -> tuple[str, Any]:
         return str(block.get("id")), block.get("input")
 
     @staticmethod
-    @override
     def mark(block: Block) -> str:
         text = block.get("text") or block.get("signature") or block.get("id") or block.get("data")
         return f"{block.get('type')} {str(text).strip()}"
 
     @classmethod
-    @override
     def restored(cls, message: Sequence[Item], rounds: Sequence[Round]) -> list[Item]:
         content = message[0]["content"]
         rest = [{"type": "text", "text": content}] if isinstance(content, str) else content

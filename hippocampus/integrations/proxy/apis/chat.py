@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
-from typing_extensions import override
-
 from hippocampus.formats import openai_chat
 from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.integrations.proxy.apis.answer import (
@@ -28,23 +26,19 @@ class ChatAnswer(ModelAnswer):
     ADAPTER: ClassVar = openai_chat
     TO_ANSWER: ClassVar = frozenset({"tool_calls", "stop"})
 
-    @override
     def _begin(self) -> None:
         super()._begin()
         self.message: Item = {"role": "assistant", "content": None}
         """The message of this round, without its calls."""
 
     @classmethod
-    @override
     def unmanaged(cls, request: dict[str, Any]) -> str:
         return "several choices" if (request.get("n") or 1) > 1 else ""
 
     @staticmethod
-    @override
     def call_ids(item: Item) -> list[str]:
         return [str(call.get("id")) for call in item.get("tool_calls") or ()]
 
-    @override
     def feed(self, event: Event) -> Iterator[bytes]:
         self.usage = event.data.get("usage") or self.usage
         choice = next(iter(event.data.get("choices") or ()), None)
@@ -94,7 +88,6 @@ class ChatAnswer(ModelAnswer):
         before = sum(each < index for each in self.held)
         return {**piece, "index": index - before} if before else piece
 
-    @override
     def take(self, body: dict[str, Any]) -> None:
         choice = body["choices"][0]
         self.message = {k: v for k, v in choice["message"].items() if k != "tool_calls"}
@@ -103,50 +96,41 @@ class ChatAnswer(ModelAnswer):
         self.reason = str(choice.get("finish_reason"))
         self.usage = body.get("usage") or {}
 
-    @override
     def merged(self, body: dict[str, Any]) -> dict[str, Any]:
         first, *others = body["choices"]
         message = {**self.message, **self.as_item()[0]}
         return {**body, "choices": [{**first, "message": message}, *others]}
 
-    @override
     def turn(self, results: Sequence[ToolResult]) -> list[Item]:
         calls = [block for block in self.blocks if self.is_ours(block)]
         return [{**self.message, "tool_calls": calls}, *openai_chat.tool_results(results)]
 
-    @override
     def next_round(self, results: Sequence[ToolResult]) -> None:
         text = self.message.get("content") or ""
         super().next_round(results)
         self.rounds[-1].seen[:] = [text]
 
-    @override
     def as_item(self) -> list[Item]:
         text = "".join(text for each in self.rounds for text in each.seen)
         content = text + (self.message.get("content") or "")
         message: Item = {"role": "assistant", "content": content or None}
         return [{**message, "tool_calls": self.seen} if self.seen else message]
 
-    @override
     def is_call(self, block: Block) -> bool:
         return bool(block)
 
     @staticmethod
-    @override
     def name_of(block: Block) -> str:
         return str((block.get("function") or {}).get("name"))
 
-    @override
     def call_of(self, block: Block) -> tuple[str, Any]:
         return str(block.get("id")), block["function"].get("arguments") or "{}"
 
     @staticmethod
-    @override
     def mark(block: Block) -> str:
         return str(block.get("id"))
 
     @classmethod
-    @override
     def restored(cls, message: Sequence[Item], rounds: Sequence[Round]) -> list[Item]:
         rest = message[0]
         items: list[Item] = []

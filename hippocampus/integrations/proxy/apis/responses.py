@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
-from typing_extensions import override
-
 from hippocampus.formats import openai_responses
 from hippocampus.formats.content import text_of
 from hippocampus.formats.conversation import Item, ToolResult
@@ -45,7 +43,6 @@ class ResponsesAnswer(ModelAnswer):
         """The id under which the host knows the answer: that of the first round."""
 
     @classmethod
-    @override
     def unmanaged(cls, request: dict[str, Any]) -> str:
         if any(request.get(name) for name in KEPT_BY_THE_PROVIDER):
             return "kept by the provider"
@@ -59,17 +56,14 @@ class ResponsesAnswer(ModelAnswer):
         return "first and stored" if begins and request.get("store") is not False else ""
 
     @staticmethod
-    @override
     def is_answer(item: Item) -> bool:
         kind = str(item.get("type"))
         return item.get("role", "assistant") == "assistant" and not kind.endswith(ANSWERED)
 
     @staticmethod
-    @override
     def call_ids(item: Item) -> list[str]:
         return [str(item["call_id"])] if item.get("call_id") else []
 
-    @override
     def feed(self, event: Event) -> Iterator[bytes]:
         data, kind = event.data, str(event.data.get("type"))
         if kind in BEGINNINGS:
@@ -101,40 +95,32 @@ class ResponsesAnswer(ModelAnswer):
         self.usage = response.get("usage") or {}
         self.blocks = response.get("output") or self.blocks
 
-    @override
     def take(self, body: dict[str, Any]) -> None:
         self._end(body)
         self.held = {at for at, block in enumerate(self.blocks) if self.is_ours(block)}
 
-    @override
     def merged(self, body: dict[str, Any]) -> dict[str, Any]:
         return {**body, "id": self._id or body["id"], "output": [*self.earlier, *self.seen]}
 
-    @override
     def turn(self, results: Sequence[ToolResult]) -> list[Item]:
         return [*self.blocks, *openai_responses.tool_results(results)]
 
-    @override
     def as_item(self) -> list[Item]:
         return [*self.earlier, *self.seen]
 
-    @override
     def is_call(self, block: Block) -> bool:
         kind = str(block.get("type"))
         return kind.endswith(("_call", "_approval_request")) and kind not in RUN_BY_THE_PROVIDER
 
-    @override
     def call_of(self, block: Block) -> tuple[str, Any]:
         return str(block.get("call_id")), block.get("arguments") or "{}"
 
     @staticmethod
-    @override
     def mark(block: Block) -> str:
         text = text_of(block.get("content")) or block.get("encrypted_content")
         return f"{block.get('type', 'message')} {str(text or block.get('id')).strip()}"
 
     @classmethod
-    @override
     def restored(cls, message: Sequence[Item], rounds: Sequence[Round]) -> list[Item]:
         rest = list(message)
         items: list[Item] = []
