@@ -27,7 +27,7 @@ OURS = re.compile(r"-m hippocampus hook --state-dir ")
 BEGIN, END = "# hippocampus: begin", "# hippocampus: end"
 HOOK_SECONDS = 30
 STARTUP_SECONDS = 60
-"""Codex waits ten seconds for a server, opencode five and Cline three: too few on a busy machine."""
+"""Codex waits ten seconds for a server: too few on a busy machine."""
 INDENT = re.compile(r"^\{\s*?\n( +|\t)", re.MULTILINE)
 
 Settings = dict[str, Any]
@@ -38,12 +38,12 @@ class Host:
     """One coding agent: the files that hold its MCP servers and its hooks, and their form."""
 
     name: str
-    variable: str
-    """The variable that names its folder in place of the usual one."""
     folder: str
     """Its folder in the user's home."""
     servers: tuple[str, str]
     """The file of MCP servers, in its folder or the home folder and in a project; empty for none."""
+    variable: str = ""
+    """The variable that names its folder in place of the usual one."""
     key: str = "mcpServers"
     """Where that file has the servers."""
     fields: Mapping[str, Any] = field(default_factory=dict)
@@ -52,8 +52,8 @@ class Host:
     """Whether a command and its arguments are one list."""
     hooks: tuple[str, str] = ("", "")
     """The file of hooks, in its folder and in a project; empty where it runs none that we answer."""
-    matchers: Mapping[str, str | None] = field(default_factory=dict)
-    """By event, the tools or causes that a hook is called for; None is all."""
+    matchers: Mapping[str, str] = field(default_factory=dict)
+    """By event, the tools or causes that a hook is called for; empty is all."""
     transcripts: str = ""
     """The format of the transcripts that it writes."""
     time_unit: int = 1
@@ -62,75 +62,8 @@ class Host:
 
 RESULTS = {"PostToolUse", "AfterTool"}
 """The events with the result of a tool, which an answer replaces."""
-MEMORIES = ("SessionStart", "UserPromptSubmit", "PreCompact", "SessionEnd")
-EVENTS: Mapping[str, str | None] = dict.fromkeys(("PostToolUse", *MEMORIES))
-HOSTS = {
-    host.name: host
-    for host in (
-        Host(
-            "claude-code",
-            "CLAUDE_CONFIG_DIR",
-            ".claude",
-            (".claude.json", ".mcp.json"),
-            hooks=("settings.json", ".claude/settings.local.json"),
-            matchers={**EVENTS, "PostToolUse": "Bash|Grep|mcp__.*"},
-            transcripts="claude-code",
-        ),
-        Host(
-            "codex",
-            "CODEX_HOME",
-            ".codex",
-            ("config.toml", ".codex/config.toml"),
-            hooks=("hooks.json", ".codex/hooks.json"),
-            matchers=EVENTS,
-            transcripts="codex",
-        ),
-        Host(
-            "gemini",
-            "",
-            ".gemini",
-            ("settings.json", ".gemini/settings.json"),
-            hooks=("settings.json", ".gemini/settings.json"),
-            # PreCompress is left out: it comes before every request.
-            matchers=dict.fromkeys(("SessionStart", "BeforeAgent", "AfterTool", "SessionEnd")),
-            transcripts="gemini-chat",
-            time_unit=1_000,
-        ),
-        Host(  # its hooks add text to a result, and cannot replace it
-            "qwen",
-            "",
-            ".qwen",
-            ("settings.json", ".qwen/settings.json"),
-            hooks=("settings.json", ".qwen/settings.json"),
-            matchers=dict.fromkeys(MEMORIES),
-            time_unit=1_000,
-        ),
-        Host(
-            "opencode",
-            "OPENCODE_CONFIG_DIR",
-            ".config/opencode",
-            ("opencode.json", "opencode.json"),
-            key="mcp",
-            fields={"type": "local", "enabled": True, "timeout": 1_000 * STARTUP_SECONDS},
-            is_one_list=True,
-        ),
-        Host(
-            "copilot",
-            "COPILOT_HOME",
-            ".copilot",
-            ("mcp-config.json", ".mcp.json"),
-            fields={"type": "local", "tools": ["*"]},
-        ),
-        Host(
-            "cline",
-            "",
-            ".cline/data/settings",
-            ("cline_mcp_settings.json", ""),
-            fields={"timeout": STARTUP_SECONDS},
-        ),
-        Host("kimi", "KIMI_CODE_HOME", ".kimi-code", ("mcp.json", ".kimi-code/mcp.json")),
-    )
-}
+TABLES = tomllib.loads(Path(__file__).with_name("hosts.toml").read_text("utf-8"))
+HOSTS = {name: Host(name, **fields) for name, fields in TABLES.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,8 +115,7 @@ def servers_path(host: Host, project: Path | None) -> Path:
 
 
 def _folder(host: Host) -> Path:
-    named = os.environ.get(host.variable) if host.variable else None
-    return Path(named) if named else Path.home() / host.folder
+    return Path(os.environ.get(host.variable) or Path.home() / host.folder)
 
 
 def command(verb: str, state: str, policy: str) -> list[str]:
@@ -205,7 +137,7 @@ def installed(host: Host, project: Path | None, state: str, policy: str) -> list
         line = shlex.join(command("hook", state, policy))
         for event, matcher in host.matchers.items():
             groups = found.setdefault("hooks", {}).setdefault(event, [])
-            own = [hook for group in groups for hook in _hooks(group) if _is_ours(hook)]
+            own = [hook for group in groups for hook in _ours(group)]
             for hook in own:
                 hook["command"] = line
             if not own:
@@ -238,8 +170,8 @@ def uninstalled(host: Host, project: Path | None) -> list[SettingsChange]:
         events = found.get("hooks", {})
         for event in list(events):
             for group in events[event]:
-                if any(map(_is_ours, _hooks(group))):
-                    group["hooks"] = [hook for hook in group["hooks"] if not _is_ours(hook)]
+                if own := _ours(group):
+                    group["hooks"] = [hook for hook in group["hooks"] if hook not in own]
             events[event] = [group for group in events[event] if group.get("hooks") != []]
             if not events[event]:
                 del events[event]
@@ -264,8 +196,8 @@ def hook_command(host: Host, project: Path | None) -> str:
     if path is None:
         return ""
     with _of_usual_form(path):
-        groups = (group for event in _read(path)[1].get("hooks", {}).values() for group in event)
-        own = (hook["command"] for group in groups for hook in _hooks(group) if _is_ours(hook))
+        events = _parsed(path, _text(path)).get("hooks", {}).values()
+        own = (hook["command"] for groups in events for group in groups for hook in _ours(group))
         return next(own, "")
 
 
@@ -276,9 +208,8 @@ def server_command(host: Host, project: Path | None) -> list[str]:
         StoreError: the file of settings cannot be read.
     """
     with _of_usual_form(path := servers_path(host, project)):
-        is_toml = path.suffix == ".toml"
-        whole = _parsed(path, _text(path)) if is_toml else _read(path)[1]
-        found = whole.get("mcp_servers" if is_toml else host.key, {}).get(NAME)
+        servers = "mcp_servers" if path.suffix == ".toml" else host.key
+        found = _parsed(path, _text(path)).get(servers, {}).get(NAME)
         if not found:
             return []
         named = found["command"]
@@ -309,7 +240,8 @@ def _changes(
 
 
 def _edited(path: Path, *edits: Callable[[Settings], None]) -> SettingsChange:
-    before, found = _read(path)
+    before = _text(path)
+    found = _parsed(path, before)
     with _of_usual_form(path):
         for edit in edits:
             edit(found)
@@ -317,7 +249,9 @@ def _edited(path: Path, *edits: Callable[[Settings], None]) -> SettingsChange:
         return SettingsChange(path, "", "")
     indent = INDENT.search(before)
     after = json.dumps(found, indent=indent[1] if indent else 2, ensure_ascii=False) + "\n"
-    return SettingsChange(path, before, before if before and json.loads(before) == found else after)
+    return SettingsChange(
+        path, before, before if before and _parsed(path, before) == found else after
+    )
 
 
 def _with_block(path: Path, table: str) -> SettingsChange:
@@ -332,19 +266,6 @@ def _with_block(path: Path, table: str) -> SettingsChange:
     return SettingsChange(path, before, after)
 
 
-def _read(path: Path) -> tuple[str, Settings]:
-    text = _text(path)
-    try:
-        found = json.loads(text) if text.strip() else {}
-    except ValueError as wrong:
-        raise StoreError(
-            f"{path}: not plain JSON ({wrong}); take out its comments, or add our entries by hand"
-        ) from wrong
-    if not isinstance(found, dict):
-        raise StoreError(f"{path}: the settings are not a JSON object")
-    return text, found
-
-
 def _text(path: Path) -> str:
     try:
         return path.read_text("utf-8") if path.exists() else ""
@@ -353,15 +274,19 @@ def _text(path: Path) -> str:
 
 
 def _parsed(path: Path, text: str) -> Settings:
+    is_toml = path.suffix == ".toml"
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as wrong:
-        raise StoreError(f"{path}: not valid TOML with our table in it: {wrong}") from wrong
+        found = tomllib.loads(text) if is_toml else json.loads(text if text.strip() else "{}")
+    except ValueError as wrong:
+        problem = f"not valid TOML with our table in it: {wrong}"
+        if not is_toml:
+            problem = f"not plain JSON ({wrong}); take out its comments, or add our entries by hand"
+        raise StoreError(f"{path}: {problem}") from wrong
+    if not isinstance(found, dict):
+        raise StoreError(f"{path}: the settings are not a JSON object")
+    return found
 
 
-def _hooks(group: Settings) -> list[Settings]:
-    return list(group.get("hooks", []))
-
-
-def _is_ours(hook: Settings) -> bool:
-    return bool(OURS.search(str(hook.get("command", ""))))
+def _ours(group: Settings) -> list[Settings]:
+    """Return the hooks of a group that are ours."""
+    return [hook for hook in group.get("hooks", []) if OURS.search(str(hook.get("command", "")))]
