@@ -6,6 +6,7 @@ does not need; the verbs of hippo, crib and scriptling are in `memory_compat`.
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -19,6 +20,7 @@ from hippocampus.cli import memory_store as stores
 from hippocampus.cli.memory_printing import verb
 from hippocampus.cli.options import Shown, say
 from hippocampus.storage.facts import memories
+from hippocampus.storage.facts.errors import FactError
 
 if TYPE_CHECKING:
     from hippocampus.facts.store import Facts
@@ -222,7 +224,7 @@ def import_(
     return Shown({"source": done.source, "imported": counts, "skipped": skipped}, lines)
 
 
-@verb(app, opens=stores.for_reembedding)
+@verb(app, opens=functools.partial(stores.for_reading, reembedding=True))
 def reembed(facts: Facts) -> Shown:
     """Embed all memories anew with HIPPOCAMPUS_EMBED_MODEL; it goes on where it was interrupted."""
     from rich.console import Console
@@ -230,6 +232,10 @@ def reembed(facts: Facts) -> Shown:
 
     from hippocampus.facts import upkeep
 
+    if facts.tables.embed_model is None:
+        raise FactError(
+            "set HIPPOCAMPUS_EMBED_MODEL to local, or to a model at HIPPOCAMPUS_EMBED_URL"
+        )
     done = total = 0
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("embedding", total=None)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 TOKENS = 2_000
+OPTIONS = ["agent=", "scope=", "token-budget=", "db=", "json"]
 
 
 def default_path() -> str:
@@ -26,29 +27,20 @@ def fast(arguments: Sequence[str]) -> bool:
     """Run `memory retrieve` where the arguments are plain, and return whether they were."""
     if list(arguments[:2]) != ["memory", "retrieve"]:
         return False
-    agent = os.environ.get("HIPPOCAMPUS_AGENT") or "default"
-    path = os.environ.get("HIPPOCAMPUS_DB") or default_path()
-    scopes: list[str] = []
-    token_budget, as_json, left = TOKENS, False, iter(arguments[2:])
-    for argument in left:  # not with argparse, which takes as long to load as the search itself
-        name, is_joined, value = argument.partition("=")
-        if argument == "--json":
-            as_json = True
-        elif name not in {"--agent", "--scope", "--token-budget", "--db"}:
-            return False  # the command line reads it, or refuses it
-        elif not is_joined and (value := next(left, "-")).startswith("-"):
-            return False
-        elif name == "--agent":
-            agent = value
-        elif name == "--scope":
-            scopes.append(value)
-        elif name == "--db":
-            path = value
-        elif value.isdecimal():
-            token_budget = int(value)
-        else:
-            return False
-    run(agent, scopes or None, token_budget, path, as_json=as_json)
+    import getopt  # argparse takes as long to load as the search itself
+
+    try:
+        given, rest = getopt.getopt(list(arguments[2:]), "", OPTIONS)
+        named = dict(given)
+        token_budget = int(named.get("--token-budget", TOKENS))
+    except (getopt.GetoptError, ValueError):
+        return False  # the command line refuses it, or prints its help
+    if rest:
+        return False
+    scopes = [value for name, value in given if name == "--scope"]
+    agent = named.get("--agent") or os.environ.get("HIPPOCAMPUS_AGENT") or "default"
+    path = named.get("--db") or os.environ.get("HIPPOCAMPUS_DB") or default_path()
+    run(agent, scopes or None, token_budget, path, as_json="--json" in named)
     return True
 
 

@@ -5,6 +5,7 @@ Nothing is printed here, and no library of the command line is loaded.
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -56,12 +57,6 @@ def opened(
     )
 
 
-def for_reading(path: Path | str, agent: str) -> Facts:
-    """Open a store that has to be there, with the models that the environment names."""
-    existing(path).close()
-    return opened(path, agent, models=True)
-
-
 def for_writing(path: Path | str, agent: str) -> Facts:
     """Open a store, made if missing, with the models that the environment names.
 
@@ -73,29 +68,21 @@ def for_writing(path: Path | str, agent: str) -> Facts:
     return opened(path, agent, models=True)
 
 
-def for_reembedding(path: Path | str, agent: str) -> Facts:
-    """Open a store that has to be there, to embed it with the model that the environment names.
-
-    Raises:
-        FactError: it names none.
-    """
-    if embed() is None:
-        raise FactError(
-            "set HIPPOCAMPUS_EMBED_MODEL to local, or to a model at HIPPOCAMPUS_EMBED_URL"
-        )
-    existing(path).close()
-    return opened(path, agent, models=True, reembedding=True)
-
-
-def existing(path: Path | str, agent: str = OWN_AGENT) -> Facts:
-    """Open a fact store that has to be there, without models.
+def existing(
+    path: Path | str, agent: str = OWN_AGENT, *, models: bool = False, reembedding: bool = False
+) -> Facts:
+    """Open a fact store that has to be there.
 
     Raises:
         StoreError: there is no such file.
     """
     if not is_there(path):
         raise StoreError(f"{path}: no such database; `hippocampus memory remember` makes one")
-    return opened(path, agent)
+    return opened(path, agent, models=models, reembedding=reembedding)
+
+
+for_reading = functools.partial(existing, models=True)
+"""Opens a store that has to be there, with the models that the environment names."""
 
 
 def is_there(path: Path | str) -> bool:
