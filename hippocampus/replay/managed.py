@@ -93,24 +93,25 @@ def measure_ours(
     `texts` takes in each view.
     """
     with fresh_session(policy, prices, model.marks) as session:
-        contents, histories = _Contents(session), EntryHistories(session, texts)
-        measured = measure(script, histories.view, contents.recover, model)
+        histories = EntryHistories(session, texts)
+        measured = measure(script, histories.view, histories.recover, model)
         if session.report.failures:
             problem = (
                 f"{session.report.failures} calls failed inside and sent the messages as they were"
             )
             measured = replace(measured, problems=(*measured.problems, problem))
-        return measured, _timelines(script, histories, measured, contents, policy)
+        return measured, _timelines(script, histories, measured, policy)
 
 
 class EntryHistories:
-    """A session, and each entry with the turns from which on it stood as it did."""
+    """A session, and each entry with its full text and the turns from which on it stood as it did."""
 
     def __init__(self, session: Session, texts: ViewTexts | None = None) -> None:
         self.session = session
         self.texts = texts
         self.calls = 0
         self.by_id: dict[str, list[tuple[int, Entry]]] = {}
+        self._texts: dict[str, str] = {}
 
     def view(self, items: list[Item]) -> list[Item]:
         """Return the session's view, and note which entries the call has changed."""
@@ -133,6 +134,20 @@ class EntryHistories:
         }
         return sorted(turns)
 
+    def with_value(self, value: str) -> list[str]:
+        """Return the ids of the entries whose content contains a value, oldest first."""
+        for entry in self.session.entries():
+            if entry.id not in self._texts:
+                self._texts[entry.id] = self.session.text(entry.id)
+        return [entry_id for entry_id, text in self._texts.items() if value in text]
+
+    def recover(self, value: str) -> bool:
+        """Return whether one recall with the value as pattern brings it back."""
+        for entry_id in self.with_value(value)[:1]:
+            with contextlib.suppress(RecallError):
+                return value in self.session.recall(entry_id, pattern=re.escape(value))
+        return False
+
     def strengths(self, entry: Entry, policy: Policy) -> Iterator[tuple[int, float]]:
         """Yield turns with the strength of an entry: the farther from its last change, the fewer."""
         versions = self.by_id.get(entry.id) or [(entry.lifecycle.created, entry)]
@@ -147,40 +162,14 @@ class EntryHistories:
                 yield turn, round(found, 3)
 
 
-class _Contents:
-    """The full texts of a session's entries."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        self._texts: dict[str, str] = {}
-
-    def with_value(self, value: str) -> list[str]:
-        """Return the ids of the entries whose content contains a value, oldest first."""
-        for entry in self._session.entries():
-            if entry.id not in self._texts:
-                self._texts[entry.id] = self._session.text(entry.id)
-        return [entry_id for entry_id, text in self._texts.items() if value in text]
-
-    def recover(self, value: str) -> bool:
-        """Return whether one recall with the value as pattern brings it back."""
-        for entry_id in self.with_value(value)[:1]:
-            with contextlib.suppress(RecallError):
-                return value in self._session.recall(entry_id, pattern=re.escape(value))
-        return False
-
-
 def _timelines(
-    script: Script,
-    histories: EntryHistories,
-    measured: Measured,
-    contents: _Contents,
-    policy: Policy,
+    script: Script, histories: EntryHistories, measured: Measured, policy: Policy
 ) -> list[EntryTimeline]:
     used: defaultdict[str, set[int]] = defaultdict(set)
     recalled: defaultdict[str, set[int]] = defaultdict(set)
     for number, values in enumerate(script.uses):
         for value in values:
-            for entry_id in contents.with_value(value):
+            for entry_id in histories.with_value(value):
                 used[entry_id].add(number)
                 if value in measured.calls[number].hidden:
                     recalled[entry_id].add(number)
