@@ -12,21 +12,14 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 import hippocampus
 from hippocampus.replay.buckets import BucketFile, get_part, put_part
-from hippocampus.replay.run import Options, Place, Row, place, replay_bytes, replay_file
+from hippocampus.replay.run import Options, Row, place, replay_file
 from hippocampus.replay.workers import KILLED, Engine, over_files
 
-
-class FilePart(NamedTuple):
-    """The rows of one file, in order."""
-
-    place: Place
-    """The place of the first row."""
-    name: str
-    """Its name among the parts; empty where the file that was to be replayed has none."""
+Part = tuple[tuple[str, str, str], str]
+"""The place of the first row of a file, and the name of the part with its rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +29,7 @@ class Corpus:
     out: str
     """A folder, or the address of a bucket."""
     options: Options
-    parts: list[FilePart] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
     left_out: list[Row] = field(default_factory=list)
     """A row for each file without a part."""
 
@@ -56,11 +49,9 @@ class Corpus:
             HippocampusError: the engine is not installed.
         """
         work = functools.partial(write_part, out=self.out, options=self.options)
-        done = over_files(
-            files, work, jobs=jobs, engine=engine, lost=lambda file: (file, FilePart(Place(), ""))
-        )
+        done = over_files(files, work, jobs=jobs, engine=engine, lost=lambda file: (file, None))
         for file, part in done:
-            if part.name:
+            if part:
                 self.parts.append(part)
             else:
                 self.left_out.append({"path": str(file), "reason": KILLED})
@@ -69,13 +60,13 @@ class Corpus:
     def __iter__(self) -> Iterator[Row]:
         """Yield the rows, read from their parts."""
         yield from self.left_out
-        for part in sorted(self.parts):
-            yield from _read(get_part(self.out, part.name))
+        for _, name in sorted(self.parts):
+            yield from _read(get_part(self.out, name))
 
 
 def write_part(
     file: Path | BucketFile, out: str, options: Options
-) -> tuple[Path | BucketFile, FilePart]:
+) -> tuple[Path | BucketFile, Part | None]:
     """Replay a file into its part, where there is none yet.
 
     Raises:
@@ -84,22 +75,15 @@ def write_part(
     name = _name(file, options)
     text = get_part(out, name)
     if not text:
-        rows = sorted(_rows(file, options), key=place)
+        rows = sorted(replay_file(file, options), key=place)
         # A part without rows is no empty text, which would be no part.
         text = "\n".join((*map(json.dumps, rows), "")).encode("ascii") or b"\n"
         put_part(out, name, text)
-    first = next(_read(text), None)
-    return file, FilePart(place(first) if first else Place(), name)
+    return file, (place(next(_read(text), {})), name)
 
 
 def _read(text: bytes) -> Iterator[Row]:
     return map(json.loads, filter(None, text.splitlines()))
-
-
-def _rows(file: Path | BucketFile, options: Options) -> list[Row]:
-    if isinstance(file, Path):
-        return replay_file(file, options)
-    return replay_bytes(str(file), file.read(), options)
 
 
 def _name(file: Path | BucketFile, options: Options) -> str:

@@ -14,12 +14,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from hippocampus.errors import ModelError, RecordingError
 from hippocampus.policy import Policy
 from hippocampus.prices import TABLES, Prices, prices_for
 from hippocampus.prices.prompt_cache import MarkPlacement
+from hippocampus.replay.buckets import BucketFile
 from hippocampus.replay.managed import measure_ours
 from hippocampus.replay.measure import CacheModel, measure, prepare
 from hippocampus.replay.page import texts_page
@@ -65,9 +66,11 @@ def replay_files(files: Iterable[Path], options: Options) -> Iterator[list[Row]]
     return over_files(files, functools.partial(replay_file, options=options))
 
 
-def replay_file(path: Path, options: Options) -> list[Row]:
-    """Return a row for each conversation of a file, which may go on from others next to it."""
-    return _rows(str(path), functools.partial(read_file, path), options)
+def replay_file(file: Path | BucketFile, options: Options) -> list[Row]:
+    """Return a row for each conversation of a file, which may go on from others in its folder."""
+    if isinstance(file, BucketFile):
+        return replay_bytes(str(file), file.read(), options)
+    return _rows(str(file), functools.partial(read_file, file), options)
 
 
 def replay_bytes(name: str, content: bytes, options: Options) -> list[Row]:
@@ -146,17 +149,9 @@ def _figures(summary: Summary) -> dict[str, Any]:
     return {**summary.figures(EVERYTHING.name), "best_other": best}
 
 
-class Place(NamedTuple):
-    """What rows are ordered by; in this order sums are the same to the last digit."""
-
-    source: str = ""
-    path: str = ""
-    name: str = ""
-
-
-def place(row: Row) -> Place:
-    """Return the place of a row."""
-    return Place(*(row.get(name, "") for name in Place._fields))
+def place(row: Row) -> tuple[str, str, str]:
+    """Return what rows are ordered by; in this order sums are the same to the last digit."""
+    return row.get("source", ""), row.get("path", ""), row.get("name", "")
 
 
 def summarise(rows: Iterable[Row]) -> tuple[dict[str, Summary], Summary]:
