@@ -84,36 +84,27 @@ class Totals(SummedFields):
     step_lines_hidden: int = 0
     """Those that the view did not show."""
 
-    @property
-    def visible_percent(self) -> float:
-        """Return the share of used values that stood in the view."""
-        return percent(self.uses - self.hidden, self.uses)
+    def shares(self) -> dict[str, float]:
+        """Return what stood in the view, in percent.
 
-    @property
-    def lines_percent(self) -> float:
-        """Return the share of used lines that stood in the view."""
-        return percent(self.line_uses - self.hidden_lines, self.line_uses)
-
-    @property
-    def own_percent(self) -> float:
-        """Return the share of used lines of the agent's own that stood in the view."""
-        return percent(self.own_uses - self.own_hidden, self.own_uses)
-
-    @property
-    def read_percent(self) -> float:
-        """Return the share, by tokens, of the results asked to be read that stood in full."""
-        return percent(self.read_tokens, self.asked_tokens)
+        Of the values and lines that the agent used, its own lines, and by tokens the results that
+        it asked to read.
+        """
+        return {
+            "visible_percent": percent(self.uses - self.hidden, self.uses),
+            "lines_percent": percent(self.line_uses - self.hidden_lines, self.line_uses),
+            "own_percent": percent(self.own_uses - self.own_hidden, self.own_uses),
+            "read_percent": percent(self.read_tokens, self.asked_tokens),
+        }
 
     def shows_as_much_as(self, other: Totals) -> bool:
         """Return whether no share of visible values, lines and read results is lower.
 
         A difference of `SAME_VALUES` or `SAME_LINES` is none.
         """
-        return (
-            self.visible_percent >= other.visible_percent - SAME_VALUES
-            and self.lines_percent >= other.lines_percent - SAME_LINES
-            and self.read_percent >= other.read_percent
-        )
+        ours, theirs = self.shares(), other.shares()
+        same = {"visible_percent": SAME_VALUES, "lines_percent": SAME_LINES, "read_percent": 0.0}
+        return all(ours[name] >= theirs[name] - points for name, points in same.items())
 
     def figures(self, everything: Totals) -> dict[str, Any]:
         """Return the sums, and the shares that reports show, relative to sending everything."""
@@ -124,10 +115,7 @@ class Totals(SummedFields):
             "cost_percent": percent(self.cost, everything.cost),
             "cost_if_read_percent": percent(self.cost_if_read, everything.cost),
             "dollars": round(self.dollars, 6),
-            "visible_percent": self.visible_percent,
-            "lines_percent": self.lines_percent,
-            "own_percent": self.own_percent,
-            "read_percent": self.read_percent,
+            **self.shares(),
             "recoverable_percent": percent(self.recoverable, self.hidden),
         }
 

@@ -32,15 +32,8 @@ COLUMNS = (
 )
 TITLES = tuple(title.replace("-\n", "").replace("\n/", "/").strip() for title, _, _ in COLUMNS)
 """The titles where they are not broken by hand."""
-NARROW_COLUMNS = {
-    "tokens_percent",
-    "cost_percent",
-    "dollars",
-    "visible_percent",
-    "lines_percent",
-    "own_percent",
-    "read_percent",
-}
+WIDE_COLUMNS = {"tokens_per_call", "cost_if_read_percent", "recalls", "peak_tokens"}
+"""Those that a narrow terminal does not show."""
 WIDE = 118
 """Terminals under this width show the columns that decide, and no others."""
 
@@ -104,7 +97,7 @@ def figures_table(
     """Return a table of figures by name, all of them or with `narrow` those that decide."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column(title)  # in a narrow terminal the name is folded, and no figure is cut
-    columns = [each for each in COLUMNS if not narrow or each[1] in NARROW_COLUMNS]
+    columns = [each for each in COLUMNS if not narrow or each[1] not in WIDE_COLUMNS]
     for head, _, _ in columns:
         table.add_column(head, justify="right", no_wrap=True)
     for name, figures in rows.items():

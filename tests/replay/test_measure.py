@@ -102,7 +102,7 @@ def test_a_hidden_use_is_charged_one_recall() -> None:
     together = totals(script, measured, PRICES)
     assert (together.uses, together.hidden, together.recalls) == (2, 1, 1)
     assert together.tokens == together.view_tokens + second.tokens + 400
-    assert together.visible_percent == 50
+    assert together.shares()["visible_percent"] == 50
 
 
 LINE = "and then the wind turned to the north"
@@ -129,9 +129,10 @@ def test_a_hidden_line_is_charged_one_recall_of_2000_tokens() -> None:
     assert second.charged_tokens == 2 * second.tokens + 2_000
     together = totals(script, measured, PRICES)
     assert (together.line_uses, together.hidden_lines, together.recalls) == (2, 1, 1)
-    assert (together.lines_percent, together.visible_percent) == (50, 100)
+    shares = together.shares()
+    assert (shares["lines_percent"], shares["visible_percent"]) == (50, 100)
     everything = totals(script, measure(script, list), PRICES)
-    assert (everything.lines_percent, everything.recalls) == (100, 0)
+    assert (everything.shares()["lines_percent"], everything.recalls) == (100, 0)
 
 
 @pytest.mark.parametrize(
@@ -187,7 +188,7 @@ def test_what_the_agent_asked_to_read_is_measured_by_hand() -> None:
     assert measured.cost_if_read(PRICES) == pytest.approx(measured.cost(PRICES) + more)
     together = totals(script, measured, PRICES)
     assert (together.asked_tokens, together.read_tokens) == (first + second, first)
-    assert together.read_percent == percent(first, first + second)
+    assert together.shares()["read_percent"] == percent(first, first + second)
 
 
 def test_a_result_that_stands_in_full_elsewhere_in_the_view_is_read() -> None:
@@ -202,7 +203,7 @@ def test_a_result_that_stands_in_full_elsewhere_in_the_view_is_read() -> None:
                 else each for each in items]  # fmt: skip
 
     script = prepare(recording(items))
-    assert totals(script, measure(script, point), PRICES).read_percent == 100
+    assert totals(script, measure(script, point), PRICES).shares()["read_percent"] == 100
 
 
 def test_a_use_is_a_value_that_stood_in_a_result_first() -> None:
