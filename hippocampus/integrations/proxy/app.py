@@ -104,19 +104,19 @@ class Proxy:
             await self._client.aclose()
             await run_in_threadpool(self._service.close)
 
+        def figures(_request: Request) -> Response:
+            return Response(self._metrics.text(), media_type="text/plain; version=0.0.4")
+
         routes = [
             Route("/", lambda _: HTMLResponse(PAGE.read_text("utf-8")), methods=["GET"]),
             Route("/health", lambda _: JSONResponse({"status": "ok"}), methods=["GET"]),
-            Route("/metrics", self._prometheus, methods=["GET"]),
+            Route("/metrics", figures, methods=["GET"]),
             Route("/conversations", self._conversations, methods=["GET"]),
             Route("/{path:path}", self._forward, methods=METHODS),
         ]
         made = Starlette(routes=routes, lifespan=lifespan)
         made.state.page = f"/?key={self._page_key}"
         return made
-
-    def _prometheus(self, _request: Request) -> Response:
-        return Response(self._metrics.text(), media_type="text/plain; version=0.0.4")
 
     async def _conversations(self, request: Request) -> Response:
         # The page has words of every caller: it is for who started the proxy alone.

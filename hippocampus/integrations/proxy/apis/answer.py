@@ -176,13 +176,36 @@ class ModelAnswer(ABC):
         self._begin()
 
 
-def seen_blocks(blocks: Sequence[Block], marks: Sequence[str], mark: Any) -> int:
-    """Return how many leading blocks of a host's message are those of a round.
+class BlocksAnswer(ModelAnswer):
+    """An answer of an API that has text, thinking and calls as blocks in a row."""
 
-    A host may leave some of them out, such as thinking.
-    """
-    count = 0
-    for each in marks:
-        if count < len(blocks) and mark(blocks[count]) == each:
-            count += 1
-    return count
+    @staticmethod
+    @abstractmethod
+    def blocks_of(message: Sequence[Item]) -> list[Block]:
+        """Return the blocks of an answer as a request has it."""
+
+    @staticmethod
+    @abstractmethod
+    def message_of(blocks: list[Block], message: Sequence[Item] = ()) -> list[Item]:
+        """Return blocks as an answer in a request, with the other fields of a message of the host."""
+
+    def turn(self, results: Sequence[ToolResult]) -> list[Item]:
+        return [*self.message_of(self.blocks), *self.ADAPTER.tool_results(results)]
+
+    def as_item(self) -> list[Item]:
+        return self.message_of([*self.earlier, *self.seen])
+
+    @classmethod
+    def restored(cls, message: Sequence[Item], rounds: Sequence[Round]) -> list[Item]:
+        items, rest = list[Item](), cls.blocks_of(message)
+        for each in rounds:
+            if each.is_joined:
+                rest += each.calls
+                continue
+            count = 0
+            for mark in each.seen:  # a host may leave some of them out, such as thinking
+                count += count < len(rest) and cls.mark(rest[count]) == mark
+            items += cls.message_of([*rest[:count], *each.calls])
+            items += cls.ADAPTER.tool_results(results_of(each))
+            rest = rest[count:]
+        return [*items, *(cls.message_of(rest, message) if rest else ())]

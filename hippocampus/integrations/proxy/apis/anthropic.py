@@ -6,14 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 from hippocampus.formats import anthropic, json_text
-from hippocampus.formats.conversation import Item, ToolResult
-from hippocampus.integrations.proxy.apis.answer import (
-    Block,
-    ModelAnswer,
-    Round,
-    results_of,
-    seen_blocks,
-)
+from hippocampus.formats.conversation import Item
+from hippocampus.integrations.proxy.apis.answer import Block, BlocksAnswer
 from hippocampus.integrations.proxy.events import Event, written
 
 DELTAS = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
@@ -22,7 +16,7 @@ EDITS = ("clear_tool_uses", "compact")
 """The starts of the names of the provider's edits that change which messages the model sees."""
 
 
-class MessagesAnswer(ModelAnswer):
+class MessagesAnswer(BlocksAnswer):
     """An answer of the Messages API."""
 
     ITEMS: ClassVar = "messages"
@@ -85,12 +79,15 @@ class MessagesAnswer(ModelAnswer):
     def merged(self, body: dict[str, Any]) -> dict[str, Any]:
         return {**body, "content": [*self.earlier, *self.seen]}
 
-    def turn(self, results: Sequence[ToolResult]) -> list[Item]:
-        message = {"role": "assistant", "content": self.blocks}
-        return [message, *anthropic.tool_results(results)]
+    @staticmethod
+    def blocks_of(message: Sequence[Item]) -> list[Block]:
+        content = message[0]["content"]
+        return [{"type": "text", "text": content}] if isinstance(content, str) else [*content]
 
-    def as_item(self) -> list[Item]:
-        return [{"role": "assistant", "content": [*self.earlier, *self.seen]}]
+    @staticmethod
+    def message_of(blocks: list[Block], message: Sequence[Item] = ()) -> list[Item]:
+        given = message[0] if message else {"role": "assistant"}
+        return [{**given, "content": blocks}]
 
     def is_call(self, block: Block) -> bool:
         return block.get("type") == "tool_use"
@@ -102,21 +99,6 @@ class MessagesAnswer(ModelAnswer):
     def mark(block: Block) -> str:
         text = block.get("text") or block.get("signature") or block.get("id") or block.get("data")
         return f"{block.get('type')} {str(text).strip()}"
-
-    @classmethod
-    def restored(cls, message: Sequence[Item], rounds: Sequence[Round]) -> list[Item]:
-        content = message[0]["content"]
-        rest = [{"type": "text", "text": content}] if isinstance(content, str) else content
-        items: list[Item] = []
-        for each in rounds:
-            if each.is_joined:
-                rest = [*rest, *each.calls]
-                continue
-            count = seen_blocks(rest, each.seen, cls.mark)
-            items.append({"role": "assistant", "content": [*rest[:count], *each.calls]})
-            items += anthropic.tool_results(results_of(each))
-            rest = rest[count:]
-        return [*items, {**message[0], "content": rest}] if rest else items
 
 
 def _extend(block: Block, delta: dict[str, Any]) -> None:

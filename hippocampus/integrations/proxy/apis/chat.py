@@ -7,12 +7,7 @@ from typing import Any, ClassVar
 
 from hippocampus.formats import openai_chat
 from hippocampus.formats.conversation import Item, ToolResult
-from hippocampus.integrations.proxy.apis.answer import (
-    Block,
-    ModelAnswer,
-    Round,
-    results_of,
-)
+from hippocampus.integrations.proxy.apis.answer import Block, ModelAnswer, Round, results_of
 from hippocampus.integrations.proxy.events import Event, written
 
 MAX_CALLS = 1_024

@@ -7,14 +7,8 @@ from typing import Any, ClassVar
 
 from hippocampus.formats import openai_responses
 from hippocampus.formats.content import text_of
-from hippocampus.formats.conversation import Item, ToolResult
-from hippocampus.integrations.proxy.apis.answer import (
-    Block,
-    ModelAnswer,
-    Round,
-    results_of,
-    seen_blocks,
-)
+from hippocampus.formats.conversation import Item
+from hippocampus.integrations.proxy.apis.answer import Block, BlocksAnswer
 from hippocampus.integrations.proxy.events import Event, written
 
 BEGINNINGS = {"response.created", "response.in_progress", "response.queued"}
@@ -28,7 +22,7 @@ RUN_BY_THE_PROVIDER = {
 }  # fmt: skip
 
 
-class ResponsesAnswer(ModelAnswer):
+class ResponsesAnswer(BlocksAnswer):
     """An answer of the Responses API; its blocks are the output items."""
 
     ITEMS: ClassVar = "input"
@@ -102,11 +96,13 @@ class ResponsesAnswer(ModelAnswer):
     def merged(self, body: dict[str, Any]) -> dict[str, Any]:
         return {**body, "id": self._id or body["id"], "output": [*self.earlier, *self.seen]}
 
-    def turn(self, results: Sequence[ToolResult]) -> list[Item]:
-        return [*self.blocks, *openai_responses.tool_results(results)]
+    @staticmethod
+    def blocks_of(message: Sequence[Item]) -> list[Block]:
+        return list(message)
 
-    def as_item(self) -> list[Item]:
-        return [*self.earlier, *self.seen]
+    @staticmethod
+    def message_of(blocks: list[Block], message: Sequence[Item] = ()) -> list[Item]:  # noqa: ARG004
+        return blocks
 
     def is_call(self, block: Block) -> bool:
         kind = str(block.get("type"))
@@ -119,16 +115,3 @@ class ResponsesAnswer(ModelAnswer):
     def mark(block: Block) -> str:
         text = text_of(block.get("content")) or block.get("encrypted_content")
         return f"{block.get('type', 'message')} {str(text or block.get('id')).strip()}"
-
-    @classmethod
-    def restored(cls, message: Sequence[Item], rounds: Sequence[Round]) -> list[Item]:
-        rest = list(message)
-        items: list[Item] = []
-        for each in rounds:
-            count = len(rest) if each.is_joined else seen_blocks(rest, each.seen, cls.mark)
-            items += [*rest[:count], *each.calls]
-            rest = rest[count:]
-            if not each.is_joined:
-                results = results_of(each)
-                items += openai_responses.tool_results(results)
-        return [*items, *rest]
