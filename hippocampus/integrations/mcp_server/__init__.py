@@ -104,18 +104,12 @@ class CheckedTool(Tool):
 def offered(tools: Tools | type[Tools], profile: Profile) -> list[Tool]:
     """Return the tools of a profile."""
     observers = tools.observers if isinstance(tools, Tools) else ()
-    return [
-        _tool(name, _function(tools, called), annotations, observers)
-        for name, (called, annotations) in profile.items()
-    ]
-
-
-def _function(tools: Tools | type[Tools], name: str) -> Callable[..., str]:
-    """Return a method, or a tool of the fact store as a function."""
-    found: Callable[..., str] = getattr(tools, "fact_tool" if name in TOOLS else name)
-    if name in TOOLS:
-        answer = functools.partial(found, name)
-        found = function(name, answer, scope=ScopeName)
+    found = []
+    for name, (called, hints) in profile.items():
+        call = getattr(tools, "fact_tool" if called in TOOLS else called)
+        if called in TOOLS:
+            call = function(called, functools.partial(call, called), scope=ScopeName)
+        found.append(_tool(name, call, hints, observers))
     return found
 
 
