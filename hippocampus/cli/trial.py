@@ -89,15 +89,12 @@ def trial(  # noqa: PLR0913, PLR0917 - one parameter an option
 
 def _plan(settings: TrialSettings, tasks: int, model: str, budget: float) -> str:
     """Return how many pairs a difference needs, and what these cost where a call is of usual size."""
+    from hippocampus.formats.usage import Usage
+    from hippocampus.replay.study.wires import list_price
     from hippocampus.replay.trial.report import pairs_needed
-    from hippocampus.replay.trial.running import price_of
 
-    usual = {
-        "prompt_tokens": 20_000,
-        "prompt_tokens_details": {"cached_tokens": 18_000},
-        "completion_tokens": 300,
-    }
-    price = price_of({"usage": usual}, model)
+    usual = Usage(input_tokens=2_000, cache_read_tokens=18_000, output_tokens=300)
+    price = list_price(model, usual)
     each = f"${price * 80:,.2f} a pair" if price is not None else "no price is known for it"
     bound = f"; at most ${budget:,.2f} are spent" if budget else ""
     return (

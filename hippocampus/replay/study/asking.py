@@ -24,11 +24,12 @@ from hippocampus.errors import StoreError
 from hippocampus.formats import json_text
 from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.formats.reader import read
+from hippocampus.formats.usage import Usage
 from hippocampus.models.http import post
 from hippocampus.replay.study import transcript
 from hippocampus.replay.study.cases import answer_recall
 from hippocampus.replay.study.folder import RAW, Answers, StudyCase, StudyFolder
-from hippocampus.replay.study.wires import Reply, Wire, ask_in_turn, wire_of
+from hippocampus.replay.study.wires import Reply, Wire, ask_in_turn, list_price, wire_of
 from hippocampus.storage import files
 
 T = TypeVar("T")
@@ -59,8 +60,6 @@ def estimate(folder: StudyFolder) -> list[str]:
 
     A view counts as its whole list, which it is at most.
     """
-    from genai_prices import Usage, calc_price
-
     steps, verdicts, found = list[int](), list[int](), list[str]()
     for moment in folder.moments:
         names = folder.readings(moment)
@@ -70,16 +69,14 @@ def estimate(folder: StudyFolder) -> list[str]:
     for model, requests in ((folder.settings.reader, steps), (folder.settings.judge, verdicts)):
         if model == FILES or not requests:
             continue
-        answered = ANSWER_TOKENS * len(requests)
-        usage = Usage(input_tokens=sum(requests), output_tokens=answered)
-        name = model.partition(":")[2].partition("@http")[0]
-        try:
-            price = f"${calc_price(usage, model_ref=name).total_price:,.2f} at list prices"
-        except LookupError:
-            price = "at a price that is not known"
+        usage = Usage(input_tokens=sum(requests), output_tokens=ANSWER_TOKENS * len(requests))
+        dollars = list_price(model.partition(":")[2].partition("@http")[0], usage)
+        price = (
+            "at a price that is not known" if dollars is None else f"${dollars:,.2f} at list prices"
+        )
         found.append(
-            f"{model}: {len(requests)} requests, at most about {sum(requests):,} tokens in and "
-            f"{answered:,} out, {price}"
+            f"{model}: {len(requests)} requests, at most about {usage.input_tokens:,} tokens in and "
+            f"{usage.output_tokens:,} out, {price}"
         )
     return found
 

@@ -17,6 +17,7 @@ from hippocampus.errors import MALFORMED, MessagesError, ProviderError
 from hippocampus.formats import anthropic, openai_chat
 from hippocampus.formats.conversation import Item, Message, ToolResult
 from hippocampus.formats.reader import Adapter, read
+from hippocampus.formats.usage import Usage
 from hippocampus.models.anthropic import ANTHROPIC
 from hippocampus.models.http import Endpoint
 from hippocampus.models.openai_compatible import OPENAI
@@ -131,6 +132,23 @@ def wire_of(named: str) -> Wire:
     url = f"http{address}" if address else wire.endpoint.base_url
     endpoint = replace(wire.endpoint, base_url=url, timeout_seconds=TIMEOUT_SECONDS)
     return replace(wire, endpoint=endpoint, model=model)
+
+
+def list_price(model: str, usage: Usage) -> float | None:
+    """Return the dollars of a model's usage at list prices; None where they are not known."""
+    from genai_prices import Usage as Counts
+    from genai_prices import calc_price
+
+    counts = Counts(
+        input_tokens=usage.context_tokens,
+        cache_read_tokens=usage.cache_read_tokens,
+        cache_write_tokens=usage.cache_write_tokens,
+        output_tokens=usage.output_tokens,
+    )
+    try:
+        return float(calc_price(counts, model_ref=model).total_price)
+    except LookupError:
+        return None
 
 
 def ask_in_turn(names: Iterable[str], ask: Callable[[str], None]) -> Iterator[str]:

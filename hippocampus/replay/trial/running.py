@@ -23,7 +23,13 @@ from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.formats.usage import Usage, usage_of
 from hippocampus.memory import Hippocampus
 from hippocampus.models.http import post
-from hippocampus.replay.study.wires import MAX_OUTPUT_TOKENS, Reply, Wire, ask_in_turn
+from hippocampus.replay.study.wires import (
+    MAX_OUTPUT_TOKENS,
+    Reply,
+    Wire,
+    ask_in_turn,
+    list_price,
+)
 from hippocampus.replay.trial.record import VIEW, Ended, Task, TrialRecord, name_of, pairs
 from hippocampus.session.session import Session
 
@@ -147,20 +153,10 @@ def usage_in(answer: Any) -> Usage:
 
 def price_of(answer: Any, model: str) -> float | None:
     """Return the dollars of an answer: the provider's figure, else at list prices; None: unknown."""
-    from genai_prices import Usage as Counts
-    from genai_prices import calc_price
-
     billed = answer.get("usage") if isinstance(answer, dict) else None
     if isinstance(billed, dict) and isinstance(billed.get("cost"), int | float):
         return float(billed["cost"])
-    usage = usage_in(answer)
-    cached = {"cache_read_tokens": usage.cache_read_tokens}
-    cached["cache_write_tokens"] = usage.cache_write_tokens
-    counts = Counts(input_tokens=usage.context_tokens, output_tokens=usage.output_tokens, **cached)
-    try:
-        return float(calc_price(counts, model_ref=model).total_price)
-    except LookupError:
-        return None
+    return list_price(model, usage_in(answer))
 
 
 def _serve(
