@@ -70,14 +70,10 @@ class Observations(NamedTuple):
         rows = (row for file in observed for row in file.rows)
         return cls(*map(np.array, zip(*rows, strict=True)))
 
-    def where(self, chosen: Column) -> Observations:
-        """Return some of the rows."""
-        return Observations(*(column[chosen] for column in self))
-
-    def split(self, owners: set[str]) -> tuple[Observations, Observations]:
+    def split(self, owners: set[str]) -> list[Observations]:
         """Return the rows of the other owners, and those of these."""
         theirs = np.isin(self.owner, sorted(owners))
-        return self.where(~theirs), self.where(theirs)
+        return [Observations(*(column[rows] for column in self)) for rows in (~theirs, theirs)]
 
     def by_recency(self) -> Observations:
         """Return the rows as a law sees them that knows the last access alone."""

@@ -127,7 +127,7 @@ def test_an_unknown_file_is_one_line_that_lists_the_formats(
     with pytest.raises(RecordingError) as caught:
         read_file(path)
     assert seen in caught.value.reason
-    assert formats.format_names() in caught.value.reason
+    assert "claude-code, codex, pi" in caught.value.reason
     assert "\n" not in str(caught.value)
 
 

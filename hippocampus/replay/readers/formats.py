@@ -102,7 +102,8 @@ def read(document: JsonDocument) -> DocumentContents:
     contents = [_contents_of_record(record) for record in document.records]
     found = [each for each in contents if each]
     if not found:
-        reason = f"{document.description}, in none of the known formats: {format_names()}"
+        names = ", ".join(dict.fromkeys(reader.NAME for reader in (*READERS, *LISTS)))
+        reason = f"{document.description}, in none of the known formats: {names}"
         raise RecordingError(document.path, reason)
     broken = tuple(
         f"{document.path}:{number}: no message list in this record"
@@ -111,11 +112,6 @@ def read(document: JsonDocument) -> DocumentContents:
     )
     conversations = [conversation for each in found for conversation in each.conversations]
     return DocumentContents(found[0].format, conversations, broken)
-
-
-def format_names() -> str:
-    """Return the names of the formats, as a sentence lists them."""
-    return ", ".join(dict.fromkeys(reader.NAME for reader in (*READERS, *LISTS)))
 
 
 def _contents_of_record(record: JsonRecord) -> DocumentContents | None:
