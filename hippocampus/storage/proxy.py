@@ -6,6 +6,7 @@ Which request belongs to which conversation is decided in the proxy.
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Sequence
 
 from hippocampus.storage.database import Database
@@ -21,7 +22,6 @@ FOUND = """
         WHERE chain = :last AND :has_start
     ) AS known ORDER BY rank LIMIT 1
 """
-SAME = "SELECT count(*) FROM proxy_conversation WHERE substr(session, 1, ?) = ?"
 TIP = """
     INSERT INTO proxy_conversation (session, tip, sent) VALUES (?, ?, ?)
     ON CONFLICT (session) DO UPDATE SET tip = excluded.tip, sent = excluded.sent
@@ -54,13 +54,13 @@ class Conversations:
         `last` is the chain of its list, `before` that without the newest answer. A list of an earlier
         request of a conversation is known where it `has_start`.
         """
-        name, db = f"proxy-{last[:12]}", self._db
+        db = self._db
         given = {"last": last, "before": before, "has_start": has_start}
         with db.transaction(self._seconds):
             db.lock(before + last)  # of two requests that begin alike, the second sees the first
             db.run("DELETE FROM proxy_conversation WHERE sent < ?", (now - KEPT_SECONDS,))
-            found, [(count,)] = db.together((FOUND, given), (SAME, (len(name), name)))
-            session, sent = found[0] if found else (f"{name}-{count + 1}" if count else name, 0.0)
+            found = db.rows(FOUND, given)
+            session, sent = found[0] if found else (f"proxy-{secrets.token_hex(8)}", 0.0)
             db.run(TIP, (session, last, now))
             db.run(CHAIN, (last, session))
         return session, sent

@@ -22,6 +22,8 @@ from hippocampus import Hippocampus
 from hippocampus.integrations.proxy.apis import ANSWERS
 from hippocampus.integrations.proxy.service import CLOSING_SECONDS, Exchange, Service
 from hippocampus.session.open_files import MAX_OPEN
+from hippocampus.storage.state import DirectoryState
+from hippocampus.storage.state_dir import StateDir
 from hippocampus.testing import call
 
 Items = list[dict[str, Any]]
@@ -210,6 +212,24 @@ def test_the_line_that_claude_code_changes_in_each_request_begins_no_conversatio
         ids.add(found.conversation.session.id)
     service.close()
     assert len(ids) == 1
+
+
+def test_no_new_conversation_has_the_session_of_one_that_goes_on(state: Path) -> None:
+    """Where one that began alike is forgotten, as after a month without a request."""
+    service = Service(state, "default")
+    opening = chat_list(ROWS)[:1]
+
+    def begun(answer: str) -> str:
+        first = exchanged(service, "/chat/completions", opening, "a")
+        items = [*opening, {"role": "assistant", "content": answer}, *opening]
+        exchanged(service, "/chat/completions", items, "a")
+        return first.conversation.session.id
+
+    first, second = begun("Hello."), begun("Good day.")
+    with DirectoryState(StateDir(state)).writing() as db:
+        db.run("DELETE FROM proxy_conversation WHERE session = ?", (first,))
+    assert begun("Yes?") not in {first, second}
+    service.close()
 
 
 def test_facts_belong_to_the_caller_who_said_them(state: Path) -> None:
