@@ -2,7 +2,8 @@
 
 `python -m tests.trust.crashes --kills 1000` kills that many processes and prints the table. Each is forked
 from one that has loaded everything, works in a state directory of its own, and writes a line to a pipe
-for each thing that the library has returned; a second process then examines the directory.
+for each thing that the library has returned; a second process then examines the directory. With
+`--server` the state is a tenant of a PostgreSQL server that is started for it.
 """
 
 from __future__ import annotations
@@ -28,18 +29,38 @@ from typing import Any, NamedTuple
 from hippocampus import Hippocampus
 from hippocampus.consolidation.defrag import defrag
 from hippocampus.facts import Facts
+from hippocampus.facts.exchange import import_file
+from hippocampus.facts.exchange.ours import document as export
+from hippocampus.integrations.proxy.apis import ANSWERS
+from hippocampus.integrations.proxy.service import Service
 from hippocampus.policy import load
 from hippocampus.storage import gc
-from hippocampus.storage.content_store import DiskStore
+from hippocampus.storage.copying import copied
 from hippocampus.storage.migrations import Schema, migrate
 from hippocampus.storage.schema import SCHEMA
 from hippocampus.storage.sqlite import connected
-from hippocampus.storage.state import DirectoryState
+from hippocampus.storage.state import StateStore, state_of
 from hippocampus.storage.state_dir import StateDir
 from hippocampus.storage.verify import verify
 
 Say = Callable[[Any], None]
+server = ""
+"""The address of the server whose tenants are killed, instead of directories."""
+IMPORTED = 60
+"""How many facts the imported file has."""
+SESSIONS = 4
+"""How many sessions are copied."""
 SAID = ["I live in Rome.", "I prefer tea.", "The build needs Java 21.", "Ann is my sister."]
+
+
+def state(folder: Path) -> StateStore:
+    """Return the state of a directory, or of the tenant of its name."""
+    return state_of(server, "-".join(folder.parts[-2:])) if server else state_of(folder)
+
+
+def memory_of(folder: Path) -> Hippocampus:
+    """Open a memory whose turns wait for a busy machine."""
+    return Hippocampus(state(folder), deadline_seconds=10.0)
 
 
 def rows(number: int) -> str:
@@ -65,10 +86,37 @@ def conversation(results: int, first: int = 1) -> list[dict[str, Any]]:
 
 def lived(folder: Path, results: int = 4) -> None:
     """Make a state directory in which two sessions have ended."""
-    with contextlib.closing(Hippocampus(folder)) as memory:
+    with contextlib.closing(memory_of(folder)) as memory:
         for number, name in enumerate(("one", "two")):
             with memory.session(name) as session:
                 session(conversation(results, 1 + 50 * number))
+
+
+def source(folder: Path) -> Path:
+    """Return the directory that all states next to a folder are copied from."""
+    return folder.with_name("source")
+
+
+def exported(folder: Path) -> Path:
+    """Return the file of facts that all states next to a folder import."""
+    return folder.with_name("facts.json")
+
+
+def with_source(folder: Path) -> None:
+    """Make the directory to copy from."""
+    if not source(folder).exists():
+        with contextlib.closing(Hippocampus(source(folder))) as memory:
+            for number in range(SESSIONS):
+                with memory.session(f"s{number}") as session:
+                    session(conversation(3, 1 + 50 * number))
+
+
+def with_export(folder: Path) -> None:
+    """Make the file to import."""
+    with contextlib.closing(Facts(":memory:")) as facts:
+        for number in range(IMPORTED):
+            facts.remember(f"The port of host {number} is {8_000 + number}.")
+        exported(folder).write_text(json.dumps(export(facts, facts.agent), default=str), "utf-8")
 
 
 # What is killed
@@ -76,7 +124,7 @@ def lived(folder: Path, results: int = 4) -> None:
 
 def turns(folder: Path, say: Say) -> None:
     """Call a session with a list that grows, and acknowledge each entry of each view."""
-    memory = Hippocampus(folder)
+    memory = memory_of(folder)
     session = memory.session("s")
     items = conversation(8)
     for end in range(3, len(items) + 1, 2):
@@ -86,7 +134,7 @@ def turns(folder: Path, say: Say) -> None:
 
 def recalls(folder: Path, say: Say) -> None:
     """Recall, pin and note states in a session that has entries."""
-    memory = Hippocampus(folder)
+    memory = memory_of(folder)
     session = memory.session("one")
     for number, each in enumerate(session.report.records()):
         session.recall(each.entry.id, head=3)
@@ -98,7 +146,7 @@ def recalls(folder: Path, say: Say) -> None:
 
 def consolidations(folder: Path, say: Say) -> None:
     """End a session, and acknowledge what it remembers."""
-    memory = Hippocampus(folder)
+    memory = memory_of(folder)
     session = memory.session("s")
     session(conversation(2))
     say({"facts": 0})
@@ -109,7 +157,7 @@ def consolidations(folder: Path, say: Say) -> None:
 
 def migrations(folder: Path, say: Say) -> None:
     """Open a new state, and a fact store of the oldest version."""
-    memory = Hippocampus(folder)
+    memory = memory_of(folder)
     memory.session("old")
     say({"state": 1})
     memory.facts.memories()
@@ -118,19 +166,54 @@ def migrations(folder: Path, say: Say) -> None:
 
 def housekeeping(folder: Path, say: Say) -> None:
     """Prune, collect garbage and defragment; what is pinned and what runs stays."""
-    layout = StateDir(folder)
-    state = DirectoryState(layout)
-    with (
-        contextlib.closing(DiskStore(layout.contents)) as store,
-        contextlib.closing(Facts(layout.database)) as facts,
-    ):
-        with state.writing() as db:
+    own = state(folder)
+    memory = memory_of(folder)
+    own.open(60.0)
+    with own.contents() as store:
+        with own.writing() as db:
             rules = gc.GcRules(None, 2_000, {}, 0.0)
             removals = gc.plan(gc.holdings(db, store), rules, time.time())
             gc.collect(db, store, removals, time.time())
         say({"gc": 1})
-        defrag(state, store, facts, load("default"), time.time(), apply=True, idle_hours=0)
+        defrag(own, store, memory.facts, load("default"), time.time(), apply=True, idle_hours=0)
         say({"defrag": 1})
+
+
+def imports(folder: Path, say: Say) -> None:
+    """Import a file of facts."""
+    say({"imported": import_file(memory_of(folder).facts, exported(folder)).memories})
+
+
+def copies(folder: Path, say: Say) -> None:
+    """Copy sessions from a directory."""
+    for each in copied(state_of(source(folder)), state(folder)):
+        say({"copied": each.session})
+
+
+def requests(folder: Path, say: Say) -> None:
+    """Pass a growing conversation through a proxy, with a recall in each answer that its host does not see."""
+    service = Service(folder, "default")
+    items = conversation(8)
+    for end in range(1, len(items) - 1, 2):
+        exchange = requested(service, items[:end])
+        calls = [*items[end]["tool_calls"], recall_call(end)]
+        message = {**items[end], "tool_calls": calls}
+        exchange.answer.take({"choices": [{"finish_reason": "tool_calls", "message": message}]})
+        service.keep(exchange)
+        say({"session": exchange.conversation.session.id, "end": end})
+
+
+def requested(service: Service, items: list[Any]) -> Any:
+    """Send a list through a proxy."""
+    tool = {"type": "function", "function": {"name": "run", "parameters": {"type": "object"}}}
+    body = {"model": "gpt-5", "tools": [tool], "messages": items}
+    return service.exchange(ANSWERS["/chat/completions"], json.dumps(body).encode(), ["key: a"])
+
+
+def recall_call(end: int) -> dict[str, Any]:
+    """Return a call of recall of its own in each answer."""
+    asked = {"name": "recall", "arguments": '{"query": "row"}'}
+    return {"id": f"recall {end}", "type": "function", "function": asked}
 
 
 def oldest(path: Path, schema: Schema, row: str) -> None:
@@ -149,12 +232,22 @@ def old_directory(folder: Path) -> None:
 
 
 def examined(phase: str, folder: Path, acknowledged: list[dict[str, Any]]) -> list[str]:
-    """Return what a directory has lost; it is opened, used and closed as by an agent that restarts."""
-    state, lost = StateDir(folder), []
+    """Return what a state has lost; it is opened, used and closed as by an agent that restarts."""
+    lost: list[str] = []
     said: dict[str, Any] = {}
     for each in acknowledged:
         said.update(each)
-    with contextlib.closing(Hippocampus(folder)) as memory:
+    if phase == "copies":
+        outcomes = {each.session: each for each in copied(state_of(source(folder)), state(folder))}
+        lost += [f"payload {key}" for each in outcomes.values() for key in each.lost]
+        lost += [f"the copy of {each['copied']}" for each in acknowledged if outcomes[each["copied"]].outcome != "unchanged"]  # fmt: skip
+        lost += ["a session"] * (len(outcomes) != SESSIONS)
+    if phase == "requests" and "end" in said:
+        with contextlib.closing(Service(folder, "default")) as service:
+            exchange = requested(service, conversation(8)[: said["end"] + 2])
+            lost += ["the conversation"] * (exchange.conversation.session.id != said["session"])
+            lost += [f"the recall of {end}" for end in range(1, said["end"] + 1, 2) if f"recall {end}" not in str(exchange.items)]  # fmt: skip
+    with contextlib.closing(memory_of(folder)) as memory:
         memory.consolidate()
         if phase == "turns":
             with memory.session("s") as session:
@@ -179,12 +272,17 @@ def examined(phase: str, folder: Path, acknowledged: list[dict[str, Any]]) -> li
                 lost += [f"pin {each['pinned']}" for each in acknowledged if "pinned" in each and known[each["pinned"]].modifiers.priority != "critical"]  # fmt: skip
                 lost += [f"state {each['state']}" for each in acknowledged if "state" in each and each["state"] not in known]  # fmt: skip
                 lost += ["a text" for each in known if not session.text(each)]
+        if phase == "copies":
+            for name in outcomes:
+                with memory.session(name) as session:
+                    lost += ["a copied text" for each in session.entries() if not session.text(each.id)]  # fmt: skip
         if phase == "consolidations" and "facts" in said:
             found = Counter(each.content for each in memory.facts.memories())
             lost += [f"fact {each}" for each in SAID if not any(each in text for text in found)]
             lost += [f"doubled {text}" for text, n in found.items() if n > 1]
-            lines = state.memory_file().read_text("utf-8")
-            lost += [f"line {each}" for each in SAID if each not in lines]
+            if layout := state(folder).layout:
+                lines = layout.memory_file().read_text("utf-8")
+                lost += [f"line {each}" for each in SAID if each not in lines]
         if phase == "migrations":
             with memory.session("old") as session:
                 session(conversation(2))
@@ -194,9 +292,14 @@ def examined(phase: str, folder: Path, acknowledged: list[dict[str, Any]]) -> li
         if phase == "housekeeping":
             contents = {each.content for each in memory.facts.memories()}
             lost += [f"fact {each}" for each in SAID if not any(each in text for text in contents)]
+        if phase == "imports":
+            again = import_file(memory.facts, exported(folder)).memories
+            lost += ["the import"] * (again not in {0, IMPORTED} or ("imported" in said and again != 0))  # fmt: skip
+            found = Counter(each.content for each in memory.facts.memories())
+            lost += ["an imported fact"] * (IMPORTED - len(found))
+            lost += [f"doubled {text}" for text, n in found.items() if n > 1]
         lost += memory.facts.check()
-    found = verify(DirectoryState(state))
-    return lost + [each.text for each in found if each.is_loss]
+    return lost + [each.text for each in verify(state(folder)) if each.is_loss]
 
 
 PHASES: dict[str, tuple[Callable[[Path, Say], None], Callable[[Path], None]]] = {
@@ -205,7 +308,12 @@ PHASES: dict[str, tuple[Callable[[Path, Say], None], Callable[[Path], None]]] = 
     "consolidations": (consolidations, lambda _folder: None),
     "migrations": (migrations, old_directory),
     "housekeeping": (housekeeping, lived),
+    "imports": (imports, with_export),
+    "copies": (copies, with_source),
+    "requests": (requests, lambda _folder: None),
 }
+OF_DIRECTORIES = {"migrations", "requests"}
+"""The phases that a server does not have, or whose tenants the caller names."""
 
 
 def forked(work: Callable[[], None]) -> int:
@@ -241,6 +349,8 @@ def killed(phase: str, made: Path, folder: Path, seconds: float) -> Killed:
     """Kill a process `seconds` after it began its work, and examine what it left."""
     if made.exists():
         shutil.copytree(made, folder)
+    elif server:
+        within(lambda: PHASES[phase][1](folder))
     reading, writing = os.pipe()
 
     def work() -> None:
@@ -267,17 +377,18 @@ def run(phase: str, kills: int, seed: int, root: Path) -> tuple[int, Counter[str
     """Kill processes in a phase; return how many were under way, what was lost, and the phase's seconds."""
     made = root / f"{phase}-made"
     within(lambda: PHASES[phase][1](made))
+    if lost := killed(phase, made, root / f"{phase}-first", 0.0).lost:
+        raise RuntimeError(f"{phase}: lost {lost} at once")
     whole = root / f"{phase}-whole"
-    started = time.perf_counter()
-    if killed(phase, made, whole, 0.0).lost:
-        raise RuntimeError(f"{phase}: lost something at once")
-    shutil.rmtree(whole, ignore_errors=True)
     if made.exists():
         shutil.copytree(made, whole)
+    elif server:
+        within(lambda: PHASES[phase][1](whole))
     started = time.perf_counter()
     within(lambda: PHASES[phase][0](whole, lambda _told: None))
     seconds = time.perf_counter() - started
-    rng, under_way, lost = random.Random(seed), 0, Counter[str]()
+    rng, under_way = random.Random(seed), 0
+    lost: Counter[str] = Counter()
     for number in range(kills):
         folder = root / f"{phase}-{number}"
         found = killed(phase, made, folder, rng.random() * seconds * 1.05)
@@ -294,13 +405,20 @@ def main() -> bool:
     parser.add_argument("--kills", type=int, default=100, help="of all phases together")
     parser.add_argument("--phase", choices=PHASES, action="append")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--server", action="store_true", help="kill the clients of a PostgreSQL")
     asked = parser.parse_args()
-    phases, is_lost = asked.phase or list(PHASES), False
+    phases, is_lost = asked.phase or [name for name in PHASES if not (asked.server and name in OF_DIRECTORIES)], False  # fmt: skip
     logging.disable()
     print(
         f"{'phase':<16}{'kills':>7}{'under way':>11}{'ms':>7}  lost    (SQLite {sqlite3.sqlite_version})"
     )
-    with tempfile.TemporaryDirectory() as name:
+    with contextlib.ExitStack() as stack:
+        name = stack.enter_context(tempfile.TemporaryDirectory())
+        if asked.server:
+            from tests.postgres_server import running
+
+            global server  # noqa: PLW0603 - the processes that are forked read it
+            server = stack.enter_context(running()).address
         for phase in phases:
             kills = asked.kills // len(phases)
             under_way, lost, seconds = run(phase, kills, asked.seed, Path(name))
