@@ -21,8 +21,8 @@ import sys
 import tempfile
 import time
 import traceback
-from collections import Counter
-from collections.abc import Callable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,6 +44,8 @@ from hippocampus.storage.state_dir import StateDir
 from hippocampus.storage.verify import verify
 
 Say = Callable[[Any], None]
+Said = Mapping[str, list[Any]]
+"""What was acknowledged, by the kind of it."""
 server = ""
 """The address of the server whose tenants are killed, instead of directories."""
 IMPORTED = 60
@@ -111,11 +113,16 @@ def with_source(folder: Path) -> None:
                     session(conversation(3, 1 + 50 * number))
 
 
+def fact(number: int) -> str:
+    """Return a sentence to remember."""
+    return f"The port of host {number} is {8_000 + number}."
+
+
 def with_export(folder: Path) -> None:
     """Make the file to import."""
     with contextlib.closing(Facts(":memory:")) as facts:
         for number in range(IMPORTED):
-            facts.remember(f"The port of host {number} is {8_000 + number}.")
+            facts.remember(fact(number))
         exported(folder).write_text(json.dumps(export(facts, facts.agent), default=str), "utf-8")
 
 
@@ -231,86 +238,126 @@ def old_directory(folder: Path) -> None:
 # What is examined
 
 
+def after_turns(memory: Hippocampus, _folder: Path, said: Said) -> Iterator[str]:
+    """Yield the entries, texts and turns that are lost."""
+    with memory.session("s") as session:
+        texts = {session.text(each.id) for each in session.entries()}
+        known = {each.entry.id: each.content for each in session.report.records()}
+        for entries in said["entries"]:
+            yield from (f"entry {k}" for k, v in entries.items() if known.get(k) != v)
+        own = {rows(number) for number in range(1, 9)} | {conversation(0)[0]["content"]}
+        yield from ("the text of an entry" for _ in texts - own)
+        view = session(conversation(8))
+        if session.report.failures or len(str(view)) > len(str(conversation(8))):
+            yield "the next turn"
+
+
+def after_recalls(memory: Hippocampus, _folder: Path, said: Said) -> Iterator[str]:
+    """Yield the pins, states and texts that are lost."""
+    with memory.session("one") as session:
+        known = {each.entry.id: each.entry for each in session.report.records()}
+        pinned = {name for name, each in known.items() if each.modifiers.priority == "critical"}
+        yield from (f"pin {each}" for each in said["pinned"] if each not in pinned)
+        yield from (f"state {each}" for each in said["state"] if each not in known)
+        yield from ("a text" for each in known if not session.text(each))
+
+
+def after_consolidations(memory: Hippocampus, folder: Path, said: Said) -> Iterator[str]:
+    """Yield the facts that are lost or there twice, and the lines of the memory file."""
+    if not said["facts"]:
+        return
+    yield from missing(memory, SAID)
+    if layout := state(folder).layout:
+        lines = layout.memory_file().read_text("utf-8")
+        yield from (f"line {each}" for each in SAID if each not in lines)
+
+
+def missing(memory: Hippocampus, wanted: Iterable[str]) -> Iterator[str]:
+    """Yield the facts that no memory has, and the memories that are there twice."""
+    found = Counter(each.content for each in memory.facts.memories())
+    yield from (f"fact {each}" for each in wanted if not any(each in text for text in found))
+    yield from (f"doubled {text}" for text, times in found.items() if times > 1)
+
+
+def after_migrations(memory: Hippocampus, _folder: Path, _said: Said) -> Iterator[str]:
+    """Yield what of the old database is lost."""
+    with memory.session("old") as session:
+        session(conversation(2))
+        if session.report.failures:
+            yield "the old ledger"
+    if memory.facts.tables.database.meta("kept") != "yes":
+        yield "the old facts"
+
+
+def after_housekeeping(memory: Hippocampus, _folder: Path, _said: Said) -> Iterator[str]:
+    """Yield the facts that are lost; entries may be removed."""
+    contents = {each.content for each in memory.facts.memories()}
+    yield from (f"fact {each}" for each in SAID if not any(each in text for text in contents))
+
+
+def after_imports(memory: Hippocampus, folder: Path, said: Said) -> Iterator[str]:
+    """Yield what the import has lost or brought twice; it is whole or none."""
+    again = import_file(memory.facts, exported(folder)).memories
+    if again not in {0, IMPORTED} or (said["imported"] and again):
+        yield "the import"
+    yield from missing(memory, map(fact, range(IMPORTED)))
+
+
+def after_copies(memory: Hippocampus, folder: Path, said: Said) -> Iterator[str]:
+    """Yield the sessions and payloads that the next copy finds lost."""
+    outcomes = {each.session: each for each in copied(state_of(source(folder)), state(folder))}
+    if len(outcomes) != SESSIONS:
+        yield "a session"
+    for name, each in outcomes.items():
+        yield from (f"payload {key}" for key in each.lost)
+        if name in said["copied"] and each.outcome != "unchanged":
+            yield f"the copy of {name}"
+        with memory.session(name) as session:
+            yield from ("a text" for one in session.entries() if not session.text(one.id))
+
+
+def after_requests(_memory: Hippocampus, folder: Path, said: Said) -> Iterator[str]:
+    """Yield the conversation and the hidden recalls that are lost."""
+    if not said["end"]:
+        return
+    with contextlib.closing(Service(folder, "default")) as service:
+        end = max(said["end"])
+        exchange = requested(service, conversation(8)[: end + 2])
+        if exchange.conversation.session.id not in said["session"]:
+            yield "the conversation"
+        shown = str(exchange.items)
+        yield from (f"recall {at}" for at in range(1, end + 1, 2) if f"recall {at}" not in shown)
+
+
 def examined(phase: str, folder: Path, acknowledged: list[dict[str, Any]]) -> list[str]:
     """Return what a state has lost; it is opened, used and closed as by an agent that restarts."""
-    lost: list[str] = []
-    said: dict[str, Any] = {}
+    said: Said = defaultdict(list)
     for each in acknowledged:
-        said.update(each)
-    if phase == "copies":
-        outcomes = {each.session: each for each in copied(state_of(source(folder)), state(folder))}
-        lost += [f"payload {key}" for each in outcomes.values() for key in each.lost]
-        lost += [f"the copy of {each['copied']}" for each in acknowledged if outcomes[each["copied"]].outcome != "unchanged"]  # fmt: skip
-        lost += ["a session"] * (len(outcomes) != SESSIONS)
-    if phase == "requests" and "end" in said:
-        with contextlib.closing(Service(folder, "default")) as service:
-            exchange = requested(service, conversation(8)[: said["end"] + 2])
-            lost += ["the conversation"] * (exchange.conversation.session.id != said["session"])
-            lost += [f"the recall of {end}" for end in range(1, said["end"] + 1, 2) if f"recall {end}" not in str(exchange.items)]  # fmt: skip
+        for name, value in each.items():
+            said[name].append(value)
     with contextlib.closing(memory_of(folder)) as memory:
         memory.consolidate()
-        if phase == "turns":
-            with memory.session("s") as session:
-                texts = {session.text(each.id) for each in session.entries()}
-                known = {each.entry.id: each.content for each in session.report.records()}
-                lost += [
-                    f"entry {k}" for k, v in said.get("entries", {}).items() if known.get(k) != v
-                ]
-                wrong = (
-                    texts
-                    - {rows(number) for number in range(1, 9)}
-                    - {conversation(0)[0]["content"]}
-                )
-                lost += ["the text of an entry"] * len(wrong)
-                view = session(conversation(8))
-                lost += ["the next turn"] * (
-                    session.report.failures or len(str(view)) > len(str(conversation(8)))
-                )
-        if phase == "recalls":
-            with memory.session("one") as session:
-                known = {each.entry.id: each.entry for each in session.report.records()}
-                lost += [f"pin {each['pinned']}" for each in acknowledged if "pinned" in each and known[each["pinned"]].modifiers.priority != "critical"]  # fmt: skip
-                lost += [f"state {each['state']}" for each in acknowledged if "state" in each and each["state"] not in known]  # fmt: skip
-                lost += ["a text" for each in known if not session.text(each)]
-        if phase == "copies":
-            for name in outcomes:
-                with memory.session(name) as session:
-                    lost += ["a copied text" for each in session.entries() if not session.text(each.id)]  # fmt: skip
-        if phase == "consolidations" and "facts" in said:
-            found = Counter(each.content for each in memory.facts.memories())
-            lost += [f"fact {each}" for each in SAID if not any(each in text for text in found)]
-            lost += [f"doubled {text}" for text, n in found.items() if n > 1]
-            if layout := state(folder).layout:
-                lines = layout.memory_file().read_text("utf-8")
-                lost += [f"line {each}" for each in SAID if each not in lines]
-        if phase == "migrations":
-            with memory.session("old") as session:
-                session(conversation(2))
-                lost += ["the old ledger"] * session.report.failures
-            if memory.facts.tables.database.meta("kept") != "yes":
-                lost.append("the old facts")
-        if phase == "housekeeping":
-            contents = {each.content for each in memory.facts.memories()}
-            lost += [f"fact {each}" for each in SAID if not any(each in text for text in contents)]
-        if phase == "imports":
-            again = import_file(memory.facts, exported(folder)).memories
-            lost += ["the import"] * (again not in {0, IMPORTED} or ("imported" in said and again != 0))  # fmt: skip
-            found = Counter(each.content for each in memory.facts.memories())
-            lost += ["an imported fact"] * (IMPORTED - len(found))
-            lost += [f"doubled {text}" for text, n in found.items() if n > 1]
-        lost += memory.facts.check()
+        lost = [*PHASES[phase].examined(memory, folder, said), *memory.facts.check()]
     return lost + [each.text for each in verify(state(folder)) if each.is_loss]
 
 
-PHASES: dict[str, tuple[Callable[[Path, Say], None], Callable[[Path], None]]] = {
-    "turns": (turns, lambda _folder: None),
-    "recalls": (recalls, lived),
-    "consolidations": (consolidations, lambda _folder: None),
-    "migrations": (migrations, old_directory),
-    "housekeeping": (housekeeping, lived),
-    "imports": (imports, with_export),
-    "copies": (copies, with_source),
-    "requests": (requests, lambda _folder: None),
+class Phase(NamedTuple):
+    """What is killed, the state in which it begins, and what yields that which it lost."""
+
+    work: Callable[[Path, Say], None]
+    made: Callable[[Path], None]
+    examined: Callable[[Hippocampus, Path, Said], Iterator[str]]
+
+
+PHASES = {
+    "turns": Phase(turns, lambda _folder: None, after_turns),
+    "recalls": Phase(recalls, lived, after_recalls),
+    "consolidations": Phase(consolidations, lambda _folder: None, after_consolidations),
+    "migrations": Phase(migrations, old_directory, after_migrations),
+    "housekeeping": Phase(housekeeping, lived, after_housekeeping),
+    "imports": Phase(imports, with_export, after_imports),
+    "copies": Phase(copies, with_source, after_copies),
+    "requests": Phase(requests, lambda _folder: None, after_requests),
 }
 OF_DIRECTORIES = {"migrations", "requests"}
 """The phases that a server does not have, or whose tenants the caller names."""
@@ -350,13 +397,15 @@ def killed(phase: str, made: Path, folder: Path, seconds: float) -> Killed:
     if made.exists():
         shutil.copytree(made, folder)
     elif server:
-        within(lambda: PHASES[phase][1](folder))
+        within(lambda: PHASES[phase].made(folder))
     reading, writing = os.pipe()
 
     def work() -> None:
         os.close(reading)
         os.write(writing, b"\n")
-        PHASES[phase][0](folder, lambda told: os.write(writing, json.dumps(told).encode() + b"\n"))
+        PHASES[phase].work(
+            folder, lambda told: os.write(writing, json.dumps(told).encode() + b"\n")
+        )
 
     child = forked(work)
     os.close(writing)
@@ -376,16 +425,16 @@ def killed(phase: str, made: Path, folder: Path, seconds: float) -> Killed:
 def run(phase: str, kills: int, seed: int, root: Path) -> tuple[int, Counter[str], float]:
     """Kill processes in a phase; return how many were under way, what was lost, and the phase's seconds."""
     made = root / f"{phase}-made"
-    within(lambda: PHASES[phase][1](made))
+    within(lambda: PHASES[phase].made(made))
     if lost := killed(phase, made, root / f"{phase}-first", 0.0).lost:
         raise RuntimeError(f"{phase}: lost {lost} at once")
     whole = root / f"{phase}-whole"
     if made.exists():
         shutil.copytree(made, whole)
     elif server:
-        within(lambda: PHASES[phase][1](whole))
+        within(lambda: PHASES[phase].made(whole))
     started = time.perf_counter()
-    within(lambda: PHASES[phase][0](whole, lambda _told: None))
+    within(lambda: PHASES[phase].work(whole, lambda _told: None))
     seconds = time.perf_counter() - started
     rng, under_way = random.Random(seed), 0
     lost: Counter[str] = Counter()
