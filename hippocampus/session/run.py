@@ -322,6 +322,8 @@ class SessionRun:
 
     def note_raw(self, items: list[Item]) -> None:
         """Write down that a list was sent as it is; its entries stand again at the next call."""
+        if self._opened is None:  # the call has waited for it already
+            return
         state = self.state
         history = state.history.extended(items).unredacted()
         costs = self._costs_before(history.turn)

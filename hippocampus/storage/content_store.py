@@ -26,6 +26,7 @@ from hippocampus.storage import encryption, files, packing
 from hippocampus.storage.sqlite import (
     BUSY_SECONDS,
     FAILURES,
+    busy_seconds,
     connected,
     pause_by_chance,
     reading,
@@ -204,7 +205,7 @@ class DiskStore:
 
     @contextlib.contextmanager
     def _transaction(self, cache: Any) -> Iterator[None]:
-        until = time.monotonic() + self.busy_seconds
+        until = time.monotonic() + busy_seconds(self.busy_seconds)
         with contextlib.ExitStack() as stack:
             while True:
                 try:

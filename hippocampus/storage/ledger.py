@@ -217,7 +217,9 @@ class Ledger:
         """The rows of payloads that the next commit writes."""
         self._fetched: dict[str, list[Row]] = {}
         """Rows that were read with others, until they are asked for."""
-        self._db = state.database()
+        self._bounded = state.bounded
+        with state.bounded(busy_seconds):
+            self._db = state.database()
         self._left_seconds: float | None = None
         self.busy_seconds = busy_seconds
         try:
@@ -255,7 +257,8 @@ class Ledger:
             raise StoreError(CLOSED)
         started = time.monotonic()
         try:
-            yield self._left_seconds
+            with self._bounded(self._left_seconds):
+                yield self._left_seconds
         finally:
             if self._left_seconds is not None:
                 left = self._left_seconds - time.monotonic() + started

@@ -20,6 +20,7 @@ from hippocampus.storage.migrations import LaterVersionError, Schema, migrated
 from hippocampus.storage.sqlite import (
     FAILURES,
     IN_MEMORY,
+    bounded,
     reading,
     remove_database,
     transaction,
@@ -154,7 +155,8 @@ class Passages:
     def _opened(self) -> Iterator[sqlite3.Connection]:
         try:
             if self._db is None:
-                self._db = _open(self._path)
+                with bounded(BUSY_SECONDS):
+                    self._db = _open(self._path)
                 with transaction(self._db, BUSY_SECONDS):
                     new = "INSERT OR IGNORE INTO session (name) VALUES (?)"
                     self._db.execute(new, (self._session,))

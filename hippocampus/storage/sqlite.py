@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import sqlite3
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,6 +25,31 @@ SHRUNK_PAGES = 64
 """The pages that are given back at once; fewer wait for new rows."""
 
 
+class _Waiting(threading.local):
+    until = math.inf
+    """Until when this thread waits for locks, on the clock of `time.monotonic`."""
+
+
+_WAITING = _Waiting()
+
+
+@contextlib.contextmanager
+def bounded(seconds: float | None) -> Iterator[None]:
+    """Let files that a `with` block opens in this thread be waited for so long at most, all together."""
+    before = _WAITING.until
+    if seconds is not None:
+        _WAITING.until = min(before, time.monotonic() + seconds)
+    try:
+        yield
+    finally:
+        _WAITING.until = before
+
+
+def busy_seconds(most: float = BUSY_SECONDS) -> float:
+    """Return how long to wait for a lock of another process."""
+    return max(0.0, min(most, _WAITING.until - time.monotonic()))
+
+
 def connected(path: Path | str, *, synchronous: str = "NORMAL") -> sqlite3.Connection:
     """Open a file for reading and writing, created where it is missing, with a write-ahead log.
 
@@ -36,9 +63,10 @@ def connected(path: Path | str, *, synchronous: str = "NORMAL") -> sqlite3.Conne
     if str(path) != IN_MEMORY:
         files.private_folder(Path(path).parent)
         files.create_file(Path(path), _empty_database())
-    db = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    seconds = busy_seconds()
+    db = sqlite3.connect(path, timeout=seconds, isolation_level=None, check_same_thread=False)
     try:
-        use_write_ahead_log(db, BUSY_SECONDS)
+        use_write_ahead_log(db, seconds)
         db.execute(f"PRAGMA synchronous = {synchronous}")
     except BaseException:
         db.close()
@@ -58,23 +86,23 @@ def _empty_database() -> bytes:
         return db.serialize()
 
 
-def use_write_ahead_log(db: sqlite3.Connection, busy_seconds: float) -> None:
+def use_write_ahead_log(db: sqlite3.Connection, seconds: float) -> None:
     """Switch a file to a write-ahead log, with which readers do not wait for a writer.
 
     SQLite may wait for no lock when it changes to that log, whatever the connection's time limit,
     so of processes that create a file together some have to ask again.
 
     Raises:
-        sqlite3.OperationalError: the file was locked for longer than `busy_seconds`.
+        sqlite3.OperationalError: the file was locked for longer than `seconds`.
     """
-    _repeated(db, "PRAGMA journal_mode = WAL", busy_seconds, lambda: PAUSE_SECONDS)
+    _repeated(db, "PRAGMA journal_mode = WAL", seconds, lambda: PAUSE_SECONDS)
 
 
 def _repeated(
-    db: sqlite3.Connection, statement: str, busy_seconds: float, pause: Callable[[], float]
+    db: sqlite3.Connection, statement: str, seconds: float, pause: Callable[[], float]
 ) -> None:
     """Run a statement until no lock keeps it from running, with a pause in seconds between tries."""
-    until = time.monotonic() + busy_seconds
+    until = time.monotonic() + seconds
     while True:
         try:
             db.execute(statement)
@@ -113,7 +141,7 @@ def wipe(db: sqlite3.Connection) -> None:
 
 
 @contextlib.contextmanager
-def transaction(db: sqlite3.Connection, busy_seconds: float | None = None) -> Iterator[None]:
+def transaction(db: sqlite3.Connection, seconds: float | None = None) -> Iterator[None]:
     """Write all statements of the block, or none where anything fails, the commit too.
 
     It waits for other processes with the same chance as each of them. SQLite's own wait grows to a
@@ -121,13 +149,13 @@ def transaction(db: sqlite3.Connection, busy_seconds: float | None = None) -> It
     often, and some time out while others go first again and again.
 
     Raises:
-        sqlite3.Error: the file is full, damaged, or locked for longer than `busy_seconds`, or
+        sqlite3.Error: the file is full, damaged, or locked for longer than `seconds`, or
             `BUSY_SECONDS` where that is not given.
     """
-    seconds = BUSY_SECONDS if busy_seconds is None else busy_seconds
+    wait = busy_seconds(BUSY_SECONDS if seconds is None else seconds)
     db.execute("PRAGMA busy_timeout = 0")
     try:
-        _repeated(db, "BEGIN IMMEDIATE", seconds, pause_by_chance)
+        _repeated(db, "BEGIN IMMEDIATE", wait, pause_by_chance)
     finally:
         db.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1_000)}")
     try:
@@ -161,7 +189,7 @@ def opened_for_reading(path: Path) -> sqlite3.Connection:
     # changes nothing else; one with pages belongs to a process that runs or has crashed, and stays.
     mode = "ro" if _log_bytes(path) else "rw"
     address = f"file:{quote(str(path))}?mode={mode}"
-    db = sqlite3.connect(address, timeout=BUSY_SECONDS, isolation_level=None, uri=True)
+    db = sqlite3.connect(address, timeout=busy_seconds(), isolation_level=None, uri=True)
     db.execute("PRAGMA query_only = 1")
     return db
 

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import io
+import json
 import logging
 import os
 import resource
 import shutil
+import subprocess
+import sys
+import time
 from datetime import UTC, datetime
 
 import pytest
 
 from hippocampus import Hippocampus
+from hippocampus.integrations import hooks
+from hippocampus.integrations.hooks import WAITING_SECONDS
 from hippocampus.policy import load
 
 
@@ -114,3 +121,55 @@ def test_a_datetime_in_a_message_leaves_no_call_raw(tmp_path):
         assert not session.report.failures, session.report.problem
     assert len(str(view)) < len(str(items)) / 2
     assert all(each.get("at") for each in view if each in items)
+
+
+HOLDER = """
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1], isolation_level=None)
+for sql in ("PRAGMA locking_mode = EXCLUSIVE", "BEGIN EXCLUSIVE", "COMMIT"):
+    db.execute(sql)
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+@contextlib.contextmanager
+def held(path):
+    """Let another process keep a database for itself, so that none can open it."""
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    with holder:
+        assert holder.stdout.readline() == b"held\n"
+        try:
+            yield
+        finally:
+            holder.kill()
+
+
+@pytest.mark.parametrize("name", ["state.sqlite3", "contents/cache.db", "index.sqlite3"])
+def test_no_call_waits_longer_than_its_deadline_for_a_database_that_cannot_be_opened(
+    tmp_path, name, monkeypatch
+):
+    deadline, items = 0.5, chat(2)
+    with contextlib.closing(Hippocampus(tmp_path)) as memory, memory.session("s") as session:
+        session(items)
+        session.answer({"query": "row"})
+    event = {"hook_event_name": "PostToolUse", "session_id": "s", "tool_name": "Bash"}
+    event |= {"tool_input": {}, "tool_response": {"stdout": items[2]["content"], "stderr": ""}}
+    with held(tmp_path / name), contextlib.ExitStack() as closing:
+        memory = Hippocampus(tmp_path, deadline_seconds=deadline)
+        closing.callback(memory.close)
+        session = memory.session("s")
+        calls = [
+            lambda: session(items),
+            lambda: session.answer({"query": "row"}),
+            lambda: hooks.main(["--state-dir", str(tmp_path)]),
+        ]
+        closing.enter_context(contextlib.redirect_stdout(io.StringIO()))
+        given = io.TextIOWrapper(io.BytesIO(json.dumps(event).encode()))
+        monkeypatch.setattr("sys.stdin", given)
+        for call, seconds in zip(calls, (deadline, deadline, 2 * WAITING_SECONDS), strict=True):
+            started = time.monotonic()
+            call()
+            assert time.monotonic() - started < 2 * seconds + 3

@@ -14,10 +14,15 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from hippocampus.storage.state import StateStore
 
 MAX_SECONDS = 20.0
 """After this time the hook gives up, well before the host does."""
+
+WAITING_SECONDS = 2.0
+"""How long it waits for locks of other processes, or for a server: the agent waits for it."""
 
 Event = dict[str, Any]
 
@@ -71,12 +76,15 @@ def answered(event: Any, state: str, policy: str) -> Event | None:
     return None
 
 
-def opened(state: str) -> StateStore:
-    """Return the state of a path, or of an address with the tenant of HIPPOCAMPUS_TENANT."""
+@contextlib.contextmanager
+def opened(state: str) -> Iterator[StateStore]:
+    """Open the state of a path, or of an address with the tenant of HIPPOCAMPUS_TENANT."""
     from hippocampus.storage.state import state_of
     from hippocampus.storage.state_dir import tenant_of_environment
 
-    return state_of(state, tenant_of_environment())
+    named = state_of(state, tenant_of_environment())
+    with contextlib.closing(named) as found, found.bounded(WAITING_SECONDS):
+        yield found
 
 
 def noted(state: str, fields: Event) -> None:
@@ -86,7 +94,7 @@ def noted(state: str, fields: Event) -> None:
 
     with (
         contextlib.suppress(StoreError),  # a full disk must not stop an agent either
-        contextlib.closing(opened(state)) as memory,
+        opened(state) as memory,
         memory.writing() as db,
     ):
         hook_events.add(db, fields)
@@ -98,7 +106,7 @@ def log_of(state: str) -> list[Event]:
     from hippocampus.storage import hook_events
 
     try:
-        with contextlib.closing(opened(state)) as memory, memory.reading() as db:
+        with opened(state) as memory, memory.reading() as db:
             return hook_events.events(db)
     except StoreError:
         return []

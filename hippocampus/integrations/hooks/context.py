@@ -44,7 +44,7 @@ def _retrieved(event: dict[str, Any], state: str) -> str:
     """Return the memories that fit a prompt and that its conversation has not had since its start."""
     # Gemini CLI puts what SessionStart added in front of the first prompt.
     prompt = str(event.get("prompt") or "").rpartition("</hook_context>")[2]
-    with contextlib.closing(opened(state)) as memory:
+    with opened(state) as memory:
         if not is_address(state) and not memory.has_facts():  # nothing more is loaded
             return ""
         from hippocampus.facts import Facts
@@ -79,7 +79,7 @@ def _loaded(event: dict[str, Any], state: str, policy_name: str) -> str:
     own = "" if event.get("source") == "compact" else str(event.get("session_id") or "")
     request = ContextLoadRequest(own, "", "", time.time(), tokens.DEFAULT_ENCODING)
     with contextlib.ExitStack() as closing:
-        memory = closing.enter_context(contextlib.closing(opened(state)))
+        memory = closing.enter_context(opened(state))
         store = closing.enter_context(memory.contents())
         facts = closing.enter_context(Facts(memory.database(TEXT_RULES)))
         resources = ConsolidationResources(

@@ -62,7 +62,7 @@ def stored(result: LargeResult, state: str, policy_name: str, transcript: str) -
     index = indexing.index(text, ExtractionContext(tool, arguments, content_tokens=size), price)
     source = Source(type=rules.source_type_of(tool), ref=key, turn=0)
     with (
-        contextlib.closing(opened(state)) as memory,
+        opened(state) as memory,
         memory.contents() as store,
         contextlib.closing(memory.session(result.session)) as ledger,
     ):

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from hippocampus.integrations.hooks import noted, opened
+from hippocampus.integrations.hooks import noted
 
 SUB_AGENT = "#agent-"
 """In the name of a recording: the conversation of a sub-agent, in the same file."""
@@ -39,13 +39,15 @@ def consolidate(state: str, policy: str, session: str, transcript: Path) -> None
     """
     from hippocampus.memory import Hippocampus
     from hippocampus.replay.readers import read_file
+    from hippocampus.storage.state_dir import tenant_of_environment
 
     # What a sub-agent was asked, no user has written; what stood before a compaction was kept then.
     own = [each for each in read_file(transcript) if SUB_AGENT not in each.name]
     if not own:
         return
+    tenant = tenant_of_environment()
     with (
-        contextlib.closing(Hippocampus(opened(state), policy=policy)) as memory,
+        contextlib.closing(Hippocampus(state, policy=policy, tenant=tenant)) as memory,
         memory.session(session) as stored,
     ):
         stored.consolidate(own[-1].messages)
