@@ -34,6 +34,10 @@ HOLDERS = """
     SELECT session.number, process, active_at
     FROM holder JOIN session ON session.number = holder.session
 """
+HAVING = "(SELECT rowid FROM memory_text WHERE memory_text MATCH :match)"
+"""The rows that an expression finds."""
+RANKED = "(SELECT rowid, rank FROM memory_text WHERE memory_text MATCH :match)"
+"""The same with the rank of each row by BM25, the best one the lowest."""
 Row = tuple[Any, ...]
 Values = Sequence[Any] | Mapping[str, Any]
 Query = tuple[str, Values]
@@ -74,8 +78,7 @@ class Database(abc.ABC):
     def run_many(self, sql: str, values: Sequence[Values]) -> None:
         """Run one change for each of some values; in a transaction, nothing waits for it."""
 
-    @abc.abstractmethod
-    def lock(self, name: str) -> None:
+    def lock(self, name: str) -> None:  # noqa: B027 - a transaction has a file for itself
         """Let no other transaction that locks the same name go on before the open one ends."""
 
     def run(self, sql: str, values: Values = ()) -> None:
@@ -122,24 +125,14 @@ class Database(abc.ABC):
 
     @abc.abstractmethod
     def expression(self, match: str) -> str:
-        """Return an FTS5 expression as `having` and `ranked` take it."""
+        """Return an FTS5 expression as `HAVING` and `RANKED` take it."""
 
-    @abc.abstractmethod
-    def having(self, match: str) -> str:
-        """Return the SQL of the rows, as `rowid`, that the value at a placeholder finds."""
-
-    @abc.abstractmethod
-    def ranked(self, match: str) -> str:
-        """Return the same with the `rank` of each row by BM25, the best one the lowest."""
-
-    @abc.abstractmethod
-    def merge_index(self) -> None:
+    def merge_index(self) -> None:  # noqa: B027 - on a server, these words are deleted rows
         """Write the text index anew where it keeps the words of deleted rows until its parts are merged."""
 
-    # Housekeeping
+    # Housekeeping; a server has its own vacuum, and holds no connection between statements
 
-    @abc.abstractmethod
-    def shrink(self) -> None:
+    def shrink(self) -> None:  # noqa: B027
         """Give the pages that deleted rows have left back to the disk."""
 
     @abc.abstractmethod
@@ -150,16 +143,14 @@ class Database(abc.ABC):
     def bytes(self) -> int:
         """Return about how many bytes there are."""
 
-    @abc.abstractmethod
-    def wipe(self) -> None:
+    def wipe(self) -> None:  # noqa: B027
         """Leave nothing of deleted rows on the disk, as far as the engine can.
 
         Raises:
             StoreError: another process reads the log for too long, or it cannot be written.
         """
 
-    @abc.abstractmethod
-    def rest(self) -> None:
+    def rest(self) -> None:  # noqa: B027
         """Close the file until it is used again."""
 
     @abc.abstractmethod
@@ -190,9 +181,11 @@ class SqliteDatabase(Database):
             self._open()
 
     def _open(self) -> sqlite3.Connection:
+        refuse_earlier(Path(self.path))
         # Of facts, a commit outlives a power cut, for half a millisecond; a turn is written again.
         sync = "FULL" if self.rules else "NORMAL"
-        db = self._connection = connected(self.path, synchronous=sync, is_shared=self._is_shared)
+        db = migrations.migrated(self.path, SCHEMA, sync, is_shared=self._is_shared)
+        self._connection = db
         if self.rules:
             for pragma in (f"cache_size = -{CACHE_KIB}", f"mmap_size = {MAPPED_BYTES}"):
                 db.execute(f"PRAGMA {pragma}")
@@ -259,9 +252,6 @@ class SqliteDatabase(Database):
             for given in values:
                 self.connection.execute(sql, given)
 
-    def lock(self, name: str) -> None:
-        """Do nothing: a transaction has the file for itself."""
-
     @contextlib.contextmanager
     def _guarded(self) -> Iterator[None]:
         """Let one thread at the file, and raise `StoreError` where SQLite fails.
@@ -293,12 +283,6 @@ class SqliteDatabase(Database):
 
     def expression(self, match: str) -> str:
         return match
-
-    def having(self, match: str) -> str:
-        return f"(SELECT rowid FROM memory_text WHERE memory_text MATCH {match})"
-
-    def ranked(self, match: str) -> str:
-        return f"(SELECT rowid, rank FROM memory_text WHERE memory_text MATCH {match})"
 
     def merge_index(self) -> None:
         self.run("INSERT INTO memory_text (memory_text) VALUES ('optimize')")
@@ -342,31 +326,6 @@ class SqliteDatabase(Database):
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
-
-
-def connected(
-    path: Path | str, *, synchronous: str = "NORMAL", is_shared: bool = False
-) -> sqlite3.Connection:
-    """Open a database by its path for writing, and make it where it is missing; a lone fact store has the same tables.
-
-    Raises:
-        OSError: the file or its folder cannot be created.
-        StoreError: the directory was written by an earlier or a later version.
-        sqlite3.Error: the file is damaged, or locked for longer than `sqlite.BUSY_SECONDS`.
-    """
-    if str(path) != sqlite.IN_MEMORY:
-        refuse_earlier(Path(path))
-    db = sqlite.connected(path, synchronous=synchronous)
-    try:
-        db.execute("PRAGMA foreign_keys = ON")
-        db.execute("PRAGMA secure_delete = ON")
-        if is_shared:
-            db.execute(migrations.RECORD)
-        migrations.migrate(db, str(path), SCHEMA)
-    except BaseException:
-        db.close()
-        raise
-    return db
 
 
 def refuse_earlier(path: Path) -> None:

@@ -57,10 +57,19 @@ def migrate(db: sqlite3.Connection, path: str, schema: Schema) -> None:
             db.execute("INSERT INTO migration VALUES (?, ?)", (number, name_of(script)))
 
 
-def migrated(path: Path | str, schema: Schema, synchronous: str = "NORMAL") -> sqlite3.Connection:
-    """Open a file with its tables up to date; it raises what `connected` and `migrate` do."""
+def migrated(
+    path: Path | str, schema: Schema, synchronous: str = "NORMAL", *, is_shared: bool = False
+) -> sqlite3.Connection:
+    """Open a file with its tables up to date; one that `is_shared` may have tables of a host's.
+
+    It raises what `connected` and `migrate` do.
+    """
     db = connected(path, synchronous=synchronous)
     try:
+        db.execute("PRAGMA foreign_keys = ON")
+        db.execute("PRAGMA secure_delete = ON")
+        if is_shared:
+            db.execute(RECORD)
         migrate(db, str(path), schema)
     except BaseException:
         db.close()

@@ -27,12 +27,9 @@ TIP = """
     ON CONFLICT (session) DO UPDATE SET tip = excluded.tip, sent = excluded.sent
 """
 CHAIN = """
-    INSERT INTO proxy_chain (chain, session) VALUES (?, ?)
-    ON CONFLICT (chain) DO UPDATE SET session = excluded.session
-"""
-ROUNDS = """
-    INSERT INTO proxy_rounds (chain, session, rounds) VALUES (?, ?, ?)
-    ON CONFLICT (chain) DO UPDATE SET session = excluded.session, rounds = excluded.rounds
+    INSERT INTO proxy_chain AS known (chain, session, rounds) VALUES (?, ?, ?)
+    ON CONFLICT (chain) DO UPDATE SET session = excluded.session,
+        rounds = coalesce(excluded.rounds, known.rounds)
 """
 
 
@@ -62,18 +59,19 @@ class Conversations:
             found = db.rows(FOUND, given)
             session, sent = found[0] if found else (f"proxy-{secrets.token_hex(8)}", 0.0)
             db.run(TIP, (session, last, now))
-            db.run(CHAIN, (last, session))
+            db.run(CHAIN, (last, session, None))
         return session, sent
 
     def keep(self, chain: str, session: str, rounds: str) -> None:
         """Keep the rounds of an answer, as JSON; `chain` ends with that answer."""
         with self._db.transaction(self._seconds):
-            self._db.run(ROUNDS, (chain, session, rounds))
+            self._db.run(CHAIN, (chain, session, rounds))
 
     def kept(self, chains: Sequence[str]) -> dict[str, str]:
         """Return the rounds of answers by their chains, as JSON."""
         query = (
-            "SELECT chain, rounds FROM proxy_rounds WHERE chain IN (SELECT value FROM json_each(?))"
+            "SELECT chain, rounds FROM proxy_chain"
+            " WHERE rounds IS NOT NULL AND chain IN (SELECT value FROM json_each(?))"
         )
         [rows] = self._db.together((query, (json.dumps(chains),)), seconds=self._seconds)
         return dict(rows)

@@ -111,6 +111,7 @@ def _copied(path: Path, made: Path | str) -> list[str]:
             tables = _tables(listing)
             if "session" not in tables:
                 raise StoreError(f"{SCHEMA.kind} {path}: none of its tables can be read")
+            new.execute("PRAGMA foreign_keys = OFF")  # rows come in the order of their tables
             with sqlite.transaction(new):
                 for table, columns in columns_of(new).items():
                     if table == "migration" or tables.get(table) != columns:

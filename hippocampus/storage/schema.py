@@ -122,17 +122,13 @@ CREATE TABLE tombstone (content TEXT PRIMARY KEY, removed TEXT NOT NULL, rule TE
 CREATE TABLE proxy_conversation (session TEXT PRIMARY KEY, tip TEXT NOT NULL, sent REAL NOT NULL) STRICT;
 CREATE INDEX proxy_by_tip ON proxy_conversation (tip);
 CREATE INDEX proxy_by_time ON proxy_conversation (sent);
+-- rounds: the recalls before the answer at the end of the chain, as JSON, NULL where there were none.
 CREATE TABLE proxy_chain (
     chain TEXT PRIMARY KEY,
-    session TEXT NOT NULL REFERENCES proxy_conversation(session) ON DELETE CASCADE
+    session TEXT NOT NULL REFERENCES proxy_conversation(session) ON DELETE CASCADE,
+    rounds TEXT
 ) STRICT;
 CREATE INDEX proxy_chain_of_session ON proxy_chain (session);
-CREATE TABLE proxy_rounds (
-    chain TEXT PRIMARY KEY,
-    session TEXT NOT NULL REFERENCES proxy_conversation(session) ON DELETE CASCADE,
-    rounds TEXT NOT NULL
-) STRICT;
-CREATE INDEX proxy_rounds_of_session ON proxy_rounds (session);
 CREATE TABLE hook_event (
     number INTEGER PRIMARY KEY,
     at REAL NOT NULL,

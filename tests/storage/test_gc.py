@@ -317,7 +317,7 @@ def proxied(state: StateDir, session: str, sent: float) -> None:
     db = DirectoryState(state).database()
     with contextlib.closing(Conversations(db, b"key")) as known:
         db.run(proxy.TIP, (session, session, sent))
-        db.run(proxy.CHAIN, (f"c-{session}", session))
+        db.run(proxy.CHAIN, (f"c-{session}", session, None))
         known.keep(f"c-{session}", session, json.dumps([[[], [], [["c", f"words of {session}"]]]]))
 
 
@@ -337,10 +337,10 @@ def test_conversations_of_the_proxy_go_by_age(tmp_path: Path) -> None:
         CliRunner().invoke(app, [*command, "--apply"]).output
     )
     left = [
-        row for name in ("proxy_conversation", "proxy_chain", "proxy_rounds")
+        row for name in ("proxy_conversation", "proxy_chain")
         for row in execute(tmp_path, f"SELECT session FROM {name}")
     ]  # fmt: skip
-    assert left == [("new",)] * 3
+    assert left == [("new",)] * 2
 
 
 def test_a_conversation_that_sends_again_meanwhile_stays(tmp_path: Path) -> None:

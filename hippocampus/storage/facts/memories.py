@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import Any
 
 from hippocampus.entries.text import storable
-from hippocampus.storage.database import Database, Row
+from hippocampus.storage.database import RANKED, Database, Row
 from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.facts.models import EVERY_AGENT, Item, Kind, Memory, Origin, Stats
 
@@ -96,9 +96,15 @@ def matching(  # noqa: PLR0913, PLR0917 - each is one filter
     if not match:
         return {}
     ranked = db.rows(
-        f"SELECT hit.rowid FROM {db.ranked('?')} AS hit JOIN memory ON row = hit.rowid"
-        f" WHERE agent = ? AND scope = ? AND {CURRENT} ORDER BY rank LIMIT ?",
-        (db.expression(match), agent, scope, now, most),
+        f"SELECT hit.rowid FROM {RANKED} AS hit JOIN memory ON row = hit.rowid WHERE agent = :agent"
+        f" AND scope = :scope AND {CURRENT.replace('?', ':now')} ORDER BY rank LIMIT :most",
+        {
+            "match": db.expression(match),
+            "agent": agent,
+            "scope": scope,
+            "now": now,
+            "most": most,
+        },
     )
     found = by_row(db, (row for (row,) in ranked))
     return {row: found[row] for (row,) in ranked}

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hippocampus.storage.database import Database
+from hippocampus.storage.database import HAVING, RANKED, Database
 from hippocampus.storage.facts.memories import listed
 from hippocampus.storage.facts.models import HEARSAY, Kind, RankedRow
 
@@ -127,21 +127,22 @@ def newest_passing(db: Database, query: RecallQuery, most: int) -> list[int]:
 
 def having(db: Database, terms: Sequence[str], most: int) -> dict[str, list[int]]:
     """Return rows that each term finds."""
-    with_term = f"SELECT rowid FROM {db.having('?')} AS hit LIMIT ?"
-    found = db.together(*((with_term, (db.expression(term), most)) for term in terms))
+    with_term = f"SELECT rowid FROM {HAVING} AS hit LIMIT :most"
+    given = ({"match": db.expression(term), "most": most} for term in terms)
+    found = db.together(*((with_term, values) for values in given))
     return {term: [row for (row,) in rows] for term, rows in zip(terms, found, strict=True)}
 
 
 def matched(db: Database, expression: str, most: int) -> list[int]:
     """Return the best rows by BM25."""
-    best = f"SELECT rowid FROM {db.ranked('?')} AS hit ORDER BY rank LIMIT ?"
-    return [row for (row,) in db.rows(best, (db.expression(expression), most))]
+    best = f"SELECT rowid FROM {RANKED} AS hit ORDER BY rank LIMIT :most"
+    return [row for (row,) in db.rows(best, {"match": db.expression(expression), "most": most})]
 
 
 def matched_passing(db: Database, expression: str, query: RecallQuery, most: int) -> list[int]:
     """Return the best rows by BM25 of those that pass the filters."""
     found = db.rows(
-        f"SELECT hit.rowid FROM {db.ranked(':match')} AS hit CROSS JOIN memory ON row = hit.rowid"
+        f"SELECT hit.rowid FROM {RANKED} AS hit CROSS JOIN memory ON row = hit.rowid"
         f" WHERE {CONDITION} ORDER BY rank LIMIT :most",
         query.values(match=db.expression(expression), most=most),
     )

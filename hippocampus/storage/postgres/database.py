@@ -141,15 +141,6 @@ class ServerDatabase(Database):
         ]
         return json.dumps([[each for each in part if each] for part in parts], ensure_ascii=False)
 
-    def having(self, match: str) -> str:
-        return f"(SELECT DISTINCT memory AS rowid FROM word_hits({match}))"
-
-    def ranked(self, match: str) -> str:
-        return f"found_by({match})"
-
-    def merge_index(self) -> None:
-        """Do nothing: the words of a deleted row are deleted rows."""
-
     def check(self) -> list[str]:
         wrong = self.rows("""
             SELECT row FROM memory JOIN memory_word ON memory = row
@@ -161,15 +152,6 @@ class ServerDatabase(Database):
 
     def bytes(self) -> int:
         return int(self.value("SELECT coalesce(sum(pg_column_size(memory)), 0) FROM memory"))
-
-    def shrink(self) -> None:
-        """Do nothing: the server's own vacuum does it."""
-
-    def wipe(self) -> None:
-        """Do nothing: the server's own vacuum does it."""
-
-    def rest(self) -> None:
-        """Do nothing: no connection is held between statements."""
 
     def close(self) -> None:
         """Close the connections, where the state is not another one's."""

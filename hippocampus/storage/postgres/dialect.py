@@ -6,13 +6,18 @@ import functools
 import re
 from collections.abc import Iterator
 
+from hippocampus.storage.database import HAVING, RANKED
+
 TENANT = "hippocampus.tenant"
 OF_TENANT = f"nullif(current_setting('{TENANT}', true), '')"
 _DIALECT = re.compile(
+    f"{re.escape(HAVING)}|{re.escape(RANKED)}|"
     r"json_extract\((?P<json>\w+), '\$\[(?P<item>\d)\]'\)|'[^']*'|(?P<named>:\w+)|\?|%|CROSS JOIN|ON CONFLICT \("
     r"|/\* (?P<own>.*?) \*/"
 )
 _SPELLED = {
+    HAVING: "(SELECT DISTINCT memory AS rowid FROM word_hits(%(match)s))",
+    RANKED: "found_by(%(match)s)",
     "?": "%s",
     "%": "%%",
     "CROSS JOIN": "JOIN",
