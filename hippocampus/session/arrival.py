@@ -46,6 +46,8 @@ from hippocampus.session.payloads import PartSite, Payloads
 from hippocampus.session.rules import Rules
 from hippocampus.session.view import Rendered
 
+MAX_BATCH = 64
+"""The most reads of a batch that a write mentions: the newest ones."""
 IMAGE = "image"
 """The kind of a result that is images and no text."""
 
@@ -377,7 +379,8 @@ class _MessageReader:
         """Count a call that reads or writes files as an access of all that the list has of them.
 
         `result` and `call` are the payloads of the call's result and arguments. A text of the whole
-        file, read or written, replaces what came before it.
+        file, read or written, replaces what came before it. A write mentions what was read together
+        with its file: an agent reads what it is about to change, then changes it file by file.
         """
         written = files_written(tool, argued)
         read = "" if written else file_read(tool, argued)
@@ -385,11 +388,14 @@ class _MessageReader:
         is_whole = writes_whole(argued) if written else reads_whole(argued)
         whole = self.payloads.items[own].record if own is not None and is_whole else None
         event = "stale: written" if written else "superseded"
+        touched: set[int] = set()
         for path in written or filter(None, [read]):
             name = file_key(path)
             known = self.payloads.files.get(name, ())
             gone: set[int] = set()
-            for number in [number for other, number in known if is_one_file(path, other)]:
+            same = [number for other, number in known if is_one_file(path, other)]
+            touched.update(same)
+            for number in same:
                 payload = self.payloads.items[number]
                 if not payload.collapsed:  # what a digest replaces fades no more
                     payload = payload.accessed(turn, 1.0, self.rules.policy.exponent)
@@ -403,6 +409,28 @@ class _MessageReader:
                 known = (*(each for each in known if each[1] not in gone), (path, own))
                 self._put(own, replace(self.payloads.items[own], file=path))
             self.payloads.files[name] = known
+        if written:
+            self._mention_batches(touched, turn)
+        elif read and own is not None:
+            self._read_together(own)
+
+    def _read_together(self, number: int) -> None:
+        """Add a read to the batch of the reads since the last write."""
+        batches = self.payloads.batches
+        batches[-1] = (*batches[-1], number)[-MAX_BATCH:]
+        self._put(number, replace(self.payloads.items[number], batch=len(batches) - 1))
+
+    def _mention_batches(self, touched: AbstractSet[int], turn: int) -> None:
+        """Let a write mention what was read together with its file and has not been replaced since."""
+        items, batches, policy = self.payloads.items, self.payloads.batches, self.rules.policy
+        mentioned = {items[number].batch for number in touched}
+        for number in (n for batch in mentioned if batch is not None for n in batches[batch]):
+            payload = items[number]
+            if number not in touched and not (payload.collapsed or payload.note):
+                payload = payload.accessed(turn, policy.mention_strength, policy.exponent)
+                self._put(number, payload)
+        if batches[-1]:
+            batches.append(())
 
     # Its record
 

@@ -39,6 +39,8 @@ class Payload:
     """Whether its size alone makes it an entry; else it has to fade first."""
     resolution: Resolution = NO_RULES
     """What the policy's rules say of it."""
+    batch: int | None = None
+    """The number of the batch of reads that it came in (`Payloads.batches`)."""
     note: str = ""
     """A line that its entry opens with: superseded, stale, a repeat."""
     twin: int | None = None

@@ -59,6 +59,8 @@ class Payloads:
     """By what results have in common that supersede each other, the newest one."""
     files: dict[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
     """By the last part of its path, the payloads that hold text of a file, each with its whole path."""
+    batches: list[tuple[int, ...]] = field(default_factory=lambda: [()])
+    """The newest reads of files between two writes: an agent uses them together."""
     index: IdentifierIndex = field(default_factory=IdentifierIndex)
     undescribed: list[int] = field(default_factory=list)
     """The results whose words the index does not have yet."""

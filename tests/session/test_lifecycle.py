@@ -119,6 +119,32 @@ def test_a_write_replaces_earlier_reads_of_the_file(tmp_path: Path) -> None:
     memory.close()
 
 
+def test_a_write_mentions_what_was_read_together_with_its_file(tmp_path: Path) -> None:
+    source = inspect.getsource(textwrap)[:9_000]
+    edit = {"path": "src/app.py", "old_string": "import re", "new_string": "import re2 as re"}
+    items = [
+        {"role": "user", "content": "Mend it."},
+        call(1, "read", path="src/app.py"),
+        result(1, source),
+        call(2, "read", path="src/next.py"),
+        result(2, source + "# next"),
+        call(3, "edit", **edit),
+        result(3, "edited"),
+        call(4, "read", path="src/later.py"),
+        result(4, source + "# later"),
+        call(5, "edit", **edit | {"old_string": "def dedent", "new_string": "def dedented"}),
+        result(5, "edited"),
+        {"role": "assistant", "content": "Mended."},
+    ]
+    memory = opened(tmp_path)
+    with memory.session("s") as session:
+        grow(session, items)
+        items = session._run.state.payloads.items
+        seen = {held.file: held.record.entry.decay.last_access for held in items if held.file}
+    assert seen == {"src/app.py": 5, "src/next.py": 5, "src/later.py": 4}
+    memory.close()
+
+
 def read_and_wait(path: str, rounds: int = 30) -> list[dict[str, Any]]:
     """A small file is written and read, and then other things are done for a long time."""
     items = [
