@@ -379,7 +379,7 @@ class _MessageReader:
         """Count a call that reads or writes files as an access of all that the list has of them.
 
         `result` and `call` are the payloads of the call's result and arguments. A text of the whole
-        file, read or written, replaces what came before it. A write mentions what was read together
+        file, read or written, replaces what came before it. A write mentions the files that were read
         with its file: an agent reads what it is about to change, then changes it file by file.
         """
         written = files_written(tool, argued)
@@ -421,7 +421,7 @@ class _MessageReader:
         self._put(number, replace(self.payloads.items[number], batch=len(batches) - 1))
 
     def _mention_batches(self, touched: AbstractSet[int], turn: int) -> None:
-        """Let a write mention what was read together with its file and has not been replaced since."""
+        """Let a write mention the reads of its batches, except those that something newer replaces."""
         items, batches, policy = self.payloads.items, self.payloads.batches, self.rules.policy
         mentioned = {items[number].batch for number in touched}
         for number in (n for batch in mentioned if batch is not None for n in batches[batch]):
