@@ -7,7 +7,7 @@ read from here. When a session ends, its rows become one, packed. The lines are 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -17,7 +17,7 @@ from hippocampus.entries.entry import Record, storable
 from hippocampus.formats.conversation import Message
 from hippocampus.storage import archive_lines, packing
 from hippocampus.storage.archive_lines import ArchivedConversation
-from hippocampus.storage.database import Database
+from hippocampus.storage.database import Database, Row
 
 LOG = logging.getLogger("hippocampus")
 LEVEL = 17
@@ -27,8 +27,6 @@ ARCHIVED = """
     SELECT number, name FROM session
     WHERE EXISTS (SELECT 1 FROM conversation WHERE session = session.number) ORDER BY number
 """
-Rows = Callable[[int], list[tuple[int, bytes]]]
-"""Returns the rows of the session after a number, each with its lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,33 +55,26 @@ class Journal:
         """The messages as the rows have them; those of the caller, once written."""
         self._same = 0
 
-    def lines(self, rows: Rows, listed: RawList, fields: dict[str, Any]) -> bytes:
+    def lines(self, others: Iterable[Row], listed: RawList, fields: dict[str, Any]) -> bytes:
         """Return the lines of the messages that are new in a list, and of a record of it: its row.
 
-        The caller writes it, and notes its number in `last`.
+        `others` are the rows after the last known one. The caller writes the new one, and notes its
+        number in `last`.
         """
         self._same = min(self._same, listed.kept)
-        self._catch_up(rows)
+        for number, row in others:  # a packed one may repeat known lines, which changes nothing
+            for record in archive_lines.parsed(readable(row), calls=False):
+                self._same = min(self._same, self._known.take(record))
+            self.last = number
         start, when = self._same, datetime.now(UTC).isoformat(timespec="milliseconds")
         old, new = self._known.messages, [each.raw for each in listed.messages[self._same :]]
         lines = [] if old else [self._head]
         lines += archive_lines.lines_between(old, start, new)
-        record: dict[str, Any] = {"turn": listed.turn, "when": when, "format": listed.format}
-        record |= {"messages": len(listed.messages), "kind": "end", **fields}
+        end: dict[str, Any] = {"turn": listed.turn, "when": when, "format": listed.format}
+        end |= {"messages": len(listed.messages), "kind": "end", **fields}
         old[start:] = new
         self._same = len(old)
-        return b"".join([*lines, archive_lines.line(**record)])
-
-    def _catch_up(self, rows: Rows) -> None:
-        """Take in the rows that are not known: after a restart, or of another process."""
-        found = rows(self.last)
-        if self.last and any(packing.is_packed(lines) for _, lines in found):
-            self.forget()  # a packed row repeats rows that are known
-            found = rows(0)
-        for number, lines in found:
-            for record in archive_lines.parsed(readable(lines), calls=False):
-                self._same = min(self._same, self._known.take(record))
-            self.last = number
+        return b"".join([*lines, archive_lines.line(**end)])
 
 
 def call_fields(

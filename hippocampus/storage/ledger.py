@@ -20,7 +20,7 @@ from hippocampus.entries.entry import Entry, Record, Stage, storable
 from hippocampus.entries.origin import parsed
 from hippocampus.errors import StoreError
 from hippocampus.storage import database, packing
-from hippocampus.storage.archive import LINES, Journal, RawList, call_fields, pack, readable
+from hippocampus.storage.archive import LINES, Journal, RawList, call_fields, pack
 from hippocampus.storage.content_store import LEVEL, ContentStore, DiskStore, damage
 from hippocampus.storage.database import Database, Query, Row, hold, open_sessions
 from hippocampus.storage.packing import packed_text, text_of
@@ -79,6 +79,8 @@ WRITE_CALL = """
 SENT = """
     INSERT INTO sent (session, number, key, tokens)
     SELECT ?, ? + key, json_extract(value, '$[0]'), CAST(json_extract(value, '$[1]') AS BIGINT) FROM json_each(?)
+    WHERE true
+    ON CONFLICT (session, number) DO UPDATE SET key = excluded.key, tokens = excluded.tokens
 """
 CALL = "turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost, edit_cost, marks"
 TWO_CALLS = f"SELECT {CALL} FROM call WHERE session = ? AND turn < ? ORDER BY turn DESC LIMIT 2"
@@ -98,7 +100,8 @@ ROWS = {
 STARTING = ("session", "entry", "measure", "candidate", "sent")
 """What a run reads when it begins, and when another process has changed the session."""
 CHANGED = (
-    "UPDATE session SET changes = changes + 1, active_at = ? WHERE number = ? RETURNING encoding"
+    "UPDATE session SET changes = changes + 1, active_at = ? WHERE number = ?"
+    " RETURNING changes, encoding"
 )
 """The first statement of each change: others of the session wait for it."""
 EVER = 1 << 62
@@ -220,6 +223,8 @@ class Ledger:
         self._bounded = state.bounded
         with state.bounded(busy_seconds):
             self._db = state.database()
+        self._archived = -1
+        """The change up to which the journal has the raw conversation."""
         self._left_seconds: float | None = None
         self.busy_seconds = busy_seconds
         try:
@@ -316,10 +321,11 @@ class Ledger:
 
     def has_changed(self) -> bool:
         """Return whether another process has written since the last call of this method."""
-        before, self._seen_changes = self._seen_changes, self._read("session")[1]
-        if self._seen_changes != before:
+        query = "SELECT changes FROM session WHERE number = ?", (self._number,)
+        before, (seen,) = self._seen_changes, self._expected(self._together(query)[0])
+        if seen != before:
             self._seen_changes = self._read_all()[1]
-        return bool(self._seen_changes != before)
+        return bool(seen != before)
 
     def last_call(self, before_turn: int | None = None) -> ModelCall | None:
         """Return the request that was sent last, in any turn or before one."""
@@ -456,8 +462,8 @@ class Ledger:
                 query = "DELETE FROM candidate WHERE session = ? AND id IN (SELECT value FROM json_each(?))"
                 db.run(query, (number, gone))
             db.run_many(CANDIDATE, [(number, *candidate_row(text)) for text in turn.candidates])
-            self._write_call(call)
             self._write_sent(turn.sent, encoding)
+            self._write_call(call)
 
     def _write_call(self, call: ModelCall) -> None:
         """Write the call of a turn; a second one finds in the cache what the first one paid for."""
@@ -473,7 +479,9 @@ class Ledger:
                 sent_cost=max(call.sent_cost, first.sent_cost),
                 edit_cost=max(call.edit_cost, first.edit_cost),
             )
-        self._db.run("DELETE FROM call WHERE session = ? AND turn >= ?", (self._number, call.turn))
+        if before != self._calls:
+            later = "DELETE FROM call WHERE session = ? AND turn >= ?"
+            self._db.run(later, (self._number, call.turn))
         self._db.run(WRITE_CALL, (self._number, *astuple(call)))
         self._calls = [call, *before][:2]
 
@@ -483,7 +491,8 @@ class Ledger:
         if encoding != before:
             db.run("UPDATE session SET encoding = ? WHERE number = ?", (encoding, number))
             db.run("UPDATE sent SET tokens = 0 WHERE session = ?", (number,))
-        db.run("DELETE FROM sent WHERE session = ? AND number >= ?", (number, first))
+        if self._calls and first < self._calls[0].messages:
+            db.run("DELETE FROM sent WHERE session = ? AND number >= ?", (number, first))
         if keys:
             db.run(SENT, (number, first, json.dumps(list(zip(keys, weights, strict=True)))))
 
@@ -560,53 +569,41 @@ class Ledger:
     ) -> Iterator[str]:
         """Write a change of the session, which other processes take up; on a server in two round trips.
 
-        The first locks the session and reads what others have written; it yields the vocabulary that
-        counted `sent`.
+        The first locks the session, and yields the vocabulary that counted `sent`. Calls and lines are
+        read again only where another process has written.
         """
         number, journal = self._number, self._journal if raw else None
         payloads, self._waiting = self._waiting, []
-        calls = self._calls
+        calls, queries = self._calls, [(LINES, (number, journal.last))] if journal else []
         try:
             with self._timed() as seconds, self._db.transaction(seconds, is_synced=is_synced):
-                after = journal.last if journal else EVER
-                changed, others, last = self._db.together(
-                    (CHANGED, (time.time(), number)),
-                    (LINES, (number, after)),
-                    (TWO_CALLS, (number, EVER)),
-                )
-                (encoding,) = self._expected(changed)
-                self._calls = [ModelCall(*row) for row in last]
+                ahead = [] if self._archived == self._seen_changes else queries
+                found, *others = self._db.together((CHANGED, (time.time(), number)), *ahead)
+                changes, encoding = self._expected(found)
+                if changes != self._seen_changes + 1:
+                    last, *others = self._db.together((TWO_CALLS, (number, EVER)), *queries)
+                    self._calls = [ModelCall(*row) for row in last]
                 yield encoding
                 if payloads and self._payloads is not None:
                     self._payloads.write(self._db, payloads)
                 if journal and raw:
-                    self._append(journal, raw, fields(), after, others)
+                    rows = [row for found in others for row in found]
+                    lines = journal.lines(rows, raw, fields())
+                    packed = lines if self._db.is_local else packing.packed(lines, LEVEL)
+                    query = "INSERT INTO conversation (session, number, lines) VALUES (?, ?, ?)"
+                    self._db.run(query, (number, journal.last + 1, packed))
         except BaseException:
-            self._calls = calls
+            self._calls, self._archived = calls, -1
             if self._journal:
                 self._journal.forget()
             raise
         if journal:
             journal.last += 1
+        if journal or self._archived == changes - 1:
+            self._archived = changes
         self._fetched.clear()
         self._changes += 1
         self._seen_changes += 1
-
-    def _append(
-        self, journal: Journal, raw: RawList, fields: dict[str, Any], after: int, others: list[Row]
-    ) -> None:
-        """Write what a list adds to the raw conversation."""
-
-        def rows(known: int) -> list[tuple[int, bytes]]:
-            found = others if known == after else self._db.rows(LINES, (self._number, known))
-            if self._db.is_local:
-                return [(number, lines) for number, lines in found]
-            return [(number, readable(lines)) for number, lines in found]
-
-        lines = journal.lines(rows, raw, fields)
-        packed = lines if self._db.is_local else packing.packed(lines, LEVEL)
-        query = "INSERT INTO conversation (session, number, lines) VALUES (?, ?, ?)"
-        self._db.run(query, (self._number, journal.last + 1, packed))
 
 
 # Over all sessions
