@@ -27,7 +27,7 @@ Fields = Mapping[str, Callable[[Any], Any]]
 
 def with_required_types(message_format: MessageFormat, item: Item) -> Item:
     """Return the item; values of other types are converted where they can be, else empty."""
-    converted = _converted(ITEM_FIELDS[message_format], item)
+    converted = _converted(ITEM_FIELDS, item)
     if message_format == "responses" and not kind_of(item).endswith(("_call", "_output")):
         converted = _without(converted, "call_id")
     misplaced = {"tool_use", "tool_result"}
@@ -93,18 +93,16 @@ BLOCK_FIELDS: Fields = {
     "source": lambda value: value if isinstance(value, dict | str) else {},
     "image_url": lambda value: value if isinstance(value, dict | str) else {},
 }
-ITEM_FIELDS: dict[MessageFormat, Fields] = {
-    "chat": {"content": _content, "tool_calls": _records(CALL), "tool_call_id": as_text},
-    "anthropic": {"content": _content},
-    "responses": {
-        "type": as_text,
-        "content": _content,
-        "call_id": as_text,
-        "name": as_text,
-        "arguments": as_string_or_json,
-        "input": as_string_or_json,
-        "output": _content,
-    },
+ITEM_FIELDS: Fields = {
+    "type": as_text,
+    "content": _content,
+    "tool_calls": _records(CALL),
+    "tool_call_id": as_text,
+    "call_id": as_text,
+    "name": as_text,
+    "arguments": as_string_or_json,
+    "input": as_string_or_json,
+    "output": _content,
 }
 
 

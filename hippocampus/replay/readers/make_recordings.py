@@ -19,7 +19,7 @@ from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.formats import DocumentContents
 from hippocampus.replay.readers.item_types import with_required_types, without_reasoning
-from hippocampus.replay.readers.pairing import is_of_answer, pair_results, with_call_ids
+from hippocampus.replay.readers.pairing import PAIRING, is_of_answer, with_call_ids
 from hippocampus.replay.readers.raw import RawConversation, RawMessage
 from hippocampus.replay.readers.values import role_of, text_of
 from hippocampus.replay.recording import Recording
@@ -58,9 +58,8 @@ def _recording(path: str, format_name: str, conversation: RawConversation) -> Re
         each._replace(item=with_required_types(message_format, snapshot(each.item)))
         for each in conversation.messages
     ]
-    messages, unanswered, orphans = pair_results(
-        message_format, without_reasoning(with_call_ids(typed))
-    )
+    pair = PAIRING[message_format]
+    messages, unanswered, orphans = pair(without_reasoning(with_call_ids(typed)))
     answers = list(_answers(conversation, messages))
     times: dict[int, float] = {}
     for call, message in answers:

@@ -60,15 +60,6 @@ class _Pairs:
         return messages, sum(map(len, self.calls.values())) - len(self.found), self.orphans
 
 
-def pair_results(message_format: MessageFormat, messages: Sequence[RawMessage]) -> Paired:
-    """Answer the calls without a result, leave out results without a call, put each in its place.
-
-    A call without a recorded result, the last one of a recording included, is answered with
-    `NO_RESULT`.
-    """
-    return PAIRING[message_format](messages)
-
-
 def _pair_chat(messages: Sequence[RawMessage]) -> Paired:
     pairs = _Pairs()
     for place, message in enumerate(messages):
@@ -183,6 +174,10 @@ PAIRING: dict[MessageFormat, Callable[[Sequence[RawMessage]], Paired]] = {
     "anthropic": _pair_anthropic,
     "responses": _pair_responses,
 }
+"""By format: answer the calls without a result, leave out results without a call, put each in its place.
+
+A call without a recorded result, the last one of a recording included, is answered with `NO_RESULT`.
+"""
 
 
 class _Ids:
