@@ -56,7 +56,16 @@ def _print_summary(
     recordings = counted(raw["recordings"], "recording")
     console.print(f"\n{name}: {recordings}", markup=False, style="bold")
     console.print(shares_of_raw(raw), markup=False, style="dim")
-    console.print(_table(summary, outcome, narrow=console.width < WIDE))
+    place = {outcome["ours"]: 0, outcome["floor"]: 2}  # ours first, the floor last
+    ordered = sorted(summary["strategies"].items(), key=lambda item: place.get(item[0], 1))
+    best = summary["best_other"]
+    styles = {outcome["ours"]: "bold", outcome["floor"]: "dim"}
+    is_narrow = console.width < WIDE
+    table = figures_table("strategy", dict(ordered), narrow=is_narrow, styles=styles, starred=best)
+    if best and outcome["floor"]:
+        table.caption = "* the cheapest of the others"
+        table.caption_justify = "left"
+    console.print(table)
     for sentence in sentences(summary, outcome):
         console.print(sentence, markup=False)
 
@@ -72,18 +81,6 @@ def shares_of_raw(raw: dict[str, Any]) -> str:
         f"by tokens, {raw['never_used_percent']:.0f} % by number ({raw['results_never_used']:,} of "
         f"{raw['results']:,}) are never used again."
     )
-
-
-def _table(summary: dict[str, Any], outcome: dict[str, Any], *, narrow: bool) -> Table:
-    place = {outcome["ours"]: 0, outcome["floor"]: 2}  # ours first, the floor last
-    ordered = sorted(summary["strategies"].items(), key=lambda item: place.get(item[0], 1))
-    best = summary["best_other"]
-    styles = {outcome["ours"]: "bold", outcome["floor"]: "dim"}
-    table = figures_table("strategy", dict(ordered), narrow=narrow, styles=styles, starred=best)
-    if best and outcome["floor"]:
-        table.caption = "* the cheapest of the others"
-        table.caption_justify = "left"
-    return table
 
 
 def figures_table(

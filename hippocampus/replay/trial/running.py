@@ -115,7 +115,13 @@ def _ask(
 ) -> None:
     """Ask for the next answer, and record it with its price."""
     is_anthropic = wire.adapter is anthropic
-    given = _marked(messages) if is_anthropic else messages
+    given = messages
+    if is_anthropic:  # with a cache mark at the end, as hosts set it
+        *before, last = messages
+        content = last["content"]
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        marked = {**blocks[-1], "cache_control": {"type": "ephemeral"}}
+        given = [*before, {**last, "content": [*blocks[:-1], marked]}]
     view = session(given) if session else given
     offered = [wire.adapter.tool_definition(*BASH.values())]
     offered += session.tools("anthropic" if is_anthropic else "openai") if session else []
@@ -133,15 +139,6 @@ def _ask(
             session.billed(answer)
     answer = wire.without_key(answer)
     record.add(name=name, answer=answer, dollars=price_of(answer, wire.model), seconds=seconds)
-
-
-def _marked(messages: list[Any]) -> list[Any]:
-    """Return Anthropic's messages with a cache mark at the end, as hosts set it."""
-    *before, last = messages
-    content = last["content"]
-    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    marked = {**blocks[-1], "cache_control": {"type": "ephemeral"}}
-    return [*before, {**last, "content": [*blocks[:-1], marked]}]
 
 
 def usage_in(answer: Any) -> Usage:
