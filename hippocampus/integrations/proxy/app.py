@@ -10,7 +10,7 @@ import json
 import logging
 import re
 import secrets
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from time import perf_counter
@@ -247,7 +247,7 @@ class Proxy:
                     passed, is_read = _fed(answer, event, is_read=is_read)
                     if answer.reason and not answer.is_inside and not is_kept:
                         is_kept = True
-                        await self._finished(exchange)
+                        await _noted(exchange, self._service.keep, "recalls are not kept")
                     for each in passed:
                         yield each
                 if not answer.is_inside or not is_read:
@@ -267,7 +267,7 @@ class Proxy:
         finally:
             with anyio.CancelScope(shield=True):  # a host that is gone has its answer billed too
                 await response.aclose()
-                await run_in_threadpool(self._account, exchange)
+                await _noted(exchange, self._service.account, "a usage is not read")
 
     async def _whole(
         self, request: Request, exchange: Exchange, response: httpx.Response, own: bytes
@@ -282,7 +282,7 @@ class Proxy:
                 if response.status_code != 200:
                     return _response(response, Response(content, response.status_code))
                 answer.take(body := json.loads(content))
-            await self._finished(exchange)
+            await _noted(exchange, self._service.keep, "recalls are not kept")
             if answer.is_changed:
                 content = json.dumps(answer.merged(body)).encode()
         except httpx.HTTPError:
@@ -298,7 +298,7 @@ class Proxy:
         finally:
             with anyio.CancelScope(shield=True):  # a host that is gone has its answer billed too
                 await response.aclose()
-                await run_in_threadpool(self._account, exchange)
+                await _noted(exchange, self._service.account, "a usage is not read")
         return _response(response, Response(content))
 
     async def _next(self, request: Request, exchange: Exchange) -> httpx.Response:
@@ -306,18 +306,16 @@ class Proxy:
         content = await run_in_threadpool(exchange.next_request)
         return await self._send(request, content, is_read=True)
 
-    async def _finished(self, exchange: Exchange) -> None:
-        """Keep what the host does not see, before it sees the end."""
-        try:
-            await run_in_threadpool(self._service.keep, exchange)
-        except Exception:  # law 3: the model asks again for what it recalled
-            LOG.exception("session %s: recalls are not kept", exchange.conversation.session.id)
 
-    def _account(self, exchange: Exchange) -> None:
-        try:
-            self._service.account(exchange)
-        except Exception:  # law 3: the host has its answer
-            LOG.exception("session %s: a usage is not read", exchange.conversation.session.id)
+async def _noted(exchange: Exchange, work: Callable[[Exchange], None], problem: str) -> None:
+    """Note what an exchange leaves behind; a failure is logged with its problem, and no more.
+
+    Law 3: the host has its answer, and the model asks again for what it recalled.
+    """
+    try:
+        await run_in_threadpool(work, exchange)
+    except Exception:
+        LOG.exception("session %s: %s", exchange.conversation.session.id, problem)
 
 
 def _broken_off(failure: Exception) -> bytes:
