@@ -193,13 +193,17 @@ def grown(old: Sequence[T], kept: int, fresh: Iterable[T]) -> list[T]:
 
 
 def common_prefix(old: Sequence[object], new: Sequence[object]) -> int:
-    """Return how many leading values of two lists are equal."""
-    if old == new[: len(old)]:  # the usual case, compared without a loop in Python
-        return len(old)
-    for index, (before, after) in enumerate(zip(old, new, strict=False)):
-        if before is not after and before != after:
-            return index
-    return min(len(old), len(new))
+    """Return how many leading values of two lists are equal; these are compared without a loop in Python."""
+    low, high = 0, min(len(old), len(new))
+    if old[:high] == new[:high]:  # the usual case
+        return high
+    while low + 1 < high:  # the first `high` values are not all equal
+        middle = (low + high) // 2
+        if old[low:middle] == new[low:middle]:
+            low = middle
+        else:
+            high = middle
+    return low
 
 
 def same_start(old: Sequence[Item], new: Sequence[Any], seen: Sequence[Any], first: int) -> int:

@@ -18,10 +18,9 @@ from weakref import WeakKeyDictionary
 from hippocampus import recall
 from hippocampus.formats import content
 from hippocampus.formats.conversation import Item
-from hippocampus.formats.reader import snapshot
+from hippocampus.formats.reader import common_prefix, snapshot
 from hippocampus.memory import Hippocampus
 from hippocampus.session.changes import Change
-from hippocampus.session.history import common
 from hippocampus.session.session import Session
 
 LOG = logging.getLogger("hippocampus")
@@ -55,7 +54,7 @@ class Converted:
 
     def extended(self, messages: Sequence[M], read: Callable[[M], list[Item]]) -> Converted:
         """Return another version of the list, of which only new and changed messages are read."""
-        kept = common(self.states, map(vars, messages))
+        kept = common_prefix(self.states, [*map(vars, messages)])
         states, starts = [*self.states[:kept]], [*self.starts[: kept + 1]]
         items, owners = [*self.items[: starts[-1]]], [*self.owners[: starts[-1]]]
         for message in messages[kept:]:

@@ -82,6 +82,8 @@ def arrived(  # noqa: PLR0913, PLR0917 - a list, its state, and the rules
     Messages from `read_again` on have the words that they had, and may carry other marks.
     """
     reader = _MessageReader(history, payloads.copied(), records, ids, rules, hidden)
+    for number in range(read_again, start):
+        reader.thin_again(number)
     reader.rendered += [
         Rendered(each.message, each.part, each.record.shown, each.without_images)
         for each in (payloads.items if read_again < start else ())
@@ -209,7 +211,7 @@ class _MessageReader:
     def _take_words(self, number: int, at: int, part: Part) -> None:
         """Note what the user wants to be kept; words stay as they are, unless a rule indexes them."""
         rules = self.rules
-        weight = rules.count_tokens(part.text)
+        weight = self.history.tokens_of(number, at)
         said = Subject("message", source_type="user", text=part.text, tokens=weight)
         resolution = rules.policy.resolve(said)
         kind = rules.kind_of
@@ -254,7 +256,8 @@ class _MessageReader:
         call = called.part if called else None
         tool = part.tool or (call.tool if call else "")
         argued = call.text if call else ""
-        if calls.is_named(tool, rules.recall_name):
+        is_ours = calls.is_named(tool, rules.recall_name)
+        if is_ours:
             asked = replace(part, tool=tool, text=argued)
             if calls.is_answer(asked, part.text, rules.recall_name, self.ids.__contains__):
                 return
@@ -265,6 +268,8 @@ class _MessageReader:
         images = 0 if large else self.history.image_tokens(site.message, site.at)
         weight = subject.tokens + images
         held = self._hold(site, tool, argued, weight, resolution, large=large)
+        if not is_ours:
+            self._thin(site.message, site.at, argued, held)
         if held is not None:
             self._supersede(held, tool, argued)
         if called is None:
@@ -310,23 +315,34 @@ class _MessageReader:
         fresh = policy.fresh_turns_of(record.kind, record.tokens, resolution, asked=asked)
         due_turn = self.history.turns[number] + (fresh if large else 0)
         hidden = number in self.hidden
-        shown = record.tokens if hidden else self._weight_of(record, part, argued)
+        shown = record.tokens if full or hidden else self.rules.count_tokens(record.shown)
         payload = Payload(record, number, at, shown, due_turn, large, resolution, collapsed=hidden)
         if not (full or hidden):
             self.rendered.append(Rendered(number, at, record.shown, payload.without_images))
         return self._add(payload, part)
 
-    def _weight_of(self, record: Record, part: Part, argued: str) -> int:
-        """Return the tokens of a payload's text in the view, which may have fewer line numbers."""
-        if record.stage is not Stage.FULL:
-            return self.rules.count_tokens(record.shown)
-        if part.kind != "result":
-            return record.tokens
-        text = thinned(part.text, self.rules.policy.line_numbers, argued)
-        count = self.rules.count_tokens
-        return (
-            record.tokens if text == part.text else record.tokens - count(part.text) + count(text)
-        )
+    def _thin(self, number: int, at: int, argued: str, held: int | None) -> None:
+        """Show fewer line numbers of a result that stands in full, which is the payload `held` or small."""
+        payload = None if held is None else self.payloads.items[held]
+        if number in self.hidden or (payload and not payload.stands_full):
+            return
+        said = self.history.quotable(number).parts[at].text
+        text = thinned(said, self.rules.policy.line_numbers, argued)
+        if text != said:
+            self.rendered.append(Rendered(number, at, text))
+            if held is not None and payload:
+                saved = self.rules.count_tokens(said) - self.rules.count_tokens(text)
+                self.payloads.items[held] = replace(payload, weight=payload.weight - saved)
+
+    def thin_again(self, number: int) -> None:
+        """Show fewer line numbers of the results of a message that was read before."""
+        for at, part in enumerate(self.history.raw[number].parts):
+            called = self.payloads.calls.get(part.call_id) if part.kind == "result" else None
+            tool = called.part.tool if called else ""
+            if part.kind == "result" and not calls.is_named(
+                part.tool or tool, self.rules.recall_name
+            ):
+                self._thin(number, at, called.part.text if called else "", None)
 
     def _record_of(self, entry_id: str) -> Record | None:
         if entry_id not in self.ids:

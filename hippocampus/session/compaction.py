@@ -138,12 +138,19 @@ def _weight_after(view: View, planned: CompactionPlan) -> int:
     """Return the tokens of the view after a plan, at most."""
     total = view.shown_total
     for span, room in zip(planned.spans, planned.rooms, strict=True):
-        total += room.total + FRAME_TOKENS - sum(view.shown_tokens[span.start : span.end])
+        total += room.total + FRAME_TOKENS - _sum_in(view.shown_tokens, span)
     return total
 
 
 def _raw_weight(view: View, span: Span) -> int:
-    return sum(view.history.tokens[span.start : span.end])
+    return _sum_in(view.history.tokens, span)
+
+
+def _sum_in(weights: Sequence[int], span: Span) -> int:
+    """Return the sum over a span, which may have most messages of a list: without a loop in Python."""
+    import numpy as np
+
+    return int(np.asarray(weights)[slice(*span)].sum())
 
 
 class Fold(NamedTuple):
@@ -181,8 +188,7 @@ def foldable(view: View, payloads: Payloads, prices: Prices, policy: Policy) -> 
     if saved < MIN_SAVED_TOKENS or gains <= (prices.write - prices.read) * written:
         return None
     closed = view.history.closed[: bisect.bisect_right(view.history.closed, view.sent)]
-    last = max(closed, default=0)
-
+    last = closed[-1] if closed else 0
     own = view.history.own
     hot = (np.flatnonzero(~cold[start:last]) + start).tolist()
     staying = [*hot, *own[bisect.bisect_left(own, start) : bisect.bisect_left(own, last)]]
@@ -192,7 +198,7 @@ def foldable(view: View, payloads: Payloads, prices: Prices, policy: Policy) -> 
         return None
     replaced = np.concatenate([np.arange(*span) for span in spans])
     weight = int(weights[replaced].sum())
-    raws = [sum(view.history.tokens[slice(*span)]) for span in spans]
+    raws = [_raw_weight(view, span) for span in spans]
     hot_tokens = payloads.hot_tokens(spans, turn)
     together = digest.room_of(sum(raws))
     rooms = [Room(max(digest.MIN_TOKENS, together.steps * raw // sum(raws))) for raw in raws]
@@ -216,7 +222,7 @@ def foldable(view: View, payloads: Payloads, prices: Prices, policy: Policy) -> 
 
 def is_worth(view: View, span: Span) -> bool:
     """Return whether a digest would shorten a span, which is not one digest already."""
-    weight = sum(view.shown_tokens[span.start : span.end])
+    weight = _sum_in(view.shown_tokens, span)
     alone = view.is_folded(span.start) and view.shown_tokens[span.start] == weight
     return weight > MIN_SPAN_TOKENS and not alone
 

@@ -10,10 +10,11 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from hippocampus.formats.reader import common_prefix
 from hippocampus.prices import Prices
 from hippocampus.prices.prompt_cache import kept_tokens
 from hippocampus.session.constants import CONSTANTS
-from hippocampus.session.history import History, common
+from hippocampus.session.history import History
 from hippocampus.session.view import View
 from hippocampus.storage.ledger import ModelCall
 
@@ -83,7 +84,7 @@ def raw_call(
     `keys` are those of the messages in that view, and `costs` the sums before this turn. What the
     view showed otherwise is not read from the cache.
     """
-    same = min(before.sent, common(keys, history.keys))
+    same = min(before.sent, common_prefix(keys, history.keys))
     pairs = zip(before.shown[:same], before.history.raw, strict=False)
     alike = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] is pair[1], pairs))
     total = history.total

@@ -76,7 +76,7 @@ def spans_between(
     """
     import numpy as np
 
-    numbers, edges = np.fromiter(staying, np.int64), np.asarray([*closed, 1 << 62], np.int64)
+    numbers, edges = np.fromiter(staying, np.int64), np.append(np.asarray(closed), 1 << 62)
     after = np.searchsorted(edges, numbers, "right")
     ends = np.where(after < len(closed), edges[after], numbers + 1)
     depth = np.zeros(end + 1, np.int64)

@@ -42,7 +42,7 @@ class History:
     """For each message a hash of its words: what else its items carry, such as marks, may move."""
     own: Sequence[int] = ()
     """The numbers of the messages of the system, and of those with the user's own words."""
-    closed: Sequence[int] = ()
+    closed: array[int] = field(default_factory=lambda: array("q"))
     """The numbers of the messages before which no tool call is open."""
     weights: Mapping[str, int] = field(default_factory=dict)
     """By such a hash the tokens of messages that are not read yet, where they were counted before."""
@@ -153,7 +153,7 @@ class History:
     def quotable_range(self, start: int, end: int) -> Sequence[Message]:
         """Return messages as entries, digests, facts and archives may quote them."""
         if not self.redacted:
-            return self.raw[start:end]
+            return self.raw if end - start == len(self.raw) else self.raw[start:end]
         return [self.quotable(number) for number in range(start, end)]
 
     def tokens_of(self, number: int, at: int) -> int:
@@ -193,10 +193,10 @@ def is_said_by_user(message: Message) -> bool:
     return message.role == "user" and all(part.kind != "result" for part in message.parts)
 
 
-def boundaries(messages: Sequence[Message], known: Sequence[int] = ()) -> list[int]:
+def boundaries(messages: Sequence[Message], known: Sequence[int] = ()) -> array[int]:
     """Return the numbers of the messages before which no tool call is open, from the first ones on that are known."""
     open_calls: Counter[str] = Counter()  # parallel calls may share an id
-    found = [*known[:-1]]
+    found = array("q", known[:-1])
     for number in range(known[-1] if known else 0, len(messages)):
         if not open_calls:
             found.append(number)
@@ -215,12 +215,6 @@ def key_of(message: Message) -> str:
     parts = ((part.kind, part.call_id, part.tool, part.text) for part in message.parts)
     said = "\0".join((message.role, *itertools.chain.from_iterable(parts)))
     return content_key(said.encode("utf-8", "surrogatepass"))[:KEY_CHARACTERS]
-
-
-def common(one: Iterable[object], other: Iterable[object]) -> int:
-    """Return how many leading values are equal."""
-    pairs = zip(one, other, strict=False)
-    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def joined_end(keys: Sequence[str], history: History, start: int) -> int:

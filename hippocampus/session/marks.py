@@ -5,12 +5,12 @@ No text is changed here, and a mark is no edit: the next list comes without them
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from itertools import accumulate
 
 from hippocampus.formats import cache_marks
 from hippocampus.formats.conversation import Item, Message
+from hippocampus.formats.reader import common_prefix
 from hippocampus.prices import Prices
 from hippocampus.prices.prompt_cache import (
     CALL_SECONDS,
@@ -72,8 +72,7 @@ class Marker:
         the last request.
         """
         self._seconds += max(CALL_SECONDS, idle_seconds)
-        is_same = [*map(operator.is_, self._shown, shown), False]
-        same = is_same.index(False)
+        same = common_prefix(self._shown, shown)
         prompt = self._cache.before.extended(shown, same, self._encoding)
         self._cache.before = self._cache.before.until(kept)
         self.read_tokens = self._cache.send(prompt, self._seconds)

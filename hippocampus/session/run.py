@@ -17,11 +17,12 @@ from hippocampus.entries.origin import MessageOrigin, StateOrigin
 from hippocampus.errors import StoreError, ViewError
 from hippocampus.formats import passing
 from hippocampus.formats.conversation import Item, Message
+from hippocampus.formats.reader import common_prefix
 from hippocampus.models import tokens
 from hippocampus.session import compaction, report
 from hippocampus.session.costs import Costs, raw_call
 from hippocampus.session.guard import Guard
-from hippocampus.session.history import History, common
+from hippocampus.session.history import History
 from hippocampus.session.marks import Marker
 from hippocampus.session.ports import ContextLoadRequest, SessionSnapshot
 from hippocampus.session.resources import END_SECONDS, Resources, SessionInfo
@@ -33,9 +34,6 @@ from hippocampus.storage.archive import Journal, RawList
 from hippocampus.storage.ledger import Ledger, Measure, ModelCall, TurnRows
 
 LOG = logging.getLogger("hippocampus")
-MIN_CHECKED = 20
-"""The payloads of a continued list, newest first, that are looked for at least; each in a tenth of a
-millisecond. Where the last of them is lost, the earlier ones are looked for too."""
 MIN_PACKED_BYTES = 1 << 18
 """A conversation that goes on elsewhere is packed in pieces of this size at least."""
 EXCESS = "the view passes its limit, and nothing more may be shortened"
@@ -168,23 +166,21 @@ class SessionRun:
         return True
 
     def _store_lost(self) -> None:
-        """Store what the list has and the store lost: a power cut takes the payloads that came last."""
+        """Store what the list has and the store lost: a power cut takes what was stored last."""
         state = self.state
-        stored = [each for each in state.payloads.items if each.record.origin in state.records]
-        since = 0
-        for number, each in enumerate(reversed(stored)):
-            since = each.record.entry.source.turn
-            if self._is_lost(each.record.content):
-                self._resources.store.put(state.payloads.original(each, state.history))
-            elif number >= MIN_CHECKED:
-                break
-        for record in reversed(list(state.digests.values())):
-            span = compaction.span_of(record)
-            if span in state.view.folds:
-                # One that was stored before a payload that is there was not lost with the last ones.
-                if record.entry.lifecycle.created < since or not self._is_lost(record.content):
-                    break
-                self._resources.store.put(compaction.original_of(state.view, span))
+        payloads = {each.id: each for each in state.payloads.items}
+        spans = {each.entry.id: compaction.span_of(each) for each in state.digests.values()}
+        for _, decision in reversed(self.ledger.decisions()):
+            payload, span = payloads.get(decision.entry_id), spans.get(decision.entry_id)
+            if payload is not None:
+                original = state.payloads.original(payload, state.history)
+            elif span is not None and span in state.view.folds:
+                original = compaction.original_of(state.view, span)
+            else:
+                continue
+            if not self._is_lost(content_key(original)):
+                break  # what was stored before it is there too
+            self._resources.store.put(original)
         kept = {
             each.content
             for each in state.records.values()
@@ -260,7 +256,7 @@ class SessionRun:
         state, history = self.state, turn.state.history
         kept = len(state.history.raw)
         if state.last_keys or history.reading.kept < kept:
-            kept = common(keys_of(state), history.keys)
+            kept = common_prefix(keys_of(state), history.keys)
         return self.marker.moved(turn.state.view.shown, kept, idle_seconds)
 
     def _take_up(self) -> None:
@@ -289,7 +285,7 @@ class SessionRun:
         self.ledger.commit(
             TurnRows(
                 turn.call, turn.records, turn.decisions, sent, measures, raw,
-                turn.candidates,
+                turn.candidates, turn.replaced,
             )
         )  # fmt: skip
         self._measured.update(each.digest for each in measures)

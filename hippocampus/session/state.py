@@ -7,20 +7,18 @@ from dataclasses import dataclass, field, replace
 
 from hippocampus.entries.entry import Entry, Record, Stage
 from hippocampus.entries.origin import EntryOrigin
-from hippocampus.formats.conversation import Message
-from hippocampus.indexing.output import thinned
-from hippocampus.recall import calls
+from hippocampus.formats.reader import common_prefix
 from hippocampus.session import compaction
 from hippocampus.session.arrival import arrived
 from hippocampus.session.costs import Costs
 from hippocampus.session.digest import Span
-from hippocampus.session.history import History, common, joined_end
+from hippocampus.session.history import History, joined_end
 from hippocampus.session.payload import Payload
 from hippocampus.session.payloads import Payloads
 from hippocampus.session.redactor import redacted
 from hippocampus.session.referred import referred
 from hippocampus.session.rules import Rules
-from hippocampus.session.view import Rendered, View
+from hippocampus.session.view import View
 from hippocampus.storage.ledger import Ledger, NextText
 
 
@@ -151,12 +149,14 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
     sent = _sent_of(state, history, kept)
     if not _goes_on(state, history, kept):
         payloads, view, start = Payloads(), View(History(rules.encoding)), 0
-        sent = min(sent, common(keys_of(state), history.keys))
+        sent = min(sent, common_prefix(keys_of(state), history.keys))
         history, kept = history.unredacted(), 0
     joins = bool(history.reading.adapter.BLOCKS_KEY)
     if joins and sent < state.view.sent and not state.view.is_folded(sent):
         sent = joined_end(keys_of(state), history, sent)
-    known = common(state.last_keys, history.keys) if state.last_keys else history.reading.kept
+    known = (
+        common_prefix(state.last_keys, history.keys) if state.last_keys else history.reading.kept
+    )
     stored = min(state.stored_keys, known)
     view = replace(view.extended(history, kept), sent=sent).opened_with(opening)
     edits = rules.policy.compression != "none"
@@ -178,8 +178,7 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
     noted = [*arrival.noted, *_pointed_at(pointers, arrival.payloads, state.records, history)]
     shown = [each for each in texts if each.message not in hidden]
     view = view.with_texts(shown)
-    thin = _thinned(view, kept, hidden, arrival.payloads, rules)
-    view = view.with_texts([*thin, *arrival.rendered])
+    view = view.with_texts(arrival.rendered)
     payloads = arrival.payloads.counted(history, start, known, digests)
     payloads = payloads.collapsed(digests, view, rules, start) if digests else payloads
     view = replace(view.with_digests(digests), unchanged=sent)
@@ -212,22 +211,6 @@ def _pointed_at(
             yield replace(payload.record, shown=""), payloads.original(payload, history)
 
 
-def _thinned(
-    view: View, start: int, hidden: Container[int], payloads: Payloads, rules: Rules
-) -> Iterator[Rendered]:
-    """Yield the results from a message on whose lines a tool has numbered, as the view has them."""
-    for number in range(start, len(view.shown)):
-        for at, part in enumerate(view.shown[number].parts if number not in hidden else ()):
-            if part.kind == "result":
-                called = payloads.calls.get(part.call_id)
-                call = called.part if called else part
-                if calls.is_named(part.tool or call.tool, rules.recall_name):
-                    continue
-                text = thinned(part.text, rules.policy.line_numbers, call.text if called else "")
-                if text != part.text:
-                    yield Rendered(number, at, text)
-
-
 def _goes_on(state: State, history: History, kept: int) -> bool:
     """Return whether a list only grows, or has the same words under other marks."""
     before = len(state.history.raw)
@@ -245,13 +228,13 @@ def keys_of(state: State) -> Sequence[str]:
 def _sent_of(state: State, history: History, kept: int) -> int:
     """Return how many leading messages of a list were in the last request."""
     if state.last_keys:
-        return min(state.view.sent, common(state.last_keys, history.keys))
+        return min(state.view.sent, common_prefix(state.last_keys, history.keys))
     if kept == len(state.history.raw):
         return state.view.sent
     if state.view.is_folded(kept):
         return min(state.view.sent, kept)
-    words = (map(list, map(Message.texts, each.raw[kept:])) for each in (state.history, history))
-    return min(state.view.sent, kept + common(*words))
+    words = ([[*each.texts()] for each in raw[kept:]] for raw in (state.history.raw, history.raw))
+    return min(state.view.sent, kept + common_prefix(*words))
 
 
 def _digests(state: State, view: View, kept: int) -> list[tuple[Span, str]]:

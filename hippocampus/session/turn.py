@@ -59,6 +59,8 @@ class Turn:
     """The contents that left the view, for the store."""
     candidates: Sequence[NextText]
     """The next texts that were written and not committed."""
+    replaced: Sequence[str]
+    """The entries that digests have replaced: they need no next text."""
     compacted: bool
     """Whether digests replaced old turns because the view passed its limit."""
 
@@ -132,6 +134,9 @@ def take_turn(  # noqa: PLR0913 - a state, a list, and by what to decide
             for payload in map(changes.payloads.items.__getitem__, changes.weighed)
             if (shorter := payload.shorter) is not None
         ],
+        [each for each in taken.state.payloads.numbers if each not in changes.payloads.numbers]
+        if changes.digests
+        else [],
         any(each.reason == LIMIT_REASON for each in changes.folds),
     )
 

@@ -39,7 +39,7 @@ SAVE = """
     SELECT :session, :id, :origin, :content, :form, :kind, :tool, :arguments, :tokens, :stage,
         :shown, :entry, :is_pinned
     WHERE NOT EXISTS (
-        SELECT 1 FROM entry WHERE session = :session AND origin = :origin AND id != :id
+        SELECT 1 FROM entry WHERE +session = :session AND origin = :origin AND id != :id
     )
     ON CONFLICT (id, session) DO UPDATE SET stage = excluded.stage, entry = excluded.entry,
         is_pinned = excluded.is_pinned,
@@ -48,7 +48,8 @@ SAVE = """
         VALUES ('full', 'full'), ('full', 'indexed'), ('indexed', 'indexed')
     )
 """
-"""An entry keeps its row, and so its rank by age; its payload never changes.
+"""An entry keeps its row, and so its rank by age; its payload never changes. The plus keeps SQLite from
+looking through all entries of the session for one origin.
 
 No stage goes back, and the text of a stage is frozen: a process that has not read the commits of
 another overwrites none of them. The session is locked, so that no other writes its origin meanwhile.
@@ -190,6 +191,8 @@ class TurnRows(NamedTuple):
     raw: RawList | None = None
     """The list as its host handed it over, for the journal."""
     candidates: Sequence[NextText] = ()
+    replaced: Sequence[str] = ()
+    """The entries whose next texts are not needed any more, besides those of `records`."""
 
 
 class Ledger:
@@ -458,7 +461,7 @@ class Ledger:
             )
             db.run_many(MEASURE, [(number, *row) for row in turn.measures])
             if turn.records:
-                gone = json.dumps([record.entry.id for record in turn.records])
+                gone = json.dumps([*(each.entry.id for each in turn.records), *turn.replaced])
                 query = "DELETE FROM candidate WHERE session = ? AND id IN (SELECT value FROM json_each(?))"
                 db.run(query, (number, gone))
             db.run_many(CANDIDATE, [(number, *candidate_row(text)) for text in turn.candidates])
