@@ -46,7 +46,7 @@ def index(text: str, context: ExtractionContext, price: Price) -> Index:
     share = context.content_tokens // (EXCERPT_PART if extraction.kind in EXCERPTS else ROWS_PART)
     room = replace(price, most_tokens=min(price.most_tokens, share))
     chosen = choose(extraction, context, room.without(tokens.count(extraction.summary)))
-    lines = tuple(as_content(line) for line in (extraction.summary, *chosen))
+    lines = tuple(map(as_content, (extraction.summary, *chosen)))
     return Index(
         extraction.kind, extraction.summary, extraction.key_data, lines, extraction.selectors
     )

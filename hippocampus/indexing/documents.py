@@ -129,7 +129,7 @@ class _Walk:
         self.values += len(value)
         if depth > MAX_DEPTH or not value:
             return
-        if len(value) > 1 and all(isinstance(each, dict) for each in value):
+        if len(value) > 1 and {*map(type, value)} == {dict}:
             self._table(path, value)
         elif _is_one_table(value):
             found = [

@@ -74,7 +74,8 @@ def choose(extraction: Extraction, context: ExtractionContext, price: Price) -> 
     lines = extraction.lines[:MAX_LINES]
     chances = chances_of(extraction, context)
     sizes = [LINE_TOKENS + len(line.text) // CHARACTERS_PER_TOKEN for line in lines]
-    order = sorted(range(len(lines)), key=lambda at: (-chances[at] / sizes[at], at))
+    worth = [chance / size for chance, size in zip(chances, sizes, strict=True)]
+    order = sorted(range(len(lines)), key=worth.__getitem__, reverse=True)
     chosen = _Chosen(lines, price.most_tokens)
     for at, line in enumerate(lines):
         if line.keep:
@@ -111,8 +112,10 @@ class _Room:
 
     def take(self, texts: Sequence[str]) -> bool:
         """Take lines where they fit together, and return whether they do."""
-        at_most = sum(len(text.encode("utf-8", "surrogatepass")) + 1 for text in texts)
-        at_least = sum(len(text.split()) * text.isprintable() + 1 for text in texts)
+        at_most = at_least = len(texts)
+        for text in texts:
+            at_most += len(text.encode("utf-8", "surrogatepass"))
+            at_least += len(text.split()) * text.isprintable()
         if self._spent + self._at_most + at_most <= self._most:
             self._uncounted += texts
             self._at_most += at_most
@@ -121,7 +124,7 @@ class _Room:
         if self._spent + self._at_least + at_least > self._most:
             return False
         self._count()
-        cost = sum(tokens.count(text) + 1 for text in texts)
+        cost = len(texts) + sum(map(tokens.count, texts))
         if self._spent + cost > self._most:
             return False
         self._spent += cost
@@ -140,7 +143,7 @@ class _Room:
         return self._spent + self._at_most < bound
 
     def _count(self) -> None:
-        self._spent += sum(tokens.count(text) + 1 for text in self._uncounted)
+        self._spent += len(self._uncounted) + sum(map(tokens.count, self._uncounted))
         self._uncounted, self._at_least, self._at_most = [], 0, 0
 
 
@@ -157,16 +160,15 @@ class _Chosen:
         """Take a line and its headings, where they fit together; a repeated text is not taken."""
         if self._lines[number].text in self._texts:
             return
-        wanted: list[int] = []
+        wanted: dict[int, str] = {}
         at: int | None = number
         while at is not None and at not in self.numbers and at not in wanted:
-            wanted.append(at)
-            at = self._lines[at].parent
-        texts = [self._lines[at].numbered() for at in wanted]
-        plain = {self._lines[at].text for at in wanted}
-        if self.room.take(texts):
+            line = self._lines[at]
+            wanted[at] = line.numbered()
+            at = line.parent
+        if self.room.take([*wanted.values()]):
             self.numbers.update(wanted)
-            self._texts.update(plain)
+            self._texts.update([self._lines[at].text for at in wanted])
 
 
 def _render(
@@ -261,8 +263,9 @@ def chances_of(extraction: Extraction, context: ExtractionContext) -> list[float
     chances: list[float] = []
     for line, task, found in zip(lines, relevance, named, strict=True):
         unknown = [name for name in found if name not in context.known]
-        new = sum(name not in seen for name in unknown)
+        known = len(seen)
         seen.update(unknown)
+        new = len(seen) - known
         signals = constant + CHANCE.weight * math.log(max(line.weight, 0.01))
         signals += CHANCE.task * (min(task, MAX_RELEVANCE) / 4) + CHANCE.new * math.log1p(new)
         signals += CHANCE.old if found and not unknown else 0.0

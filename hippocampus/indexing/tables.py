@@ -6,9 +6,10 @@ is left out.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,6 +47,7 @@ RARE_SHARE = 0.1
 MAX_SHARED, MAX_NAMED, MAX_ITEMS = 8, 24, 8
 MIN_IDLE = 3
 MAX_NESTED, NESTED_COLUMNS = 400, 3
+NESTED = frozenset((dict, list))
 SAMPLED = 100
 BOILERPLATE = re.compile(
     r"(?i)(?:created|edited|updated)_?by\b|annotations\b|avatar|(?:^|\.)object$"
@@ -143,9 +145,7 @@ def flat(record: Any, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, A
 
 def row_of(record: Any) -> TableRow:
     """Return a record as a row of scalars."""
-    if isinstance(record, dict) and not any(
-        type(value) in (dict, list) for value in record.values()
-    ):
+    if isinstance(record, dict) and NESTED.isdisjoint(map(type, record.values())):
         return TableRow(record)
     found = list(flat(record))
     cells = {path: value for path, value in found if not isinstance(value, list | dict)}
@@ -160,13 +160,22 @@ def table_of(name: str, records: Sequence[Any], places: Sequence[str] = ()) -> T
 
 def cell(value: Any, most: int = CELL_CHARACTERS) -> str:
     """Return a scalar as a line shows it; identifiers whole, a longer text cut."""
-    if value is None:
-        return "-"
-    if isinstance(value, bool):
-        return str(value).lower()
-    text = str(value)
-    is_whole = (len(text) <= most and "\n" not in text) or shape_of(text) in ("id", "path", "url")
-    return text if is_whole else cut(text, most)
+    return cells_of((value,), most)[0]
+
+
+def cells_of(values: Iterable[Any], most: int = CELL_CHARACTERS, nothing: str = "-") -> list[str]:
+    """Return scalars as a line shows them: a large table has ten thousand."""
+    shown = []
+    for value in values:
+        text = str(value)
+        if value is None:
+            text = nothing
+        elif isinstance(value, bool):
+            text = text.lower()
+        elif (len(text) > most or "\n" in text) and shape_of(text) not in ("id", "path", "url"):
+            text = cut(text, most)
+        shown.append(text)
+    return shown
 
 
 def short_names(paths: Sequence[str]) -> dict[str, str]:
@@ -219,10 +228,8 @@ def lines_of(table: Table, first: int = 0) -> list[EntryLine]:
     details = [column for column in varying if column not in core]
     for number, row in enumerate(table.rows):
         at = first + len(lines)
-        values = (row.cells.get(column.name) for column in core)
-        text = (
-            " | ".join("" if value is None else cell(value) for value in values).rstrip(" |") or "-"
-        )
+        row_cells = cells_of([row.cells.get(column.name) for column in core], nothing="")
+        text = " | ".join(row_cells).rstrip(" |") or "-"
         if table.places:
             text = f"{table.places[number]} {text}".strip()
             lines.append(EntryLine(text, parent=first, unit=f"{table.noun}s"))
@@ -232,7 +239,7 @@ def lines_of(table: Table, first: int = 0) -> list[EntryLine]:
             lines.append(
                 EntryLine(text, parent=first, unit=f"{table.noun}s", number=place, form=form)
             )
-        if detail := _details(row.cells, details, names):
+        if details and (detail := _details(row.cells, details, names)):
             lines.append(EntryLine(f"  {detail}", WEIGHTS.detail, parent=at, count=0))
         for path, inner in row.lists:
             lines += _nested(ending(path, 2), inner, at)
@@ -299,13 +306,13 @@ def _core(columns: Sequence[Column], rows: Sequence[Cells]) -> list[Column]:
             if width > ROW_CHARACTERS:
                 break
             core.append(column)
-    order = list(dict.fromkeys(name for row in rows for name in row))
+    order = list(dict.fromkeys(itertools.chain.from_iterable(rows)))
     return sorted(core, key=lambda column: order.index(column.name))
 
 
 def _width(rows: Sequence[Cells], column: Column) -> int:
     """Return how wide the cells of a column usually are."""
-    sizes = sorted(len(cell(row.get(column.name))) for row in rows[:SAMPLED])
+    sizes = sorted(map(len, cells_of([row.get(column.name) for row in rows[:SAMPLED]])))
     return sizes[len(sizes) * 3 // 4] + len(" | ")
 
 

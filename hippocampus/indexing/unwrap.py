@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, TypeVar
 
 from hippocampus.formats import json_text
 from hippocampus.secrets.encodings import ANSI
@@ -33,6 +34,7 @@ BLOCK_KEYS = {"type", "text", "annotations", "meta", "_meta"}
 ENVELOPE_KEYS = {"meta", "_meta", "content", "structuredContent", "isError"}
 ONLY_RESULT = {"result"}
 MAX_LAYERS = 8
+K = TypeVar("K")
 MIN_INNER = 24
 
 
@@ -113,10 +115,12 @@ def _inner(value: Any, layers: int, words: list[str]) -> Any:
     if isinstance(value, dict):
         return _inner_of_object(value, layers, words)
     if isinstance(value, list):
-        inner = [_inner(each, layers + 1, words) if _may_hold(each) else each for each in value]
+        inner = list(value)
+        for at in _holding(enumerate(value)):
+            inner[at] = _inner(value[at], layers + 1, words)
         alone = len(inner) == 1 and isinstance(value[0], dict) and not isinstance(inner[0], dict)
         return inner[0] if alone else inner
-    if isinstance(value, str) and _may_hold(value):
+    if isinstance(value, str) and _holding([(0, value)]):
         found = _embedded(value, words if layers < 4 else [])
         return value if found is NOTHING else _inner(found, layers + 1, words)
     return value
@@ -128,10 +132,12 @@ def _inner_of_object(value: dict[str, Any], layers: int, words: list[str]) -> An
         return _inner(value["text"], layers + 1, words)
     if isinstance(value.get("content"), list) and ENVELOPE_KEYS >= value.keys() != {"content"}:
         return _unwrapped(value, layers, words)
-    read = [
-        (key, _inner(inner, layers + 1, words)) for key, inner in value.items() if _may_hold(inner)
-    ]
-    return {**value, **dict(read)} if read else value
+    holding = _holding(value.items())
+    return (
+        {**value, **{key: _inner(value[key], layers + 1, words) for key in holding}}
+        if holding
+        else value
+    )
 
 
 def _unwrapped(value: dict[str, Any], layers: int, words: list[str]) -> Any:
@@ -158,8 +164,13 @@ def _bare(value: Any) -> Any:
     return value
 
 
-def _may_hold(value: Any) -> bool:
-    """Return whether a value can have others in it; fast, since most of a large one cannot."""
-    if isinstance(value, str):
-        return len(value) >= MIN_INNER and ("{" in value or "[" in value or '"' in value)
-    return isinstance(value, CONTAINERS)
+def _holding(values: Iterable[tuple[K, Any]]) -> list[K]:
+    """Return the keys of the values that can have others in them; fast, since most of a large one cannot."""
+    found = []
+    for key, value in values:
+        if isinstance(value, str):
+            if len(value) >= MIN_INNER and ("{" in value or "[" in value or '"' in value):
+                found.append(key)
+        elif isinstance(value, CONTAINERS):
+            found.append(key)
+    return found

@@ -11,6 +11,7 @@ import functools
 import gzip
 import hashlib
 import io
+import itertools
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -69,11 +70,6 @@ def count(text: str, encoding: str = DEFAULT_ENCODING) -> int:
     return _count_short(text, encoding) if text else 0
 
 
-@functools.lru_cache(maxsize=1 << 14)
-def _count_short(text: str, encoding: str) -> int:
-    return _counted(text, encoding)
-
-
 @functools.lru_cache(maxsize=64)
 def _count_long(text: str, encoding: str) -> int:
     """Cache the few texts that a turn counts repeatedly, without a hash of their bytes."""
@@ -92,10 +88,13 @@ def _counted(text: str, encoding: str) -> int:
         pieces = _splitter(encoding).findall(text)
         if max(map(len, pieces), default=0) <= LONG_PIECE:
             _FEW[encoding] += len(text)
-            return sum(_count_piece(piece, encoding) for piece in pieces)
+            return sum(map(_count_piece, pieces, itertools.repeat(encoding)))
     _FEW[encoding] = FEW_CHARACTERS
     copy = text if text.isascii() else text[:1] + text[1:]
     return len(_vocabulary(encoding).encode_ordinary(copy))
+
+
+_count_short = functools.lru_cache(maxsize=1 << 14)(_counted)
 
 
 @functools.cache

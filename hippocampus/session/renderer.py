@@ -103,7 +103,9 @@ class EntryRenderer:
             record.entry.id, record.tool, record.entry.source.turn, record.tokens, record.kind
         )
         note = [payload.note] if payload.note else []
-        rest = map(screen, kept.lines[1:])  # again, since what markup parts is joined in them
+        rest = kept.lines[1:]
+        if payload.resolution.redact:  # again, since what markup parts is joined in them
+            rest = tuple(map(screen, rest))
         pictures = self._pictures(payload)
         about = [frame.as_content(summary)] if text or not pictures else []
         lines = [opening, *note, *pictures, *about, *rest]
@@ -121,13 +123,14 @@ class EntryRenderer:
 
     def _context_of(self, payload: Payload, text: str) -> ExtractionContext:
         """Return the words before a payload arrived, and the identifiers taken from it since."""
-        said = self.history.raw
+        said, turns = self.history.raw, self.history.turns
+        is_newest = turns[payload.message] == self.history.turn
         return ExtractionContext(
             tool=payload.record.tool,
             arguments=payload.record.arguments,
             is_error=self.part_of(payload).is_error,
             task=_task(said[number] for number in self.history.asked_before(payload.message)),
-            cited=self.index.cited_since(payload.message, text),
+            cited=set() if is_newest else self.index.cited_since(payload.message, text),
             known=Elsewhere(self.named, names_of(payload, self.history)),
             content_tokens=payload.record.tokens,
         )

@@ -166,7 +166,7 @@ class SessionRun:
         return True
 
     def _store_lost(self) -> None:
-        """Store what the list has and the store lost: a power cut takes what was stored last."""
+        """Store the payloads of the list that the store lost: a power cut takes the newest ones."""
         state = self.state
         payloads = {each.id: each for each in state.payloads.items}
         spans = {each.entry.id: compaction.span_of(each) for each in state.digests.values()}

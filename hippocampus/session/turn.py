@@ -126,13 +126,13 @@ def take_turn(  # noqa: PLR0913 - a state, a list, and by what to decide
         [
             NextText(
                 payload.id,
-                {name: shorter.entry.fields()[name] for name in NEXT_FIELDS},
+                {name: fields[name] for name in NEXT_FIELDS},
                 shorter.stage,
                 shorter.shown,
                 payload.note,
             )
             for payload in map(changes.payloads.items.__getitem__, changes.weighed)
-            if (shorter := payload.shorter) is not None
+            if (shorter := payload.shorter) and (fields := shorter.entry.fields())
         ],
         [each for each in taken.state.payloads.numbers if each not in changes.payloads.numbers]
         if changes.digests
