@@ -10,7 +10,13 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from hippocampus.formats.content import block_text, pixel_tokens, size_of, text_of
+from hippocampus.formats.content import (
+    is_image_block,
+    is_text_block,
+    pixel_tokens,
+    size_of,
+    text_of,
+)
 from hippocampus.formats.conversation import Item, ItemPath, Message, Part, Role, ToolResult
 
 NAME = "bedrock"
@@ -46,16 +52,12 @@ def tool_definition(name: str, description: str, parameters: Mapping[str, Any]) 
 
 def tool_results(results: Sequence[ToolResult]) -> list[Item]:
     """Return one user message with a block for each result."""
-    blocks: list[Item] = [
-        {
-            "toolResult": {
-                "toolUseId": each.call_id,
-                "content": [{"text": each.text}],
-                "status": "error" if each.is_error else "success",
-            }
-        }
-        for each in results
-    ]
+    blocks: list[Item] = []
+    for each in results:
+        texts = [] if each.images and not each.text else [{"text": each.text}]
+        result = {"toolUseId": each.call_id, "content": [*texts, *each.images]}
+        status = "error" if each.is_error else "success"
+        blocks.append({"toolResult": {**result, "status": status}})
     return [{"role": "user", "content": blocks}]
 
 
@@ -100,19 +102,20 @@ def _block(block: Item, path: ItemPath) -> Iterator[Part]:
 
 
 def _result(result: Item, path: ItemPath) -> Iterator[Part]:
-    """Yield a result: of one text the text is replaced, of other blocks the blocks.
+    """Yield a result, of a text or of blocks, and its images.
 
-    Blocks with an image's bytes, which JSON does not have, cannot be stored.
+    One with a document or a video is opaque but for its one text.
     """
     content = result.get("content")
     blocks = content if isinstance(content, list) else []
-    readable = [number for number, block in enumerate(blocks) if block_text(block) is not None]
-    is_one_text = len(readable) == 1 and "text" in blocks[readable[0]]
-    is_stored = is_one_text or len(readable) == len(blocks)
+    texts = [number for number, block in enumerate(blocks) if is_text_block(block)]
+    is_read = all(is_text_block(block) or is_image_block(block) for block in blocks)
+    is_one_text = len(texts) == 1 and "text" in blocks[texts[0]]
+    is_one_text = is_one_text and (len(blocks) == 1 or not is_read)
     yield Part(
-        "result" if is_stored else "opaque",
+        "result" if is_read or is_one_text else "opaque",
         text_of(blocks),
-        (*path, readable[0], "text") if is_one_text else path,
+        (*path, texts[0], "text") if is_one_text else path,
         call_id=str(result.get("toolUseId", "")),
         is_error=result.get("status") == "error",
         answers=True,

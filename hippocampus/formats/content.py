@@ -49,13 +49,14 @@ def is_text_block(block: object) -> bool:
 
 
 def is_image_block(block: object) -> bool:
-    """Return whether a block is an image that JSON can hold, in any format."""
+    """Return whether a block is an image, in any format."""
     if not isinstance(block, dict):
         return False
     if "type" in block:
         return block["type"] in ("image", "input_image", "image_url")
     media = block.get("inlineData") or block.get("inline_data")  # Gemini
-    return isinstance(media, dict) and isinstance(media.get("data"), str)
+    is_inline = isinstance(media, dict) and isinstance(media.get("data"), str)
+    return is_inline or isinstance(block.get("image"), dict)  # Bedrock Converse
 
 
 def text_in_place(block: dict[str, Any], text: str) -> dict[str, Any]:

@@ -55,6 +55,32 @@ def written(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=_text)
 
 
+BYTES = "$base64"
+"""The key of an object that holds bytes in base64, where a text is read back exactly."""
+
+
+def written_exactly(value: Any) -> str:
+    r"""Return a value as JSON text from which `read_exactly` returns it, bytes too.
+
+    >>> read_exactly(written_exactly({"source": {"bytes": b"\x89PNG"}}))
+    {'source': {'bytes': b'\x89PNG'}}
+    """
+
+    def tagged(inner: object) -> object:
+        return {BYTES: _text(inner)} if isinstance(inner, bytes) else _text(inner)
+
+    return json.dumps(value, ensure_ascii=False, default=tagged)
+
+
+def read_exactly(text: str | bytes) -> Any:
+    """Return the value that `written_exactly` wrote."""
+
+    def untagged(found: dict[str, Any]) -> Any:
+        return base64.b64decode(found[BYTES]) if found.keys() == {BYTES} else found
+
+    return json.loads(text, object_hook=untagged)
+
+
 def _text(value: object) -> str:
     return base64.b64encode(value).decode("ascii") if isinstance(value, bytes) else str(value)
 

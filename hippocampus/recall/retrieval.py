@@ -355,7 +355,7 @@ def text_in(record: Record, payload: bytes) -> str:
 
 def images_in(payload: bytes) -> tuple[Item, ...]:
     """Return the image blocks of a payload that a message held as blocks."""
-    return tuple(filter(is_image_block, json.loads(payload)))
+    return tuple(filter(is_image_block, json_text.read_exactly(payload)))
 
 
 def handle(

@@ -179,7 +179,7 @@ def original_of(message: Message, part: Part) -> tuple[str, bytes]:
     if isinstance(value, str):
         return "text", value.encode("utf-8", "surrogatepass")
     form = "blocks" if isinstance(value, list) else "object"
-    return form, json_text.written(value).encode("utf-8", "surrogatepass")
+    return form, json_text.written_exactly(value).encode("utf-8", "surrogatepass")
 
 
 def origin_of(part: Part, text: str) -> PartOrigin:

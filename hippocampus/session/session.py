@@ -31,7 +31,7 @@ from hippocampus.entries.entry import (
 from hippocampus.entries.entry import entry_id as make_id
 from hippocampus.entries.origin import StateOrigin
 from hippocampus.errors import RecallError, StoreError
-from hippocampus.formats import plain, reader
+from hippocampus.formats import json_text, plain, reader
 from hippocampus.formats.conversation import Item, Message, ToolResult
 from hippocampus.formats.reader import Reading
 from hippocampus.formats.usage import cache_miss_of, usage_of
@@ -526,7 +526,7 @@ class Session:
         """
         record = self._record_of(entry_id)
         original = self._retrieval.original(record).decode("utf-8", "surrogatepass")
-        return original if record.form == "text" else json.loads(original)
+        return original if record.form == "text" else json_text.read_exactly(original)
 
     def text(self, entry_id: str) -> str:
         """Return the whole text of an entry's content as the model would read it.

@@ -50,6 +50,21 @@ def responses(steps: int, said: str) -> list[Item]:
     return items
 
 
+def bedrock(steps: int, said: str) -> list[Item]:
+    """As boto3 takes them: the image is bytes."""
+    items: list[Item] = [{"role": "user", "content": [{"text": "Order the lamp."}]}]
+    for number in range(steps):
+        image = {"format": "png", "source": {"bytes": base64.b64decode(png(number))}}
+        words = [{"text": f"{said} {number}"}] if said else []
+        use = {"toolUseId": f"c{number}", "name": "screenshot", "input": {}}
+        result = {"toolUseId": f"c{number}", "content": [*words, {"image": image}]}
+        items += [
+            {"role": "assistant", "content": [{"toolUse": use}]},
+            {"role": "user", "content": [{"toolResult": result}]},
+        ]
+    return items
+
+
 def chat(steps: int, said: str) -> list[Item]:
     """Results hold text alone, so that the host puts each screenshot after one."""
     items: list[Item] = [{"role": "user", "content": "Order the lamp."}]
@@ -88,13 +103,17 @@ def recalled(items: list[Item], entry_id: str) -> Item:
     if items[-1].get("type") == "function_call_output":
         asked = f'{{"entry_id": "{entry_id}"}}'
         return {"type": "function_call", "call_id": "r", "name": "recall", "arguments": asked}
+    if "toolResult" in items[-1]["content"][0]:
+        asked = {"toolUseId": "r", "name": "recall", "input": {"entry_id": entry_id}}
+        return {"role": "assistant", "content": [{"toolUse": asked}]}
     use = {"type": "tool_use", "id": "r", "name": "recall", "input": {"entry_id": entry_id}}
     return {"role": "assistant", "content": [use]}
 
 
 def image_of(result: Item) -> Item:
     """The image of a step's result, or of a recall's."""
-    inner = result["output"] if "output" in result else result["content"][0]["content"]
+    inner = result["output"] if "output" in result else result["content"][0]
+    inner = inner.get("toolResult", inner)["content"] if isinstance(inner, dict) else inner
     found: Item = next(block for block in inner if "text" not in block)
     return found
 
@@ -104,7 +123,7 @@ def size(items: list[Item]) -> int:
 
 
 @pytest.mark.parametrize("said", ["", "The button is at the left of step"])
-@pytest.mark.parametrize("made", [anthropic, responses])
+@pytest.mark.parametrize("made", [anthropic, responses, bedrock])
 def test_old_screenshots_leave_the_view_and_come_back(made: Any, said: str, tmp_path: Path) -> None:
     items = made(40, said)
     memory = Hippocampus(tmp_path, policy=policy.load("default"), model="claude-sonnet-4-5")
@@ -114,7 +133,7 @@ def test_old_screenshots_leave_the_view_and_come_back(made: Any, said: str, tmp_
         assert size(views[-1]) < size(items) / 2
         record = next(each for each in session.report.records() if each.form == "blocks")
         entry_id, place = record.entry.id, 2 * record.entry.source.turn
-        assert f"images of {1_048 if made is anthropic else 765} tokens" in str(views[-1][place])
+        assert f"images of {765 if made is responses else 1_048} tokens" in str(views[-1][place])
         asked = [*views[-1], recalled(items, entry_id)]
         [answer] = session.handle(asked)
         assert image_of(answer) == image_of(items[place])
