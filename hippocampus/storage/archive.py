@@ -80,7 +80,7 @@ class Journal:
 def call_fields(
     call: Any, decisions: Iterable[Decision], committed: Iterable[Record]
 ) -> dict[str, Any]:
-    """Return what the record of a call has: the account, what was decided, and the entries."""
+    """Return the fields of the record of a call: the account, what was decided, and the entries."""
     entries = [
         {
             "id": each.entry.id,

@@ -190,7 +190,7 @@ def _rule_of(
 def _over_size(
     holdings: Sequence[Holding], free: Sequence[Holding], gone: set[str], rules: GcRules
 ) -> Iterator[Removal]:
-    """Yield what goes so that the rest fits, what was idle longest first."""
+    """Yield payloads to remove so that the rest fits, those idle longest first."""
     if rules.max_bytes is None:
         return
     left = sum(each.packed_bytes for each in holdings if each.key not in gone)

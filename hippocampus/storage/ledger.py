@@ -294,7 +294,7 @@ class Ledger:
         return found[0]
 
     def _stored(self, table: str) -> list[Row]:
-        """Return rows of the session; what was read ahead is used once."""
+        """Return rows of the session; those read ahead are used once."""
         if table not in self._fetched:
             [self._fetched[table]] = self._together((ROWS[table], (self._number,)))
         return self._fetched.pop(table)

@@ -9,7 +9,7 @@ import contextlib
 import math
 import threading
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import psycopg
@@ -18,51 +18,21 @@ from psycopg_pool import ConnectionPool
 
 from hippocampus.errors import StoreError
 from hippocampus.storage.migrations import name_of
-from hippocampus.storage.postgres.dialect import TENANT
 from hippocampus.storage.postgres.schema import SCHEMA, SCRIPTS
+from hippocampus.storage.postgres.statements import Connection, LateError, Statements
 
 RETRY_SECONDS = 5.0
 """How long nothing is asked of a server that has failed; then the next call tries it."""
 START_SECONDS = 10.0
 MAX_CONNECTIONS = 10
-POLL_SECONDS = 0.02
 LOCK = 7_305_519_482
 """The number of the advisory lock of those that migrate; an arbitrary one."""
-BEGUN = """
-    SELECT set_config(%s, %s, true), set_config('search_path', %s, true), set_config('jit', 'off', true)
-"""
+BEGUN = (
+    "SELECT set_config('hippocampus.tenant', ",
+    ", true), set_config('search_path', ",
+    ", true), set_config('jit', 'off', true)",
+)
 """Names the tenant; statements of milliseconds are not worth compiling."""
-Query = tuple[str, Sequence[Any]]
-
-
-class _LateError(psycopg.OperationalError):
-    """The server did not answer within the deadline."""
-
-
-class Connection(psycopg.Connection[tuple[Any, ...]]):
-    """A connection whose waits end at a moment; one that has missed it is closed."""
-
-    until = math.inf
-    """In monotonic seconds."""
-
-    def wait(self, gen: Any, interval: float = POLL_SECONDS, **more: Any) -> Any:  # type: ignore[override]  # newer drivers have more
-        """Wait for the server, until the moment at most."""
-        try:
-            return super().wait(self._bounded(gen), min(interval, POLL_SECONDS), **more)
-        except _LateError:
-            self.pgconn.finish()
-            raise
-
-    def _bounded(self, gen: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
-        try:
-            wanted = next(gen)
-            while True:
-                ready = yield wanted
-                if not ready and time.monotonic() > self.until:
-                    raise _LateError("no answer within the deadline")
-                wanted = gen.send(ready)
-        except StopIteration as done:
-            return done.value
 
 
 class _Bound(threading.local):
@@ -112,7 +82,7 @@ class Connections:
             starting = self._starting
         starting.join(seconds)
         if self._pool is None:
-            raise self._failed(self._failure or _LateError("no answer within the deadline"))
+            raise self._failed(self._failure or LateError("no answer within the deadline"))
 
     def _start(self) -> None:
         self._failure = None
@@ -146,8 +116,8 @@ class Connections:
             self._bound.until = before
 
     @contextlib.contextmanager
-    def transaction(self, tenant: str, seconds: float) -> Iterator[Connection]:
-        """Yield a connection whose statements are sent together: all of them are written, or none.
+    def transaction(self, tenant: str, seconds: float) -> Iterator[Statements]:
+        """Yield what takes the statements of a transaction: all of them are written, or none.
 
         It takes `seconds` at most, and a failure closes the connection.
 
@@ -164,12 +134,12 @@ class Connections:
         except psycopg.Error as failure:
             raise self._failed(failure) from failure
         try:
-            db.until = until
-            with db.pipeline():
-                db.execute("BEGIN")
-                db.execute(BEGUN, (TENANT, tenant, SCHEMA))
-                yield db
-                db.execute("COMMIT")
+            statements = Statements(db, until)
+            statements.send(["BEGIN"])
+            statements.send(BEGUN, (tenant, SCHEMA))
+            yield statements
+            statements.send(["COMMIT"])
+            statements.receive(is_end=True)
         except BaseException as failure:
             db.close()  # the server takes back what was not committed
             if isinstance(failure, psycopg.Error):
@@ -177,12 +147,6 @@ class Connections:
             raise
         finally:
             self._pool.putconn(db)
-
-    def rows(self, tenant: str, seconds: float, *queries: Query) -> list[list[tuple[Any, ...]]]:
-        """Return the rows of statements that are sent together: one round trip."""
-        with self.transaction(tenant, seconds) as db:
-            cursors = [db.execute(text.encode(), values) for text, values in queries]
-        return [cursor.fetchall() if cursor.description else [] for cursor in cursors]
 
     def _failed(self, failure: Exception) -> StoreError:
         """Return the failure as an error; where the server itself has failed, leave it alone."""

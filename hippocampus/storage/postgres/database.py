@@ -10,17 +10,16 @@ import json
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
-
-import psycopg
 
 from hippocampus.storage.database import Database, Query, Row, Values
 from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.facts.models import TextRules
 from hippocampus.storage.full_text import counted
-from hippocampus.storage.postgres.connections import Connection, Connections
+from hippocampus.storage.postgres.connections import Connections
 from hippocampus.storage.postgres.dialect import translated
+from hippocampus.storage.postgres.statements import Statements
 from hippocampus.storage.sqlite import BUSY_SECONDS
 
 WORD_CHARACTERS = 200
@@ -74,45 +73,44 @@ class ServerDatabase(Database):
                 self._thread.open = None
 
     @property
-    def _open(self) -> Connection | None:
-        """The connection of the open transaction of this thread."""
+    def _open(self) -> Statements | None:
+        """The open transaction of this thread."""
         return getattr(self._thread, "open", None)
 
     def together(self, *queries: Query, seconds: float | None = None) -> list[list[Row]]:
         """Run statements in one transaction and one round trip, and return the rows of each."""
-        with self._guarded(), contextlib.ExitStack() as closing:
-            if (db := self._open) is None:
-                limit = self.patience_seconds if seconds is None else seconds
-                db = closing.enter_context(self._connections.transaction(self._tenant, limit))
-            elif self.rules:
-                db.until = time.monotonic() + BUSY_SECONDS  # for these statements, not for all
-            cursors = [self._sent(db, *query) for query in queries]
-            closing.close()
-            # What has no rows is known after the end of the transaction only.
-            has_rows = [self._open is not None or cursor.description for cursor in cursors]
-            return [
-                cursor.fetchall() if found else []
-                for cursor, found in zip(cursors, has_rows, strict=True)
-            ]
+        limit = self.patience_seconds if seconds is None else seconds
+        with self._guarded():
+            if (open_ := self._open) is not None:
+                if self.rules:
+                    open_.until = (
+                        time.monotonic() + BUSY_SECONDS
+                    )  # for these statements, not for all
+                first = self._send(open_, queries)
+                open_.receive()
+            else:
+                with self._connections.transaction(self._tenant, limit) as open_:
+                    first = self._send(open_, queries)
+            return open_.rows[first : first + len(queries)]
 
     def run_many(self, sql: str, values: Sequence[Values]) -> None:
         """Run one change for each of some values; in a transaction, nothing waits for it."""
         if values:
             with self.transaction():
                 assert self._open is not None
-                for given in values:
-                    self._sent(self._open, sql, given)
+                self._send(self._open, [(sql, given) for given in values])
 
     def lock(self, name: str) -> None:
         self.run("SELECT pg_advisory_xact_lock(hashtextextended(?, 39))", (name,))
 
-    def _sent(self, db: Connection, sql: str, values: Values) -> psycopg.Cursor[Row]:
-        """Send a statement. Of facts, values are literals, whose types the server finds from their use."""
-        cursor = psycopg.ClientCursor(db) if self.rules else db.cursor()
-        if isinstance(values, Mapping):
-            named = {name: _storable(value) for name, value in values.items()}
-            return cursor.execute(translated(sql).encode(), named)
-        return cursor.execute(translated(sql).encode(), [_storable(value) for value in values])
+    def _send(self, statements: Statements, queries: Sequence[Query]) -> int:
+        """Send statements with the others of a transaction, and return the place of their rows."""
+        first = statements.sent
+        for sql, values in queries:
+            parts, keys = translated(sql)
+            given = [_storable(values[key]) for key in keys]  # type: ignore[index]
+            statements.send(parts, given, prepare=not self.rules)
+        return first
 
     @contextlib.contextmanager
     def _guarded(self) -> Iterator[None]:

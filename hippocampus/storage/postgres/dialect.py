@@ -8,18 +8,18 @@ from collections.abc import Iterator
 
 from hippocampus.storage.database import HAVING, RANKED
 
+VALUE = "\0"
+"""The mark of a value, which no statement contains."""
 TENANT = "hippocampus.tenant"
 OF_TENANT = f"nullif(current_setting('{TENANT}', true), '')"
 _DIALECT = re.compile(
-    f"{re.escape(HAVING)}|{re.escape(RANKED)}|"
-    r"json_extract\((?P<json>\w+), '\$\[(?P<item>\d)\]'\)|'[^']*'|(?P<named>:\w+)|\?|%|CROSS JOIN|ON CONFLICT \("
+    f"(?P<index>{re.escape(HAVING)}|{re.escape(RANKED)})|"
+    r"json_extract\((?P<json>\w+), '\$\[(?P<item>\d)\]'\)|'[^']*'|(?P<value>:\w+|\?)|CROSS JOIN|ON CONFLICT \("
     r"|/\* (?P<own>.*?) \*/"
 )
 _SPELLED = {
-    HAVING: "(SELECT DISTINCT memory AS rowid FROM word_hits(%(match)s))",
-    RANKED: "found_by(%(match)s)",
-    "?": "%s",
-    "%": "%%",
+    HAVING: f"(SELECT DISTINCT memory AS rowid FROM word_hits({VALUE}))",
+    RANKED: f"found_by({VALUE})",
     "CROSS JOIN": "JOIN",
     "ON CONFLICT (": "ON CONFLICT (tenant, ",
 }
@@ -32,23 +32,29 @@ _COLUMN = re.compile(
 
 
 @functools.lru_cache(maxsize=512)
-def translated(sql: str) -> str:
-    """Return a statement of both engines as PostgreSQL and psycopg read it; ours is in comments of SQLite's.
+def translated(sql: str) -> tuple[list[str], list[str | int]]:
+    """Return a statement of both engines as PostgreSQL reads it; ours is in comments of SQLite's.
 
-    >>> translated("INSERT INTO meta VALUES (?, :value) ON CONFLICT (key) DO NOTHING")
-    'INSERT INTO meta VALUES (%s, %(value)s) ON CONFLICT (tenant, key) DO NOTHING'
-    >>> translated("SELECT json_extract(value, '$[0]') FROM json_each(?)")
-    'SELECT (value::json ->> 0) FROM json_each(%s)'
+    It is in the parts between its values, of which the names or the numbers come second.
+
+    >>> translated("INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO NOTHING")
+    (['INSERT INTO meta VALUES (', ', ', ') ON CONFLICT (tenant, key) DO NOTHING'], [0, 1])
+    >>> translated("SELECT json_extract(value, '$[0]') FROM json_each(:list)")
+    (['SELECT (value::json ->> 0) FROM json_each(', ')'], ['list'])
     """
+    keys: list[str | int] = []
 
     def spelled(found: re.Match[str]) -> str:
         if found["json"]:
             return f"({found['json']}::json ->> {found['item']})"
-        if found["named"]:
-            return f"%({found['named'][1:]})s"
-        return found["own"] or _SPELLED.get(found[0]) or found[0].replace("%", "%%")
+        if found["index"]:
+            keys.append("match")
+        if found["value"]:
+            keys.append(found["value"][1:] or len(keys))
+            return VALUE
+        return found["own"] or _SPELLED.get(found[0], found[0])
 
-    return _DIALECT.sub(spelled, sql)
+    return _DIALECT.sub(spelled, sql).split(VALUE), keys
 
 
 def tables(script: str) -> str:
