@@ -68,7 +68,7 @@ def memory_of(folder: Path) -> Hippocampus:
 def rows(number: int) -> str:
     """Return a large tool result that is like no other."""
     return "\n".join(
-        f"2026-01-01T00:00:{n % 60:02d} INFO app row_{number}_{n} ok" for n in range(900)
+        f"2026-01-01T00:00:{n % 60:02d} INFO app row_{number}_{n} ok" for n in range(300)
     )
 
 
