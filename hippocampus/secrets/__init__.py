@@ -52,24 +52,19 @@ _QUOTES = r"""(?:""([^"\n]{4,}?)""|[bN]?"((?:[^"\\\n]|\\.){4,}?)"|[bN]?'((?:[^'\
 SETTINGS = (
     # password = "x", "password": "x", PASSWORD=x, password => x, ""x"" in CSV, apiKey: String = "x"
     rf"""(?i)({NAME}{_END})s?["'`\])]{{0,3}}(?:: ?\w{{3,12}}\s)?\s*(?:=>|[:?]?={{1,3}}|:)\s*{_QUOTES}""",
-    # --password x, setx DB_PASSWORD x
+    # --password x
     rf"""(?i)(?:^|\s)--?[a-z-]*({NAME}{_END})s? +{_QUOTES}""",
-    rf"""(?im)(?:_|\b(?-i:[A-Z\d_]+))({NAME}{_END}) +([^\s"'`,;]{{8,}})(?:["'`,]|$)""",
     # <password>x</password>, <key>Password</key><string>x</string>, <string name="api_key">x</string>
     rf"""(?i)<(?:key>|\w+ name=["'])?[\w.:-]*({NAME}{_END})["']?(?:</key>\s*<string)?>([^<\s]{{4,}})</""",
 )
 """RE2: the name of a setting, and in further groups its value."""
 LISTED = rf"""(?i)({NAME}{_END})s?["']?\s*[:=]\s*\[\s*((?:["'][^"'\n]+["'],?\s*)+)\]"""
 """Several values under one name."""
-NEAR = (
-    rf"""(?i)({NAME}{_END}|\w_pass\b)s?(?:[^\w]{{0,8}}[:=>|(→—?"'`{{][^\w]{{0,8}}"""
-    r"""(?:(?:default|it|key|plaintext|s|sensitive|string|text|to|type|value)\b[^\w]{1,8}){0,3}|\s(?:to|is|was)\s)"""
-    r"""([^\s"'`,;<>|()\[\]\\=&]{8,}={0,2})"""
-)
-"""Signs, and words of a form, between a name and a value that is no word of a program.
-
-`setPassword("x")`, `define('AUTH_KEY', 'x')`, `name: DB_PASSWORD, value: x`, `| Password | x |`.
-"""
+NAMED = rf"(?i)({NAME}{_END}|pass)s?(?:\\?[^\\\w]|\\|$)"
+"""RE2: the name of a setting, wherever it ends a word."""
+LINE = re.compile(r".{0,200}\S{0,100}(?:(?<=[\[{(:=])\n.{0,200})?")
+"""Where a value may be: the rest of a name's line, and the next one where a sign opens it."""
+VALUE = re.compile(r"""(?<![\w+/.-])\w[^\s"'`,;<>|()\[\]\\=&]{7,}={0,2}""")
 STRONG = re.compile(r"(?i)pass|pwd|kennwort")
 """Names whose values are secret whatever they look like."""
 PLACEHOLDER = re.compile(
@@ -100,17 +95,22 @@ def _is_mixed(value: str) -> bool:
     return bool(DIGIT.search(value) and LETTER.search(value))
 
 
-def _is_unlike_code(value: str) -> bool:
-    """Return whether a value mixes letters and digits, and is no name, path or amount of a program."""
+def _is_unlike_code(value: str, min_dense: int) -> bool:
+    """Return whether a value mixes letters and digits, and is no name, path, hash or amount of a program.
+
+    With another sign in it any is a value, else one of `min_dense` characters that change often.
+    """
     if not _is_mixed(value) or FORM.search(value) or IDENTIFIER.search(value):
         return False
-    has_sign = re.search(r"[^\w./\\:-]", value.rstrip(".:?"))
-    is_dense = 3 * issued.changes(value) > len(value)
-    return (has_sign is not None or is_dense) and not PLACEHOLDER.search(value.lstrip("/"))
+    has_sign = re.search(r"[^\w./\\:%*-]", value) is not None
+    is_dense = len(value) >= min_dense and 3 * issued.changes(value) > len(value)
+    return (has_sign or is_dense) and not PLACEHOLDER.search(value)
 
 
-FORM = re.compile(r"a-z|\d\.\d")
-"""A class of characters, a version."""
+FORM = re.compile(r"a-z|\d\.\d|\d{4}-\d\d-\d\d|/|\.\w*\.|::|%\d|@[\w-]+\.|kwD|^0x|^[\da-fA-F-]+$")
+"""A class of characters, a version, a date, a path, an address of mail or in memory, an id of GitHub's, a hash."""
+MIN_PASSWORD, MIN_KEY = 10, 12
+"""The least length of a value that changes of case and digits alone show, for each kind of name."""
 IDENTIFIER = re.compile(
     r"^[a-z]+\d{0,2}(?:[_:|-](?:[a-z]+\d{0,2}|\d{1,3}))+[.,:]?$|^[a-z]+(?:[A-Z][a-z]+)+$"
 )
@@ -225,11 +225,20 @@ def _of_names(plain: str) -> Iterator[Secret]:
         if STRONG.search(name) or _is_mixed(listed):
             start = match.start(2)
             yield Secret(start, start + len(listed.rstrip()), CREDENTIAL)
-    for match in matches(NEAR, plain):
-        name, value = (plain[slice(*match.span(group))] for group in (1, 2))
-        if _is_unlike_code(value):
-            start, kind = match.start(2), PASSWORD if STRONG.search(name) else CREDENTIAL
-            yield Secret(start, start + len(value.rstrip(".!?")), kind)
+    yield from _on_lines(plain)
+
+
+def _on_lines(plain: str) -> Iterator[Secret]:
+    """Yield the values that are unlike code on a line with a name: `setPassword("x")`, `| Password | x |`."""
+    done = 0
+    for name in matches(NAMED, plain):
+        line = LINE.match(plain, max(done, name.end(1)))
+        is_password = STRONG.search(plain[slice(*name.span(1))]) is not None
+        for value in VALUE.finditer(plain, line.start(), done := line.end()) if line else ():
+            text = value[0].rstrip(".:?})")
+            if _is_unlike_code(text, MIN_PASSWORD if is_password else MIN_KEY):
+                end = value.start() + len(text.rstrip("!"))
+                yield Secret(value.start(), end, PASSWORD if is_password else CREDENTIAL)
 
 
 def find_cards(text: str) -> Iterator[tuple[int, int]]:

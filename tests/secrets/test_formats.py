@@ -80,6 +80,14 @@ def test_at_least_57_of_60_formats_are_found(place, seed):
         "zqk_" + "0123456789abcdef" * 3,
         "zqk_live_Gt4AhFZ1ja1SuhgPW9eI",
         "PIN: 129038",
+        'let api_key = String::from("5T1LMUGLVj37SKo98I9VbJ9Q");',
+        "const stripeSecret: string = process.env.X ?? '29Tj6TRcKnj1przg4XXUuPlg';",
+        "gh secret set DEPLOY_KEY --body '5T1LMUGLVj37SKo98I9VbJ9Q'",
+        "Settings(secret_key=SecretStr('XkcWpu0KhzEtAOZ12bkA'), debug=True)",
+        "DEBUG auth: using token XkcWpu0KhzEtAOZ12bkA for ann",
+        "| API token | prod | gAuV5KtqJgiRSkJkYFNOywP9 |",
+        "aws ssm put-parameter --name /db/password --value 'qX7!pL9zYQX'",
+        "use this as the api key for now -> XkcWpu0KhzEtAOZ12bkA",
     ],
 )
 def test_secrets_of_settings_and_commands_are_found(text):
@@ -108,6 +116,9 @@ def test_every_value_of_a_list_under_the_name_of_a_secret_is_found():
         "generate_private_key(public_exponent=65537)",
         '"next-auth": "^5.0.0-beta.31"',
         "token = await getUser2Name(request)",
+        "the password of ann2@example.com was reset on 2026-01-02T10:00:00Z",
+        "the token is valid for 10*time.Hour, see https://www.youtube.com/watch?v=aXwCrtAo4Wc",
+        "print('token', 'MockUser object at 0x704523f8ea50', 'LA_kwDOPhXccc8AAAACIP5qUw')",
     ],
 )
 def test_a_text_without_a_secret_has_none(text):
