@@ -50,7 +50,7 @@ _GREETING, _CLOSING = r"(?:{greetings}) ?.{1,40}$", r"(?:{closings}).{0,20}$"
 _WROTE = r"(?:{wrote})\s*:$"
 _REQUEST = (
     r"\W{0,4}(?:(?:{please})\s*)?(?:{rework})"
-    r"(?:(?:\s[^:：.]{0,40}|[^:：.\s]{0,10})[:：]|[^:：.]{0,40}\s(?:{below})(?:\s\w+)?\W*$)"
+    r"(?:(?:\s[^:：.]{0,40}|[^:：.\s]{0,10})[:：]|[^:：.]{0,40}\s(?:{below})(?:\s[^:：.]{0,40})?\W*$)"
 )
 """A request about a text, with the text."""
 _REPORTED = r"(?=[^:：.!?]{0,160}[:：])[^:：.!?]{0,80}(?:{reported})[^:：.!?]{0,40}[:：]"
@@ -62,7 +62,7 @@ _STOP = re.compile(r"[.!?…:;)。！？：；।؟]$")
 
 # How a line begins or ends that comes from somewhere else.
 _LISTED = re.compile(
-    r"(?:[-*•+‣–·]|\d{1,3}[.)]|\d{1,5}(?=\s\s|\t)|\(?(?:[a-z]|[ivx]{2,5})[.)]|\[[ x]\])\s"
+    r"(?:[-*•+‣–·]|[A-Z]?\d{1,3}[.)]|\d{1,5}(?=\s\s|\t)|\(?(?:[a-z]|[ivx]{2,5})[.)]|\[[ x]\])\s"
 )
 _BRACKETED = re.compile(r"\[[^\]]{1,60}\]")
 _OPENING = (
@@ -105,9 +105,9 @@ _ROLE = re.compile(
     r"\W{0,3}(?:(?:user|human|assistant|ai|bot|agent|system|tool)\b|[qa](?=[:：]))", re.IGNORECASE
 )
 _TIMED = re.compile(
-    r".{1,40}(?:\b\d{1,2}:\d\d(?::\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?[^\w.!?]{0,3}"
-    r"|[·•]\s?\d{1,3}\s?[a-z]{1,7}\b.{0,20}|[★☆⭐]{2}.{0,20}"
-    r"|\b(?:commented|posted|replied|answered|asked)\b.{0,20}\bago|\bago\s?\|.{0,60})$"
+    r".{0,40}\b\d{1,2}:\d\d(?::\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?[^\w.!?]{0,3}"
+    r"|.{0,60}(?:[·•»].{1,60}|[★☆⭐]{2}.{0,20}|\bago\s?\|.{0,60}"
+    r"|\b(?:commented|posted|replied|answered|asked|opened)\b.{0,20}\bago\b.{0,40})(?<![.!?])$"
 )
 """The line over a post, a review or a message: who, when, how good."""
 
@@ -202,6 +202,7 @@ class _Reader:
         ):
             self._unlike += len(plain)
             self._pasted.append(line)
+            self._goes_on |= plain.endswith(":")
         else:
             self._own.append(_QUOTATION.sub(_unless_name, _INLINE.sub(" ", plain)))
             self._size += len(self._own[-1])
