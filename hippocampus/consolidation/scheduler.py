@@ -18,6 +18,7 @@ from hippocampus.formats import reader
 from hippocampus.session.ports import ConsolidationOutcome, ContextLoadRequest, SessionSnapshot
 from hippocampus.session.resources import END_SECONDS
 from hippocampus.storage.archive_lines import contexts, parsed
+from hippocampus.storage.deadline import bounded
 from hippocampus.storage.ledger import Ledger
 
 LOG = logging.getLogger("hippocampus")
@@ -44,7 +45,7 @@ class ConsolidationScheduler:
         from hippocampus.consolidation.context_load import NOTHING, opening
 
         try:
-            with self._resources.state.bounded(ledger.busy_seconds):
+            with bounded(ledger.busy_seconds):
                 found = opening(request, self._resources)
         except HippocampusError as failure:
             LOG.warning("session %s starts without memories: %s", request.session, failure)

@@ -98,7 +98,7 @@ def call_fields(
     return {"kind": "call", **asdict(call), "decisions": decided, "entries": entries}
 
 
-def pack(db: Database, session: int, min_bytes: int, seconds: float | None = None) -> None:
+def pack(db: Database, session: int, min_bytes: int) -> None:
     """Pack the rows of a session that are not packed yet into the last of them.
 
     Turns go on meanwhile: they are packed before the lock is taken, and stay where another process
@@ -110,7 +110,7 @@ def pack(db: Database, session: int, min_bytes: int, seconds: float | None = Non
     last = found[-1][0]
     packed = packing.packed(b"".join(lines for _, lines in found), LEVEL)
     packing.unpacked(packed)  # what cannot be read back stays as it is
-    with db.transaction(seconds):
+    with db.transaction():
         stored = [row for row in db.rows(LINES, (session, 0)) if row[0] <= last]
         if [row for row in stored if not packing.is_packed(row[1])] == found:
             gone = [(session, number) for number, _ in found[:-1]]

@@ -23,10 +23,10 @@ import zstandard
 from hippocampus.entries.entry import content_key
 from hippocampus.errors import StoreError
 from hippocampus.storage import encryption, files, packing
+from hippocampus.storage.deadline import bounded, left
 from hippocampus.storage.sqlite import (
     BUSY_SECONDS,
     FAILURES,
-    busy_seconds,
     connected,
     pause_by_chance,
     reading,
@@ -165,7 +165,8 @@ class DiskStore:
                 files.private_file(self._database)
                 with (
                     contextlib.closing(sqlite3.connect(self._database, isolation_level=None)) as db,
-                    transaction(db, self.busy_seconds),
+                    bounded(self.busy_seconds),
+                    transaction(db),
                 ):  # diskcache would wait for a minute
                     pass
                 self._opened = diskcache.Cache(
@@ -205,7 +206,7 @@ class DiskStore:
 
     @contextlib.contextmanager
     def _transaction(self, cache: Any) -> Iterator[None]:
-        until = time.monotonic() + busy_seconds(self.busy_seconds)
+        until = time.monotonic() + min(self.busy_seconds, left(self.busy_seconds))
         with contextlib.ExitStack() as stack:
             while True:
                 try:

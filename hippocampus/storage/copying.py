@@ -16,6 +16,7 @@ from hippocampus.storage import ledger
 from hippocampus.storage.archive import readable
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.database import Database, Row
+from hippocampus.storage.deadline import bounded
 from hippocampus.storage.state import StateStore
 
 COLUMNS = {
@@ -120,7 +121,8 @@ def _read(db: Database, name: str) -> Rows:
         own, order = f"{table}.{column} = {OF_NAME}", ORDER.get(table, "number")
         query = f"SELECT {columns} FROM {table} WHERE {own} ORDER BY {order}"
         queries.append((query, [storable(name)]))
-    return dict(zip(COLUMNS, db.together(*queries, seconds=SECONDS), strict=True))
+    with bounded(SECONDS):
+        return dict(zip(COLUMNS, db.together(*queries), strict=True))
 
 
 def _write(db: Database, name: str, rows: Rows, before: Rows) -> None:
@@ -135,7 +137,7 @@ def _write(db: Database, name: str, rows: Rows, before: Rows) -> None:
         "session": [(name, *own[1:CONSOLIDATED], done, *own[CONSOLIDATED + 1 :])],
         "consolidated": [(*row, name) for row in marks.values()],
     }
-    with db.transaction(SECONDS):
+    with bounded(SECONDS), db.transaction():
         db.run("DELETE FROM session WHERE name = ?", (name,))
         for table, columns in COLUMNS.items():
             places = ", ".join("?" * len(columns.split(",")))

@@ -50,8 +50,6 @@ class Database(abc.ABC):
     """As errors name it: a file, or a server without a password."""
     rules: TextRules | None
     """How facts are compared and indexed; None where only sessions are used."""
-    patience_seconds: float
-    """How long a statement waits where no other limit is given."""
     is_local: bool
     """Whether it is a file: who has a session open is known, and its conversation is packed at its end."""
 
@@ -62,16 +60,14 @@ class Database(abc.ABC):
         return self.rules
 
     @abc.abstractmethod
-    def transaction(
-        self, seconds: float | None = None, *, is_synced: bool = False
-    ) -> contextlib.AbstractContextManager[None]:
-        """Write all or nothing, within `seconds`; inside another transaction, be a part of it.
+    def transaction(self, *, is_synced: bool = False) -> contextlib.AbstractContextManager[None]:
+        """Write all or nothing; inside another transaction, be a part of it.
 
         One that is synced is on the disk when it ends, and outlives a power cut.
         """
 
     @abc.abstractmethod
-    def together(self, *queries: Query, seconds: float | None = None) -> list[list[Row]]:
+    def together(self, *queries: Query) -> list[list[Row]]:
         """Run statements in one transaction and one round trip, and return the rows of each."""
 
     @abc.abstractmethod
@@ -161,7 +157,6 @@ class Database(abc.ABC):
 class SqliteDatabase(Database):
     """A file, for one thread at a time; other processes have their own connections."""
 
-    patience_seconds = sqlite.BUSY_SECONDS
     is_local = True
 
     def __init__(
@@ -208,9 +203,7 @@ class SqliteDatabase(Database):
             Path(self.path).stat()
 
     @contextlib.contextmanager
-    def transaction(
-        self, seconds: float | None = None, *, is_synced: bool = False
-    ) -> Iterator[None]:
+    def transaction(self, *, is_synced: bool = False) -> Iterator[None]:
         """Write all or nothing; inside another transaction, be a part of it."""
         with self._guarded():
             db = self.connection
@@ -222,20 +215,20 @@ class SqliteDatabase(Database):
             if is_synced:
                 db.execute("PRAGMA synchronous = FULL")
             try:
-                with sqlite.transaction(db, seconds):
+                with sqlite.transaction(db):
                     yield
             finally:
                 if is_synced:
                     db.execute("PRAGMA synchronous = NORMAL")
 
-    def together(self, *queries: Query, seconds: float | None = None) -> list[list[Row]]:
+    def together(self, *queries: Query) -> list[list[Row]]:
         """Run statements, several of them as of one moment."""
         with contextlib.ExitStack() as stack:
             stack.enter_context(self._guarded())
             db = self.connection
             if not db.in_transaction:
                 if not all(sql.lstrip().startswith("SELECT") for sql, _ in queries):
-                    stack.enter_context(self.transaction(seconds))
+                    stack.enter_context(self.transaction())
                 elif len(queries) > 1:
                     db.execute("BEGIN")
                     stack.callback(db.execute, "ROLLBACK")

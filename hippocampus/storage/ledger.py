@@ -23,6 +23,7 @@ from hippocampus.storage import database, packing
 from hippocampus.storage.archive import LINES, Journal, RawList, call_fields, pack
 from hippocampus.storage.content_store import LEVEL, ContentStore, DiskStore, damage
 from hippocampus.storage.database import Database, Query, Row, hold, open_sessions
+from hippocampus.storage.deadline import bounded
 from hippocampus.storage.packing import packed_text, text_of
 
 if TYPE_CHECKING:
@@ -223,8 +224,7 @@ class Ledger:
         """The rows of payloads that the next commit writes."""
         self._fetched: dict[str, list[Row]] = {}
         """Rows that were read with others, until they are asked for."""
-        self._bounded = state.bounded
-        with state.bounded(busy_seconds):
+        with bounded(busy_seconds):
             self._db = state.database()
         self._archived = -1
         """The change up to which the journal has the raw conversation."""
@@ -236,7 +236,7 @@ class Ledger:
             _, found = self._together((BEGIN, begin), self._own())
             self._known, self.mark = self._expected(found)
             if self._db.is_local:
-                with self._timed() as seconds, self._db.transaction(seconds):
+                with self._timed(), self._db.transaction():
                     self._holder = hold(self._db, self._known)
             self._row = self._read_all()
         except BaseException:
@@ -259,22 +259,22 @@ class Ledger:
     # Reading
 
     @contextlib.contextmanager
-    def _timed(self) -> Iterator[float | None]:
-        """Yield the seconds that are left, and take off those that the block waits."""
+    def _timed(self) -> Iterator[None]:
+        """Let a block wait for the seconds that are left, and take off those that it takes."""
         if self._is_closed:
             raise StoreError(CLOSED)
         started = time.monotonic()
         try:
-            with self._bounded(self._left_seconds):
-                yield self._left_seconds
+            with bounded(self._left_seconds):
+                yield
         finally:
             if self._left_seconds is not None:
                 left = self._left_seconds - time.monotonic() + started
                 self._left_seconds = max(0.0, left)
 
     def _together(self, *queries: Query) -> list[list[Row]]:
-        with self._timed() as seconds:
-            return self._db.together(*queries, seconds=seconds)
+        with self._timed():
+            return self._db.together(*queries)
 
     @property
     def _number(self) -> int:
@@ -530,7 +530,7 @@ class Ledger:
             "UPDATE session SET context_load = ?, context_load_tokens = ?"
             " WHERE number = ? AND context_load IS NULL RETURNING number"
         )
-        with self._timed() as seconds, self._db.transaction(seconds):
+        with self._timed(), self._db.transaction():
             if self._db.rows(query, (storable(text).encode(), tokens, self._number)):
                 self._save(records)
         self._fetched.clear()
@@ -540,7 +540,7 @@ class Ledger:
     def consolidated(self, change: int) -> None:
         """Record that everything up to a change is consolidated."""
         query = "UPDATE session SET consolidated = max(consolidated, ?) WHERE number = ?"
-        with self._timed() as seconds, self._db.transaction(seconds):
+        with self._timed(), self._db.transaction():
             self._db.run(query, (change, self._number))
 
     def pack(self, min_bytes: int = 0) -> None:
@@ -551,8 +551,8 @@ class Ledger:
         """
         try:
             if self._db.is_local:
-                with self._timed() as seconds:
-                    pack(self._db, self._number, min_bytes, seconds)
+                with self._timed():
+                    pack(self._db, self._number, min_bytes)
         except packing.DamagedError as damage:
             raise StoreError(f"a conversation cannot be packed: {damage}") from damage
 
@@ -561,8 +561,8 @@ class Ledger:
         holder, self._holder = self._holder, ""
         if holder:
             gone = "DELETE FROM holder WHERE process = ?", (holder,)
-            with contextlib.suppress(StoreError), self._timed() as seconds:
-                self._db.together(gone, seconds=seconds)
+            with contextlib.suppress(StoreError):
+                self._together(gone)
         self._is_closed = True
         self._db.close()
 
@@ -579,7 +579,7 @@ class Ledger:
         payloads, self._waiting = self._waiting, []
         calls, queries = self._calls, [(LINES, (number, journal.last))] if journal else []
         try:
-            with self._timed() as seconds, self._db.transaction(seconds, is_synced=is_synced):
+            with self._timed(), self._db.transaction(is_synced=is_synced):
                 ahead = [] if self._archived == self._seen_changes else queries
                 found, *others = self._db.together((CHANGED, (time.time(), number)), *ahead)
                 changes, encoding = self._expected(found)

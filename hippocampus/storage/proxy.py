@@ -10,6 +10,7 @@ import secrets
 from collections.abc import Sequence
 
 from hippocampus.storage.database import Database
+from hippocampus.storage.deadline import bounded
 
 KEPT_SECONDS = 30 * 86_400.0
 """How long a conversation that sends nothing is recognised."""
@@ -53,7 +54,7 @@ class Conversations:
         """
         db = self._db
         given = {"last": last, "before": before, "has_start": has_start}
-        with db.transaction(self._seconds):
+        with bounded(self._seconds), db.transaction():
             db.lock(before + last)  # of two requests that begin alike, the second sees the first
             db.run("DELETE FROM proxy_conversation WHERE sent < ?", (now - KEPT_SECONDS,))
             found = db.rows(FOUND, given)
@@ -64,7 +65,7 @@ class Conversations:
 
     def keep(self, chain: str, session: str, rounds: str) -> None:
         """Keep the rounds of an answer, as JSON; `chain` ends with that answer."""
-        with self._db.transaction(self._seconds):
+        with bounded(self._seconds), self._db.transaction():
             self._db.run(CHAIN, (chain, session, rounds))
 
     def kept(self, chains: Sequence[str]) -> dict[str, str]:
@@ -73,8 +74,8 @@ class Conversations:
             "SELECT chain, rounds FROM proxy_chain"
             " WHERE rounds IS NOT NULL AND chain IN (SELECT value FROM json_each(?))"
         )
-        [rows] = self._db.together((query, (json.dumps(chains),)), seconds=self._seconds)
-        return dict(rows)
+        with bounded(self._seconds):
+            return dict(self._db.rows(query, (json.dumps(chains),)))
 
     def close(self) -> None:
         """Close the database."""

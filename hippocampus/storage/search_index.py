@@ -16,11 +16,11 @@ from typing import NamedTuple
 
 from hippocampus.entries.text import storable
 from hippocampus.errors import StoreError
+from hippocampus.storage.deadline import bounded
 from hippocampus.storage.migrations import LaterVersionError, Schema, migrated
 from hippocampus.storage.sqlite import (
     FAILURES,
     IN_MEMORY,
-    bounded,
     reading,
     remove_database,
     transaction,
@@ -157,7 +157,7 @@ class Passages:
             if self._db is None:
                 with bounded(BUSY_SECONDS):
                     self._db = _open(self._path)
-                with transaction(self._db, BUSY_SECONDS):
+                with bounded(BUSY_SECONDS), transaction(self._db):
                     new = "INSERT OR IGNORE INTO session (name) VALUES (?)"
                     self._db.execute(new, (self._session,))
                     query = "SELECT number FROM session WHERE name = ?"
@@ -173,7 +173,7 @@ class Passages:
         return db.execute(query, (self._number, entry_id)).fetchone() is not None
 
     def _add(self, db: sqlite3.Connection, entry_id: str, content: Content) -> None:
-        with transaction(db, BUSY_SECONDS):
+        with bounded(BUSY_SECONDS), transaction(db):
             if self._has(db, entry_id):
                 return
             new = "INSERT INTO content (session, entry_id) VALUES (?, ?)"

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import math
 import sqlite3
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import quote
 
 from hippocampus.storage import files
+from hippocampus.storage.deadline import left
 
 FAILURES = (OSError, sqlite3.Error, UnicodeDecodeError)
 """What a damaged file raises; the last where the message of SQLite has damaged bytes in it."""
@@ -23,31 +22,6 @@ MEAN_POLL_SECONDS = 0.003
 IN_MEMORY = ":memory:"
 SHRUNK_PAGES = 64
 """The pages that are given back at once; fewer wait for new rows."""
-
-
-class _Waiting(threading.local):
-    until = math.inf
-    """Until when this thread waits for locks, on the clock of `time.monotonic`."""
-
-
-_WAITING = _Waiting()
-
-
-@contextlib.contextmanager
-def bounded(seconds: float | None) -> Iterator[None]:
-    """Let files that a `with` block opens in this thread be waited for so long at most, all together."""
-    before = _WAITING.until
-    if seconds is not None:
-        _WAITING.until = min(before, time.monotonic() + seconds)
-    try:
-        yield
-    finally:
-        _WAITING.until = before
-
-
-def busy_seconds(most: float = BUSY_SECONDS) -> float:
-    """Return how long to wait for a lock of another process."""
-    return max(0.0, min(most, _WAITING.until - time.monotonic()))
 
 
 def connected(path: Path | str, *, synchronous: str = "NORMAL") -> sqlite3.Connection:
@@ -63,7 +37,7 @@ def connected(path: Path | str, *, synchronous: str = "NORMAL") -> sqlite3.Conne
     if str(path) != IN_MEMORY:
         files.private_folder(Path(path).parent)
         files.create_file(Path(path), _empty_database())
-    seconds = busy_seconds()
+    seconds = left(BUSY_SECONDS)
     db = sqlite3.connect(path, timeout=seconds, isolation_level=None, check_same_thread=False)
     try:
         use_write_ahead_log(db, seconds)
@@ -141,7 +115,7 @@ def wipe(db: sqlite3.Connection) -> None:
 
 
 @contextlib.contextmanager
-def transaction(db: sqlite3.Connection, seconds: float | None = None) -> Iterator[None]:
+def transaction(db: sqlite3.Connection) -> Iterator[None]:
     """Write all statements of the block, or none where anything fails, the commit too.
 
     It waits for other processes with the same chance as each of them. SQLite's own wait grows to a
@@ -149,10 +123,10 @@ def transaction(db: sqlite3.Connection, seconds: float | None = None) -> Iterato
     often, and some time out while others go first again and again.
 
     Raises:
-        sqlite3.Error: the file is full, damaged, or locked for longer than `seconds`, or
-            `BUSY_SECONDS` where that is not given.
+        sqlite3.Error: the file is full, damaged, or locked for longer than `BUSY_SECONDS`, or the limit
+            of this thread.
     """
-    wait = busy_seconds(BUSY_SECONDS if seconds is None else seconds)
+    wait = left(BUSY_SECONDS)
     db.execute("PRAGMA busy_timeout = 0")
     try:
         _repeated(db, "BEGIN IMMEDIATE", wait, pause_by_chance)
@@ -189,7 +163,7 @@ def opened_for_reading(path: Path) -> sqlite3.Connection:
     # changes nothing else; one with pages belongs to a process that runs or has crashed, and stays.
     mode = "ro" if _log_bytes(path) else "rw"
     address = f"file:{quote(str(path))}?mode={mode}"
-    db = sqlite3.connect(address, timeout=busy_seconds(), isolation_level=None, uri=True)
+    db = sqlite3.connect(address, timeout=left(BUSY_SECONDS), isolation_level=None, uri=True)
     db.execute("PRAGMA query_only = 1")
     return db
 

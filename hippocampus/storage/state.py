@@ -17,7 +17,7 @@ from typing import NamedTuple
 from hippocampus.entries.entry import Record, storable
 from hippocampus.entries.origin import ADOPTED, STATE
 from hippocampus.errors import StoreError
-from hippocampus.storage import archive, ledger, sqlite
+from hippocampus.storage import archive, ledger
 from hippocampus.storage.archive import Journal
 from hippocampus.storage.content_store import ContentStore, DiskStore, PayloadRows, opened_store
 from hippocampus.storage.database import Database, ReadOnly, SqliteDatabase
@@ -98,10 +98,6 @@ class StateStore(abc.ABC):
     ) -> Ledger:
         """Open a session, and make it where it does not exist."""
         return Ledger(self, name, journal, busy_seconds)
-
-    @abc.abstractmethod
-    def bounded(self, seconds: float | None) -> contextlib.AbstractContextManager[None]:
-        """Let a `with` block wait in this thread for locks, or for a server, so long at most, all together."""
 
     @abc.abstractmethod
     def caller_key(self) -> bytes:
@@ -202,9 +198,6 @@ class DirectoryState(StateStore):
 
     def reading(self) -> contextlib.closing[ReadOnly]:
         return contextlib.closing(ReadOnly(self.layout.database))
-
-    def bounded(self, seconds: float | None) -> contextlib.AbstractContextManager[None]:
-        return sqlite.bounded(seconds)
 
     def caller_key(self) -> bytes:
         with self.writing() as db, db.transaction():

@@ -26,6 +26,7 @@ from postgres_server import Server, running, wait_for
 
 from hippocampus import Hippocampus, StoreError
 from hippocampus.facts import Facts
+from hippocampus.storage.deadline import bounded
 from hippocampus.storage.state import state_of
 
 KILLS = 8
@@ -260,8 +261,7 @@ def test_housekeeping_takes_a_server_as_it_takes_a_directory(
 def test_facts_are_waited_for_no_longer_than_the_deadline_of_a_turn(tenant: str) -> None:
     with running() as server, opened(server, tenant) as memory:
         memory.facts.remember("I prefer green tea.")
-        state = memory._resources.state
         started = time.monotonic()
-        with server.frozen(), state.bounded(0.25), pytest.raises(StoreError):
+        with server.frozen(), bounded(0.25), pytest.raises(StoreError):
             memory.facts.recall("tea")
         assert time.monotonic() - started < 5.0  # not the patience of a minute

@@ -62,9 +62,6 @@ class PostgresState(StateStore):
     def reading(self) -> contextlib.closing[ServerDatabase]:
         return contextlib.closing(self.database())
 
-    def bounded(self, seconds: float | None) -> contextlib.AbstractContextManager[None]:
-        return self.connections.bounded(seconds)
-
     def caller_key(self) -> bytes:
         """Return the name of the tenant, which a caller does not see."""
         return self.tenant.encode()

@@ -17,6 +17,7 @@ from psycopg import conninfo
 from psycopg_pool import ConnectionPool
 
 from hippocampus.errors import StoreError
+from hippocampus.storage.deadline import left
 from hippocampus.storage.migrations import name_of
 from hippocampus.storage.postgres.schema import SCHEMA, SCRIPTS
 from hippocampus.storage.postgres.statements import Connection, LateError, Statements
@@ -33,12 +34,6 @@ BEGUN = (
     ", true), set_config('jit', 'off', true)",
 )
 """Names the tenant; statements of milliseconds are not worth compiling."""
-
-
-class _Bound(threading.local):
-    """When what a thread asks has to be answered, in monotonic seconds."""
-
-    until = math.inf
 
 
 class Connections:
@@ -65,7 +60,6 @@ class Connections:
         self._starting: threading.Thread | None = None
         self._failure: Exception | None = None
         self._shut_until = -math.inf
-        self._bound = _Bound()
 
     def start(self, seconds: float = START_SECONDS) -> None:
         """Make the tables where they are missing, and open the pool, in a thread that may be left.
@@ -104,27 +98,15 @@ class Connections:
             self._failure = failure
 
     @contextlib.contextmanager
-    def bounded(self, seconds: float | None) -> Iterator[None]:
-        """Let the transactions of a `with` block in this thread take so long at most, all together."""
-        before = self._bound.until
-        self._bound.until = min(
-            before, time.monotonic() + (math.inf if seconds is None else seconds)
-        )
-        try:
-            yield
-        finally:
-            self._bound.until = before
-
-    @contextlib.contextmanager
-    def transaction(self, tenant: str, seconds: float) -> Iterator[Statements]:
+    def transaction(self, tenant: str, patience: float) -> Iterator[Statements]:
         """Yield what takes the statements of a transaction: all of them are written, or none.
 
-        It takes `seconds` at most, and a failure closes the connection.
+        It takes up to the limit of the thread, or `patience` in seconds, and a failure closes the connection.
 
         Raises:
             StoreError: the server did not answer in time, or refused.
         """
-        until = min(time.monotonic() + seconds, self._bound.until)
+        until = time.monotonic() + left(patience)
         if time.monotonic() < self._shut_until:
             raise StoreError(f"{self.name} has failed, and is tried again in a few seconds")
         self.start(until - time.monotonic())

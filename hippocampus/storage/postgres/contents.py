@@ -10,7 +10,9 @@ from hippocampus.entries.entry import content_key
 from hippocampus.errors import StoreError
 from hippocampus.storage.content_store import StoredPayload, packed_payload, unpacked_payload
 from hippocampus.storage.database import Database, Row
+from hippocampus.storage.deadline import bounded
 from hippocampus.storage.objects import MIN_BYTES, Objects
+from hippocampus.storage.postgres.database import ServerDatabase
 
 PUT = """
     INSERT INTO content (key, put_at, packed) VALUES (?, ?, ?)
@@ -23,7 +25,7 @@ GONE = "DELETE FROM content WHERE key = ? AND put_at <= ? RETURNING key"
 class PostgresContents:
     """The payloads of one tenant."""
 
-    def __init__(self, db: Database, tenant: str, objects: Objects | None = None) -> None:
+    def __init__(self, db: ServerDatabase, tenant: str, objects: Objects | None = None) -> None:
         self._db = db
         self._objects = objects
         self._prefix = hashlib.sha256(tenant.encode()).hexdigest()[:32]
@@ -50,7 +52,7 @@ class PostgresContents:
     def put(self, content: bytes) -> str:
         """Store a payload and return its key; again renews its `put_at`."""
         row = self.row_of(content)
-        with self._db.transaction(self.busy_seconds):
+        with bounded(self.busy_seconds), self._db.transaction():
             self.write(self._db, [row])
         return str(row[0])
 
@@ -58,7 +60,8 @@ class PostgresContents:
         """Return the payload of a key, byte for byte, or None; a damaged one is a `StoreError`."""
         query = "SELECT packed FROM content WHERE key = ?"
         seconds = max(self._db.patience_seconds, self.busy_seconds)
-        [found] = self._db.together((query, (key,)), seconds=seconds)
+        with bounded(seconds):
+            found = self._db.rows(query, (key,))
         if not found:
             return None
         packed = found[0][0]

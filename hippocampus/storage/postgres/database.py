@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from hippocampus.storage.database import Database, Query, Row, Values
+from hippocampus.storage.deadline import left
 from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.facts.models import TextRules
 from hippocampus.storage.full_text import counted
@@ -48,22 +49,19 @@ class ServerDatabase(Database):
         self._thread = threading.local()
 
     @property
-    def patience_seconds(self) -> float:  # type: ignore[override]  # that of the connections
-        """Return how long a statement waits where no other limit is given."""
+    def patience_seconds(self) -> float:
+        """Return how long a statement waits in a thread without a limit."""
         return self._connections.patience_seconds
 
     @contextlib.contextmanager
-    def transaction(
-        self, seconds: float | None = None, *, is_synced: bool = False
-    ) -> Iterator[None]:
+    def transaction(self, *, is_synced: bool = False) -> Iterator[None]:
         """Write all or nothing; that of facts comes after other writers of the tenant."""
         del is_synced  # each is
         if self._open is not None:
             yield
             return
-        default = BUSY_SECONDS if self.rules else self.patience_seconds
-        limit = default if seconds is None else seconds
-        with self._guarded(), self._connections.transaction(self._tenant, limit) as db:
+        patience = BUSY_SECONDS if self.rules else self.patience_seconds
+        with self._guarded(), self._connections.transaction(self._tenant, patience) as db:
             self._thread.open = db
             try:
                 if self.rules:  # no row changes between reading and writing
@@ -77,19 +75,17 @@ class ServerDatabase(Database):
         """The open transaction of this thread."""
         return getattr(self._thread, "open", None)
 
-    def together(self, *queries: Query, seconds: float | None = None) -> list[list[Row]]:
+    def together(self, *queries: Query) -> list[list[Row]]:
         """Run statements in one transaction and one round trip, and return the rows of each."""
-        limit = self.patience_seconds if seconds is None else seconds
+        patience = self.patience_seconds
         with self._guarded():
             if (open_ := self._open) is not None:
-                if self.rules:
-                    open_.until = (
-                        time.monotonic() + BUSY_SECONDS
-                    )  # for these statements, not for all
+                if self.rules:  # the limit is for these statements, not for all
+                    open_.until = time.monotonic() + left(BUSY_SECONDS)
                 first = self._send(open_, queries)
                 open_.receive()
             else:
-                with self._connections.transaction(self._tenant, limit) as open_:
+                with self._connections.transaction(self._tenant, patience) as open_:
                     first = self._send(open_, queries)
             return open_.rows[first : first + len(queries)]
 
