@@ -13,10 +13,6 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import filelock
 
 MAX_WAIT_SECONDS = 10.0
 """How long to wait for another process, which holds a lock for milliseconds unless it was stopped."""
@@ -106,11 +102,11 @@ def temporary_folder(name: str) -> Iterator[Path]:
             found = left.lstat()
             is_ours = stat.S_ISDIR(found.st_mode) and os.access(left, os.W_OK)
             if is_ours and time.time() - found.st_mtime > MIN_LEFT_SECONDS:
-                with holding(file_lock(left / LOCK_NAME), 0):
+                with held(left / LOCK_NAME, 0):
                     shutil.rmtree(left, ignore_errors=True)
     with (
         tempfile.TemporaryDirectory(prefix=f"{name}-") as folder,
-        holding(file_lock(Path(folder) / LOCK_NAME)),
+        held(Path(folder) / LOCK_NAME),
     ):
         yield Path(folder)
 
@@ -123,21 +119,10 @@ def held(path: Path, max_seconds: float | None = None) -> Iterator[None]:
         OSError: others hold it for longer than `max_seconds`, or `MAX_WAIT_SECONDS` where that is
             not given; or it is a link.
     """
-    private_folder(path.parent)
-    with holding(file_lock(path), max_seconds):
-        yield
-
-
-def file_lock(path: Path) -> filelock.BaseFileLock:
-    """Return the lock of a file, for `holding` again and again; its folder must exist by then."""
     import filelock  # heavy, and only those who write need it
 
-    return filelock.FileLock(path, mode=0o600, poll_interval=POLL_SECONDS)
-
-
-@contextlib.contextmanager
-def holding(lock: filelock.BaseFileLock, max_seconds: float | None = None) -> Iterator[None]:
-    """Hold a lock as `held` does, waiting for `max_seconds` where that is given."""
+    private_folder(path.parent)
+    lock = filelock.FileLock(path, mode=0o600, poll_interval=POLL_SECONDS)
     seconds = MAX_WAIT_SECONDS if max_seconds is None else max_seconds
     try:
         lock.acquire(seconds)

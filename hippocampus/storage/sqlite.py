@@ -161,7 +161,8 @@ def opened_for_reading(path: Path) -> sqlite3.Connection:
     """
     # A connection that may write removes the log when it is the last to close. Removing an empty log
     # changes nothing else; one with pages belongs to a process that runs or has crashed, and stays.
-    mode = "ro" if _log_bytes(path) else "rw"
+    log = with_logs(path)[1]
+    mode = "ro" if log.exists() and log.stat().st_size else "rw"
     address = f"file:{quote(str(path))}?mode={mode}"
     db = sqlite3.connect(address, timeout=left(BUSY_SECONDS), isolation_level=None, uri=True)
     db.execute("PRAGMA query_only = 1")
@@ -192,24 +193,12 @@ def is_open(path: Path) -> bool:
     return False
 
 
-def _log_bytes(path: Path) -> int:
-    try:
-        return path.with_name(log_name(path.name)).stat().st_size
-    except FileNotFoundError:
-        return 0
-
-
 def with_logs(path: Path) -> tuple[Path, Path, Path]:
     """Return the files of a database: itself, its log and the log's index."""
-    return path, path.with_name(log_name(path.name)), path.with_name(f"{path.name}-shm")
+    return path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")
 
 
 def remove_database(path: Path) -> None:
     """Remove a database with its log."""
     for each in with_logs(path):
         each.unlink(missing_ok=True)
-
-
-def log_name(name: str) -> str:
-    """Return the name of the write-ahead log of a file."""
-    return f"{name}-wal"
