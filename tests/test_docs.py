@@ -257,7 +257,7 @@ def test_the_answer_of_the_loop_survives_whatever_arguments_a_model_writes(
     names: dict[str, Any] = {}
     exec(program.partition("session.close")[0], names)
     session = names["session"]
-    [entry] = [each for each in session.entries() if each.source.type == "list_orders"]
+    [entry] = [each for each in session.entries if each.source.type == "list_orders"]
     for odd in ODD_ARGUMENTS:
         for asked in (odd, {"entry_id": entry.id, **odd}) if isinstance(odd, dict) else (odd,):
             for written in (json.dumps(asked), asked):
@@ -415,7 +415,7 @@ QUICKSTART = TEXTS[ROOT / "docs/quickstart.md"]
 
 def test_the_six_methods_that_return_text_are_in_one_table() -> None:
     table = QUICKSTART.partition("## Which method to call")[2]
-    rows = re.findall(r"^\| `session\.(\w+)\(", table, re.MULTILINE)
+    rows = re.findall(r"^\| `session\.(?:entries\.)?(\w+)\(", table, re.MULTILINE)
     assert sorted(rows) == ["answer", "cached", "content", "handle", "recall", "text"]
 
 

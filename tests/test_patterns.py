@@ -43,7 +43,7 @@ given = json.load(sys.stdin)
 memory = Hippocampus(sys.argv[1], policy=given["policy"])
 with memory.session("s") as session:
     view = session(given["messages"])
-    [entry] = session.entries()
+    [entry] = session.entries
     answers = [session.answer({"entry_id": entry.id, **each}) for each in given["asked"]]
 json.dump([[redacted(each) for each in given["texts"]], view, answers], sys.stdout)
 """
@@ -97,7 +97,7 @@ def test_without_re2_a_session_redacts_and_recalls_the_same(tmp_path: Path) -> N
     memory = Hippocampus(tmp_path / "with", policy=policy)
     with memory.session("s") as session:
         view = session(given["messages"])
-        [entry] = session.entries()
+        [entry] = session.entries
         answers = [session.answer({"entry_id": entry.id, **each}) for each in asked]
     memory.close()
     program = [sys.executable, "-c", WITHOUT_RE2, str(tmp_path / "without")]

@@ -52,7 +52,7 @@ def print_explanation(
             each.entry_id: f"turn {at}: {each.stage}, {each.reason}; saves {each.saves:,} a call"
             for at, each in session.report.decisions()
         }
-        for entry in session.entries():
+        for entry in session.entries:
             sentence = str(explained(entry, turn, policy.exponent, policy.initial_strength))
             reasons[entry.id] = "\n".join(filter(None, [reasons.get(entry.id), sentence]))
         pairs = session.report.view_pairs()

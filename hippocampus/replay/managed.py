@@ -136,9 +136,9 @@ class EntryHistories:
 
     def with_value(self, value: str) -> list[str]:
         """Return the ids of the entries whose content contains a value, oldest first."""
-        for entry in self.session.entries():
+        for entry in self.session.entries:
             if entry.id not in self._texts:
-                self._texts[entry.id] = self.session.text(entry.id)
+                self._texts[entry.id] = self.session.entries.text(entry.id)
         return [entry_id for entry_id, text in self._texts.items() if value in text]
 
     def recover(self, value: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import logging
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -47,6 +48,8 @@ class SessionRun:
     ) -> None:
         """Open nothing yet; the ledger opens when it is first asked for."""
         self.id = session_id
+        self.lock = threading.RLock()
+        """Held by each call of the session."""
         self.info = info
         self.rules = Rules.of_policy(
             session_id, resources.policy, resources.prices, resources.encoding
@@ -394,15 +397,26 @@ class SessionRun:
         return view.joined(self.marker.written(view.write(items, self._handed)))
 
     def save(self, record: Record) -> None:
-        """Write an entry down as it stands after an access, or as the host wants it."""
-        self.state = self.state.with_record(record, self.rules)
-        self.ledger.busy_seconds = self._resources.deadline_seconds
-        self.ledger.save(record)
+        """Write an entry down as it stands after an access, or as the host wants it.
+
+        Raises:
+            StoreError: the ledger cannot be written.
+        """
+        with self.lock:
+            self.state = self.state.with_record(record, self.rules)
+            self.ledger.busy_seconds = self._resources.deadline_seconds
+            self.ledger.save(record)
+
+    def records(self) -> list[Record]:
+        """Return the entries, oldest first, with their texts in the view."""
+        with self.lock:
+            return list(self.state.records.values())
 
     def known(self) -> dict[str, Record]:
         """Return the entries by id, those of other processes too."""
-        records = (*self.ledger.records(), *self.state.records.values())
-        return {record.entry.id: record for record in records}
+        with self.lock:
+            records = (*self.ledger.records(), *self.state.records.values())
+            return {record.entry.id: record for record in records}
 
     def keep_facts(self) -> None:
         """Consolidate what no consolidation has seen, in a thread.

@@ -6,17 +6,14 @@ Law 3 stands here, in `Session.__call__`: whatever fails inside, the loop gets i
 from __future__ import annotations
 
 import functools
-import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from hippocampus import recall
-from hippocampus.entries import adoption
-from hippocampus.entries.decay import accessed
 from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import (
     Decay,
@@ -30,18 +27,17 @@ from hippocampus.entries.entry import (
 )
 from hippocampus.entries.entry import entry_id as make_id
 from hippocampus.entries.origin import StateOrigin
-from hippocampus.errors import RecallError, StoreError
-from hippocampus.formats import json_text, plain, reader
+from hippocampus.errors import StoreError
+from hippocampus.formats import plain, reader
 from hippocampus.formats.conversation import Item, Message, ToolResult
 from hippocampus.formats.reader import Reading
 from hippocampus.formats.usage import cache_miss_of, usage_of
 from hippocampus.models import tokens
 from hippocampus.recall import calls, retrieval
-from hippocampus.recall.lines import MIN_TOKENS
-from hippocampus.session import digest, tool_cache
 from hippocampus.session.billing import Bill, CountedCall
 from hippocampus.session.changes import Change, changes_between, changes_of
 from hippocampus.session.costs import Costs
+from hippocampus.session.entries import SessionEntries
 from hippocampus.session.guard import Guard
 from hippocampus.session.observer import (
     MANAGED,
@@ -53,14 +49,13 @@ from hippocampus.session.observer import (
 )
 from hippocampus.session.payload import Payload
 from hippocampus.session.ports import ConsolidationOutcome
-from hippocampus.session.redactor import redacted_list, redacted_text
+from hippocampus.session.recalls import SessionRecalls
+from hippocampus.session.redactor import redacted_list
 from hippocampus.session.report import Status, figures
 from hippocampus.session.resources import Resources, SessionInfo
 from hippocampus.session.run import SessionRun
 
 LOG = logging.getLogger("hippocampus")
-MAX_RECALL_FACTOR = 4
-"""A model may ask for this many times the tokens that one recall returns by the policy."""
 IMAGES_NOTE = "(its images are not in this text)"
 
 
@@ -89,8 +84,7 @@ class SessionReport:
 
     def records(self) -> list[Record]:
         """Return the entries with what stands in the view for them, oldest first."""
-        with self._lock:
-            return list(self._run.state.records.values())
+        return self._run.records()
 
     def payloads(self) -> list[Payload]:
         """Return everything that may leave the view, in full or as an entry, oldest first."""
@@ -115,9 +109,9 @@ class Session:
         """Open the ledger of a session, where that is possible; made by `Hippocampus.session` alone."""
         self.id = session_id
         self._resources = resources
-        self._lock = threading.RLock()
         self._guard = Guard(session_id, resources.disk_problems)
         self._run = SessionRun(session_id, resources, info, self._guard)
+        self._lock = self._run.lock
         self.report = SessionReport(self._run, self._guard, self._lock)
         """Its rows, and how its calls ended."""
         self._is_closed = False
@@ -136,17 +130,10 @@ class Session:
         self._bill = Bill(resources.prices)
         self._memory_calls: Mapping[str, Callable[[str], str]] = {}
         """By name the tools of long-term memory that were offered to the model."""
-        refetching = retrieval.Refetching(
-            resources.policy,
-            resources.sources,
-            self.report.records,
-            self._redacted,
-            self._add_version,
-        )
-        self._retrieval = retrieval.Retrieval(
-            resources.state, session_id, resources.store, refetching, self._decode
-        )
-        resources.open_files.use(self._rest)
+        self._recalls = SessionRecalls(self._run, resources, self._begin, self._report_recall)
+        self.entries = SessionEntries(self._run, resources, self._recalls)
+        """The entries that left the view, oldest first."""
+        self._begin()
         try:
             self._run.open()
         except StoreError as failure:  # law 3: an agent that restarts starts
@@ -207,7 +194,7 @@ class Session:
     ) -> tuple[list[Any], bool]:
         """Return what to send for a list, and whether it is the view of a turn."""
         given: Any = items
-        self._resources.open_files.use(self._rest)
+        self._begin()
         started, costs = time.perf_counter(), self._run.state.costs
 
         def taken() -> tuple[list[Any], bool]:
@@ -273,6 +260,14 @@ class Session:
         form = reading.adapter.NAME if reading.items else ""
         return ReportSource(self.id, self._run.info.agent, self._resources.prices.name, form)
 
+    def _begin(self) -> None:
+        """Note that the session uses its files."""
+        self._resources.open_files.use(self._rest)
+
+    def _report_recall(self, outcome: str, seconds: float) -> None:
+        report = ToolReport(self._origin(), recall.TOOL_NAME, seconds, outcome)
+        self._report(lambda observer: observer.tool(report))
+
     def _report_view(self, seconds: float, before: Costs) -> None:
         if not self._resources.observers:
             return
@@ -290,28 +285,6 @@ class Session:
         self._report(lambda observer: observer.view(report))
 
     # What comes back
-
-    def _decode(self, record: Record, content: bytes) -> str:
-        """Return the text of a payload as the model reads it."""
-        if record.form == "messages":
-            items = json.loads(content.decode("utf-8", "surrogatepass"))
-            return self._redacted(record, digest.transcript(reader.read(items)))
-        return self._redacted(record, retrieval.text_in(record, content))
-
-    def _redacted(self, record: Record, text: str) -> str:
-        return redacted_text(record, text, self._resources.policy)
-
-    def _add_version(self, record: Record, text: str) -> Record:
-        """Store a newer text of an entry's source as an entry of its own, linked to it."""
-        prices, encoding = self._resources.prices, self._resources.encoding
-        with self._lock:
-            turn, is_taken = self._run.state.history.turn, self._run.state.ids.__contains__
-            mark = self._run.ledger.mark
-            newer = retrieval.version(mark, self.id, record, text, turn, prices, encoding, is_taken)
-            self._resources.store.put(text.encode("utf-8", "surrogatepass"))
-            self._save(newer)
-            self._save(retrieval.linked(record, newer))
-        return newer
 
     def tools(
         self, format_name: str, name: str = recall.TOOL_NAME, *, memory: bool = False
@@ -380,7 +353,7 @@ class Session:
         call = calls.read_call("", {"entry_id": entry_id, **selectors, **counts})
         if call.problem is not None:
             raise call.problem
-        return self._taken(call, call.max_tokens or self._resources.policy.recall_tokens)
+        return self._recalls.slice(call, call.max_tokens or self._resources.policy.recall_tokens)
 
     def answer(self, arguments: str | Mapping[str, Any]) -> str:
         """Return the answer to a call of `recall`, whatever its arguments: a slice, or why not.
@@ -392,57 +365,7 @@ class Session:
 
     def tool_result(self, call_id: str, arguments: str | Mapping[str, Any]) -> ToolResult:
         """Return the answer to a call of `recall` with the image blocks of the entry that it names."""
-        call = calls.written(call_id, arguments)
-        text, failed = retrieval.answer(call, self._serve)
-        return ToolResult(call_id, text, failed, images=self._images(call))
-
-    def _taken(self, call: calls.RecallCall, bound: int) -> str:
-        """Return what a recall brings, and report it."""
-        started, before = time.perf_counter(), dict(self._retrieval.outcomes)
-        outcome = "failed"
-        try:
-            self._resources.open_files.use(self._rest)
-            if call.entry_id is None:
-                found = self._search(call.request.query or call.request.pattern, bound)
-            else:
-                record = self._record_of(call.entry_id)
-                room = self._room_tokens(record, bound)
-                found = self._retrieval.slice(record, call.request, room)
-                self._accessed([record])
-            outcome = "done"
-        finally:
-            after = self._retrieval.outcomes
-            outcome = next((name for name in after if after[name] > before[name]), outcome)
-            report = ToolReport(
-                self._origin(), recall.TOOL_NAME, time.perf_counter() - started, outcome
-            )
-            self._report(lambda observer: observer.tool(report))
-        return found
-
-    def _room_tokens(self, record: Record, bound: int) -> int:
-        """Return how many tokens a recall may have: none passes the model's window."""
-        window_tokens = self._resources.prices.window_tokens
-        if not window_tokens:
-            return bound
-        with self._lock:
-            room = window_tokens - self._run.state.view.shown_total
-        if room < min(bound, MIN_TOKENS):
-            raise calls.too_large(record, min(bound, record.tokens), max(0, room))
-        return min(bound, room)
-
-    def _search(self, query: str | None, bound: int) -> str:
-        """Return the best lines of every stored payload; the words of a pattern are a query too."""
-        if not query:
-            raise RecallError("bad_request", "name an entry_id, or a query to search everything")
-        every = self._known()
-        stale = retrieval.replaced(every.values())
-        known = {entry_id: record for entry_id, record in every.items() if entry_id not in stale}
-        with self._lock:
-            texts = [text for each in self._run.state.view.shown for text in each.texts()]
-        shown = set().union(*map(recall.names_in, texts))
-        text, entry_ids = self._retrieval.search(query, known, bound, shown)
-        self._accessed([known[entry_id] for entry_id in entry_ids if entry_id in known])
-        return text
+        return self._recalls.answer(calls.written(call_id, arguments))
 
     def handle(self, items: Iterable[Any]) -> list[Item]:
         """Return the messages to append that answer the recalls pending at the end of a list.
@@ -456,26 +379,11 @@ class Session:
         """
         return retrieval.handle(
             plain.plain(plain.listed(items)),
-            self._serve,
-            self._images,
+            self._recalls.serve,
+            self._recalls.images,
             self._run.rules.recall_name,
             self._memory_calls,
         )
-
-    def _images(self, call: calls.RecallCall) -> tuple[Item, ...]:
-        """Return the image blocks of the entry that a recall requests as a whole."""
-        if call.request != recall.Request():
-            return ()
-        try:
-            record = self._record_of(call.entry_id or "")
-            has_blocks = record.form == "blocks"
-            return retrieval.images_in(self._retrieval.original(record)) if has_blocks else ()
-        except (RecallError, StoreError):
-            return ()
-
-    def _serve(self, call: calls.RecallCall) -> str:
-        usual = self._resources.policy.recall_tokens
-        return self._taken(call, min(call.max_tokens or usual, MAX_RECALL_FACTOR * usual))
 
     def cached(self, call: Mapping[str, Any]) -> Any:
         """Return the stored result of a call that was made before, or nothing where it may differ.
@@ -490,87 +398,9 @@ class Session:
         Raises:
             ValueError: the call names no tool.
         """
-        wanted = tool_cache.asked(call)
-        with self._lock:
-            record = tool_cache.newest(self._run.state.records.values(), wanted)
-            said = list(self._run.state.history.raw)
-        if record is None or tool_cache.is_overtaken(record, said, wanted):
-            return None
-        current = self._retrieval.is_current(record)
-        if current is False or (current is None and tool_cache.has_changed_before(said, wanted)):
-            return None
-        try:
-            found = self.content(record.entry.id)
-        except RecallError:
-            return None
-        self._accessed([record])
-        return found
-
-    def _accessed(self, records: Sequence[Record]) -> None:
-        """Bring the strength of entries back, which a recall has returned."""
-        with self._lock:
-            turn = self._run.state.history.turn
-            try:
-                for record in records:
-                    self._save(replace(record, entry=accessed(record.entry, turn)))
-            except (
-                StoreError
-            ) as failure:  # the content was found; that counts more than its strength
-                LOG.warning("session %s: access not written down: %s", self.id, failure)
-
-    def content(self, entry_id: str) -> Any:
-        """Return the whole content of an entry exactly as the message list held it.
-
-        Raises:
-            RecallError: nothing can be served; `reason` has the cause.
-        """
-        record = self._record_of(entry_id)
-        original = self._retrieval.original(record).decode("utf-8", "surrogatepass")
-        return original if record.form == "text" else json_text.read_exactly(original)
-
-    def text(self, entry_id: str) -> str:
-        """Return the whole text of an entry's content as the model would read it.
-
-        Raises:
-            RecallError: nothing can be served; `reason` has the cause.
-        """
-        return self._retrieval.text(self._record_of(entry_id))
-
-    def _known(self) -> dict[str, Record]:
-        """Return the entries by id, those of other processes too."""
-        with self._lock:
-            return self._run.known()
-
-    def _record_of(self, entry_id: str) -> Record:
-        known = {record.entry.id: record for record in self.report.records()}
-        if entry_id not in known:  # another process may have stored it
-            known = self._known()
-        return self._retrieval.record_of(entry_id, known)
-
-    def _save(self, record: Record) -> None:
-        """Write an entry down as it stands after an access, or as the host wants it.
-
-        Raises:
-            StoreError: the ledger cannot be written.
-        """
-        with self._lock:
-            self._run.state = self._run.state.with_record(record, self._run.rules)
-            self._run.ledger.save(record)
+        return self._recalls.cached(call)
 
     # What the host declares
-
-    def pin(self, entry_id: str) -> None:
-        """Keep an entry as it stands: it does not fade any more, and it outlives the session.
-
-        Raises:
-            RecallError: there is no such entry.
-        """
-        with self._lock:
-            record = self._record_of(entry_id)
-            modifiers = replace(record.entry.modifiers, priority="critical", encoding="manual")
-            lifecycle = replace(record.entry.lifecycle, persist=True)
-            pinned = replace(record.entry, modifiers=modifiers, lifecycle=lifecycle)
-            self._save(replace(record, entry=pinned))
 
     def state(self, text: str) -> str:
         """Note the state of the task, such as `deploying to staging`; return its entry's id.
@@ -597,16 +427,12 @@ class Session:
                 lifecycle=Lifecycle(created=turn),
             )
             weight = tokens.count(text, self._resources.encoding)
-            self._save(
+            self._run.save(
                 Record(entry, origin, content, "text", "state", "", "", weight, Stage.FULL, "")
             )
             return entry.id
 
     # Reports
-
-    def entries(self) -> list[Entry]:
-        """Return the entries that left the view, oldest first."""
-        return [record.entry for record in self.report.records()]
 
     def status(self) -> Status:
         """Return the live figures of the session."""
@@ -617,7 +443,7 @@ class Session:
                 "raw": self._guard.raw_calls,
                 "problem": self._guard.problem,
                 **figures(self._run.state, self._run.rules),
-                "recalls": dict(self._retrieval.outcomes),
+                "recalls": dict(self._recalls.retrieval.outcomes),
                 "billed": self._bill.figures() if self._bill.calls else None,
             }
 
@@ -685,23 +511,6 @@ class Session:
             if self._guard.run(work, lambda: False, "the list as it ended is not taken in"):
                 break
 
-    def adopt(self, entry_id: str) -> None:
-        """Take over an entry of another session of this memory, so that it can be recalled here.
-
-        Raises:
-            RecallError: no session has an entry of that id, or its content is gone.
-        """
-        with self._lock:
-            if entry_id in self._known():
-                return
-            found = self._resources.state.entry_of(entry_id)
-            if found is None:
-                self._record_of(entry_id)
-                return
-            owner, record = found
-            self._retrieval.original(record)
-            self._save(adoption.adopted(record, owner, self._run.state.history.turn))
-
     def close(self, messages: Iterable[Any] | None = None) -> None:
         """End the session; the same id opens it again.
 
@@ -718,7 +527,7 @@ class Session:
                 self._end(messages)
                 # What fails is finished at the next start.
                 self._guard.run(self._run.keep_facts, lambda: None, "not consolidated")
-                self._retrieval.close()
+                self._recalls.retrieval.close()
                 self._run.close(is_end=True)
 
     def release(self) -> None:
@@ -729,7 +538,7 @@ class Session:
         with self._lock:
             if not self._is_closed:
                 self._is_closed = self._guard.is_quiet = True
-                self._retrieval.close()
+                self._recalls.retrieval.close()
                 self._run.close(is_end=False)
 
     def _rest(self) -> bool:
@@ -738,7 +547,7 @@ class Session:
             return False
         try:
             if not self._is_closed:
-                self._retrieval.close()
+                self._recalls.retrieval.close()
                 self._run.rest()
         finally:
             self._lock.release()

@@ -71,16 +71,18 @@ def hidden_uses(recording: Recording) -> Iterator[Use]:
 
 def about(session, entry_id: str) -> Content:
     record = next(each for each in session.report.records() if each.entry.id == entry_id)
-    return content(session.text(entry_id), f"{record.tool} {record.arguments}")
+    return content(session.entries.text(entry_id), f"{record.tool} {record.arguments}")
 
 
 def ask(session, index: Passages, value: str, said: Message, view: list[Message]) -> Use:
-    records = [each for each in session.report.records() if value in session.text(each.entry.id)]
+    records = [
+        each for each in session.report.records() if value in session.entries.text(each.entry.id)
+    ]
     if not records:
         return Use("nowhere", "", value, False, 0, False, "in no entry")
     try:
         found = recall.take(
-            session.text(records[0].entry.id),
+            session.entries.text(records[0].entry.id),
             recall.Request(pattern=re2.escape(value)),
             PATTERN_TOKENS,
         )
@@ -90,7 +92,7 @@ def ask(session, index: Passages, value: str, said: Message, view: list[Message]
     query = " ".join(f"{part.tool} {part.text}" for part in said.parts).replace(value, " ")
     known = set().union(*(names_in(text) for message in view for text in message.texts()))
     try:
-        searched = recall.search(index, query, QUERY_TOKENS, ids, session.text, known)
+        searched = recall.search(index, query, QUERY_TOKENS, ids, session.entries.text, known)
     except RecallError as told:
         searched = str(told)
     return Use(
@@ -104,7 +106,7 @@ def lack(session, index: Passages, query: str, ids: list[str], value: str) -> st
     if len(query.split()) < 12:
         return "the message says nothing but the value"
     for rank, hit in enumerate(index.search(terms(query), ids, 60)):
-        lines = recall.pages(session.text(hit.entry_id))[hit.first - 1 : hit.last]
+        lines = recall.pages(session.entries.text(hit.entry_id))[hit.first - 1 : hit.last]
         if value in "\n".join(lines):
             return f"its passage is number {rank}, its line too weak"
     return "its passage is not among the best 60"

@@ -136,8 +136,8 @@ def test_every_command_uses_the_store_that_the_environment_names(
     memory = Hippocampus(state, policy=EAGER)
     with contextlib.closing(memory), memory.session("s") as session:
         session(reading(2))
-        [entry, *_] = session.entries()
-        content = session.text(entry.id)
+        [entry, *_] = session.entries
+        content = session.entries.text(entry.id)
     assert not (state / "contents").exists()
     assert hippocampus("store", "show", state, entry.id).output.rstrip("\n") == content.rstrip("\n")
     assert hippocampus("doctor", state).exit_code == 0

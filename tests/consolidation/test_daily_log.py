@@ -84,7 +84,7 @@ def test_a_content_of_another_session_is_not_told_as_put_away(tmp_path: Path) ->
     memory = Hippocampus(tmp_path, policy=EAGER)
     with memory.session("s") as owner, memory.session("t") as other:
         owner(reading(1))
-        [entry] = owner.entries()
-        other.adopt(entry.id)
+        [entry] = owner.entries
+        other.entries.adopt(entry.id)
         assert daily_log.activity(other.report.records(), None) == []
     memory.close()

@@ -50,7 +50,7 @@ def lived(state: Path, names: list[str], rounds: int = 2) -> dict[str, list[str]
     for number, name in enumerate(names):
         with memory.session(name) as session, no_fallback():
             session(reading(rounds, start=100 * number))
-            ids[name] = [entry.id for entry in session.entries()]
+            ids[name] = [entry.id for entry in session.entries]
     memory.close()
     aged(state, names)
     return ids
@@ -69,7 +69,7 @@ def recalled(state: Path, name: str, entry_id: str) -> str:
     memory = Hippocampus(state, policy=EAGER)
     try:
         with memory.session(name) as session:
-            return session.text(entry_id)
+            return session.entries.text(entry_id)
     except RecallError as told:
         return f"{told.reason}: {told.rule} {told.when[:4]}"
     finally:
@@ -136,8 +136,8 @@ def test_pins_and_what_a_fact_refers_to_stay(tmp_path: Path, facts: Facts) -> No
     memory = Hippocampus(tmp_path, policy=EAGER)
     with memory.session("one") as session:
         session(reading(3))
-        pinned, told, free = (entry.id for entry in session.entries())
-        session.pin(pinned)
+        pinned, told, free = (entry.id for entry in session.entries)
+        session.entries.pin(pinned)
     memory.close()
     factual.remember_many(facts, [Item("The row is 7.", origin=Origin("one", 2, told, "user"))])
     lived(tmp_path, ["two", "three", "four"])
@@ -153,7 +153,7 @@ def test_a_content_stays_while_one_session_needs_it(tmp_path: Path) -> None:
     for name in ("one", "two", "three"):
         with memory.session(name) as session:
             session(reading(1, start=5))  # the same content in each
-            [entry] = session.entries()
+            [entry] = session.entries
     memory.close()
     aged(tmp_path, ["one", "two", "three"])
     assert run(tmp_path, apply=True).contents_pruned == 0
@@ -212,7 +212,7 @@ def test_a_content_used_in_several_sessions_becomes_a_fact(tmp_path: Path, facts
     for name in names[:2]:
         with memory.session(name) as session:
             session(reading(1, start=5))
-            [entry] = session.entries()
+            [entry] = session.entries
             session([*reading(1, start=5), {"role": "assistant", "content": "ok"}])
             session.recall(entry.id, head=1)
     memory.close()
@@ -311,8 +311,8 @@ print("ready", flush=True)
 with memory.session("running") as session, no_fallback():
     for end in range(2, len(items) + 1, 2):
         session(items[:end])
-    for entry, item in zip(session.entries(), items[1::2], strict=True):
-        assert session.content(entry.id) == item["content"]
+    for entry, item in zip(session.entries, items[1::2], strict=True):
+        assert session.entries.content(entry.id) == item["content"]
 """
 
 

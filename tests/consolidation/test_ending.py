@@ -51,7 +51,7 @@ def test_the_last_answer_and_what_follows_is_kept_without_another_call(make: Mak
     assert ("event", "assistant", "There is a red lamp.") in current(memory)
     [claim] = memory.facts.memories(kind="fact")
     assert claim.content == "Never call me before noon, please."
-    [entry] = [each for each in memory.session("s").entries() if each.type == "message"]
+    [entry] = [each for each in memory.session("s").entries if each.type == "message"]
     assert claim.origin.entry_id == entry.id
     assert memory.unconsolidated() == []
 

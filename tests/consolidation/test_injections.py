@@ -176,6 +176,6 @@ def test_entries_of_attacked_sessions_have_no_priority_and_do_not_persist(
 ) -> None:
     for number in range(0, len(INJECTIONS), 7):
         with memory.session(f"s{number}") as session:
-            for entry in session.entries():
+            for entry in session.entries:
                 assert entry.modifiers.priority == "normal"
                 assert not entry.lifecycle.persist

@@ -110,12 +110,12 @@ def test_every_claim_names_its_session_turn_and_entry(make: Make) -> None:
     memory = make()
     with memory.session("where") as session:
         session([user("hi"), assistant("Hello."), user("Never deploy on a Friday, please.")])
-        (entry,) = [each for each in session.entries() if each.type == "message"]
+        (entry,) = [each for each in session.entries if each.type == "message"]
     (claim,) = memory.facts.memories(kind="fact")
     assert (claim.origin.session, claim.origin.turn) == ("where", 1)
     assert (claim.origin.entry_id, claim.origin.role) == (entry.id, "user")
     with memory.session("where") as session:
-        assert session.text(claim.origin.entry_id) == "Never deploy on a Friday, please."
+        assert session.entries.text(claim.origin.entry_id) == "Never deploy on a Friday, please."
 
 
 def test_a_failed_call_leaves_no_memory(make: Make) -> None:
@@ -136,8 +136,8 @@ def test_a_state_and_a_pinned_result_are_kept_as_notes(make: Make) -> None:
     rows = "\n".join(f"order_{number:04d} {number}.50 EUR" for number in range(400))
     with memory.session("s") as session:
         session([user("List the orders."), *call("1", "list_orders", '{"page": 1}', rows)])
-        (entry,) = [each for each in session.entries() if each.type == "tool_result"]
-        session.pin(entry.id)
+        (entry,) = [each for each in session.entries if each.type == "tool_result"]
+        session.entries.pin(entry.id)
         session.state("deploying the shop to staging")
     notes = {each.origin.role: each for each in memory.facts.memories() if each.type == "note"}
     assert notes["host"].content == "deploying the shop to staging"

@@ -37,7 +37,7 @@ def earlier(memory: Hippocampus, name: str = "earlier") -> str:
             ]
         )
         session.state("checking the lamp orders")
-        (entry,) = [each for each in session.entries() if each.type == "tool_result"]
+        (entry,) = [each for each in session.entries if each.type == "tool_result"]
         return entry.id
 
 
@@ -135,7 +135,7 @@ def test_it_holds_what_fits_the_first_message_and_what_was_put_away(make: Make) 
         assert f"[{entry_id} · list_orders · earlier session" in text
         assert "order_0003" not in text
         assert "order_0003" in session.recall(entry_id, pattern="order_0003")
-        assert session.content(entry_id) == ROWS
+        assert session.entries.content(entry_id) == ROWS
         assert "order_0003" in session.recall(query="order_0003")
 
 
@@ -144,10 +144,10 @@ def test_memories_are_entries_that_fade_slowly(make: Make) -> None:
     earlier(memory)
     with memory.session("new") as session:
         session([user("What do lamps cost in euros?")])
-        retrieved = [each for each in session.entries() if each.type == "memory"]
+        retrieved = [each for each in session.entries if each.type == "memory"]
         assert retrieved
         assert {each.decay.rate for each in retrieved} == {0.01}
-        assert session.text(retrieved[0].id) == "I prefer prices in euros."
+        assert session.entries.text(retrieved[0].id) == "I prefer prices in euros."
     assert memory.facts.memories(kind="fact")[0].encounters == 1
 
 
@@ -239,18 +239,18 @@ def test_one_agent_hands_an_entry_to_another(make: Make) -> None:
         with pytest.raises(RecallError) as failure:
             session.recall(entry_id)
         assert failure.value.reason == "other_session"
-        session.adopt(entry_id)
+        session.entries.adopt(entry_id)
         assert "order_0007" in session.recall(entry_id, pattern="order_0007")
-        session.adopt(entry_id)
+        session.entries.adopt(entry_id)
     with make().session("other") as session:
-        assert session.content(entry_id) == ROWS
-        assert [each.id for each in session.entries()].count(entry_id) == 1
+        assert session.entries.content(entry_id) == ROWS
+        assert [each.id for each in session.entries].count(entry_id) == 1
     assert all("list_orders" not in each.content for each in memory.facts.memories(agent="writer"))
 
 
 def test_an_entry_that_nobody_has_cannot_be_adopted(make: Make) -> None:
     with make().session("s") as session, pytest.raises(RecallError) as failure:
-        session.adopt("nosuchid")
+        session.entries.adopt("nosuchid")
     assert failure.value.reason == "never_existed"
 
 

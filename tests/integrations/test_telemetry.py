@@ -63,7 +63,7 @@ def test_spans_and_metrics_have_the_figures_of_the_session(tmp_path: Path) -> No
     session([{"nothing": 5}])  # no list of any format
     session(reading(3))
     session.billed({"usage": {**USAGE, "output_tokens": 20}})
-    [entry, *_] = session.entries()
+    [entry, *_] = session.entries
     session.recall(entry.id, head=1)
     with pytest.raises(RecallError):
         session.recall("nosuchid")
@@ -116,7 +116,7 @@ def test_calls_of_the_mcp_server_are_spans(tmp_path: Path) -> None:
     tools = mcp_server.Tools(DirectoryState(StateDir(tmp_path)), memory, facts)
     with memory.session("one") as session:
         session(reading(2))
-        [entry, *_] = session.entries()
+        [entry, *_] = session.entries
 
     async def call() -> None:
         async with Client(mcp_server.server(tools)) as client:

@@ -46,7 +46,7 @@ def recall_all(script: Script, folder: Path, policy: Path, number: int, view: li
     shown = [text for message in read(view) for text in message.texts()]
     missing = hidden(script.uses[number], shown)
     with memory.session("s") as session:
-        texts = {entry.id: session.text(entry.id) for entry in session.entries()}
+        texts = {entry.id: session.entries.text(entry.id) for entry in session.entries}
         for value in missing:
             holder = next(entry_id for entry_id, text in texts.items() if value in text)
             assert value in session.recall(holder, pattern=re2.escape(value)), value

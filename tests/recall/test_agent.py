@@ -134,7 +134,7 @@ def test_the_view_stays_bounded_while_an_agent_recalls(format_name: str, tmp_pat
             *own_result(format_name, "call_0_0", ROWS),
         ]
         session(items)
-        session.entry_id = session.entries()[0].id
+        session.entry_id = session.entries[0].id
         items = converse(format_name, session, items)
         view = session(items)
         assert unpaired(read(view)) == []

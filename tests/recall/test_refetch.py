@@ -51,7 +51,7 @@ class Work:
         self.open()
         with no_fallback():
             self.session(self.items)
-        [self.entry_id] = [e.id for e in self.session.entries() if e.source.type == "read"][:1]
+        [self.entry_id] = [e.id for e in self.session.entries if e.source.type == "read"][:1]
 
     def open(self) -> None:
         self.memory = Hippocampus(self.folder / "state", policy=policy(self.source))
@@ -100,9 +100,9 @@ def test_a_changed_file_is_stale_and_both_versions_come_back(work: Work) -> None
     assert note.startswith("(stale: ")
     assert newer in note
     assert found == "124: value_123 = 861"
-    assert work.session.text(work.entry_id) == TEXT
-    assert work.session.text(newer) == CHANGED
-    by_id = {entry.id: entry for entry in work.session.entries()}
+    assert work.session.entries.text(work.entry_id) == TEXT
+    assert work.session.entries.text(newer) == CHANGED
+    by_id = {entry.id: entry for entry in work.session.entries}
     assert newer in by_id[work.entry_id].modifiers.associations
     assert work.entry_id in by_id[newer].modifiers.associations
 
@@ -114,7 +114,7 @@ def test_a_stale_entry_stays_stale_after_a_restart(work: Work) -> None:
     work.open()
     assert newer in work.session.recall(work.entry_id, head=1)
     assert work.session.recall(newer, head=124).endswith("862")
-    assert work.session.text(work.entry_id) == TEXT
+    assert work.session.entries.text(work.entry_id) == TEXT
 
 
 def test_what_changes_again_is_an_entry_again_and_the_first_points_to_the_last(work: Work) -> None:
@@ -157,7 +157,7 @@ def test_no_turn_asks_a_source(tmp_path: Path) -> None:
         session(conversation("a.py"))
         session([*conversation("a.py"), {"role": "user", "content": "and value_123?"}])
         assert asked == []
-        session.recall(session.entries()[0].id, head=1)
+        session.recall(session.entries[0].id, head=1)
         assert asked == ["read"]
     made.close()
 
@@ -191,7 +191,7 @@ def test_without_both_the_summary_serves_with_a_stale_mark(work: Work) -> None:
     work.path.unlink()
     work.forget_the_copy()
     told = work.session.recall(work.entry_id, pattern="value_123")
-    summary = next(e.summary for e in work.session.entries() if e.id == work.entry_id)
+    summary = next(e.summary for e in work.session.entries if e.id == work.entry_id)
     assert told.split("\n")[0] == summary
     assert "stale" in told
     assert work.session.status()["recalls"] == {"full": 0, "partial": 1, "failed": 0}
@@ -268,10 +268,10 @@ def test_what_a_rule_takes_out_of_the_original_does_not_come_back_live(tmp_path:
     made.repeatable("read")(lambda path: CHANGED)
     with made.session("s") as session, no_fallback():
         session(conversation("a.py"))
-        entry_id = session.entries()[0].id
+        entry_id = session.entries[0].id
         with pytest.raises(RecallError) as told:
             session.recall(entry_id, pattern="value_1")
-        assert "value_2" not in session.text(newer_id(told.value))
+        assert "value_2" not in session.entries.text(newer_id(told.value))
     made.close()
 
 
@@ -292,7 +292,7 @@ def test_a_recall_leaves_room_in_the_models_window(tmp_path: Path) -> None:
     made = Hippocampus(tmp_path, policy=EAGER, prices=prices)
     with made.session("s") as session, no_fallback():
         session(conversation("a.py"))
-        entry_id = session.entries()[0].id
+        entry_id = session.entries[0].id
         free = 600 - session.status()["sent_tokens"]
         assert 64 < free < 600
         assert "left out" in session.recall(entry_id, lines=(1, 300), max_tokens=2_000)

@@ -25,7 +25,7 @@ def test_a_mention_of_an_entry_stands_in_the_ledger(tmp_path: Path) -> None:
         ]
         session(messages)
     again = memory.session("s")
-    (entry,) = again.entries()
+    (entry,) = again.entries
     assert entry.decay.last_access == entry.lifecycle.created + 1
     again.close()
     memory.close()

@@ -174,7 +174,7 @@ def test_sessions_by_their_id_stay_open_and_bounded(
         assert [memory.view(f"s{n}", items) for n in range(5)] == views
         with memory.using("s0") as one, memory.using("s1"), memory.using("s2"), memory.using("s0"):
             assert len(memory._open_sessions._sessions) >= 3
-            assert "row_7" in memory.answer("s0", {"entry_id": one.entries()[0].id})
+            assert "row_7" in memory.answer("s0", {"entry_id": one.entries[0].id})
             assert asyncio.run(memory.aanswer("s1", "{}")).startswith("recall failed")
     memory.close()
     assert memory._open_sessions._sessions == {}

@@ -144,8 +144,8 @@ def test_a_digest_gives_back_what_it_stands_for(tmp_path: Path) -> None:
         assert digests
         for record in digests:
             told = items[record.origin.start : record.origin.end]
-            assert session.content(record.entry.id) == told
-            assert session.text(record.entry.id) == transcript(read(told))
+            assert session.entries.content(record.entry.id) == told
+            assert session.entries.text(record.entry.id) == transcript(read(told))
         assert "door_3 " in session.recall(digests[-1].entry.id, pattern="door_3 ")
     memory.close()
 
@@ -242,7 +242,7 @@ def test_reading_under_a_budget_recalls_every_row(tmp_path: Path) -> None:
         for end in range(1, len(items) + 1):
             session(items[:end])
         for record in session.report.records():
-            assert session.content(record.entry.id)
+            assert session.entries.content(record.entry.id)
     memory.close()
 
 
@@ -279,7 +279,7 @@ def test_where_the_user_s_words_do_not_fit_digests_tell_them(tmp_path: Path) -> 
             assert view[0] == items[0]
             assert view[-1] == items[end - 1]
         digests = [record for record in session.report.records() if record.kind == "digest"]
-        told = "\n".join(session.text(record.entry.id) for record in digests)
+        told = "\n".join(session.entries.text(record.entry.id) for record in digests)
         assert all(str(item["content"]) in told for item in items[1:100])
     memory.close()
 

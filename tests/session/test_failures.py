@@ -69,7 +69,7 @@ def test_a_deeply_nested_payload_switches_no_memory_off(
             view = session(items[:end])
         assert len(json.dumps(view)) < len(json.dumps(items)) / 2
         assert session.report.failures == 0
-        for entry in session.entries():
+        for entry in session.entries:
             session.answer({"entry_id": entry.id, "path": "$.d.d"})
     memory.close()
 
@@ -122,7 +122,7 @@ def test_a_ledger_that_another_process_holds_delays_and_changes_nothing(
         assert session(items) == items
         [record] = session.report.records()
         assert session.recall(record.entry.id, head=1)
-        assert session.content(record.entry.id) == items[2]["content"]
+        assert session.entries.content(record.entry.id) == items[2]["content"]
         other.execute("ROLLBACK")
         other.close()
         with no_fallback():
@@ -180,7 +180,7 @@ def test_a_store_that_cannot_be_written_sends_everything(tmp_path: Path) -> None
                                   " BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END")  # fmt: skip
         items = reading(1)
         assert session(items) == items
-        assert session.entries() == []
+        assert not [*session.entries]
     memory.close()
 
 
@@ -214,7 +214,7 @@ def test_an_id_of_another_session_or_of_none_is_told_apart(tmp_path: Path) -> No
     memory = Hippocampus(tmp_path, policy=EAGER)
     with memory.session("one") as one, memory.session("zwei \ud800/../x") as two:
         one(reading(1))
-        [entry] = one.entries()
+        [entry] = one.entries
         with pytest.raises(RecallError, match="another session") as told:
             two.recall(entry.id)
         assert told.value.reason == "other_session"

@@ -51,7 +51,7 @@ def test_old_turns_become_digests_within_the_stake(tmp_path: Path, table: str) -
             assert unpaired(read(view)) == []
         assert {decision.reason for _, decision in session.report.decisions()} == {PAYS_REASON}
         digest = next(record for record in session.report.records() if record.kind == "digest")
-        last = len(re.findall(r"shop_\d+ was open", session.text(digest.entry.id))) - 1
+        last = len(re.findall(r"shop_\d+ was open", session.entries.text(digest.entry.id))) - 1
         assert f"Off to place_{last}" in digest.shown
         assert "shop_3 was open" in session.recall(digest.entry.id, pattern="shop_3 ")
     memory.close()

@@ -82,7 +82,7 @@ def test_an_entry_has_one_frame_and_it_is_its_own(tmp_path: object, shape: str) 
         assert not [line for line in rest if re.search(r"^\s*\[[a-z2-7]{8,12} ·", line)]
         recalls = [line for line in rest if re.search(r"^\s*recall\(", line)]
         assert all(f'recall("{record.entry.id}"' in line for line in recalls)
-        assert session.content(record.entry.id) == content
+        assert session.entries.content(record.entry.id) == content
     memory.close()
 
 

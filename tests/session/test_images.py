@@ -138,7 +138,7 @@ def test_old_screenshots_leave_the_view_and_come_back(made: Any, said: str, tmp_
         [answer] = session.handle(asked)
         assert image_of(answer) == image_of(items[place])
         assert "images are not in this text" in session.answer({"entry_id": entry_id})
-        assert session.content(entry_id)[-1] == image_of(items[place])
+        assert session.entries.content(entry_id)[-1] == image_of(items[place])
         following = session(items)
     with memory.session("s") as again, no_fallback():
         assert again(items) == following == views[-1]
@@ -164,7 +164,7 @@ def test_old_screenshots_after_results_leave_the_view_and_come_back(
         answers = session.handle(asked)
         image = items[place].get("parts", items[place].get("content"))[-1]
         assert answers[-1].get("parts", answers[-1].get("content"))[-1] == image
-        assert session.content(entry_id) == [image]
+        assert session.entries.content(entry_id) == [image]
         following = session([*asked, *answers])
         assert following[-len(answers) :] == answers
     with memory.session("s") as again, no_fallback():

@@ -62,9 +62,9 @@ def test_a_repeated_identical_result_is_told_as_unchanged(tmp_path: Path) -> Non
     memory = opened(tmp_path)
     with memory.session("s") as session:
         view = grow(session, items)
-        first, second = session.entries()
+        first, second = session.entries
         assert text_of(view, 4).partition("\n")[2] == f"the same text as at turn 1, see {first.id}"
-        assert session.content(second.id) == rows(0)
+        assert session.entries.content(second.id) == rows(0)
     memory.close()
 
 
@@ -75,7 +75,7 @@ def test_each_repeat_names_the_first_result_with_its_bytes(tmp_path: Path) -> No
     memory = opened(tmp_path)
     with memory.session("s") as session:
         view = grow(session, items)
-        first = session.entries()[0].id
+        first = session.entries[0].id
         notes = [text_of(view, number).split("\n")[1] for number in (4, 6, 10)]
         assert len(text_of(view, 8)) > len(text_of(view, 6))
         assert "superseded at turn 4" not in text_of(view, 2)  # it was sent so, and stays
@@ -232,8 +232,8 @@ def test_a_pinned_entry_does_not_fade(tmp_path: Path) -> None:
     memory = opened(tmp_path, fade_view_tokens=0)
     with memory.session("s") as session:
         grow(session, items[:3])
-        pinned = session.entries()[0].id
-        session.pin(pinned)
+        pinned = session.entries[0].id
+        session.entries.pin(pinned)
         grow(session, items)
         with no_fallback():
             session(items, idle_seconds=3_600)
@@ -241,9 +241,9 @@ def test_a_pinned_entry_does_not_fade(tmp_path: Path) -> None:
         assert stages.pop(pinned) is Stage.INDEXED
         assert Stage.DORMANT in stages.values()
         with pytest.raises(RecallError):
-            session.pin("nothing")
+            session.entries.pin("nothing")
     with memory.session("s") as session:
-        assert session.entries()[0].modifiers.priority == "critical"
+        assert session.entries[0].modifiers.priority == "critical"
     memory.close()
 
 
@@ -253,10 +253,10 @@ def test_the_users_instructions_are_kept_and_not_altered(tmp_path: Path) -> None
     with memory.session("s") as session:
         view = grow(session, [{"role": "user", "content": said}])
         assert view == [{"role": "user", "content": said}]
-        [entry] = session.entries()
+        [entry] = session.entries
         assert (entry.type, entry.lifecycle.persist) == ("message", True)
         assert (entry.modifiers.priority, entry.modifiers.encoding) == ("high", "manual")
-        assert session.content(entry.id) == said
+        assert session.entries.content(entry.id) == said
     memory.close()
 
 
@@ -266,7 +266,7 @@ def test_a_tool_result_cannot_make_itself_an_instruction(tmp_path: Path) -> None
     memory = opened(tmp_path, fresh_turns={})
     with memory.session("s") as session:
         grow(session, items)
-        [entry] = session.entries()
+        [entry] = session.entries
         assert entry.modifiers.priority == "normal"
         assert not entry.lifecycle.persist
     memory.close()
@@ -277,7 +277,7 @@ def test_a_state_is_an_entry_of_its_own(tmp_path: Path) -> None:
     with memory.session("s") as session:
         id_ = session.state("deploying to staging")
     with memory.session("s") as session:
-        [entry] = session.entries()
+        [entry] = session.entries
         assert (entry.id, entry.type, entry.summary) == (id_, "state", "deploying to staging")
         assert session.recall(id_) == "deploying to staging"
     memory.close()
@@ -289,7 +289,7 @@ def test_a_state_needs_words(text: str, tmp_path: Path) -> None:
     with memory.session("s") as session:
         with pytest.raises(ValueError, match="a state needs words"):
             session.state(text)
-        assert session.entries() == []
+        assert not [*session.entries]
     memory.close()
 
 
@@ -340,7 +340,7 @@ def test_small_results_fade_in_one_edit(tmp_path: Path) -> None:
         assert len(edits) < 20
         for record in session.report.records():
             assert (
-                session.content(record.entry.id)
+                session.entries.content(record.entry.id)
                 == items[2 + 2 * int(record.origin.call_id[1:])]["content"]
             )
         assert len(read(view)) == len(read(items))
@@ -393,7 +393,7 @@ def test_a_digest_tells_nothing_redacted(tmp_path: Path) -> None:
         assert "example.org" not in json.dumps(view)
         digests = [record for record in session.report.records() if record.kind == "digest"]
         assert digests
-        assert all("example.org" not in session.text(each.entry.id) for each in digests)
+        assert all("example.org" not in session.entries.text(each.entry.id) for each in digests)
     memory.close()
 
 
@@ -408,7 +408,7 @@ def test_pasted_words_are_indexed_only_where_a_rule_says_so(tmp_path: Path) -> N
             view = grow(session, [{"role": "user", "content": pasted}])
             assert (text_of(view, 0) != pasted) is changed
             for record in session.report.records():
-                assert session.content(record.entry.id) == pasted
+                assert session.entries.content(record.entry.id) == pasted
         memory.close()
 
 
@@ -507,7 +507,7 @@ def test_a_text_that_the_agent_asked_to_read_stands_in_full_whatever_its_size(
             items += [call(number, "note"), result(number, f"noted {number}")]
             view = session(items)
         assert view[2] != items[2]
-        assert session.content(session.entries()[0].id) == plan
+        assert session.entries.content(session.entries[0].id) == plan
     memory.close()
 
 
@@ -523,7 +523,7 @@ def test_a_recall_counts_the_lines_of_a_partial_read_as_its_entry_does(tmp_path:
     memory = Hippocampus(tmp_path, policy=policy, prices=TABLES["none"])
     with memory.session("s") as session, no_fallback():
         shown = session(items)[2]["content"]
-        [entry] = session.entries()
+        [entry] = session.entries
         found = session.recall(entry.id, pattern=r"step_7\(")
         assert found.startswith("422: def step_7(order)")
         assert "def step_7(order)" in session.recall(entry.id, lines=(422, 423))

@@ -31,7 +31,7 @@ def test_sessions_that_nobody_closes_hold_no_more_than_some_descriptors(tmp_path
         assert descriptors() < before + 9 * MAX_OPEN
         assert sum(each.report.failures for each in kept) == 0
         for session in kept:
-            assert len(session.entries()) == len(session.report.decisions()) > 0
+            assert len(session.entries) == len(session.report.decisions()) > 0
             session.close()
     memory.close()
 
@@ -53,7 +53,7 @@ def test_a_session_that_rests_between_its_calls_has_the_views_of_one_that_does_n
         found = []
         for end in range(3, len(items) + 1, 2):
             same = open_sessions[number](items[:end]) == expected[number](items[:end])
-            entry = expected[number].entries()[0].id
+            entry = expected[number].entries[0].id
             sliced = [
                 each.recall(entry, head=2) for each in (open_sessions[number], expected[number])
             ]

@@ -29,11 +29,11 @@ def test_an_answer_to_a_recall_is_never_shortened_or_stored(tmp_path: Path, tool
         session.tools("openai", name="stored" if tool == "stored" else "recall")
         items = reading(1)
         session(items)
-        [entry] = session.entries()
+        [entry] = session.entries
         for arguments in ({"entry_id": f"[{entry.id}]", "max_tokens": 8_000}, {"query": "row"}):
             items += called(tool, arguments, session.answer(arguments))
         assert session(items)[3:] == items[3:]
-        assert len(session.entries()) == 1
+        assert len(session.entries) == 1
     memory.close()
 
 
@@ -42,7 +42,7 @@ def test_a_hosts_own_tool_of_this_name_is_a_tool_as_others(tmp_path: Path) -> No
     with memory.session("s") as session, no_fallback():
         items = [*reading(1), *called("recall", {"query": "all"}, rows(5, 400))]
         assert session(items)[4]["content"].startswith("[")
-        assert len(session.entries()) == 2
+        assert len(session.entries) == 2
     memory.close()
 
 
@@ -58,16 +58,16 @@ def test_a_view_that_is_sent_back_as_the_list_makes_no_entries_of_entries(tmp_pa
         items = [*items, *write]
         for end in range(3, len(items) + 1, 2):
             view = session(items[:end])
-        known = {entry.id: session.content(entry.id) for entry in session.entries()}
+        known = {entry.id: session.entries.content(entry.id) for entry in session.entries}
         before = sums(session.status())
         more = [*view, *reading(1, start=8)]
         again = session(more)
         assert again[: len(view)] == view
-        assert len(session.entries()) == len(known) + 1
+        assert len(session.entries) == len(known) + 1
         after = sums(session.status())
         assert after[0] > before[0]
         assert after[1] > before[1]
-        assert {key: session.content(key) for key in known} == known
+        assert {key: session.entries.content(key) for key in known} == known
     with memory.session("s") as session, no_fallback():  # and after a restart
         assert session(more) == again
         assert sums(session.status()) == after
@@ -79,9 +79,9 @@ def test_an_entry_that_has_aged_since_it_was_sent_is_still_ours(tmp_path: Path) 
     with memory.session("s") as session, no_fallback():
         early = session(reading(1))
         [record] = session.report.records()
-        session._save(replace(record, shown=record.shown.partition("\n")[0]))
+        session._run.save(replace(record, shown=record.shown.partition("\n")[0]))
         assert session(early)[2] == early[2]
-        assert len(session.entries()) == 1
+        assert len(session.entries) == 1
     memory.close()
 
 

@@ -67,12 +67,12 @@ def test_no_view_and_no_recall_shows_what_was_taken_out(
         session(items[:1])
         view = json.dumps(session([*items, {"role": "user", "content": "And now?"}]))
         assert not [secret for secret in SECRETS if secret in view]
-        assert len(session.entries()) == 2
-        for entry in session.entries():
+        assert len(session.entries) == 2
+        for entry in session.entries:
             recalled = session.recall(entry.id, pattern=".", max_tokens=8_000)
-            shown = entry.summary + session.text(entry.id) + recalled
+            shown = entry.summary + session.entries.text(entry.id) + recalled
             assert not [secret for secret in SECRETS if secret in shown]
-            kept = json.dumps(session.content(entry.id))
+            kept = json.dumps(session.entries.content(entry.id))
             assert any(secret in kept for secret in SECRETS) is not original
     memory.close()
 
@@ -84,8 +84,8 @@ def test_the_original_comes_back_as_it_was_after_a_restart(tmp_path: Path) -> No
         memory = Hippocampus(tmp_path, policy=policy(original=True))
         with memory.session("s") as session, no_fallback():
             view = session(items)
-            result = next(e for e in session.entries() if "arguments" not in e.summary)
-            [block] = session.content(result.id)
+            result = next(e for e in session.entries if "arguments" not in e.summary)
+            [block] = session.entries.content(result.id)
             assert block["text"].startswith("row 0 [redacted email] paid 0")
         memory.close()
     assert SECRETS[0] not in json.dumps(view)
@@ -153,7 +153,7 @@ def test_what_escapes_hide_is_shown_nowhere(tmp_path: Path, text: str, path: str
     ]
     with memory.session("s") as session, no_fallback():
         shown = [json.dumps(session(items), ensure_ascii=False)]
-        [entry] = session.entries()
+        [entry] = session.entries
         shown.append(json.dumps(entry.fields()))
         asked: list[dict[str, Any]] = [
             {"query": "owner ada example password"},
@@ -230,7 +230,7 @@ def test_words_to_remember_are_noted_without_what_was_taken_out(tmp_path: Path) 
     )
     with memory.session("s") as session, no_fallback():
         session([{"role": "user", "content": f"Always remember: I am {SECRETS[0]}."}])
-        [entry] = session.entries()
+        [entry] = session.entries
         assert entry.summary == "Always remember: I am [redacted email]."
     memory.close()
 

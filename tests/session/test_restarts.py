@@ -67,7 +67,7 @@ def assert_all_come_back(folder: Path, name: str, sent: list[str], items: list[A
                 if shown != raw:
                     [entry_id] = FRAME.findall(shown["content"])
                     named.add(entry_id)
-                    assert session.content(entry_id) == raw["content"]
+                    assert session.entries.content(entry_id) == raw["content"]
         assert session._run.ledger._db.check() == []
     assert memory._store.check() == []
     memory.close()
@@ -120,8 +120,8 @@ def test_what_another_process_has_just_put_away_is_known(tmp_path: Path) -> None
     one, two = (Hippocampus(tmp_path, policy=EAGER) for _ in range(2))
     with one.session("s") as writer, two.session("s") as reader:
         writer(reading(1))
-        [entry] = writer.entries()
-        assert reader.content(entry.id) == reading(1)[2]["content"]
+        [entry] = writer.entries
+        assert reader.entries.content(entry.id) == reading(1)[2]["content"]
     one.close()
     two.close()
 
@@ -155,7 +155,7 @@ def test_the_same_conversation_in_two_sessions_has_ids_of_its_own(tmp_path: Path
     with memory.session("one") as one, memory.session("two") as two:
         one(reading(2))
         two(reading(2))
-        assert not {e.id for e in one.entries()} & {e.id for e in two.entries()}
+        assert not {e.id for e in one.entries} & {e.id for e in two.entries}
     memory.close()
 
 
@@ -164,12 +164,12 @@ def test_a_recall_is_remembered_and_changes_no_order(tmp_path: Path) -> None:
     memory = Hippocampus(tmp_path, policy=EAGER)
     with memory.session("s") as session:
         session(reading(3))
-        ids = [entry.id for entry in session.entries()]
+        ids = [entry.id for entry in session.entries]
         session.recall(ids[0], head=1)
-        assert session.entries()[0].decay.last_access == 3
+        assert session.entries[0].decay.last_access == 3
     with memory.session("s") as session:
-        assert [entry.id for entry in session.entries()] == ids
-        assert session.entries()[0].decay.last_access == 3
+        assert [entry.id for entry in session.entries] == ids
+        assert session.entries[0].decay.last_access == 3
     memory.close()
 
 

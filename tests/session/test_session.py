@@ -101,8 +101,8 @@ def test_what_left_comes_back_byte_for_byte(memory: Hippocampus, rounds: Rounds)
     with fresh(memory) as session:
         for items, view in zip(growing(rounds), views(session, rounds), strict=True):
             for entry_id, message, part in put_away(read(items), read(view)):
-                assert session.content(entry_id) == held(message, part)
-                assert session.text(entry_id) == part.text
+                assert session.entries.content(entry_id) == held(message, part)
+                assert session.entries.text(entry_id) == part.text
         assert session._run.ledger._db.check() == []
 
 
@@ -261,7 +261,7 @@ def test_a_host_that_compacts_its_list_keeps_the_entries_it_still_has(memory: Hi
         assert json.dumps(view[1:]) == json.dumps(before[9:])
         assert session.status()["entries"] == 6
         for record in session.report.records():
-            assert session.content(record.entry.id)
+            assert session.entries.content(record.entry.id)
 
 
 def test_results_whose_calls_were_cut_away_shorten_no_strangers(memory: Hippocampus) -> None:
@@ -313,7 +313,9 @@ def test_the_same_content_under_the_same_call_id_is_two_entries(
     with memory.session(name) as session, no_fallback():
         found = list(put_away(read(items), read(view)))
         assert len({entry_id for entry_id, _, _ in found}) == 3
-        assert {session.content(entry_id) for entry_id, _, _ in found} == {result["content"]}
+        assert {session.entries.content(entry_id) for entry_id, _, _ in found} == {
+            result["content"]
+        }
         assert session(items) == view
         assert session._run.ledger._db.check() == []
 
@@ -328,7 +330,7 @@ def test_two_legacy_calls_without_ids_are_told_apart(memory: Hippocampus) -> Non
     with fresh(memory) as session, no_fallback():
         view = session(items)
         for entry_id, message, part in put_away(read(items), read(view)):
-            assert session.content(entry_id) == held(message, part)
+            assert session.entries.content(entry_id) == held(message, part)
         assert [record.tool for record in session.report.records()] == ["f0", "f1", "f2"]
 
 
@@ -372,7 +374,7 @@ def test_recalls_of_other_threads_go_on_beside_the_turns(memory: Hippocampus) ->
     def look(session: Session) -> int:
         looked = 0
         while not done.is_set():
-            for entry in session.entries()[-2:]:
+            for entry in [*session.entries][-2:]:
                 session.recall(entry.id, head=1)
                 looked += 1
             session.report.view_pairs()
@@ -422,7 +424,7 @@ def test_an_empty_list_has_an_empty_view(memory: Hippocampus) -> None:
 def test_the_status_explains_the_strength_of_each_entry(memory: Hippocampus) -> None:
     with fresh(memory) as session, no_fallback():
         session(reading(4))
-        entry = session.entries()[0]
+        entry = session.entries[0]
         before = session.status()["strengths"][entry.id]
         assert before["rate"] == entry.decay.rate
         assert before["strength"] > before["in_ten_turns"]

@@ -122,7 +122,7 @@ def test_critical_content_does_not_fade_and_a_huge_snapshot_shrinks_all_the_same
         for number in range(3, TURNS):
             items += [call(number), result(number, f"seen {number}")]
             view = session(items)
-        [entry] = session.entries()
+        [entry] = session.entries
         assert session.status()["strengths"][entry.id]["strength"] == 1.0
     assert len(str(view[2])) < len(str(items[2])) / 10
     assert view[4] == items[4]

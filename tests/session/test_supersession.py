@@ -123,7 +123,7 @@ def test_a_superseded_page_comes_back_byte_for_byte(tmp_path: Path) -> None:
     with memory.session("s") as session, no_fallback():
         for end in range(1, len(items) + 1, 2):
             session(items[:end], idle_seconds=3_600)
-        kept = [session.content(entry.id) for entry in session.entries()]
+        kept = [session.entries.content(entry.id) for entry in session.entries]
     memory.close()
     assert kept[:3] == [text for _, _, text in SESSION[:3]]
 
@@ -179,9 +179,9 @@ def test_an_entry_names_an_older_result_that_can_be_recalled(tmp_path: Path) -> 
         assert view[4] == items[4]
         told = str(view[122]["content"])
         named = told.partition("the same text as at turn 2, see ")[2][:ID_CHARACTERS]
-        assert session.content(named) == code
+        assert session.entries.content(named) == code
         assert "fn_71" in session.recall(named, pattern="fn_71")
     with memory.session("s") as session:
         assert session(items) == view
-        assert session.content(named) == code
+        assert session.entries.content(named) == code
     memory.close()

@@ -60,7 +60,7 @@ def test_the_same_call_has_the_stored_result(session: Session, call: dict[str, A
     assert session.cached(call) is None
     send(session, read(1), turn(2, "clock", {}, "12:00"))
     assert session.cached(call) == ROWS
-    assert session.entries()[0].decay.last_access == 2
+    assert session.entries[0].decay.last_access == 2
 
 
 def test_another_call_or_a_small_result_has_none(session: Session) -> None:
@@ -107,7 +107,7 @@ def test_a_failed_result_is_none(tmp_path: Path) -> None:
             {"role": "user", "content": "Read it."}, {"role": "assistant", "content": [use]},
             {"role": "user", "content": [result]},
         ])  # fmt: skip
-        assert session.entries()
+        assert session.entries
         assert session.cached(use) is None
     memory.close()
 

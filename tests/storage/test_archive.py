@@ -97,7 +97,7 @@ def test_a_call_is_kept_with_its_decisions_and_entries(tmp_path: Path) -> None:
     with memory.session("s") as session:
         session(reading(3))
         decided = session.report.decisions()
-        ids = {entry.id for entry in session.entries()}
+        ids = {entry.id for entry in session.entries}
     memory.close()
     [call] = [each for each in records(tmp_path) if each["type"] == "call"]
     assert [each["reason"] for each in call["decisions"]] == [each.reason for _, each in decided]

@@ -49,7 +49,7 @@ def took_turns(state: str | Path, calls: int, tenant: str = "", name: str = "s")
         for end in range(3, len(items) + 1, 2):
             view = session(items[:end])
         for record in session.report.records():
-            assert session.content(record.entry.id)
+            assert session.entries.content(record.entry.id)
         return json.dumps(view)
 
 

@@ -85,7 +85,7 @@ def test_an_edit_of_the_file_changes_the_session(used: Path, tmp_path: Path) -> 
     with contextlib.closing(Hippocampus(used, policy=EAGER)) as memory:
         session = memory.session("log")
         session(reading(4))
-        found = {each.id: each for each in session.entries()}
+        found = {each.id: each for each in session.entries}
         id_ = first["hippocampus_entry"]["id"]
         assert found[id_].modifiers.priority == "high"
         assert session.status()["strengths"][id_]["factors"] == {"priority high": 0.3}

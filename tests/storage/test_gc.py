@@ -267,7 +267,7 @@ def a_session(state: Path, name: str) -> None:
     memory = Hippocampus(state, policy=EAGER)
     with memory.session(name) as session:
         session(reading(1))
-        session.pin(session.entries()[0].id)
+        session.entries.pin(session.entries[0].id)
         with contextlib.suppress(RecallError):
             session.recall(query="customer")
     memory.close()
@@ -286,8 +286,8 @@ def test_archives_and_search_indexes_go_by_age_and_what_is_pinned_stays(state: P
     assert conversation(state, "young").items == reading(1)
     memory = Hippocampus(state, policy=EAGER)
     with memory.session("old") as again:
-        [entry] = again.entries()
-        assert again.text(entry.id) == reading(1)[-1]["content"]
+        [entry] = again.entries
+        assert again.entries.text(entry.id) == reading(1)[-1]["content"]
         again(reading(2))
     assert conversation(state, "old").items == reading(2)
     memory.close()

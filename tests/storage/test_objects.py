@@ -93,14 +93,14 @@ def test_a_session_recalls_from_a_bucket_and_sends_its_list_where_that_is_gone(
     memory = Hippocampus(postgres.address, deadline_seconds=30.0, **given)
     with memory.session("s") as session:
         view = session(items)
-        [entry] = session.entries()
+        [entry] = session.entries
         assert len(str(view)) < MIN_BYTES
     memory.close()
     assert len(bucket.objects()) == 1
     memory = Hippocampus(postgres.address, deadline_seconds=1.0, **given)
     with memory.session("s") as session:
         assert session(items) == view
-        assert session.content(entry.id) == NOISE
+        assert session.entries.content(entry.id) == NOISE
     bucket.server.stop()
     with memory.session("t") as session:
         started = time.monotonic()

@@ -82,7 +82,9 @@ def test_the_views_and_sums_are_those_over_files(
             assert session.status()[figure] == oracle.status()[figure]
         assert session.report.decisions() == oracle.report.decisions()
         for record in oracle.report.records():
-            assert session.content(record.entry.id) == oracle.content(record.entry.id)
+            assert session.entries.content(record.entry.id) == oracle.entries.content(
+                record.entry.id
+            )
 
 
 def test_a_turn_takes_three_round_trips(postgres: Server, tenant: str) -> None:
@@ -139,7 +141,8 @@ def test_a_server_that_is_killed_loses_nothing_of_what_was_sent(
     ):
         session(items[:7])
         before = {
-            each.entry.id: session.content(each.entry.id) for each in session.report.records()
+            each.entry.id: session.entries.content(each.entry.id)
+            for each in session.report.records()
         }
         assert before
         fragile.kill()
@@ -148,7 +151,7 @@ def test_a_server_that_is_killed_loses_nothing_of_what_was_sent(
         assert session.status()["raw"] == 2
         fragile.start()
         wait_for(lambda: session(items) != items)
-        assert {entry_id: session.content(entry_id) for entry_id in before} == before
+        assert {entry_id: session.entries.content(entry_id) for entry_id in before} == before
 
 
 def test_connections_that_are_cut_cost_one_raw_list(
@@ -250,12 +253,12 @@ def test_a_tenant_sees_nothing_of_another(postgres: Server, tenant: str) -> None
         known = [each.entry.id for each in session.report.records()]
         assert known
         with foreign.session("s", agent="ann") as spy:
-            assert spy.entries() == []
+            assert not [*spy.entries]
             for entry_id in known:
                 with pytest.raises(RecallError, match="never existed"):
                     spy.recall(entry_id)
                 with pytest.raises(RecallError):
-                    spy.adopt(entry_id)
+                    spy.entries.adopt(entry_id)
             with pytest.raises(RecallError):
                 spy.recall(query="lines")
         state = foreign._resources.state
@@ -270,7 +273,7 @@ def test_a_tenant_sees_nothing_of_another(postgres: Server, tenant: str) -> None
             spy(reading(5))
             assert [each.entry.id for each in spy.report.records()] == known
         foreign._store.delete(session.report.records()[0].content)
-        assert session.content(known[0])
+        assert session.entries.content(known[0])
 
 
 @pytest.mark.parametrize("table", TABLES)

@@ -18,7 +18,7 @@ def test_each_file_of_a_session_is_one_that_the_layout_names(tmp_path: Path) -> 
     memory = Hippocampus(tmp_path, policy=EAGER)
     with memory.session("one") as session:
         session([*reading(4), {"role": "user", "content": "Remember: the port is 8088."}])
-        session.recall(session.entries()[0].id, head=3)
+        session.recall(session.entries[0].id, head=3)
     memory.session("two")(reading(2))
     known = {
         state.database,

@@ -84,7 +84,7 @@ def test_a_store_of_the_hosts_is_verified(tmp_path: Path) -> None:
     with memory.session("s") as session:
         session(reading(3))
         first = session.report.records()[0]
-        assert session.text(first.entry.id)
+        assert session.entries.text(first.entry.id)
     memory.close()
     assert not (tmp_path / "contents").exists()
     assert verify(DirectoryState(StateDir(tmp_path)), store) == []

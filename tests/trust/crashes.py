@@ -146,7 +146,7 @@ def recalls(folder: Path, say: Say) -> None:
     for number, each in enumerate(session.report.records()):
         session.recall(each.entry.id, head=3)
         session.recall(query="app row")
-        session.pin(each.entry.id)
+        session.entries.pin(each.entry.id)
         say({"pinned": each.entry.id})
         say({"state": session.state(f"step {number}")})
 
@@ -241,7 +241,7 @@ def old_directory(folder: Path) -> None:
 def after_turns(memory: Hippocampus, _folder: Path, said: Said) -> Iterator[str]:
     """Yield the entries, texts and turns that are lost."""
     with memory.session("s") as session:
-        texts = {session.text(each.id) for each in session.entries()}
+        texts = {session.entries.text(each.id) for each in session.entries}
         known = {each.entry.id: each.content for each in session.report.records()}
         for entries in said["entries"]:
             yield from (f"entry {k}" for k, v in entries.items() if known.get(k) != v)
@@ -259,7 +259,7 @@ def after_recalls(memory: Hippocampus, _folder: Path, said: Said) -> Iterator[st
         pinned = {name for name, each in known.items() if each.modifiers.priority == "critical"}
         yield from (f"pin {each}" for each in said["pinned"] if each not in pinned)
         yield from (f"state {each}" for each in said["state"] if each not in known)
-        yield from ("a text" for each in known if not session.text(each))
+        yield from ("a text" for each in known if not session.entries.text(each))
 
 
 def after_consolidations(memory: Hippocampus, folder: Path, said: Said) -> Iterator[str]:
@@ -313,7 +313,7 @@ def after_copies(memory: Hippocampus, folder: Path, said: Said) -> Iterator[str]
         if name in said["copied"] and each.outcome != "unchanged":
             yield f"the copy of {name}"
         with memory.session(name) as session:
-            yield from ("a text" for one in session.entries() if not session.text(one.id))
+            yield from ("a text" for one in session.entries if not session.entries.text(one.id))
 
 
 def after_requests(_memory: Hippocampus, folder: Path, said: Said) -> Iterator[str]:

@@ -242,7 +242,7 @@ class Edges:
         policies.load(path)
 
     def recalls(self, rng: random.Random) -> None:
-        ids = [each.id for each in self._session.entries()] or ["none"]
+        ids = [each.id for each in self._session.entries] or ["none"]
         asked = {
             "entry_id": rng.choice(ids), "pattern": rng.choice(["(a+)+$", "row", "[", "(?P<x>", "a{1000}"]),
             "lines": [rng.randrange(-9, 99), rng.randrange(99)], "path": rng.choice(["$.a[0]", "$..", "rows[1]"]),
@@ -274,7 +274,7 @@ class Edges:
         profile = rng.choice(sorted(mcp_server.PROFILES))
         tool = rng.choice(self._tools_of[profile])
         given = {
-            "entry_id": self._session.entries()[0].id, "query": "late order", "lines": [1, 9], "text": "I like tea.",
+            "entry_id": self._session.entries[0].id, "query": "late order", "lines": [1, 9], "text": "I like tea.",
             "content": "I like tea.", "key": "persona", "session_id": "recalls", "agent_id": "a", "limit": 3, "id": "x",
             "memory_id": "x", "max_tokens": 99, "type": "fact", "old_text": "a", "new_text": "b", "message": "tea",
         }  # fmt: skip

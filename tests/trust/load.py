@@ -80,7 +80,7 @@ def process(folder: str, number: int, threads: int, seconds: float, results: Any
                         session(items)
                         took.append(time.perf_counter() - started)
                         calls += 1
-                    stored = {session.text(each.id) for each in session.entries()}
+                    stored = {session.entries.text(each.id) for each in session.entries}
                     lost += len(stored - set(texts))
                     if session.report.failures:
                         errors.append(

@@ -108,7 +108,7 @@ def test_an_agent_starts_without_its_memory_and_gets_it_back(tmp_path, caplog, f
         view = session(longer)
         assert session.status()["problem"] == ""
         assert len(str(view)) < len(str(longer)) / 2
-        texts = {session.text(entry.id) for entry in session.entries()}
+        texts = {session.entries.text(entry.id) for entry in session.entries}
         assert texts & {each["content"] for each in longer if each["role"] == "tool"}
         session.close()
 
@@ -117,7 +117,7 @@ def test_a_datetime_in_a_message_leaves_no_call_raw(tmp_path):
     items = [{**each, "at": datetime.now(UTC)} for each in chat(3)]
     with contextlib.closing(Hippocampus(tmp_path)) as memory, memory.session("s") as session:
         view = session(items)
-        assert session.entries()
+        assert session.entries
         assert not session.report.failures, session.report.problem
     assert len(str(view)) < len(str(items)) / 2
     assert all(each.get("at") for each in view if each in items)

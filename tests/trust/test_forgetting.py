@@ -75,7 +75,7 @@ def state(tmp_path):
         lived(memory, "another", OTHER)
         memory.facts.remember("Ann likes tea")
         with contextlib.suppress(Exception):
-            memory.session("third").adopt("zzzzzzzz")  # fills the index of entries
+            memory.session("third").entries.adopt("zzzzzzzz")  # fills the index of entries
     state = StateDir(tmp_path)
     store = Conversations(DirectoryState(state).database(), b"key")
     with contextlib.closing(store) as known:
@@ -103,8 +103,8 @@ def test_every_trace_goes_and_nothing_of_another_session(state):
         assert memory.facts.check() == []
         assert [each.memory.content for each in memory.facts.recall("tea")] == ["Ann likes tea"]
         with memory.session("another") as session:
-            [*_, entry] = session.entries()
-            assert session.text(entry.id)
+            [*_, entry] = session.entries
+            assert session.entries.text(entry.id)
     again = CliRunner().invoke(
         app, ["forget", str(state.root), "--everything-from", f"about {SECRET}", "--apply"]
     )
@@ -168,7 +168,7 @@ def test_what_another_session_shares_stays(tmp_path):
         assert found.shared
         assert found.payloads == ()
         with memory.session("two") as session:
-            assert all(session.text(each.id) for each in session.entries())
+            assert all(session.entries.text(each.id) for each in session.entries)
 
 
 def test_what_a_shared_digest_repeats_stays_with_it(tmp_path):
@@ -187,15 +187,15 @@ def test_what_a_shared_digest_repeats_stays_with_it(tmp_path):
                 ]
                 session(items)
             digests = [each for each in session.report.records() if each.kind == "digest"]
-            texts = {each.entry.id: session.text(each.entry.id) for each in digests}
+            texts = {each.entry.id: session.entries.text(each.entry.id) for each in digests}
         stored = {each.key: each.parts for each in memory._store.stored()}
         adopted = next(each for each in digests if stored[each.content])
         with memory.session("two") as session:
             session(items[:1])
-            session.adopt(adopted.entry.id)
+            session.entries.adopt(adopted.entry.id)
         found = forgetting.forget(
             DirectoryState(StateDir(tmp_path)), "one", memory._store, memory.facts
         )
         assert found.payloads
         with memory.session("two") as session:
-            assert session.text(adopted.entry.id) == texts[adopted.entry.id]
+            assert session.entries.text(adopted.entry.id) == texts[adopted.entry.id]

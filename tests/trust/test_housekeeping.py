@@ -24,7 +24,7 @@ from hippocampus import Hippocampus
 memory = Hippocampus(sys.argv[1])
 session = memory.session("s")
 session(chat(3))
-print(len(session.entries()), flush=True)
+print(len(session.entries), flush=True)
 sys.stdin.read()
 """
 

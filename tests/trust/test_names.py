@@ -28,10 +28,10 @@ def test_no_view_recall_or_memory_tool_names_another_session_or_agent(tmp_path):
         with memory.session(f"{AGENT}/{SESSION}") as session:
             session(items(1))
             session.state("half of it is done")
-            own = [each.id for each in session.entries()]
+            own = [each.id for each in session.entries]
         with memory.session(f"{SESSION}-2", agent=AGENT) as session:
             session(items(2))
-            foreign = [each.id for each in session.entries()]
+            foreign = [each.id for each in session.entries]
         with memory.session("mine") as session:
             answers.append(session([{"role": "user", "content": "How do I build?"}]))
             answers += [session.answer({"entry_id": each}) for each in [*own, *foreign, "aaaaaaaa"]]

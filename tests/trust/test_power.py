@@ -97,9 +97,9 @@ def test_after_a_power_cut_facts_and_states_are_there_and_the_next_call_stores_t
         with memory.session("s") as session:
             session(items)
             assert not session.report.failures, session.report.problem
-            states = [each.summary for each in session.entries() if each.type == "state"]
+            states = [each.summary for each in session.entries if each.type == "state"]
             assert states == [f"step {number} of six" for number in range(1, turn + 1)]
-            kept = [session.text(each.id) for each in session.entries()]
+            kept = [session.entries.text(each.id) for each in session.entries]
         texts = {each["content"] for each in items if each["role"] == "tool"}
         assert texts & set(kept) == texts
     found = [each.text for each in verify(DirectoryState(StateDir(left))) if each.is_loss]

@@ -103,7 +103,7 @@ class Tools:
         """Return the whole text of an entry."""
         try:
             with self._session(self._name("", entry_id)) as session:
-                return session.text(entry_id)
+                return session.entries.text(entry_id)
         except (RecallError, ToolError) as missing:
             raise ResourceNotFoundError(str(missing)) from missing
 

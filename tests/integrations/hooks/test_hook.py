@@ -75,7 +75,7 @@ def asked(event: Any, state: Path | str) -> Any:
 def content_of(state: Path, session: str) -> list[str]:
     memory = Hippocampus(state)
     with memory.session(session) as opened:
-        found = [opened.content(each.id) for each in opened.entries()]
+        found = [opened.entries.content(each.id) for each in opened.entries]
         memory.close()
     return found
 
@@ -400,7 +400,7 @@ def test_hooks_work_on_a_server(
     with contextlib.closing(Hippocampus(address, tenant=tenant)) as memory:
         [record] = memory.session("before").report.records()
         assert record.entry.id in answer
-        assert memory.session("before").content(record.entry.id) == ROWS
+        assert memory.session("before").entries.content(record.entry.id) == ROWS
         assert memory.unconsolidated() == ["before"]
     assert [sorted(each) for each in log_of(address)] == [
         ["added", "at", "session", "starts"],

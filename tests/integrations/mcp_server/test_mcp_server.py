@@ -130,7 +130,7 @@ def stored_entry(state: Path, session: str = "s1", agent: str = "") -> str:
                 {"role": "tool", "tool_call_id": "c1", "content": ROWS},
             ]
         )
-        (entry,) = opened.entries()
+        (entry,) = opened.entries
     memory.close()
     return entry.id
 
@@ -516,7 +516,7 @@ def test_a_client_recalls_from_the_sessions_of_its_tenant_on_a_server(
         memory.session("s") as session,
     ):
         session(items)
-        [entry] = session.entries()
+        [entry] = session.entries
     monkeypatch.setenv("HIPPOCAMPUS_STATE", postgres.address)
     monkeypatch.setenv("HIPPOCAMPUS_TENANT", "acme")
     command = StdioServerParameters(command=COMMAND[0], args=COMMAND[1:], env=dict(os.environ))

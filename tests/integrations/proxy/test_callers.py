@@ -99,7 +99,7 @@ def test_the_same_list_under_another_key_is_another_session(
     assert second.conversation.session.id != first.conversation.session.id
     answer = second.conversation.session.answer
     assert "row-416" in first.conversation.session.answer({"query": SECRET})
-    [entry] = first.conversation.session.entries()
+    [entry] = first.conversation.session.entries
     for arguments in ({"query": SECRET}, {"entry_id": entry.id}, {"pattern": SECRET}):
         assert "row-4" not in answer(arguments).replace(SECRET, ""), arguments
     service.close()

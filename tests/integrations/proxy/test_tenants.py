@@ -70,7 +70,7 @@ def sent(proxy: Service, items: Items, *credentials: str, tenant: str = "") -> E
 def plain(exchange: Exchange) -> str:
     """Return the body with the number of each entry in place of its id, which has the caller in it."""
     text = exchange.content.decode()
-    for number, entry in enumerate(exchange.conversation.session.entries()):
+    for number, entry in enumerate(exchange.conversation.session.entries):
         text = text.replace(entry.id, f"entry-{number}")
     return text
 
@@ -98,7 +98,7 @@ def test_a_tenant_is_named_by_the_request_else_by_its_key(postgres: Server) -> N
     tenants = {key[0] for key in proxy._open}
     assert len(tenants) == 4
     assert {"acme", "apex"} < tenants
-    entries = [each.conversation.session.entries()[0].id for each in found]
+    entries = [each.conversation.session.entries[0].id for each in found]
     for number, exchange in enumerate(found):
         for other, entry in enumerate(entries):
             answer = exchange.conversation.session.answer({"entry_id": entry, "pattern": SECRET})

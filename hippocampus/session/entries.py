@@ -1,0 +1,81 @@
+"""The entries of a session, as its host reads them and decides on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from hippocampus.entries import adoption
+from hippocampus.entries.entry import Entry
+from hippocampus.session.recalls import SessionRecalls
+from hippocampus.session.resources import Resources
+from hippocampus.session.run import SessionRun
+
+
+class SessionEntries:
+    """The entries that left the view, oldest first."""
+
+    def __init__(self, run: SessionRun, resources: Resources, recalls: SessionRecalls) -> None:
+        """Take what the session reads and writes by."""
+        self._run = run
+        self._resources = resources
+        self._recalls = recalls
+
+    def __iter__(self) -> Iterator[Entry]:
+        """Yield the entries as they are now."""
+        return (record.entry for record in self._run.records())
+
+    def __getitem__(self, number: int) -> Entry:
+        """Return one of them, from 0, or from the end with a negative number."""
+        return self._run.records()[number].entry
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._run.records())
+
+    def content(self, entry_id: str) -> Any:
+        """Return the whole content of an entry exactly as the message list held it.
+
+        Raises:
+            RecallError: nothing can be served; `reason` has the cause.
+        """
+        return self._recalls.content(entry_id)
+
+    def text(self, entry_id: str) -> str:
+        """Return the whole text of an entry's content as the model would read it.
+
+        Raises:
+            RecallError: nothing can be served; `reason` has the cause.
+        """
+        return self._recalls.retrieval.text(self._recalls.record_of(entry_id))
+
+    def pin(self, entry_id: str) -> None:
+        """Keep an entry as it stands: it does not fade any more, and it outlives the session.
+
+        Raises:
+            RecallError: there is no such entry.
+        """
+        with self._run.lock:
+            record = self._recalls.record_of(entry_id)
+            modifiers = replace(record.entry.modifiers, priority="critical", encoding="manual")
+            lifecycle = replace(record.entry.lifecycle, persist=True)
+            pinned = replace(record.entry, modifiers=modifiers, lifecycle=lifecycle)
+            self._run.save(replace(record, entry=pinned))
+
+    def adopt(self, entry_id: str) -> None:
+        """Take over an entry of another session of this memory, so that it can be recalled here.
+
+        Raises:
+            RecallError: no session has an entry of that id, or its content is gone.
+        """
+        with self._run.lock:
+            if entry_id in self._run.known():
+                return
+            found = self._resources.state.entry_of(entry_id)
+            if found is None:
+                self._recalls.record_of(entry_id)
+                return
+            owner, record = found
+            self._recalls.retrieval.original(record)
+            self._run.save(adoption.adopted(record, owner, self._run.state.history.turn))

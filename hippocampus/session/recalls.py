@@ -1,0 +1,200 @@
+"""The recalls of a session: slices and searches of stored payloads, and results of earlier calls.
+
+What may come back is decided in `recall`; here it is read under the session's lock, and noted as an access.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from hippocampus import recall
+from hippocampus.entries.decay import accessed
+from hippocampus.entries.entry import Record
+from hippocampus.errors import RecallError, StoreError
+from hippocampus.formats import json_text, reader
+from hippocampus.formats.conversation import Item, ToolResult
+from hippocampus.recall import calls, retrieval
+from hippocampus.recall.lines import MIN_TOKENS
+from hippocampus.session import digest, tool_cache
+from hippocampus.session.redactor import redacted_text
+from hippocampus.session.resources import Resources
+from hippocampus.session.run import SessionRun
+
+LOG = logging.getLogger("hippocampus")
+MAX_RECALL_FACTOR = 4
+"""A model may ask for this many times the tokens that one recall returns by the policy."""
+
+
+class SessionRecalls:
+    """Serves the recalls of one session."""
+
+    def __init__(
+        self,
+        run: SessionRun,
+        resources: Resources,
+        begin: Callable[[], None],
+        report: Callable[[str, float], None],
+    ) -> None:
+        """Take what to call before each recall, and then with its outcome and its seconds."""
+        self._run = run
+        self._resources = resources
+        self._begin = begin
+        self._report = report
+        refetching = retrieval.Refetching(
+            resources.policy, resources.sources, run.records, self._redacted, self._add_version
+        )
+        self.retrieval = retrieval.Retrieval(
+            resources.state, run.id, resources.store, refetching, self._decode
+        )
+
+    # Texts
+
+    def _decode(self, record: Record, content: bytes) -> str:
+        """Return the text of a payload as the model reads it."""
+        if record.form == "messages":
+            items = json.loads(content.decode("utf-8", "surrogatepass"))
+            return self._redacted(record, digest.transcript(reader.read(items)))
+        return self._redacted(record, retrieval.text_in(record, content))
+
+    def _redacted(self, record: Record, text: str) -> str:
+        return redacted_text(record, text, self._resources.policy)
+
+    def _add_version(self, record: Record, text: str) -> Record:
+        """Store a newer text of an entry's source as an entry of its own, linked to it."""
+        prices, encoding = self._resources.prices, self._resources.encoding
+        with self._run.lock:
+            turn, is_taken = self._run.state.history.turn, self._run.state.ids.__contains__
+            mark = self._run.ledger.mark
+            newer = retrieval.version(
+                mark, self._run.id, record, text, turn, prices, encoding, is_taken
+            )
+            self._resources.store.put(text.encode("utf-8", "surrogatepass"))
+            self._run.save(newer)
+            self._run.save(retrieval.linked(record, newer))
+        return newer
+
+    def content(self, entry_id: str) -> Any:
+        """Return the payload of an entry as the message list held it.
+
+        Raises:
+            RecallError: nothing can be served.
+        """
+        record = self.record_of(entry_id)
+        original = self.retrieval.original(record).decode("utf-8", "surrogatepass")
+        return original if record.form == "text" else json_text.read_exactly(original)
+
+    def record_of(self, entry_id: str) -> Record:
+        """Return the entry of an id, which another process may have stored.
+
+        Raises:
+            RecallError: there is none.
+        """
+        known = {record.entry.id: record for record in self._run.records()}
+        return self.retrieval.record_of(entry_id, known if entry_id in known else self._run.known())
+
+    # Recalls
+
+    def answer(self, call: calls.RecallCall) -> ToolResult:
+        """Return the answer to a call of the recall tool, whatever its arguments, with images."""
+        text, failed = retrieval.answer(call, self.serve)
+        return ToolResult(call.call_id, text, failed, images=self.images(call))
+
+    def serve(self, call: calls.RecallCall) -> str:
+        """Return what a model's recall brings, of at most four times the usual tokens."""
+        usual = self._resources.policy.recall_tokens
+        return self.slice(call, min(call.max_tokens or usual, MAX_RECALL_FACTOR * usual))
+
+    def slice(self, call: calls.RecallCall, bound: int) -> str:
+        """Return what a recall brings, of at most `bound` tokens, and report it.
+
+        Raises:
+            RecallError: nothing can be served.
+        """
+        started, before = time.perf_counter(), dict(self.retrieval.outcomes)
+        outcome = "failed"
+        try:
+            self._begin()
+            if call.entry_id is None:
+                found = self._search(call.request.query or call.request.pattern, bound)
+            else:
+                record = self.record_of(call.entry_id)
+                room = self._room_tokens(record, bound)
+                found = self.retrieval.slice(record, call.request, room)
+                self._accessed([record])
+            outcome = "done"
+        finally:
+            after = self.retrieval.outcomes
+            outcome = next((name for name in after if after[name] > before[name]), outcome)
+            self._report(outcome, time.perf_counter() - started)
+        return found
+
+    def _room_tokens(self, record: Record, bound: int) -> int:
+        """Return how many tokens a recall may have: none passes the model's window."""
+        window_tokens = self._resources.prices.window_tokens
+        if not window_tokens:
+            return bound
+        with self._run.lock:
+            room = window_tokens - self._run.state.view.shown_total
+        if room < min(bound, MIN_TOKENS):
+            raise calls.too_large(record, min(bound, record.tokens), max(0, room))
+        return min(bound, room)
+
+    def _search(self, query: str | None, bound: int) -> str:
+        """Return the best lines of every stored payload; the words of a pattern are a query too."""
+        if not query:
+            raise RecallError("bad_request", "name an entry_id, or a query to search everything")
+        every = self._run.known()
+        stale = retrieval.replaced(every.values())
+        known = {entry_id: record for entry_id, record in every.items() if entry_id not in stale}
+        with self._run.lock:
+            texts = [text for each in self._run.state.view.shown for text in each.texts()]
+        shown = set().union(*map(recall.names_in, texts))
+        text, entry_ids = self.retrieval.search(query, known, bound, shown)
+        self._accessed([known[entry_id] for entry_id in entry_ids if entry_id in known])
+        return text
+
+    def images(self, call: calls.RecallCall) -> tuple[Item, ...]:
+        """Return the image blocks of the entry that a recall requests as a whole."""
+        if call.request != recall.Request():
+            return ()
+        try:
+            record = self.record_of(call.entry_id or "")
+            has_blocks = record.form == "blocks"
+            return retrieval.images_in(self.retrieval.original(record)) if has_blocks else ()
+        except (RecallError, StoreError):
+            return ()
+
+    def cached(self, call: Mapping[str, Any]) -> Any:
+        """Return the stored result of a call, as `Session.cached` does."""
+        wanted = tool_cache.asked(call)
+        with self._run.lock:
+            record = tool_cache.newest(self._run.state.records.values(), wanted)
+            said = list(self._run.state.history.raw)
+        if record is None or tool_cache.is_overtaken(record, said, wanted):
+            return None
+        current = self.retrieval.is_current(record)
+        if current is False or (current is None and tool_cache.has_changed_before(said, wanted)):
+            return None
+        try:
+            found = self.content(record.entry.id)
+        except RecallError:
+            return None
+        self._accessed([record])
+        return found
+
+    def _accessed(self, records: Sequence[Record]) -> None:
+        """Bring the strength of entries back, which a recall has returned."""
+        with self._run.lock:
+            turn = self._run.state.history.turn
+            try:
+                for record in records:
+                    self._run.save(replace(record, entry=accessed(record.entry, turn)))
+            except (
+                StoreError
+            ) as failure:  # the content was found; that counts more than its strength
+                LOG.warning("session %s: access not written down: %s", self._run.id, failure)
