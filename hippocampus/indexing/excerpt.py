@@ -162,20 +162,14 @@ def _pieces(line: str) -> Iterator[str]:
     if len(line) <= LINE_CHARACTERS or (len(line) <= MAX_VALUE and " " not in line.strip()):
         yield line
         return
-    pieces = (piece for sentence in _sentences(line) for piece in _cut(sentence))
-    yield from itertools.islice(pieces, MAX_PIECES)
-
-
-def _sentences(line: str) -> Iterator[str]:
-    """Yield the sentences of a line, short ones together: an initial or an abbreviation ends none."""
-    short = ""
+    sentences = [""]
     for sentence in END.split(line):
-        short = f"{short} {sentence}".strip()
-        if len(short) >= MIN_SENTENCE:
-            yield short
-            short = ""
-    if short:
-        yield short
+        if len(sentences[-1]) >= MIN_SENTENCE:
+            sentences.append("")
+        # Short ones stay together: an initial or an abbreviation ends none.
+        sentences[-1] = f"{sentences[-1]} {sentence}".strip()
+    pieces = (piece for sentence in sentences for piece in _cut(sentence))
+    yield from itertools.islice(pieces, MAX_PIECES)
 
 
 def _cut(sentence: str) -> Iterator[str]:

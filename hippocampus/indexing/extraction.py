@@ -68,8 +68,6 @@ class ExtractionContext:
     arguments: str = ""
     file: str = ""
     """The file whose text it is, where that is known without the call."""
-    first_number: int = 1
-    """The number of the text's first line in its file."""
     is_error: bool = False
     """The tool reported a failure: its message stays whole."""
     task: str = ""
@@ -82,8 +80,9 @@ class ExtractionContext:
     """What the whole content weighs."""
 
 
-Extractor = Callable[[str, ExtractionContext], Extraction | None]
-"""Reads a text that it recognises, or returns nothing; never raises, linear in its length."""
+Extractor = Callable[[str, int], Extraction | None]
+"""Reads a text that it recognises, whose first line has a number in its file, or returns nothing; never
+raises, linear in its length."""
 
 
 _FORGET: list[Callable[[], None]] = []

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
+from hippocampus.indexing.extraction import EntryLine, Extraction
 from hippocampus.indexing.lines import counted, cut, thinned, with_lines_before
 from hippocampus.indexing.tables import MAX_ROWS, Table, TableRow, lines_of
 
@@ -22,6 +22,8 @@ PIPED_SHARE = 0.5
 SAME_SHARE = 0.85
 MAX_CONFIDENCE = 0.95
 """Bars with a rule between them; no other form is as sure."""
+MAX_NAME = 80
+"""A longer cell is no name of a column."""
 NAME_CHARACTERS, NOTE_CHARACTERS, MAX_NOTES = 60, 200, 40
 
 
@@ -54,9 +56,8 @@ def recognises(text: str, _file: str = "") -> float:
     return grid.confidence * max(0.0, 1 - 1.5 * outside / max(1, filled))
 
 
-def extract(text: str, context: ExtractionContext) -> Extraction | None:
+def extract(text: str, first_number: int = 1) -> Extraction | None:  # noqa: ARG001 — the shape of an extractor
     """Return the columns and the rows of a table."""
-    del context
     grid = grid_of(text)
     if grid is None:
         return None
@@ -74,7 +75,7 @@ def extract(text: str, context: ExtractionContext) -> Extraction | None:
 def grid_of(text: str) -> Grid | None:
     """Return the table that most lines of a text belong to."""
     lines = text.split("\n")
-    for read in READERS:
+    for read in (_piped, _separated):
         grid = read(lines)
         if grid is not None and grid.rows and len(grid.header) <= MAX_COLUMNS:
             return grid
@@ -90,10 +91,6 @@ def _piped(lines: Sequence[str]) -> Grid | None:
     rules = sum(_is_rule(line) for line in sample)
     if not rules or barred + rules < PIPED_SHARE * len(sample):
         return None
-    return _read_piped(lines)
-
-
-def _read_piped(lines: Sequence[str]) -> Grid | None:
     cells: list[list[str]] = []
     numbers: list[int] = []
     notes: list[str] = []
@@ -135,11 +132,30 @@ def _separated(lines: Sequence[str]) -> Grid | None:
     sample = [line for line in lines[: 2 * SAMPLE_LINES] if line.strip()][:SAMPLE_LINES]
     if len(sample) < 3:
         return None
-    for separator in SEPARATORS:
-        width = _even_width(sample, separator)
-        if width:
-            return _read_separated(lines, separator, width)
-    return None
+    widths = ((separator, _even_width(sample, separator)) for separator in SEPARATORS)
+    separator, width = next((found for found in widths if found[1]), ("", 0))
+    if not width:
+        return None
+    rows: list[list[str]] = []
+    notes: list[str] = []
+    numbers: list[int] = []
+    number = 1
+    for row in _parse([f"{line}\n" for line in lines], separator):
+        if len(row) == width or (len(row) > 1 and rows):
+            rows.append(row)
+            numbers.append(number)
+        elif row:
+            notes.append(separator.join(row))
+        number += 1 + sum(cell.count("\n") for cell in row)
+    if len(rows) < 2:
+        return None
+    # A header has neither numbers nor dates nor a long text, and no name twice.
+    named = len(set(rows[0])) == len(rows[0]) and all(
+        cell.strip() and len(cell) < MAX_NAME and not cell.strip()[:1].isdigit() for cell in rows[0]
+    )
+    header = rows[0] if named else [f"column {at}" for at in range(1, width + 1)]
+    sure = (0.9 if width > 2 or separator == "\t" else 0.7) - (0.0 if named else 0.3)
+    return Grid(_header(header), rows[named:], notes, sure, numbers[named:])
 
 
 def _even_width(sample: Sequence[str], separator: str) -> int:
@@ -166,29 +182,6 @@ def _parse(lines: Sequence[str], separator: str) -> list[list[str]]:
         return []
 
 
-def _read_separated(lines: Sequence[str], separator: str, width: int) -> Grid | None:
-    rows: list[list[str]] = []
-    notes: list[str] = []
-    numbers: list[int] = []
-    number = 1
-    for row in _parse([f"{line}\n" for line in lines], separator):
-        if len(row) == width or (len(row) > 1 and rows):
-            rows.append(row)
-            numbers.append(number)
-        elif row:
-            notes.append(separator.join(row))
-        number += 1 + sum(cell.count("\n") for cell in row)
-    if len(rows) < 2:
-        return None
-    filled = all(
-        cell.strip() and len(cell) < 80 and not cell.strip()[:1].isdigit() for cell in rows[0]
-    )
-    named = filled and len(set(rows[0])) == len(rows[0])  # no numbers, no dates
-    header = rows[0] if named else [f"column {at}" for at in range(1, width + 1)]
-    sure = (0.9 if width > 2 or separator == "\t" else 0.7) - (0.0 if named else 0.3)
-    return Grid(_header(header), rows[named:], notes, sure, numbers[named:])
-
-
 def _header(row: Iterable[str]) -> list[str]:
     """Return the names of the columns, each of them once."""
     names: list[str] = []
@@ -198,6 +191,3 @@ def _header(row: Iterable[str]) -> list[str]:
         names.append(f"{name} {at}" if name in known else name)
         known.add(names[-1])
     return names
-
-
-READERS: tuple[Callable[[Sequence[str]], Grid | None], ...] = (_piped, _separated)

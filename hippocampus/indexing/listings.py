@@ -14,14 +14,16 @@ from typing import NamedTuple
 
 from hippocampus.indexing import plain
 from hippocampus.indexing.excerpt import TextRow, ends_of, excerpt
-from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
+from hippocampus.indexing.extraction import EntryLine, Extraction
 from hippocampus.indexing.lines import counted, lines_in, thinned
-from hippocampus.indexing.templates import alike
+from hippocampus.indexing.templates import map_alike
 
 SAMPLE_CHARACTERS, SAMPLE_LINES, LINE_CHARACTERS = 20_000, 120, 600
 MIN_SHARE = 0.6
 MIN_NAMED_SHARE = 0.25
 """The share of paths with a folder or an ending; bare words are any program's output."""
+FILE_SHARE = 0.7
+"""From this share of numbers that follow each other on, numbered lines are of a file."""
 STATUS_OPENINGS = ("On branch ", "HEAD detached ")
 """The first line of a working tree's state, which is no source."""
 
@@ -79,13 +81,26 @@ def recognises(text: str, _file: str = "") -> float:
     return _form(text)[1]
 
 
-def extract(text: str, context: ExtractionContext) -> Extraction | None:
+def extract(text: str, first_number: int = 1) -> Extraction | None:
     """Return the hits of a search, or the lines of another listing."""
     form, _ = _form(text)
-    if form in ("hits", "headed hits"):
-        return _hits(text, has_headings=form == "headed hits")
-    kind = {"log": "commits", "status": "text"}.get(form, "listing")
-    return plain.extract(text, context, kind) if form else None
+    if form not in ("hits", "headed hits"):
+        kind = {"log": "commits", "status": "text"}.get(form, "listing")
+        return plain.extract(text, first_number, kind) if form else None
+    printed = (line for line in text.split("\n") if line.strip("- "))
+    found = list(_below_files(printed) if form == "headed hits" else map(_located, printed))
+    counts = Counter(hit.path for hit in found if hit.mark == ":")
+    lines: list[EntryLine] = []
+    if len(counts) > MIN_RANKED_FILES and counts.total() > 2 * len(counts):
+        most = ", ".join(f"{path} {count}" for path, count in counts.most_common(MAX_NAMED))
+        lines.append(EntryLine(f"most in {most}", MOST, count=0))
+    for _, inside in itertools.groupby(ends_of(found), key=lambda hit: hit.path):
+        lines += _file_lines(list(inside))
+    files = f" in {len(counts):,} files" if len(counts) > 1 else ""
+    summary = counted(counts.total(), "hit") + files
+    data = {"hits": counts.total(), "files": len(counts)}
+    selectors = (f"lines=[1, {lines_in(text)}]",)
+    return Extraction("hits", summary, thinned(lines), data, selectors, "hits")
 
 
 def _form(text: str) -> tuple[str, float]:
@@ -100,9 +115,10 @@ def _form(text: str) -> tuple[str, float]:
         return ("", 0.0) if plain.is_diff(text) else ("log", 1.0)
     if sample[0].startswith(STATUS_OPENINGS):
         return "status", 1.0
-    forms = {form: is_of for form, is_of in FORMS.items() if _may_be(form, sample)}
-    lines_alike = alike(sample)
-    shares = {form: _share(lines_alike, is_of) for form, is_of in forms.items()}
+    shares = {
+        form: sum(map_alike(sample, is_of)) / len(sample) if _may_be(form, sample) else 0.0
+        for form, is_of in FORMS.items()
+    }
     best = max(shares, key=lambda form: shares[form])
     return (best, shares[best]) if shares[best] >= MIN_SHARE else ("", 0.0)
 
@@ -112,7 +128,11 @@ def _may_be(form: str, sample: list[str]) -> bool:
     if form == "headed hits":
         found = [match for line in sample if (match := NUMBERED.fullmatch(line))]
         has_hit = any(match["mark"] == ":" for match in found)  # a date has none
-        return has_hit and len(found) >= MIN_NAMED_SHARE * len(sample) and not _follow(found)
+        numbers = [int(match["line"]) for match in found]
+        steps = sum(after == before + 1 for before, after in itertools.pairwise(numbers))
+        # Lines in a row without one around a hit are a file with its numbers, and no search.
+        is_file = all(match["mark"] != "-" for match in found) and steps > FILE_SHARE * len(found)
+        return has_hit and len(found) >= MIN_NAMED_SHARE * len(sample) and not is_file
     if form == "windows":  # a log has times, too, and neither folders nor modes
         found = [match for line in sample if (match := WINDOWS.fullmatch(line))]
         return any(match["mode"] or match["size"] == "<DIR>" for match in found)
@@ -125,31 +145,6 @@ def _may_be(form: str, sample: list[str]) -> bool:
         named = sum("/" in line or SUFFIX.search(line) is not None for line in sample)
         return named >= MIN_NAMED_SHARE * len(sample)
     return True
-
-
-def _follow(found: list[re.Match[str]]) -> bool:
-    """Return whether the numbers of some lines follow each other: a file with numbers, no search."""
-    numbers = [int(match["line"]) for match in found]
-    steps = sum(1 for before, after in itertools.pairwise(numbers) if after == before + 1)
-    return (
-        len(numbers) > 2 and steps > 0.7 * len(numbers) and not any(m["mark"] == "-" for m in found)
-    )
-
-
-def _share(sample: list[tuple[str, int]], is_of: Callable[[str], bool]) -> float:
-    """Return the share of lines of a form; 0 as soon as it is under the least that counts.
-
-    Lines of the sample that differ in their digits only come once, with their count.
-    """
-    others = 0
-    total = sum(count for _, count in sample)
-    most = (1 - MIN_SHARE) * total
-    for line, count in sample:
-        if not is_of(line):
-            others += count
-            if others > most + 1:
-                return 0.0
-    return (total - others) / total
 
 
 def _is_windows(line: str) -> bool:
@@ -195,24 +190,6 @@ class _Hit(NamedTuple):
     text: str
     mark: str
     """What follows path and number: `:` of a hit, `-` of a line around one; empty for a notice."""
-
-
-def _hits(text: str, *, has_headings: bool) -> Extraction:
-    """Return the extraction of search hits."""
-    printed = (line for line in text.split("\n") if line.strip("- "))
-    found = list(_below_files(printed) if has_headings else map(_located, printed))
-    counts = Counter(hit.path for hit in found if hit.mark == ":")
-    lines: list[EntryLine] = []
-    if len(counts) > MIN_RANKED_FILES and counts.total() > 2 * len(counts):
-        most = ", ".join(f"{path} {count}" for path, count in counts.most_common(MAX_NAMED))
-        lines.append(EntryLine(f"most in {most}", MOST, count=0))
-    for _, inside in itertools.groupby(ends_of(found), key=lambda hit: hit.path):
-        lines += _file_lines(list(inside))
-    files = f" in {len(counts):,} files" if len(counts) > 1 else ""
-    summary = counted(counts.total(), "hit") + files
-    data = {"hits": counts.total(), "files": len(counts)}
-    selectors = (f"lines=[1, {lines_in(text)}]",)
-    return Extraction("hits", summary, thinned(lines), data, selectors, "hits")
 
 
 def _located(line: str) -> _Hit:

@@ -88,7 +88,15 @@ def output_of(text: str, arguments: str = "") -> Output:
         lines, first, around = numbered
         return Output("\n".join(lines), first, (*notes, *around), is_numbered=True)
     first = _first_by_notice(body, notes) or _first_by_arguments(arguments)
-    return Output(body, first or 1, (*notes, *_cuts(body)))
+    # The first notices between lines that some are missing, each with its line of the body.
+    found = (
+        f"line {number}: {cut[0].strip()}"
+        for number, line in enumerate(body.split("\n"), 1)
+        if (cut := CUT.fullmatch(line) or CUT_INSIDE.search(line))
+    )
+    lowered = body.lower()
+    cuts = found if any(word in lowered for word in CUT_WORDS) else ()
+    return Output(body, first or 1, (*notes, *itertools.islice(cuts, MAX_CUTS)))
 
 
 def first_number(text: str, arguments: str = "") -> int:
@@ -107,22 +115,6 @@ def first_number(text: str, arguments: str = "") -> int:
                 return output.first_number - at
     head = HEAD.match(text)
     return output.first_number - (text.count("\n", 0, head.end()) if head else 0)
-
-
-def _cuts(body: str) -> list[str]:
-    """Return the first notices between lines that some are missing, each with its line of the body."""
-    lowered = body.lower()
-    if not any(word in lowered for word in CUT_WORDS):
-        return []
-    lines = enumerate(body.split("\n"), 1)
-    found = (f"line {number}: {cut}" for number, line in lines if (cut := _cut_in(line)))
-    return list(itertools.islice(found, MAX_CUTS))
-
-
-def _cut_in(line: str) -> str:
-    """Return the notice in a line, or in place of one, that a part is missing; empty where there is none."""
-    inside = CUT_INSIDE.search(line)
-    return line.strip() if _is_cut(line) else inside[0] if inside else ""
 
 
 def _is_cut(line: str) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from hippocampus.indexing.code.outline import definitions
 from hippocampus.indexing.excerpt import FAILURE, TextRow, excerpt, rows_of
-from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
+from hippocampus.indexing.extraction import EntryLine, Extraction
 from hippocampus.indexing.lines import counted, lines_in, thinned
 from hippocampus.indexing.templates import map_alike
 
@@ -63,24 +63,25 @@ MAX_SLASH_SHARE = 1 / 6
 """A run with more slashes and dashes is made of paths."""
 
 
-def extract(text: str, context: ExtractionContext, kind: str = "text") -> Extraction | None:
+def extract(text: str, first: int = 1, kind: str = "text") -> Extraction | None:
     """Return the lines of any text that is not blank, as an excerpt."""
     if not text.strip():
         return None
-    total, first = lines_in(text), context.first_number
-    shown = _without_bytes(text) if kind == "binary" else text
-    rows = rows_of(shown, first)
-    excerpted = list(excerpt(rows))
+    rows = rows_of(_without_bytes(text) if kind == "binary" else text, first)
+    lines = list(excerpt(rows))
     if kind == "code":
-        excerpted = _outlined(excerpted, rows)
+        lines = _outlined(lines, rows)
     elif kind == "log":
-        excerpted = _with_failures(excerpted)
-    lines = thinned(excerpted)
-    data = {"lines": total, "characters": len(text)}
+        failed = [at for at, line in enumerate(lines) if FAILURE.search(line.text)]
+        if len(failed) <= MAX_FAILURES:  # few failures stay with the line below: their reason
+            kept = {place for at in failed for place in (at, at + 1)}
+            lines = [replace(line, keep=line.keep or at in kept) for at, line in enumerate(lines)]
+    total = lines_in(text)
     last = first + total - 1
     span = counted(total, "line") if first == 1 else f"lines {first} to {last} of the file"
     summary = f"{span}, {counted(len(text), 'character')}"
-    return Extraction(kind, summary, lines, data, (f"lines=[{first}, {last}]",))
+    data = {"lines": total, "characters": len(text)}
+    return Extraction(kind, summary, thinned(lines), data, (f"lines=[{first}, {last}]",))
 
 
 def _outlined(lines: Sequence[EntryLine], rows: Sequence[TextRow]) -> list[EntryLine]:
@@ -94,15 +95,6 @@ def _outlined(lines: Sequence[EntryLine], rows: Sequence[TextRow]) -> list[Entry
     return [
         replace(line, weight=max(line.weight, heads.get(line.number or 0, 0.0))) for line in lines
     ]
-
-
-def _with_failures(lines: Sequence[EntryLine]) -> list[EntryLine]:
-    """Return the lines of a log, of which few failures stay with the line below: their reason."""
-    failed = [at for at, line in enumerate(lines) if FAILURE.search(line.text[:LINE_CHARACTERS])]
-    if len(failed) > MAX_FAILURES:
-        return list(lines)
-    kept = {each for at in failed for each in (at, at + 1)}
-    return [replace(line, keep=line.keep or at in kept) for at, line in enumerate(lines)]
 
 
 def is_diff(text: str, _file: str = "") -> float:

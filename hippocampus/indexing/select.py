@@ -53,7 +53,9 @@ class ChanceModel:
     task: float = 0.3
     """Of BM25 of the line for the user's words, at most 12, divided by 4."""
     cited: float = 2.0
-    """Where the agent has used an identifier of the line already; half of it two lines around."""
+    """Where the agent has used an identifier of the line already."""
+    around_cited: float = 1.0
+    """Of a line with a number, where it is two lines from such a line at most, or is one."""
 
 
 CHANCE = ChanceModel()
@@ -82,79 +84,49 @@ def choose(extraction: Extraction, context: ExtractionContext, price: Price) -> 
             chosen.add(at)
     for at in order:
         pays = chances[at] * price.recall > sizes[at] * price.carry
-        if pays or chosen.room.spent_under(price.least_tokens):
+        if pays or price.most_tokens - chosen.left < price.least_tokens:
             chosen.add(at)
     if order and not chosen.numbers:  # A count alone would be all that is shown of them.
         chosen.add(order[0])
-    chosen.room.widen(price.most_tokens // WIDENED)
+    chosen.left += price.most_tokens // WIDENED
     for at in _last_few(lines, chosen.numbers):
         chosen.add(at)
-    gaps = _fitting(_gaps(lines, chosen.numbers), extraction.unit, chosen.room)
+    gaps: dict[int, list[str]] = {}
+    missing = _gaps(lines, chosen.numbers).items()
+    for (at, own), count in sorted(missing, key=lambda gap: -gap[1]):
+        text = f"… {count} more {own or extraction.unit}"
+        if not chosen.take([text]):  # the largest counts come first
+            break
+        gaps.setdefault(at, []).append(text)
     rendered = list(_render(lines, chosen.numbers, gaps))
     # What the agent has already taken from the content and no line shows.
     shown = "\n".join(rendered)
-    missing = sorted(value for value in context.cited if value not in shown)[:MAX_CITED]
-    return [*rendered, f"used before: {', '.join(missing)}"] if missing else rendered
-
-
-class _Room:
-    """The rest of a number of tokens; texts are counted only where their number decides.
-
-    A text has at most as many tokens as bytes, and on one line at least as many as words.
-    """
-
-    def __init__(self, most_tokens: int) -> None:
-        self._most = most_tokens
-        self._spent = 0
-        self._uncounted: list[str] = []
-        self._at_least = 0
-        self._at_most = 0
-
-    def take(self, texts: Sequence[str]) -> bool:
-        """Take lines where they fit together, and return whether they do."""
-        at_most = at_least = len(texts)
-        for text in texts:
-            at_most += len(text.encode("utf-8", "surrogatepass"))
-            at_least += len(text.split()) * text.isprintable()
-        if self._spent + self._at_most + at_most <= self._most:
-            self._uncounted += texts
-            self._at_most += at_most
-            self._at_least += at_least
-            return True
-        if self._spent + self._at_least + at_least > self._most:
-            return False
-        self._count()
-        cost = len(texts) + sum(map(tokens.count, texts))
-        if self._spent + cost > self._most:
-            return False
-        self._spent += cost
-        return True
-
-    def widen(self, more_tokens: int) -> None:
-        """Make room for some tokens more."""
-        self._most += more_tokens
-
-    def spent_under(self, bound: int) -> bool:
-        """Return whether fewer tokens than a bound were taken."""
-        if self._spent + self._at_least >= bound:
-            return False
-        if self._spent + self._at_most >= bound:
-            self._count()
-        return self._spent + self._at_most < bound
-
-    def _count(self) -> None:
-        self._spent += len(self._uncounted) + sum(map(tokens.count, self._uncounted))
-        self._uncounted, self._at_least, self._at_most = [], 0, 0
+    unseen = sorted(value for value in context.cited if value not in shown)[:MAX_CITED]
+    return [*rendered, f"used before: {', '.join(unseen)}"] if unseen else rendered
 
 
 class _Chosen:
-    """The lines taken so far, with the lines that they need to be read."""
+    """The lines taken so far, with the lines that they need to be read, within a number of tokens."""
 
     def __init__(self, lines: Sequence[EntryLine], most_tokens: int) -> None:
         self._lines = lines
         self._texts: set[str] = set()
         self.numbers: set[int] = set()
-        self.room = _Room(most_tokens)
+        self.left = most_tokens
+
+    def take(self, texts: Sequence[str]) -> bool:
+        """Take lines where they fit together, and return whether they do."""
+        # A text on one line has at least as many tokens as words: most that do not fit are not counted.
+        least = len(texts)
+        for text in texts:
+            least += len(text.split()) * text.isprintable()
+        if least > self.left:
+            return False
+        cost = len(texts) + sum(map(tokens.count, texts))
+        if cost > self.left:
+            return False
+        self.left -= cost
+        return True
 
     def add(self, number: int) -> None:
         """Take a line and its headings, where they fit together; a repeated text is not taken."""
@@ -166,7 +138,7 @@ class _Chosen:
             line = self._lines[at]
             wanted[at] = line.numbered()
             at = line.parent
-        if self.room.take([*wanted.values()]):
+        if self.take([*wanted.values()]):
             self.numbers.update(wanted)
             self._texts.update([self._lines[at].text for at in wanted])
 
@@ -182,17 +154,6 @@ def _render(
             yield line.text if line.number == expected else line.numbered()
             expected = None if line.number is None else line.number + 1 + line.text.count("\n")
         yield from gaps.get(at, ())
-
-
-def _fitting(gaps: dict[tuple[int, str], int], unit: str, room: _Room) -> dict[int, list[str]]:
-    """Return the text of the gaps, the largest first, while they fit."""
-    rendered: dict[int, list[str]] = {}
-    for (at, own), count in sorted(gaps.items(), key=lambda gap: -gap[1]):
-        text = f"… {count} more {own or unit}"
-        if not room.take([text]):
-            break
-        rendered.setdefault(at, []).append(text)
-    return rendered
 
 
 def _last_few(lines: Sequence[EntryLine], chosen: set[int]) -> Iterator[int]:
@@ -258,7 +219,12 @@ def chances_of(extraction: Extraction, context: ExtractionContext) -> list[float
     constant += CHANCE.size * math.log(max(context.content_tokens, 1))
     relevance = _relevance(lines, context.task)
     named = [identifiers(line.text) for line in lines]
-    cited = _cited_numbers(lines, named, context.cited)
+    around = {
+        at
+        for line, found in zip(lines, named, strict=True)
+        if line.number is not None and context.cited & found
+        for at in range(line.number - AROUND_CITED, line.number + AROUND_CITED + 1)
+    }
     seen: set[str] = set()
     chances: list[float] = []
     for line, task, found in zip(lines, relevance, named, strict=True):
@@ -269,28 +235,11 @@ def chances_of(extraction: Extraction, context: ExtractionContext) -> list[float
         signals = constant + CHANCE.weight * math.log(max(line.weight, 0.01))
         signals += CHANCE.task * (min(task, MAX_RELEVANCE) / 4) + CHANCE.new * math.log1p(new)
         signals += CHANCE.old if found and not unknown else 0.0
-        if cited:
-            signals += (
-                CHANCE.cited * cited.get(line.number, 0.0) if line.number is not None else 0.0
-            )
+        if around:
+            signals += CHANCE.around_cited if line.number in around else 0.0
             signals += CHANCE.cited if context.cited & found else 0.0
         chances.append(1 / (1 + math.exp(-signals)))
     return chances
-
-
-def _cited_numbers(
-    lines: Sequence[EntryLine], named: Sequence[frozenset[str]], cited: frozenset[str] | set[str]
-) -> dict[int, float]:
-    """Return the numbers of the lines around those with an identifier that was used."""
-    if not cited:
-        return {}
-    used = [line.number for line, found in zip(lines, named, strict=True) if cited & found]
-    return {
-        at: 0.5
-        for number in used
-        if number is not None
-        for at in range(number - AROUND_CITED, number + AROUND_CITED + 1)
-    }
 
 
 def _relevance(lines: Sequence[EntryLine], words: str) -> list[float]:

@@ -26,7 +26,7 @@ from hippocampus.indexing.extraction import (
 )
 from hippocampus.indexing.lines import counted, cut, lines_in, shifted, with_lines_before
 from hippocampus.indexing.logs import EXIT
-from hippocampus.indexing.output import output_of
+from hippocampus.indexing.output import Output, output_of
 
 LOG = logging.getLogger("hippocampus")
 MIN_CONFIDENCE = 0.25
@@ -34,7 +34,7 @@ HEADING_WEIGHT, EXIT_WEIGHT, NOTE_WEIGHT = 6.0, 3.0, 0.15
 HTTP_STATUS = re.compile(r"\bHTTP/[\d.]{1,4} [1-5]\d\d\b")
 NOTE_CHARACTERS, MAX_NOTES = 220, 12
 DOMINANT_SHARE = 0.5
-"""A text inside a JSON document that is this much of it is read as what it is."""
+"""A text inside a JSON document that is this much of it is read by its own kind."""
 DOMINANT_CHARACTERS = 1_500
 
 
@@ -75,16 +75,15 @@ def kind_of(text: str) -> str:
 
 @kept
 def _read(text: str, file: str, arguments: str) -> Extraction:
-    context = ExtractionContext(arguments=arguments, file=file)
     try:
         found = _document_of(text)
         if isinstance(found, str):
-            return _extract_text(found, context)
-        return _extract_document(found, len(text), context)
+            return _extract_text(found, file, arguments)
+        return _extract_document(found, len(text), file, arguments)
     except Exception:  # one text that an extractor cannot read does not cost a session its memory
         LOG.exception("a text of %d characters is read without its form", len(text))
         summary = f"{counted(lines_in(text), 'line')}, {counted(len(text), 'character')}"
-        return plain.extract(text, context) or Extraction("empty", summary, ())
+        return plain.extract(text) or Extraction("empty", summary, ())
 
 
 @kept
@@ -99,32 +98,27 @@ def _document_of(text: str) -> str | JsonReading:
 
 def with_notes(extraction: Extraction, notes: Sequence[str]) -> Extraction:
     """Return an extraction that opens with the notes of the tool around the content."""
-    lines = [
-        EntryLine(cut(line, NOTE_CHARACTERS), _note_weight(line), is_notice(line), count=0)
-        for note in notes
-        for line in note.split("\n")[:MAX_NOTES]
-        if not WORDLESS.fullmatch(line)
-    ]
+    lines: list[EntryLine] = []
+    for line in (line for note in notes for line in note.split("\n")[:MAX_NOTES]):
+        if not WORDLESS.fullmatch(line):
+            # A failed exit matters, and an HTTP status; that all went well is what one expects.
+            found = EXIT.search(line)
+            failed = found is not None and any(code and code != "0" for code in found.groups())
+            weight = EXIT_WEIGHT if failed or HTTP_STATUS.search(line) else NOTE_WEIGHT
+            lines.append(EntryLine(cut(line, NOTE_CHARACTERS), weight, is_notice(line), count=0))
     return with_lines_before(extraction, lines) if lines else extraction
 
 
-def _note_weight(line: str) -> float:
-    """A failed exit matters, and an HTTP status; that all went well is what one expects."""
-    found = EXIT.search(line)
-    failed = found is not None and any(code and code != "0" for code in found.groups())
-    return EXIT_WEIGHT if failed or HTTP_STATUS.search(line) else NOTE_WEIGHT
-
-
 def _extract_document(
-    document: JsonReading, characters: int, context: ExtractionContext
+    document: JsonReading, characters: int, file: str, arguments: str
 ) -> Extraction:
-    """Return the extraction of a document; a long text in it is read too, as what it is."""
+    """Return the extraction of a document; a long text in it is read too, by its own kind."""
     if not document.texts:
         return document.extraction
     path, longest = max(document.texts, key=lambda each: len(each[1]))
     if len(longest) < max(DOMINANT_CHARACTERS, DOMINANT_SHARE * characters):
         return document.extraction
-    inner = _extract_text(longest, context)
+    inner = _extract_text(longest, file, arguments)
     outer = documents.without_text(document.extraction, path)
     return joined([outer, inner], ["", path or "text"], inner.kind)
 
@@ -145,35 +139,30 @@ def joined(extractions: Sequence[Extraction], names: Sequence[str], kind: str) -
     return replace(last, kind=kind, summary=summaries, lines=tuple(lines), key_data=data)
 
 
-def _extract_text(text: str, context: ExtractionContext) -> Extraction:
+def _extract_text(text: str, file: str, arguments: str) -> Extraction:
     """Return the extraction of a text without what its tool printed around it."""
-    output = output_of(unwrap.plain(text), context.arguments)
+    output = output_of(unwrap.plain(text), arguments)
     if output.is_numbered or output.notes:
         found = _document_of(output.body)
         if not isinstance(found, str):
-            return with_notes(_extract_document(found, len(output.body), context), output.notes)
-    numbered = replace(context, first_number=output.first_number)
-    extraction = _extract_body(output.body, numbered, is_source=output.is_numbered)
-    return with_notes(extraction, output.notes)
+            document = _extract_document(found, len(output.body), file, arguments)
+            return with_notes(document, output.notes)
+    return with_notes(_extract_body(output, file), output.notes)
 
 
-def _extract_body(text: str, context: ExtractionContext, *, is_source: bool = False) -> Extraction:
-    """Return the extraction of a text; a page whose lines a tool has numbered is read as its source."""
-    sure = (
+def _extract_body(output: Output, file: str) -> Extraction:
+    """Return the extraction of a body; a page whose lines a tool has numbered is read as its source."""
+    body, first = output.body, output.first_number
+    sure = [
         # Only the readers of code depend on the file's name.
-        (
-            _confidence_of(reader, text, context.file if reader.kind in ("code", "config") else ""),
-            reader,
-        )
+        (_confidence_of(reader, body, file if reader.kind in ("code", "config") else ""), reader)
         for reader in READERS
-    )
-    believed = [found for found in sure if found[0] >= MIN_CONFIDENCE]
-    for _, reader in sorted(believed, key=lambda found: -found[0]):
-        if not (is_source and reader.kind == "page"):
-            extraction = _extracted(text, reader, context.file, context.first_number)
-            if extraction is not None:
-                return extraction
-    return plain.extract(text, context) or Extraction("empty", "empty", ())
+        if not (output.is_numbered and reader.kind == "page")
+    ]
+    for confidence, reader in sorted(sure, key=lambda found: -found[0]):
+        if confidence >= MIN_CONFIDENCE and (found := _extracted(body, reader, first)):
+            return found
+    return plain.extract(body, first) or Extraction("empty", "empty", ())
 
 
 @functools.lru_cache(maxsize=8 * len(READERS))
@@ -183,8 +172,7 @@ def _confidence_of(reader: _KindReader, text: str, file: str) -> float:
 
 
 @kept
-def _extracted(text: str, reader: _KindReader, file: str, first_number: int) -> Extraction | None:
-    context = ExtractionContext(file=file, first_number=first_number)
+def _extracted(text: str, reader: _KindReader, first_number: int) -> Extraction | None:
     if reader.extract is None:
-        return plain.extract(text, context, reader.kind)
-    return reader.extract(text, context)
+        return plain.extract(text, first_number, reader.kind)
+    return reader.extract(text, first_number)

@@ -48,7 +48,8 @@ MAX_SHARED, MAX_NAMED, MAX_ITEMS = 8, 24, 8
 MIN_IDLE = 3
 MAX_NESTED, NESTED_COLUMNS = 400, 3
 NESTED = frozenset((dict, list))
-SAMPLED = 100
+SAMPLED, SHAPED = 100, 50
+"""How many rows of a table show whether columns differ, and how many values of a column its shape."""
 BOILERPLATE = re.compile(
     r"(?i)(?:created|edited|updated)_?by\b|annotations\b|avatar|(?:^|\.)object$"
 )
@@ -251,16 +252,15 @@ def _columns(rows: Sequence[Cells]) -> list[Column]:
     for row in rows:
         for name, value in row.items():
             values.setdefault(name, []).append(value)
-    return [_column(name, held) for name, held in values.items()]
-
-
-def _column(name: str, held: list[Any]) -> Column:
-    shapes = Counter(map(shape_of, held[:50]))
-    shapes.pop("empty", None)
-    shape: Shape = max(shapes, key=lambda each: shapes[each]) if shapes else "empty"
-    if shape == "number" and name.lower().endswith(("id", "number", "key", "no")):
-        shape = "id"
-    return Column(name, shape, len(set(map(str, held))), len(held))
+    columns: list[Column] = []
+    for name, held in values.items():
+        shapes = Counter(map(shape_of, held[:SHAPED]))
+        shapes.pop("empty", None)
+        shape: Shape = max(shapes, key=lambda each: shapes[each]) if shapes else "empty"
+        if shape == "number" and name.lower().endswith(("id", "number", "key", "no")):
+            shape = "id"
+        columns.append(Column(name, shape, len(set(map(str, held))), len(held)))
+    return columns
 
 
 def _ranked(rows: Sequence[Cells], columns: Sequence[Column]) -> list[Column]:

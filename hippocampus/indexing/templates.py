@@ -1,8 +1,7 @@
-"""Lines that differ in their digits only: read once, and counted. Linear, pure."""
+"""Lines that differ in their digits only: read once. Linear, pure."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
@@ -15,13 +14,6 @@ def masked(text: str) -> list[str]:
     """Return the lines of a text with each digit as 0."""
     raw = text.encode("utf-8", "surrogatepass").translate(DIGITS)
     return raw.decode("utf-8", "surrogatepass").split("\n")
-
-
-def alike(lines: Sequence[str]) -> list[tuple[str, int]]:
-    """Return one of the lines that differ in their digits only, with how many they are."""
-    masks = masked("\n".join(lines)) if lines else []
-    examples = dict(zip(masks, lines, strict=True))
-    return [(examples[mask], count) for mask, count in Counter(masks).items()]
 
 
 def map_alike(lines: Sequence[str], describe: Callable[[str], T]) -> list[T]:

@@ -130,19 +130,11 @@ def _inner_of_object(value: dict[str, Any], layers: int, words: list[str]) -> An
     is_block = value.get("type") == "text" and isinstance(value.get("text"), str)
     if is_block and value.keys() <= BLOCK_KEYS:
         return _inner(value["text"], layers + 1, words)
-    if isinstance(value.get("content"), list) and ENVELOPE_KEYS >= value.keys() != {"content"}:
-        return _unwrapped(value, layers, words)
-    holding = _holding(value.items())
-    return (
-        {**value, **{key: _inner(value[key], layers + 1, words) for key in holding}}
-        if holding
-        else value
-    )
-
-
-def _unwrapped(value: dict[str, Any], layers: int, words: list[str]) -> Any:
-    """Return the content of an MCP result, once where its structured form is the same."""
-    blocks = value["content"]
+    blocks = value.get("content")
+    if not isinstance(blocks, list) or not ENVELOPE_KEYS >= value.keys() != {"content"}:
+        read = {key: _inner(value[key], layers + 1, words) for key in _holding(value.items())}
+        return {**value, **read} if read else value
+    # The content of an MCP result, once where its structured form is the same.
     inner = [_inner(block, layers + 1, words) for block in blocks]
     content = inner[0] if len(inner) == 1 else inner
     structured = value.get("structuredContent")

@@ -306,8 +306,7 @@ def _excerpts(file: WorkFile, parts: Sequence[Piece], budget_tokens: int) -> lis
     total = sum(len(part.lines) for part in parts)
     for part in parts:
         room = budget_tokens * len(part.lines) // max(1, total)
-        context = {"file": file.path, "first_number": max(1, part.first)}
-        rows += excerpt(part.text, room, **context)[1:] if room >= MIN_TOKENS // 4 else []
+        rows += excerpt(part.text, room, file=file.path)[1:] if room >= MIN_TOKENS // 4 else []
     return rows
 
 

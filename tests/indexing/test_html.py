@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus.indexing import html
-from hippocampus.indexing.extraction import Extraction, ExtractionContext
+from hippocampus.indexing.extraction import Extraction
 
-NO_HINTS = ExtractionContext()
 PAGE = """<!DOCTYPE html><html><head><title>Shop &amp; more</title>
 <meta name="description" content="Buy things"><script>var a = "<a href=x>no</a>"</script></head>
 <body><nav aria-label="Top"><a href="/">Home</a> <a href="/cart">Cart (3)</a></nav>
@@ -58,7 +57,7 @@ ELEMENTS = """<element ref="e1" role="banner">
 
 
 def extraction_of(text: str) -> Extraction:
-    extraction = html.extract(text, NO_HINTS)
+    extraction = html.extract(text)
     assert extraction is not None
     return extraction
 
@@ -155,13 +154,13 @@ def test_every_address_told_stands_in_the_page() -> None:
 @given(st.text(alphabet="<>/=\"' adivhreoltbun&;!-\n[]:", max_size=400))
 def test_no_text_makes_it_fail(text: str) -> None:
     for content in (text, f"<!doctype html>{text}", f"{YAML}{text}"):
-        assert html.extract(content, NO_HINTS) == html.extract(content, NO_HINTS)
+        assert html.extract(content) == html.extract(content)
         assert 0 <= html.recognises(content) <= 1
 
 
 @given(st.lists(st.sampled_from(re.findall(r"<[^>]*>|[^<]+", PAGE)), max_size=60))
 def test_no_order_of_tags_makes_it_fail(parts: list[str]) -> None:
-    extraction = html.extract("<!doctype html>" + "".join(parts), NO_HINTS)
+    extraction = html.extract("<!doctype html>" + "".join(parts))
     for number, line in enumerate(extraction.lines if extraction else ()):
         assert line.parent is None or line.parent < number
 
@@ -170,7 +169,7 @@ def test_no_order_of_tags_makes_it_fail(parts: list[str]) -> None:
     "piece", ["<", "<a ", '<a "', "<div>", "<svg>", "<!--", "<input a = ", "<button>", "&amp;"]
 )
 def test_hostile_pages_are_survived(piece: str) -> None:
-    html.extract("<!doctype html>" + piece * 30_000, NO_HINTS)
+    html.extract("<!doctype html>" + piece * 30_000)
 
 
 def test_prose_and_code_are_no_page() -> None:

@@ -111,7 +111,7 @@ def test_encoded_bytes_are_recognised_and_are_not_in_the_entry() -> None:
     for data in (base64.b64encode(NOISE).decode(), base64.encodebytes(NOISE).decode(), NOISE.hex()):
         assert plain.is_binary(data) > 0.8
         text = f"logo of the shop:\n{data}\nend of it"
-        shown = plain.extract(text, ExtractionContext(), "binary")
+        shown = plain.extract(text, kind="binary")
         assert shown is not None
         assert data[100:140] not in "".join(line.text for line in shown.lines)
         assert shown.lines[0].text == "logo of the shop:"

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from hippocampus.indexing import Price, index, listings, sniff
 from hippocampus.indexing.extraction import Extraction, ExtractionContext
 
-NO_HINTS = ExtractionContext()
 LONG = """total 24
 drwxr-xr-x  3 ann staff  4096 Jan  5 10:22 src
 -rw-r--r--  1 ann staff  1234 Jan  5 10:22 README.md
@@ -90,7 +89,7 @@ SAMPLES = [LONG, TREE, HITS, CONTEXT, HEADED, LOG, DIR, POWERSHELL]
 
 
 def extraction_of(text: str) -> Extraction:
-    extraction = listings.extract(text, NO_HINTS)
+    extraction = listings.extract(text)
     assert extraction is not None
     return extraction
 
@@ -136,7 +135,7 @@ def test_the_state_of_a_working_tree_stands_as_its_own_lines() -> None:
 
 @given(st.text(alphabet="ab/.:-12 \n\tcommit├─│rwx~*", max_size=400))
 def test_no_text_makes_it_fail(text: str) -> None:
-    assert listings.extract(text, NO_HINTS) == listings.extract(text, NO_HINTS)
+    assert listings.extract(text) == listings.extract(text)
     assert 0 <= listings.recognises(text) <= 1
 
 
@@ -144,7 +143,7 @@ def test_no_text_makes_it_fail(text: str) -> None:
     st.lists(st.sampled_from([line for text in SAMPLES for line in text.split("\n")]), max_size=40)
 )
 def test_no_mixture_of_listings_makes_it_fail(lines: list[str]) -> None:
-    extraction = listings.extract("\n".join(lines), NO_HINTS)
+    extraction = listings.extract("\n".join(lines))
     for line in extraction.lines if extraction else ():
         assert line.parent is None or extraction.lines[line.parent].parent is None
 
@@ -153,7 +152,7 @@ def test_no_mixture_of_listings_makes_it_fail(lines: list[str]) -> None:
     "text", ["a/b\n" * 3 + "a/" * 300_000, "x.y:1:z\n" * 3 + ":" * 300_000, " " * 500_000]
 )
 def test_hostile_listings_are_survived(text: str) -> None:
-    listings.extract(text, NO_HINTS)
+    listings.extract(text)
 
 
 def test_prose_and_code_are_no_listing() -> None:

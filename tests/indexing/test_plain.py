@@ -13,20 +13,20 @@ from hippocampus.indexing.extraction import Extraction, ExtractionContext
 
 
 def read(text: str) -> Extraction:
-    extraction = plain.extract(text, ExtractionContext())
+    extraction = plain.extract(text)
     assert extraction is not None
     return extraction
 
 
 def test_an_empty_text_is_nothing() -> None:
-    assert plain.extract(" \n\n", ExtractionContext()) is None
+    assert plain.extract(" \n\n") is None
 
 
 @given(
     lines=st.lists(st.text(st.characters(codec="ascii", exclude_categories=["Cc"]), max_size=80))
 )
 def test_every_filled_line_stands_as_it_is_with_its_number(lines: list[str]) -> None:
-    extraction = plain.extract("\n".join(lines), ExtractionContext())
+    extraction = plain.extract("\n".join(lines))
     shown = [
         (line.number + at, text)
         for line in (extraction.lines if extraction else ())

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hippocampus.indexing import ExtractionContext, Price, index
 from hippocampus.indexing.extraction import EntryLine, Extraction
-from hippocampus.indexing.select import WIDENED, _Room, chances_of, choose
+from hippocampus.indexing.select import WIDENED, _Chosen, chances_of, choose
 from hippocampus.models import tokens
 
 HINTS = ExtractionContext(content_tokens=2_000)
@@ -50,17 +50,14 @@ def test_the_same_draft_gives_the_same_lines(read: Extraction, most: int) -> Non
         max_size=20,
     ),
     most=st.integers(0, 120),
-    bound=st.integers(0, 120),
 )
-def test_what_fits_is_told_as_if_every_text_were_counted(
-    texts: list[str], most: int, bound: int
-) -> None:
-    room, spent = _Room(most), 0
+def test_what_fits_is_told_as_if_every_text_were_counted(texts: list[str], most: int) -> None:
+    chosen, spent = _Chosen((), most), 0
     for text in texts:
         cost = tokens.count(text) + 1
-        assert room.take([text]) is (spent + cost <= most)
+        assert chosen.take([text]) is (spent + cost <= most)
         spent += cost if spent + cost <= most else 0
-        assert room.spent_under(bound) is (spent < bound)
+        assert chosen.left == most - spent
 
 
 def test_a_line_stands_below_its_heading() -> None:

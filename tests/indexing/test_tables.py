@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus.indexing import grids
-from hippocampus.indexing.extraction import Extraction, ExtractionContext
+from hippocampus.indexing.extraction import Extraction
 from hippocampus.indexing.lines import packed
 from hippocampus.indexing.tables import cell, flat, lines_of, short_names, table_of
 
@@ -98,7 +98,7 @@ def test_who_edited_a_record_is_in_no_row() -> None:
 
 
 def read(text: str) -> Extraction:
-    extraction = grids.extract(text, ExtractionContext())
+    extraction = grids.extract(text)
     assert extraction is not None
     return extraction
 
@@ -170,7 +170,7 @@ cells = st.text("abcxyz019 ", min_size=1, max_size=6).filter(lambda cell: cell.s
 def test_any_csv_is_counted_right(values: list[tuple[str, str, str]]) -> None:
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows([("first", "second", "third"), *values])
-    extraction = grids.extract(out.getvalue(), ExtractionContext())
+    extraction = grids.extract(out.getvalue())
     if extraction is not None:
         assert extraction.key_data["rows"] == len(values)
         assert len(rows(extraction)) == len(values)

@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.indexing.templates import alike, map_alike
+from hippocampus.indexing.templates import map_alike
 
 some_lines = st.lists(st.sampled_from(["a 1", "a 2", "a 30", "b", "", "é 4", "\ud800 5"]))
 
@@ -26,9 +26,3 @@ def test_lines_that_differ_in_their_digits_are_asked_about_once() -> None:
     asked: list[str] = []
     assert map_alike(["row 1", "row 2", "end"], lambda line: asked.append(line) or "") == [""] * 3
     assert len(asked) == 2
-
-
-@given(lines=some_lines)
-def test_every_line_is_counted_under_one_of_its_kind(lines: list[str]) -> None:
-    assert sum(count for _, count in alike(lines)) == len(lines)
-    assert {line for line, _ in alike(lines)} <= set(lines)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus.indexing import grids, html, listings, logs, plain
-from hippocampus.indexing.extraction import Extraction, ExtractionContext
+from hippocampus.indexing.extraction import Extraction
 
 RECOGNISERS = (
     plain.is_diff, plain.is_prose, plain.is_binary, logs.recognises, grids.recognises,
@@ -37,7 +37,7 @@ each = pytest.mark.parametrize("kind", EXTRACTORS, ids=lambda kind: kind.__name_
 
 
 def extraction(kind: ModuleType, text: str) -> Extraction | None:
-    return kind.extract(text, ExtractionContext())
+    return kind.extract(text)
 
 
 @each

@@ -58,12 +58,7 @@ class LanguageGuess(NamedTuple):
 def read_language(text: str, file: str = "") -> LanguageGuess | None:
     """Return the language of a text, or nothing where it is none; `file` is its name, if known."""
     _, dot, ending = file.rpartition(".")
-    return _read_named(text, ending.lower() if dot else "")
-
-
-@functools.lru_cache(maxsize=4)
-def _read_named(text: str, extension: str) -> LanguageGuess | None:
-    """Who recognises a text reads it next."""
+    extension = ending.lower() if dot else ""
     sample = _sample(text)
     if len(sample.lines) < MIN_LINES:
         return None
@@ -73,23 +68,14 @@ def _read_named(text: str, extension: str) -> LanguageGuess | None:
     return _best(sample, BY_EXTENSION.get(extension))
 
 
-@functools.lru_cache(maxsize=8)
-def _sample(text: str) -> _Sample:
-    """Return lines from all over the start, also after a long comment at its head.
-
-    A text is looked at when it arrives, and when its entry is made with its file's name.
-    """
-    lines = text[:SAMPLE_CHARACTERS].split("\n")
-    rendered = [line[:LINE_CHARACTERS] for line in lines if line.strip()]
-    return _Sample(rendered[:: 1 + len(rendered) // SAMPLE_LINES])
-
-
 class _Sample:
-    """Lines of a text, and their signs of a language whatever the name of its file."""
+    """Lines from all over the start of a text, also after a long comment at its head."""
 
-    def __init__(self, lines: list[str]) -> None:
-        self.lines = lines
-        self._render = [line for line in lines if not PLAIN_COMMENT.match(line)]
+    def __init__(self, text: str) -> None:
+        lines = text[:SAMPLE_CHARACTERS].split("\n")
+        rendered = [line[:LINE_CHARACTERS] for line in lines if line.strip()]
+        self.lines = rendered[:: 1 + len(rendered) // SAMPLE_LINES]
+        self._render = [line for line in self.lines if not PLAIN_COMMENT.match(line)]
 
     @functools.cached_property
     def settings(self) -> float:
@@ -121,6 +107,10 @@ class _Sample:
             lambda line: SENTENCE.match(line) is not None and not language.marks.search(line),
         )
         return sum(found) / len(self.lines)
+
+
+_sample = functools.lru_cache(maxsize=8)(_Sample)
+"""A text is looked at for code and for settings, when it arrives and with the name of its file."""
 
 
 def _sets(line: str) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from hippocampus.indexing.extraction import Extraction, ExtractionContext
+from hippocampus.indexing.extraction import Extraction
 from hippocampus.indexing.html.items import write_page
 from hippocampus.indexing.html.page import read_page
 from hippocampus.indexing.html.snapshot import LINE_CHARACTERS, read_snapshot, snapshot_line
@@ -35,7 +35,7 @@ def recognises(text: str, _file: str = "") -> float:
     return max(_is_markup(text), _is_snapshot(text))
 
 
-def extract(text: str, context: ExtractionContext) -> Extraction | None:  # noqa: ARG001 — the shape of an extractor
+def extract(text: str, first_number: int = 1) -> Extraction | None:  # noqa: ARG001 — the shape of an extractor
     """Return the extraction of a page, or nothing where a text is none."""
     markup, snapshot = _is_markup(text), _is_snapshot(text)
     if max(markup, snapshot) < MIN_CONFIDENCE:

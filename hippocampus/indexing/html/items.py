@@ -14,6 +14,11 @@ from hippocampus.indexing.extraction import EntryLine, Extraction
 from hippocampus.indexing.lines import counted, cut, most_common, packed, ranked
 
 ElementKind = Literal["heading", "landmark", "control", "link", "message", "head", "row", "text"]
+NOUNS: dict[ElementKind, str] = {
+    "heading": "heading", "link": "link", "control": "control", "message": "message",
+    "head": "table", "row": "row",
+}  # fmt: skip
+"""The kinds that a summary counts, by name."""
 MAX_ITEMS = 10_000
 MAX_LINES = 5_000
 LABEL_CHARACTERS = 70
@@ -71,28 +76,13 @@ def write_page(page: Page) -> Extraction:
     writer.flush()
     counts: Counter[str] = Counter(item.kind for item in page.items)
     data: dict[str, object] = {"title": page.title, "url": page.url, **counts}
-    lines = tuple(writer.lines[:MAX_LINES])
-    return Extraction("page", _summary(page), lines, data, ('pattern="…"',), "items")
-
-
-def _summary(page: Page) -> str:
-    counts: Counter[str] = Counter(item.kind for item in page.items)
-    rendered = [
-        counted(counts[kind], noun)
-        for kind, noun in (
-            ("heading", "heading"),
-            ("link", "link"),
-            ("control", "control"),
-            ("message", "message"),
-            ("head", "table"),
-            ("row", "row"),
-        )
-        if counts[kind]
-    ]
+    rendered = [counted(counts[kind], noun) for kind, noun in NOUNS.items() if counts[kind]]
     if len(page.items) >= MAX_ITEMS:
         rendered.append(f"only the first {MAX_ITEMS:,} read")
     head = [page.form, f'"{cut(page.title, 120)}"' if page.title else "", page.url]
-    return " ".join(filter(None, head)) + (f": {', '.join(rendered)}" if rendered else "")
+    summary = " ".join(filter(None, head)) + (f": {', '.join(rendered)}" if rendered else "")
+    lines = tuple(writer.lines[:MAX_LINES])
+    return Extraction("page", summary, lines, data, ('pattern="…"',), "items")
 
 
 @dataclass(slots=True)
@@ -120,7 +110,15 @@ class _PageWriter:
             known = f" {found[0]} … {found[-1]}" if found[0] else ""
             rendered = f"{len(found)} × {role} {cut(text, LABEL_CHARACTERS)}{known}"
             self.lines.append(EntryLine(rendered, MANY, count=0))
-        self._outline()
+        headings = [item for item in self.items if item.kind == "heading"]
+        self.headings.update(heading.text for heading in headings)
+        if len(headings) > MIN_OUTLINED:  # the upper ones in a line or two
+            upper = [
+                f"{cut(heading.text, LABEL_CHARACTERS)}{_marks(heading)}"
+                for heading in headings
+                if heading.level <= OUTLINE_LEVEL
+            ]
+            self.lines += ranked(packed(upper, "outline", weight=OUTLINE, count=0))
         targets = [
             (step[0] if (step := FIRST_STEP.match(item.target)) else "") or item.target[:20]
             for item in self.items
@@ -128,18 +126,6 @@ class _PageWriter:
         ]
         if len(targets) > 3 * REPEATED:
             self.lines.append(EntryLine(f"links to: {most_common(targets, 6)}", LINKED_TO, count=0))
-
-    def _outline(self) -> None:
-        """Write the upper headings in a line or two, where there are many of all levels."""
-        headings = [item for item in self.items if item.kind == "heading"]
-        self.headings.update(heading.text for heading in headings)
-        if len(headings) > MIN_OUTLINED:
-            upper = [
-                f"{cut(heading.text, LABEL_CHARACTERS)}{_marks(heading)}"
-                for heading in headings
-                if heading.level <= OUTLINE_LEVEL
-            ]
-            self.lines += ranked(packed(upper, "outline", weight=OUTLINE, count=0))
 
     def take(self, item: PageElement) -> None:
         """Take one item."""

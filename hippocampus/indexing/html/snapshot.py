@@ -25,6 +25,7 @@ PROPERTY = re.compile(
 STATE = re.compile(
     r"(?<![\w=\"])(checked|disabled|selected|required|expanded|collapsed|pressed|active|focused|invalid)(?![\w\"=]|=false)"
 )
+LEVEL = re.compile("[1-9]")
 AFTER = re.compile(r":[ \t]+(?P<text>\S.*)$")
 HTML_ELEMENT = re.compile(r"(?P<attributes>[^<>]*+)/?>(?P<text>[^<>]*+)")
 HTML_ATTRIBUTE = re.compile(r"([\w-]{1,40})=(?:'([^']*)'|\"([^\"]*)\"|([^\s>/]+))")
@@ -90,21 +91,14 @@ def read_snapshot(text: str) -> Page:
         if not line or len(items) >= MAX_ITEMS:
             continue
         if items and (match := URL_LINE.fullmatch(line)):
-            items[-1] = _with_target(items[-1], match["url"])
+            if not items[-1].target and items[-1].kind in ("link", "control", "text"):
+                items[-1] = items[-1]._replace(target=match["url"].strip("\"'"))
         elif (match := ELEMENT.fullmatch(line)) and match["role"].lstrip("<") in KIND_OF_ROLE:
             _element(match, items, known)
         elif match := PAGE_LINE.fullmatch(line):
             what = "url" if match["what"].lower() == "url" else "title"
             known[what] = known[what] or match["value"].strip("\"'`")
     return Page(items, known["title"], known["url"], "snapshot")
-
-
-def _with_target(item: PageElement, url: str) -> PageElement:
-    if item.target or item.kind not in ("link", "control", "text"):
-        return item
-    return PageElement(
-        item.kind, item.text, item.role, item.ref, url.strip("\"'"), item.value, item.state
-    )
 
 
 def _element(match: re.Match[str], items: list[PageElement], known: dict[str, str]) -> None:
@@ -133,26 +127,19 @@ def _line(match: re.Match[str], role: str) -> PageElement:
     found = REF.search(marks)
     ref = (match["before"] or "").removeprefix("uid=").removeprefix("ref=")
     ref = ref or ((found["ref"] or f"[{found['bare']}]") if found else "")
-    return _item(role, name, ref, marks, content["text"].strip("\"'") if content else "")
-
-
-def _item(role: str, name: str, ref: str, marks: str, content: str) -> PageElement:
+    written = content["text"].strip("\"'") if content else ""
     known = {each["name"]: each["value"].strip("\"'") for each in PROPERTY.finditer(marks)}
     is_field = role in FIELDS
-    value = known.get("value") or known.get("valuetext") or (content if is_field else "")
-    text = name or ("" if is_field else content) or known.get("placeholder", "")
-    if name and content and not is_field and content not in name:
-        text = f"{name}: {content}"
+    value = known.get("value") or known.get("valuetext") or (written if is_field else "")
+    text = name or ("" if is_field else written) or known.get("placeholder", "")
+    if name and written and not is_field and written not in name:
+        text = f"{name}: {written}"
     kind = KIND_OF_ROLE[role]
-    level = (
-        int(known["level"]) if known.get("level", "").isdecimal() and len(known["level"]) < 3 else 2
-    )
+    level = int(known["level"]) if LEVEL.fullmatch(known.get("level", "")) else 2
     states = " ".join(dict.fromkeys(STATE.findall(marks)))
     target = known.get("url") or known.get("href") or ""
     shown = role if kind in ("landmark", "control") else ""
-    return PageElement(
-        kind, text, shown, ref, target, value, states, min(max(level, 1), 6), is_field
-    )
+    return PageElement(kind, text, shown, ref, target, value, states, level, is_field)
 
 
 def _tag(match: re.Match[str], role: str) -> PageElement:
