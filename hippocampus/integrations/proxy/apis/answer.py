@@ -60,8 +60,6 @@ class ModelAnswer(ABC):
     def _begin(self) -> None:
         self.blocks: list[Block] = []
         """The blocks of this round."""
-        self.held: set[int] = set()
-        """The numbers of the blocks of this round that are held back, in the API's counting."""
         self.reason = ""
         """Why the round ended."""
         self.usage: dict[str, Any] = {}
@@ -131,6 +129,11 @@ class ModelAnswer(ABC):
     def name_of(block: Block) -> str:
         """Return the name of the tool that a call is of."""
         return str(block.get("name"))
+
+    @property
+    def held(self) -> set[int]:
+        """Return the numbers of the blocks of this round that are held back, as the API counts them."""
+        return {number for number, block in enumerate(self.blocks) if self.is_ours(block)}
 
     def place(self, number: int) -> int:
         """Return the number under which the host sees a block of this round."""

@@ -55,8 +55,6 @@ class MessagesAnswer(BlocksAnswer):
             self.usage = dict(data["message"].get("usage") or {})
         elif kind == "content_block_start":
             self.blocks.append(dict(data["content_block"]))
-            if self.is_ours(self.blocks[-1]):
-                self.held.add(data["index"])
         elif kind == "content_block_delta":
             _extend(self.blocks[-1], data["delta"])
         elif kind == "content_block_stop":
@@ -72,7 +70,6 @@ class MessagesAnswer(BlocksAnswer):
 
     def take(self, body: dict[str, Any]) -> None:
         self.blocks = body["content"]
-        self.held = {at for at, block in enumerate(self.blocks) if self.is_ours(block)}
         self.reason = str(body.get("stop_reason"))
         self.usage = body.get("usage") or {}
 

@@ -78,7 +78,6 @@ class ChatAnswer(ModelAnswer):
                 inner[name] = inner.get(name, "") + (value or "")
         block.update({name: piece[name] for name in ("id", "type") if piece.get(name)})
         if self.is_ours(block):
-            self.held.add(index)
             return None
         before = sum(each < index for each in self.held)
         return {**piece, "index": index - before} if before else piece
@@ -87,7 +86,6 @@ class ChatAnswer(ModelAnswer):
         choice = body["choices"][0]
         self.message = {k: v for k, v in choice["message"].items() if k != "tool_calls"}
         self.blocks = choice["message"].get("tool_calls") or []
-        self.held = {at for at, block in enumerate(self.blocks) if self.is_ours(block)}
         self.reason = str(choice.get("finish_reason"))
         self.usage = body.get("usage") or {}
 

@@ -12,6 +12,7 @@ from hippocampus.integrations.proxy.apis.answer import Block, BlocksAnswer
 from hippocampus.integrations.proxy.events import Event, written
 
 BEGINNINGS = {"response.created", "response.in_progress", "response.queued"}
+CHANGED_ITEMS = {"response.output_item.added", "response.output_item.done"}
 ENDS = {"response.completed", "response.incomplete", "response.failed"}
 KEPT_BY_THE_PROVIDER = ("previous_response_id", "conversation")
 ANSWERED = ("_output", "_approval_response")
@@ -62,12 +63,11 @@ class ResponsesAnswer(BlocksAnswer):
         data, kind = event.data, str(event.data.get("type"))
         if kind in BEGINNINGS:
             self._id = self._id or data["response"]["id"]
-        elif kind == "response.output_item.added" and self.is_ours(data["item"]):
-            self.held.add(data["output_index"])
-        elif kind == "response.output_item.done":
-            self.blocks.append(data["item"])
+        elif kind in CHANGED_ITEMS:
+            at = data["output_index"]
+            self.blocks[at : at + 1] = [data["item"]]
         elif kind in ENDS:
-            self._end(data["response"])
+            self.take(data["response"])
         index = data.get("output_index")
         if (kind in ENDS and self.is_inside) or (kind in BEGINNINGS and self.rounds):
             return
@@ -84,14 +84,10 @@ class ResponsesAnswer(BlocksAnswer):
             yield written(changed, kind)
         self._events += 1
 
-    def _end(self, response: dict[str, Any]) -> None:
-        self.reason = str(response.get("status"))
-        self.usage = response.get("usage") or {}
-        self.blocks = response.get("output") or self.blocks
-
     def take(self, body: dict[str, Any]) -> None:
-        self._end(body)
-        self.held = {at for at, block in enumerate(self.blocks) if self.is_ours(block)}
+        self.reason = str(body.get("status"))
+        self.usage = body.get("usage") or {}
+        self.blocks = body.get("output") or self.blocks
 
     def merged(self, body: dict[str, Any]) -> dict[str, Any]:
         return {**body, "id": self._id or body["id"], "output": [*self.earlier, *self.seen]}
