@@ -71,20 +71,6 @@ def words(role: Literal["user", "assistant"], text: str) -> Item:
     return {"role": role, "content": text}
 
 
-def appended(items: Sequence[Item], added: Sequence[Item]) -> list[Item]:
-    """Return a list with results at its end, in one user message with the results that end it.
-
-    Results stand before anything else in that message, as the API demands.
-    """
-    last = items[-1] if items else {}
-    joinable = last.get("role") == "user" and isinstance(last.get("content"), list)
-    if not joinable or len(added) != 1 or added[0].get("role") != "user":
-        return [*items, *added]
-    blocks = [*last["content"], *added[0]["content"]]
-    blocks.sort(key=lambda block: block.get("type") != "tool_result")
-    return [*items[:-1], {**last, "content": blocks}]
-
-
 def _parts(item: Item) -> Iterator[Part]:
     content = item.get("content")
     if isinstance(content, str):

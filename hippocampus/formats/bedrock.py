@@ -66,16 +66,6 @@ def words(role: Literal["user", "assistant"], text: str) -> Item:
     return {"role": role, "content": [{"text": text}]}
 
 
-def appended(items: Sequence[Item], added: Sequence[Item]) -> list[Item]:
-    """Return a list with results at its end, in one user message with the results that end it."""
-    last = items[-1] if items else {}
-    if last.get("role") != "user" or len(added) != 1 or added[0].get("role") != "user":
-        return [*items, *added]
-    blocks = [*last["content"], *added[0]["content"]]
-    blocks.sort(key=lambda block: "toolResult" not in block)
-    return [*items[:-1], {**last, "content": blocks}]
-
-
 def _parts(item: Item) -> Iterator[Part]:
     for number, block in enumerate(item["content"]):
         yield from _block(block, (0, "content", number))

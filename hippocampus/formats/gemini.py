@@ -77,16 +77,6 @@ def words(role: Literal["user", "assistant"], text: str) -> Item:
     return {"role": "model" if role == "assistant" else role, "parts": [{"text": text}]}
 
 
-def appended(items: Sequence[Item], added: Sequence[Item]) -> list[Item]:
-    """Return a list with results at its end, in one content with the results that end it."""
-    last = items[-1] if items else {}
-    if ROLES[last.get("role")] == "assistant" or not last.get("parts") or len(added) != 1:
-        return [*items, *added]
-    parts = [*last["parts"], *added[0]["parts"]]
-    parts.sort(key=lambda part: not _of(part, RESULTS)[0])
-    return [*items[:-1], {**last, "parts": parts}]
-
-
 def _parts(item: Item) -> Iterator[Part]:
     seen: Counter[str] = Counter()
     for number, part in enumerate(item["parts"]):

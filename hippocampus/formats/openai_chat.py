@@ -79,11 +79,6 @@ def words(role: Literal["user", "assistant"], text: str) -> Item:
     return {"role": role, "content": text}
 
 
-def appended(items: Sequence[Item], added: Sequence[Item]) -> list[Item]:
-    """Return a list with results at its end."""
-    return [*items, *added]
-
-
 def _parts(item: Item) -> Iterator[Part]:
     if ROLES[item["role"]] == "tool":
         yield from _result(item)

@@ -94,11 +94,6 @@ def words(role: Literal["user", "assistant"], text: str) -> Item:
     return {"type": "message", "role": role, "content": text}
 
 
-def appended(items: Sequence[Item], added: Sequence[Item]) -> list[Item]:
-    """Return a list with results at its end."""
-    return [*items, *added]
-
-
 def _role(item: Item) -> Role:
     if "role" in item:
         return ROLES[item["role"]]

@@ -63,9 +63,6 @@ class FormatWriter(Protocol):
     def words(self, role: Literal["user", "assistant"], text: str, /) -> Item:
         """Return a message of one text."""
 
-    def appended(self, items: Sequence[Item], added: Sequence[Item], /) -> list[Item]:
-        """Return a list with results at its end."""
-
 
 class Adapter(FormatReader, FormatWriter, Protocol):
     """One provider's format, as a module of functions."""

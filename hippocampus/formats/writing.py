@@ -14,6 +14,10 @@ from hippocampus.formats.reader import FORMATS, Adapter, adapter_of
 REASONING = ("thinking", "redacted_thinking")
 """Anthropic: the types of blocks that have to open an answer."""
 MODEL_ROLES = {"assistant", "model"}
+RESULT_ROLES = {None, "user", "tool", "function"}
+"""The roles of messages that can have tool results."""
+RESULTS = {"toolResult", "functionResponse", "function_response"}
+"""Bedrock, Gemini: the keys of blocks that are results."""
 
 
 def tool_definition(
@@ -45,13 +49,20 @@ def tool_results(items: Sequence[Item], results: Sequence[ToolResult]) -> list[I
 def appended(items: Sequence[Item], added: Sequence[Item]) -> list[Item]:
     """Return a list with tool results at its end, joined to the results there where the format demands it.
 
-    For OpenAI this is `items + added`. Anthropic takes all results of one answer in one user
+    For OpenAI this is `items + added`. Other APIs take all results of one answer in one user
     message, before anything else in it.
 
     Raises:
         MessagesError: `added` is in no known format.
     """
-    return adapter_of(added)[0].appended(items, added)
+    key = adapter_of(added)[0].BLOCKS_KEY
+    last = items[-1] if items else {}
+    ending = last.get(key)
+    if last.get("role") not in RESULT_ROLES or not isinstance(ending, list) or len(added) != 1:
+        return [*items, *added]
+    blocks = [*ending, *added[0][key]]
+    blocks.sort(key=lambda block: block.get("type") != "tool_result" and not RESULTS & block.keys())
+    return [*items[:-1], {**last, key: blocks}]
 
 
 def alternating(items: list[Item], adapter: Adapter, added: Collection[int]) -> list[Item]:

@@ -19,6 +19,7 @@ from typing import Any
 
 from hippocampus.formats.content import text_of
 from hippocampus.formats.conversation import Item
+from hippocampus.formats.writing import appended
 from hippocampus.integrations.proxy.apis.answer import ModelAnswer, Round, results_of
 from hippocampus.storage.proxy import Conversations
 
@@ -112,7 +113,7 @@ def restored(
         own, following = answers.restored(items[start:end], rounds), restored[end : end + 1]
         if rounds[-1].is_joined:
             results = adapter.tool_results(results_of(rounds[-1]))
-            joined = adapter.appended(following, results)
-            following = joined if adapter.BLOCKS_KEY else [*results, *following]
+            is_block = bool(adapter.BLOCKS_KEY)
+            following = appended(following, results) if is_block else [*results, *following]
         restored[start : end + 1] = [*own, *following]
     return restored
