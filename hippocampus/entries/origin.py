@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import quote, unquote
 
 ADOPTED, STATE = "adopted", "state"
@@ -119,6 +120,16 @@ EntryOrigin = (
     | AdoptedOrigin
 )
 
+FIELDS: Mapping[str, tuple[Callable[..., EntryOrigin], tuple[Callable[[str], Any], ...]]] = {
+    "message": (MessageOrigin, (int, str)),
+    STATE: (StateOrigin, (int, str)),
+    "digest": (DigestOrigin, (int, int, str)),
+    "source": (SourceOrigin, (str, str)),
+}
+"""By kind, the origin and the types of the fields that its text has between colons."""
+MAX_QUOTED_CHARACTERS = 80
+"""How much of a wrong text an error quotes."""
+
 
 def parsed(text: str) -> EntryOrigin:
     """Return the origin that a text names.
@@ -130,29 +141,15 @@ def parsed(text: str) -> EntryOrigin:
     if kind in PART_KINDS:
         call_id, key, rank = rest.rsplit(":", 2)
         return PartOrigin(kind, call_id, key, int(rank))
-    if kind not in _PARSERS:
-        raise ValueError(f"{text[:80]!r} names no origin of an entry")
-    return _PARSERS[kind](rest)
-
-
-def _message(text: str) -> MessageOrigin:
-    number, content = text.split(":")
-    return MessageOrigin(int(number), content)
-
-
-def _state(text: str) -> StateOrigin:
-    turn, content = text.split(":")
-    return StateOrigin(int(turn), content)
-
-
-def _digest(text: str) -> DigestOrigin:
-    start, end, content = text.split(":")
-    return DigestOrigin(int(start), int(end), content)
-
-
-def _source(text: str) -> SourceOrigin:
-    entry_id, content = text.split(":")
-    return SourceOrigin(entry_id, content)
+    if kind == "memory":
+        return MemoryOrigin(rest)
+    if kind == ADOPTED:
+        return _adopted(rest)
+    if kind not in FIELDS:
+        raise ValueError(f"{text[:MAX_QUOTED_CHARACTERS]!r} names no origin of an entry")
+    origin, types = FIELDS[kind]
+    pairs = zip(types, rest.split(":"), strict=True)
+    return origin(*(of_text(field) for of_text, field in pairs))
 
 
 def _adopted(text: str) -> AdoptedOrigin:
@@ -163,14 +160,4 @@ def _adopted(text: str) -> AdoptedOrigin:
             return AdoptedOrigin(unquote(text[:at]), parsed(text[at + 1 :]))
         except ValueError:
             at = text.find(":", at + 1)
-    raise ValueError(f"{text[:80]!r} names no adopted entry")
-
-
-_PARSERS: Mapping[str, Callable[[str], EntryOrigin]] = {
-    "message": _message,
-    STATE: _state,
-    "digest": _digest,
-    "source": _source,
-    "memory": MemoryOrigin,
-    ADOPTED: _adopted,
-}
+    raise ValueError(f"{text[:MAX_QUOTED_CHARACTERS]!r} names no adopted entry")
