@@ -26,13 +26,18 @@ WRITTEN_CHARACTERS = 80
 _written_sorted = json.JSONEncoder(sort_keys=True).encode
 
 
-def texts_in(value: Any) -> Iterator[str]:
-    """Yield the texts in a JSON value, without the names in it."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
+def leaves_in(value: Any) -> Iterator[Any]:
+    """Yield the scalars in a JSON value in their order, without the names in it."""
+    if isinstance(value, dict | list):
         for inner in value.values() if isinstance(value, dict) else value:
-            yield from texts_in(inner)
+            yield from leaves_in(inner)
+    else:
+        yield value
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Yield the texts in a JSON value."""
+    return (leaf for leaf in leaves_in(value) if isinstance(leaf, str))
 
 
 @functools.lru_cache(maxsize=8)

@@ -6,7 +6,6 @@ Pure functions over JSON values; no messages, turns or entries.
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import math
 import struct
@@ -28,6 +27,8 @@ IMAGE_KEYS = {
     "image_generation_call": "result",
 }
 """OpenAI: by the type of a JSON object, the key that holds its image."""
+HEAD_CHARACTERS = 65_536
+"""The start of an image in base64, enough for every header and most JPEG frames."""
 UNSEEN_PIXELS = (1_024, 1_024)
 """The size assumed for an image whose size is unknown, such as one given by URL."""
 
@@ -112,13 +113,19 @@ def image_tokens(block: dict[str, Any]) -> int:
     Anthropic: width x height / 750, at most 1,600. OpenAI (`image_url`): 85 tokens, and 170 for
     each tile of 512 pixels once the image is scaled to 2,048 by 768; `detail: low` is 85.
     """
-    encoded = _image_data(block)
-    size = image_size(_head(encoded)) if encoded else None
-    if "image_url" in block:
-        address = block["image_url"]
-        detail = (address if isinstance(address, dict) else block).get("detail", "auto")
-        return _tiled_tokens(*(size or UNSEEN_PIXELS), str(detail))
-    return pixel_tokens(size)
+    source, address = block.get("source"), block.get("image_url")
+    url = address.get("url") if isinstance(address, dict) else address
+    data = str(url).partition(";base64,")[2]
+    size = size_of(source.get("data") if isinstance(source, dict) else data)
+    if "image_url" not in block:
+        return pixel_tokens(size)
+    width, height = size or UNSEEN_PIXELS
+    detail = (address if isinstance(address, dict) else block).get("detail")
+    if detail == "low" or not width or not height:
+        return BASE_TOKENS
+    scale = min(1.0, LONG_SIDE_PIXELS / max(width, height), SHORT_SIDE_PIXELS / min(width, height))
+    tiles = math.ceil(width * scale / TILE_PIXELS) * math.ceil(height * scale / TILE_PIXELS)
+    return BASE_TOKENS + TILE_TOKENS * tiles
 
 
 def pixel_tokens(size: tuple[int, int] | None) -> int:
@@ -148,39 +155,15 @@ def without_images(value: Any) -> tuple[Any, int]:
     return bare, total
 
 
-def _tiled_tokens(width: int, height: int, detail: str) -> int:
-    """Return OpenAI's tokens for an image of this size in pixels."""
-    if detail == "low" or not width or not height:
-        return BASE_TOKENS
-    scale = min(1.0, LONG_SIDE_PIXELS / max(width, height), SHORT_SIDE_PIXELS / min(width, height))
-    tiles = math.ceil(width * scale / TILE_PIXELS) * math.ceil(height * scale / TILE_PIXELS)
-    return BASE_TOKENS + TILE_TOKENS * tiles
-
-
-def _image_data(block: dict[str, Any]) -> str:
-    """Return the base64 of an image block: Anthropic's `source`, or a `data:` URL."""
-    source = block.get("source")
-    if isinstance(source, dict):
-        return str(source.get("data", ""))
-    address = block.get("image_url", "")
-    url = address.get("url", "") if isinstance(address, dict) else address
-    marker = ";base64,"
-    return url.partition(marker)[2] if isinstance(url, str) and marker in url else ""
-
-
 def size_of(data: object) -> tuple[int, int] | None:
     """Return width and height of an image that a list holds as bytes or in base64."""
-    if isinstance(data, bytes):
-        return image_size(data)
-    return image_size(_head(data)) if isinstance(data, str) else None
-
-
-def _head(encoded: str) -> bytes:
-    """Return the first decoded bytes, enough for every header and most JPEG frames."""
-    try:
-        return base64.b64decode(encoded[:65_536] + "=" * (-len(encoded[:65_536]) % 4))
-    except (binascii.Error, ValueError):
-        return b""
+    if isinstance(data, str):
+        head = data[:HEAD_CHARACTERS]
+        try:
+            data = base64.b64decode(head + "=" * (-len(head) % 4))
+        except ValueError:
+            return None
+    return image_size(data) if isinstance(data, bytes) else None
 
 
 def image_size(data: bytes) -> tuple[int, int] | None:

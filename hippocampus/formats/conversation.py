@@ -163,19 +163,11 @@ def _put(value: Any, path: list[str | int], text: str, *, keeps_images: bool) ->
         read = json_text.read(text, None)
         return read if isinstance(read, dict) else {"output": text}
     if isinstance(value, list):
-        return _blocks_with_text(value if keeps_images else without_image_blocks(value), text)
+        blocks = value if keeps_images else without_image_blocks(value)
+        texts = [block for block in blocks if is_text_block(block)]
+        marks = [block["cache_control"] for block in texts if block.get("cache_control")]
+        mark = {"cache_control": marks[-1]} if marks else {}
+        written = {**with_block_text(texts[0], text), **mark}
+        kept = [block for block in blocks if block is texts[0] or not is_text_block(block)]
+        return [written if block is texts[0] else block for block in kept]
     return text
-
-
-def _blocks_with_text(blocks: list[Any], text: str) -> list[Any]:
-    written: list[Any] = []
-    first = next(block for block in blocks if is_text_block(block))
-    texts = [block for block in blocks if is_text_block(block)]
-    marks = [block["cache_control"] for block in texts if block.get("cache_control")]
-    for block in blocks:
-        if block is first:
-            mark = {"cache_control": marks[-1]} if marks else {}
-            written.append({**with_block_text(block, text), **mark})
-        elif not is_text_block(block):
-            written.append(block)
-    return written

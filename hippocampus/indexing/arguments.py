@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from hippocampus.formats import json_text
-from hippocampus.formats.calls import file_of
+from hippocampus.formats.calls import file_of, leaves_in
 from hippocampus.indexing.excerpt import WORDLESS
 from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
 from hippocampus.indexing.frame import as_content
@@ -126,7 +126,7 @@ class _Shortener:
         is_awake = self._most > SLEEPING_TOKENS
         value = json_text.read(text, None)
         if isinstance(value, dict | list):
-            leaves = dict.fromkeys(cut(str(leaf), SHORT_CHARACTERS) for leaf in _leaves(value))
+            leaves = dict.fromkeys(cut(str(leaf), SHORT_CHARACTERS) for leaf in leaves_in(value))
             return cut(f"JSON: {', '.join(leaves)}", CHARACTERS_PER_TOKEN * most)
         if "\n" not in text.strip():
             return cut(text, CHARACTERS_PER_TOKEN * most)
@@ -153,15 +153,6 @@ def _own_lines(extraction: Extraction, before: str) -> Iterator[EntryLine]:
         rows = line.text.split("\n")
         is_changed = bool(replaced) and not replaced.issuperset(row.strip() for row in rows)
         yield replace(line, keep=is_changed, parent=None)
-
-
-def _leaves(value: Any) -> Iterator[Any]:
-    """Yield the scalars of a JSON value in their order."""
-    if isinstance(value, dict | list):
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from _leaves(inner)
-    else:
-        yield value
 
 
 def _opening(text: str) -> str:
