@@ -92,7 +92,17 @@ def recall(  # noqa: PLR0913 - each is one property of a recall
     ]
     if budget is not None:
         if tables.rerank is not None and text.strip() and sum(map(_tokens, found)) > budget:
-            found = _reranked(tables, text, found)
+            from hippocampus.models.bounded import within
+
+            texts = [result.memory.content for result in found]
+            values = within(RERANK_SECONDS, tables.rerank, text, texts)
+            if values is not None and len(list(values)) == len(found):
+                order = sorted(range(len(found)), key=lambda place: -values[place])
+                found = [found[place] for place in order]
+            else:
+                import logging
+
+                logging.getLogger(__name__).warning("reranking failed; the order of scores stays")
         found = within_budget(found, budget)
         found = found[:limit] if limit > 0 else found
     if tables.policy.reinforce == "returned":
@@ -208,7 +218,12 @@ def find(
     the `whole` text, or of the text without the names of who speaks, which a model takes for its subject.
     """
     db = tables.database
-    having = _telling(tables, list(query_terms(text).values()))
+    terms = list(query_terms(text).values())
+    most = int(min(MOST_COMMON_ROWS, max(LEAST_COMMON_ROWS, COMMON_SHARE * db.memories())))
+    rare = {
+        term: there for term, there in search.having(db, terms, most).items() if len(there) < most
+    }
+    having = rare or {term: [] for term in terms}
     is_any = any(having.values())  # of any of the rare words; of all, where none is rare
     match = " OR ".join(having) if is_any else " AND ".join(f"({term})" for term in having)
     hits = search.matched(db, match, MATCHED) if having else []
@@ -241,16 +256,6 @@ def find(
         distinct = tables.vectors.cosines(vectors[0], alone, without_mean=COMMON)
     held, weights = _held(tables, having, hits, rows)
     return Matches(rows, held, weights, cosines, distinct)
-
-
-def _telling(tables: FactTables, terms: Sequence[str]) -> dict[str, list[int]]:
-    """Return the rows of each term that is not in a great many memories; of all, where every one is."""
-    db = tables.database
-    common = COMMON_SHARE * db.memories()
-    most = int(min(MOST_COMMON_ROWS, max(LEAST_COMMON_ROWS, common)))
-    having = search.having(db, terms, most)
-    rare = {term: there for term, there in having.items() if len(there) < most}
-    return rare or {term: [] for term in terms}
 
 
 def _held(
@@ -321,19 +326,3 @@ def _tokens(result: Recalled) -> int:
     text = result.memory.content
     wide = 0 if text.isascii() else sum(sign > "\u2fff" for sign in text)
     return LINE_TOKENS + wide + (len(text) - wide) // CHARACTERS_A_TOKEN
-
-
-def _reranked(tables: FactTables, text: str, found: list[Recalled]) -> list[Recalled]:
-    """Order results by the reranker; where it fails, the order of scores stays."""
-    assert tables.rerank is not None
-    from hippocampus.models.bounded import within
-
-    values = within(
-        RERANK_SECONDS, tables.rerank, text, [result.memory.content for result in found]
-    )
-    if values is None or len(list(values)) != len(found):
-        import logging
-
-        logging.getLogger(__name__).warning("reranking failed; the order of scores stays")
-        return found
-    return [found[place] for place in sorted(range(len(found)), key=lambda place: -values[place])]

@@ -66,7 +66,12 @@ def endings(
         and not (old_statement := read(sentence)).hearsay
     )
     said = list(itertools.islice(known, MAX_COMPARED))
-    found = [*_by_relation(new, said), *_by_value(new, said)]
+    found = _by_relation(new, said)
+    found += [
+        Ending(row, sentence, value, "the same words have another value since")
+        for row, sentence, _ in said
+        if new.sets and (value := replaced_value(sentence, new.text))
+    ]
     for denial in new.ended:
         found += _by_denial(denial, said)
     for swap in new.swaps:
@@ -94,16 +99,6 @@ def _by_relation(new: Statement, said: Iterable[KnownStatement]) -> list[Ending]
     ]
 
 
-def _by_value(new: Statement, said: Iterable[KnownStatement]) -> list[Ending]:
-    """Return the sentences with the same words and another number or name."""
-    reason = "the same words have another value since"
-    return [
-        Ending(row, sentence, value, reason)
-        for row, sentence, _ in said
-        if new.sets and (value := replaced_value(sentence, new.text))
-    ]
-
-
 def _by_shift(shift: Shift, said: Sequence[KnownStatement]) -> list[Ending]:
     """Return the one sentence that gives a thing a value of the kind that it has another of."""
     thing = topic(shift.thing)
@@ -123,20 +118,16 @@ def _by_denial(denial: Denial, said: Sequence[KnownStatement]) -> list[Ending]:
     Of one word that names it, only where a single statement has it.
     """
     what, subject = topic(denial.what) or frozenset(words(denial.what)), topic(denial.subject)
+    clause = f"{denial.subject} {denial.what}"
+    who, own = persons(clause), is_own(clause)
     there = [
         Ending(row, sentence, "", "it is so no longer")
         for row, sentence, _ in said
         if coverage(what, sentence) == 1
         and (not subject or holds(sentence, subject))
-        and _same_person(f"{denial.subject} {denial.what}", sentence)
+        and (who == (theirs := persons(sentence)) or (who < theirs and not own))
     ]
     return there if len(what) > 1 or len(there) == 1 else []
-
-
-def _same_person(clause: str, sentence: str) -> bool:
-    """Return whether a clause may be about the person that a sentence is about."""
-    ours, theirs = persons(clause), persons(sentence)
-    return ours == theirs or (ours < theirs and not is_own(clause))
 
 
 def _by_swap(new: Statement, swap: Swap, said: Sequence[KnownStatement]) -> list[Ending]:

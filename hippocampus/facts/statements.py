@@ -203,10 +203,15 @@ def _cut(value: str, *, last: bool = False) -> str:
 
 
 def _ended(clauses: Sequence[str], rules: SpokenLanguage) -> Iterator[Denial]:
-    denial = pattern(rules.negation)
-    for clause in (_bare(part, rules) for each in clauses for part in _joined_parts(each, rules)):
-        found = pattern(rules.ended).search(clause)
-        if found:
+    denial, first = pattern(rules.negation), words_of_any("first")
+    parts: list[str] = []
+    for clause in clauses:
+        joined_parts = expression(_AND, rules.code).split(clause)
+        begins_own = len(joined_parts) > 1 and not first.isdisjoint(words(joined_parts[1])[:1])
+        is_one = begins_own and len(joined_parts[0].split()) <= 2  # `Ann and I`
+        parts += [clause] if is_one else joined_parts
+    for clause in (_bare(part, rules) for part in parts):
+        if found := pattern(rules.ended).search(clause):
             before = _bare(denial.sub(" ", clause[: found.start()]), rules)
             behind = _bare(denial.sub(" ", clause[found.end() :]), rules)
             if what := found.groupdict().get("what"):
@@ -217,50 +222,36 @@ def _ended(clauses: Sequence[str], rules: SpokenLanguage) -> Iterator[Denial]:
                 yield Denial("", f"{before} {behind}")
 
 
-def _joined_parts(clause: str, rules: SpokenLanguage) -> list[str]:
-    """Return the parts of a clause that `and` joins; `Ann and I` is one."""
-    parts = expression(_AND, rules.code).split(clause)
-    begins_own = (
-        len(parts) > 1 and words(parts[1])[:1] and words(parts[1])[0] in words_of_any("first")
-    )
-    return [clause] if begins_own and len(parts[0].split()) <= 2 else parts
-
-
 _AND = r"\s+(?:{and_words})\s+|\s+(?=و\w)"
 
 
 def _relation(clauses: Sequence[str], rules: SpokenLanguage) -> Relation | None:
+    """Return the relation that a clause states whose subject and value are names, and nothing else."""
     is_of_others = bool(persons(" ".join(clauses)))
     leading, own = expression(_LEADING, rules.code), pattern(rules.own)
+    trailing, joins = expression(_TRAILING, rules.code), expression(_JOINED, rules.code)
     for clause in clauses:
         plain = leading.sub("", _bare(clause, rules))
         for predicate, rule in (each.split(": ", 1) for each in rules.single):
-            found = pattern(rule).fullmatch(plain)
-            if found is None or (
-                is_of_others and not found.groupdict().get("subject") and not own.search(plain)
-            ):
+            if (found := pattern(rule).fullmatch(plain)) is None:
                 continue
-            if (relation := _whole(predicate, found, rules)) is not None:
-                return relation
+            subject = (found.groupdict().get("subject") or "").strip()
+            value = trailing.sub("", found["object"].strip()).strip(" .!\"'")
+            is_unclear = is_of_others and not subject and not own.search(plain)
+            is_named = len(words(subject)) <= LONGEST_SUBJECT_WORDS and not joins.search(
+                f" {subject} "
+            )
+            is_one = 0 < len(value.split()) <= LONGEST_VALUE_WORDS and not joins.search(
+                f" {value} "
+            )
+            is_place = not value.isascii() or _CASED.search(value) or predicate not in _PLACES
+            if is_named and is_one and is_place and not is_unclear:
+                owner = subject or "user"
+                return Relation("user" if key(owner) == "user" else owner, predicate, value)
     return None
 
 
 _LEADING = r"^(?:{now_words})\s+"
-
-
-def _whole(predicate: str, found: re.Match[str], rules: SpokenLanguage) -> Relation | None:
-    """Return a relation whose subject and value are names, and nothing else."""
-    subject = (found.groupdict().get("subject") or "user").strip()
-    value = expression(_TRAILING, rules.code).sub("", found["object"].strip()).strip(" .!\"'")
-    names, joined = words(subject), expression(_JOINED, rules.code)
-    if not value or len(names) > LONGEST_SUBJECT_WORDS or joined.search(f" {subject} "):
-        return None
-    owner = key(subject)
-    if len(value.split()) > LONGEST_VALUE_WORDS or joined.search(f" {value} "):
-        return None
-    if predicate in _PLACES and value.isascii() and not _CASED.search(value):
-        return None
-    return Relation(owner if owner == "user" else subject, predicate, value)
 
 
 def joined(found: Iterable[str]) -> list[str]:

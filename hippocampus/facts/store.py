@@ -63,9 +63,17 @@ class Facts:
             raise FactError(f"{EVERY_AGENT!r} asks for all agents; it is the name of none")
         self.agent = agent
         self.policy = settings or FactPolicy()
-        self._database = (
-            path if isinstance(path, Database) else _tables(path, tenant, messages_table)
-        )
+        if isinstance(path, Database):
+            self._database = path
+        elif not is_address(path):
+            is_shared = messages_table is not None
+            self._database = SqliteDatabase(path, TEXT_RULES, is_shared=is_shared)
+        elif messages_table is not None:
+            raise FactError("a table of messages is one of a file, not of a server")
+        else:
+            from hippocampus.storage.state import state_of
+
+            self._database = state_of(path, tenant).database(TEXT_RULES)
         ticking = MonotonicClock(clock)
         self.tables = FactTables(
             self._database, self.policy, ticking, agent, embed, complete, rerank
@@ -309,13 +317,3 @@ class Facts:
             until=until,
             **filters,
         )
-
-
-def _tables(path: Path | str, tenant: str, messages_table: str | None) -> Database:
-    if not is_address(path):
-        return SqliteDatabase(path, TEXT_RULES, is_shared=messages_table is not None)
-    if messages_table is not None:
-        raise FactError("a table of messages is one of a file, not of a server")
-    from hippocampus.storage.state import state_of
-
-    return state_of(path, tenant).database(TEXT_RULES)

@@ -61,7 +61,7 @@ def day(at: float) -> str:
     >>> day(1770595200.0)
     '2026-02-09'
     """
-    return _utc(at).strftime("%Y-%m-%d")
+    return datetime.fromtimestamp(at, tz=UTC).strftime("%Y-%m-%d")
 
 
 def stamp(at: float) -> str:
@@ -70,11 +70,7 @@ def stamp(at: float) -> str:
     >>> stamp(1770595200.0)
     '2026-02-09T00:00:00Z'
     """
-    return _utc(at).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def _utc(at: float) -> datetime:
-    return datetime.fromtimestamp(at, tz=UTC)
+    return datetime.fromtimestamp(at, tz=UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def new_id(at: float) -> str:

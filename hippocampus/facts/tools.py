@@ -338,22 +338,22 @@ def memory_forget(
 
 FOREIGN = (remember_facts, store_memory, forget_memory, recall_memories)
 """Tools for what another one does too, under the names of other stores."""
-EVERY = (
-    remember_facts,
-    store_memory,
-    append_memory_block,
-    replace_memory_block,
-    forget_memory,
-    recall_memories,
-    recall_memory_block,
-    recall_conversation,
-    memory_remember,
-    memory_recall,
-    memory_forget,
-)
-
-
 TOOLS: Mapping[str, Tool] = MappingProxyType(
-    {run.__name__: Tool(run, arguments_of(run, leaving=2)) for run in EVERY}
+    {
+        run.__name__: Tool(run, arguments_of(run, leaving=2))
+        for run in (
+            remember_facts,
+            store_memory,
+            append_memory_block,
+            replace_memory_block,
+            forget_memory,
+            recall_memories,
+            recall_memory_block,
+            recall_conversation,
+            memory_remember,
+            memory_recall,
+            memory_forget,
+        )
+    }
 )
 """By name, in the order in which a model sees them."""

@@ -100,12 +100,17 @@ def same_stem(one: str, other: str) -> bool:
     short, long = sorted((one, other), key=len)
     if any(sign.isdigit() for sign in one + other) or len(short) < 3:
         return one == other
-    return (
-        _is_ending(short, long)
-        or _is_inflected(short, long)
-        or _is_compound(short, long)
-        or (len(one) == len(other) and one[:-1] == other[:-1] and {one[-1], other[-1]} <= _VOWELS)
-    )
+    if _is_ending(short, long):
+        return True
+    for at in range(3, len(short)):  # an infinitive or a gerund, as `fumare` of `fumo`
+        ends = {short[at:], long[at:]}
+        if short[:at] == long[:at] and len(ends & _VERBAL) == 1 and ends <= _VERBAL | _ENDINGS:
+            return True
+    # A compound begins or ends with its parts, as those of German do.
+    begins = len(short) > LEAST_PART and long.startswith(short) and len(long) > len(short) + 2
+    if begins or (len(short) >= LEAST_PART and long.endswith(short)):
+        return True
+    return len(one) == len(other) and one[:-1] == other[:-1] and {one[-1], other[-1]} <= _VOWELS
 
 
 def _is_ending(short: str, long: str) -> bool:
@@ -118,21 +123,6 @@ def _is_ending(short: str, long: str) -> bool:
     return (
         stem >= 3 and not short.isascii() and long[:stem] == short[:stem] and len(long) - stem <= 3
     )
-
-
-def _is_inflected(short: str, long: str) -> bool:
-    """Return whether one word is an infinitive or a gerund of the other, as `fumare` of `fumo`."""
-    for at in range(3, len(short)):
-        ends = {short[at:], long[at:]}
-        if short[:at] == long[:at] and len(ends & _VERBAL) == 1 and ends <= _VERBAL | _ENDINGS:
-            return True
-    return False
-
-
-def _is_compound(short: str, long: str) -> bool:
-    """Return whether a long word ends with another one, or begins with it, as German compounds do."""
-    begins = len(short) > LEAST_PART and long.startswith(short) and len(long) > len(short) + 2
-    return begins or (len(short) >= LEAST_PART and long.endswith(short))
 
 
 _VOWELS = frozenset("аяыиуюоейь")

@@ -61,7 +61,12 @@ def replaced_value(old: str, new: str) -> str:
     others = map(str.lower, ours.tokens[1:])
     if not ours.is_unspaced and not language(code).third.isdisjoint(others):
         return ""
-    return _number(theirs, ours) or _name(theirs, ours)
+    if number := _number(theirs, ours):
+        return number
+    known, anew = _named(theirs), _named(ours)
+    if known is None or anew is None or known[:2] != anew[:2]:
+        return ""
+    return known[2] if known[2].lower() != anew[2].lower() else ""
 
 
 def value_behind(sentence: str, thing: str, value: str) -> str:
@@ -135,23 +140,8 @@ def _is_label(sentence: _Words, at: int) -> bool:
     return bool(is_named and not is_own and not is_value)
 
 
-def _name(old: _Words, new: _Words) -> str:
-    """Return the name that a sentence has behind a copula, where another one has another."""
-    theirs, ours = _named(old), _named(new)
-    if theirs is None or ours is None or theirs[:2] != ours[:2]:
-        return ""
-    return theirs.name if theirs.name.lower() != ours.name.lower() else ""
-
-
-class _Named(NamedTuple):
-    """A sentence that names one thing."""
-
-    subject: str
-    verb: str
-    name: str
-
-
-def _named(sentence: _Words) -> _Named | None:
+def _named(sentence: _Words) -> tuple[str, str, str] | None:
+    """Return subject, verb and name of a sentence that names one thing."""
     code, text = sentence.language.code, sentence.gap.join(sentence.tokens)
     edge = "(?:{copulas})" if sentence.is_unspaced else r"(?<!\S)(?:{copulas})(?!\S)"
     copula = expression(edge, code).search(text)
@@ -160,17 +150,17 @@ def _named(sentence: _Words) -> _Named | None:
     subject, value = text[: copula.start()].strip() or copula[0], text[copula.end() :].strip()
     name = expression("^(?:{articles}|{indefinite}) |(?:{behind})$", code).sub("", value)
     is_kind = expression("(?:{indefinite}) .*", code).fullmatch(value) is not None
-    if not (_is_name(sentence, name) and _is_thing(sentence, subject, is_kind=is_kind)):
-        return None
-    return _Named(subject.lower(), copula[0].split(" ")[0], name)
-
-
-def _is_name(sentence: _Words, value: str) -> bool:
     if sentence.is_unspaced:
-        return 0 < len(value) <= LONGEST_SIGNS and not _HIRAGANA.search(value)
-    tokens = value.split()
-    is_cased = any(map(_CASED.match, tokens)) or value.lower() == value.upper()
-    return 0 < len(tokens) <= LONGEST_WORDS and is_cased and bool(sentence.topical(tokens[:1]))
+        is_name = 0 < len(name) <= LONGEST_SIGNS and not _HIRAGANA.search(name)
+    else:
+        tokens = name.split()
+        is_cased = any(map(_CASED.match, tokens)) or name.lower() == name.upper()
+        is_name = (
+            0 < len(tokens) <= LONGEST_WORDS and is_cased and bool(sentence.topical(tokens[:1]))
+        )
+    if not (is_name and _is_thing(sentence, subject, is_kind=is_kind)):
+        return None
+    return subject.lower(), copula[0].split(" ")[0], name
 
 
 def _is_thing(sentence: _Words, subject: str, *, is_kind: bool) -> bool:

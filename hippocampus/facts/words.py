@@ -118,30 +118,19 @@ def query_terms(query: str) -> dict[str, str]:
     language = language_of(query, found)
     terms: dict[str, str] = {}
     for word in content_words(query)[:LONGEST_QUERY_WORDS]:
-        for name, forms in _terms_of(word, language.code, language.stop_words):
-            terms[name] = " OR ".join(dict.fromkeys(forms))
+        if not word.isascii() and re.search(_RUN, word):
+            others = [part for part in re.split(_RUN, word) if part]
+            for pair in _pairs(word, language.stop_words, has_others=bool(others)):
+                terms[pair] = f'"{pair}"' if len(pair) > 1 else f'"{pair}"*'
+            terms |= {part: f'"{part}"' for part in others}
+        elif language.code == "en" and word.isascii():
+            forms = word, *_irregular().get(word, ())
+            terms[word] = " OR ".join(dict.fromkeys(f'"{form}"' for form in forms))
+        elif len(word) <= SHORTEST_STEM or any(sign.isdigit() for sign in word):
+            terms[word] = f'"{word}"'
+        else:
+            terms[word] = f'"{word}" OR "{word[: max(SHORTEST_STEM, len(word) - 2)]}"*'
     return terms
-
-
-def match_of(query: str) -> str:
-    """Return the FTS5 expression that finds any word of a query; empty where it has none."""
-    return " OR ".join(query_terms(query).values())
-
-
-def _terms_of(word: str, code: str, stop_words: Collection[str]) -> list[tuple[str, list[str]]]:
-    if not word.isascii() and re.search(_RUN, word):
-        others = [(part, [f'"{part}"']) for part in re.split(_RUN, word) if part]
-        pairs = _pairs(word, stop_words, has_others=bool(others))
-        return [
-            *((pair, [f'"{pair}"' if len(pair) > 1 else f'"{pair}"*']) for pair in pairs),
-            *others,
-        ]
-    quoted = f'"{word}"'
-    if code == "en" and word.isascii():
-        return [(word, [quoted, *(f'"{form}"' for form in _irregular().get(word, ()))])]
-    if len(word) <= SHORTEST_STEM or any(sign.isdigit() for sign in word):
-        return [(word, [quoted])]
-    return [(word, [quoted, f'"{word[: max(SHORTEST_STEM, len(word) - 2)]}"*'])]
 
 
 def _pairs(word: str, stop_words: Collection[str], *, has_others: bool) -> list[str]:

@@ -24,7 +24,7 @@ from hippocampus.facts.tables import FactTables
 from hippocampus.facts.timestamps import Moment, new_id, optional_seconds
 from hippocampus.facts.topics import holds, topic
 from hippocampus.facts.upkeep import LEAST_WORDS
-from hippocampus.facts.words import UNSPACED, key, match_of, normalised, query_terms, words
+from hippocampus.facts.words import UNSPACED, key, normalised, query_terms, words
 from hippocampus.storage.facts import memories, triples
 from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.facts.models import (
@@ -164,9 +164,18 @@ def requests_of(tables: FactTables, item: Item) -> list[MemoryRequest]:
     """
     text = tables.without_secrets(item.content)
     if tables.complete is not None and item.origin.role in TRUSTED_ROLES:
-        drafts = judge.extracted(tables.complete, [own_words(text) or without_recalled(text)])
+        drafts = judge.extracted(tables.complete, own_words(text) or without_recalled(text))
         if drafts is not None:
-            return [_of_draft(item, draft, text) for draft in drafts]
+            requests = []
+            for draft in drafts:
+                statement = read(draft.content)
+                relations = (statement.relation,) if statement.relation else ()
+                intensity = draft.intensity if item.intensity is None else item.intensity
+                one = replace(item, content=draft.content, intensity=intensity)
+                kind = item.type or draft.type or type_of(draft.content)
+                stated = draft.relations or relations
+                requests.append(MemoryRequest(one, "fact", kind, text, statement, stated))
+            return requests
     own = own_words(text)
     found = [each for each in sentences(own) if not each.endswith(("?", "？", "؟"))]
     if not found and not sentences(own):
@@ -190,15 +199,6 @@ def claim(item: Item) -> MemoryRequest:
 def verbatim(tables: FactTables, item: Item) -> MemoryRequest:
     """Return a text that is kept word by word."""
     return MemoryRequest(item, "memory", item.type or tables.policy.type)
-
-
-def _of_draft(item: Item, draft: judge.ExtractedFact, text: str) -> MemoryRequest:
-    statement = read(draft.content)
-    own = (statement.relation,) if statement.relation else ()
-    intensity = draft.intensity if item.intensity is None else item.intensity
-    plain = replace(item, content=draft.content, intensity=intensity)
-    kind = item.type or draft.type or type_of(draft.content)
-    return MemoryRequest(plain, "fact", kind, text, statement, draft.relations or own)
 
 
 # Keeping
@@ -262,8 +262,12 @@ def written(
 ) -> list[Outcome]:
     """Write prepared texts in one transaction, or as a part of the open one; each sees those before it."""
     writer = _Transaction(tables, agent, known)
+    kept = []
     with tables.database.transaction():
-        kept = [writer.keep(one) for one in requests]
+        for one in requests:
+            kept.append(outcome := writer.keep(one))
+            if outcome.memory:  # what a model decides of later ones may name it
+                known[one.name] = outcome.memory.id, outcome.memory.content
         tables.put_vectors(writer.vectors)
     return kept
 
@@ -287,13 +291,7 @@ class _Transaction:
         self.vectors: dict[int, Matrix] = {}
 
     def keep(self, wanted: MemoryRequest) -> Outcome:
-        """Keep a text; what a model decides of later ones may name it."""
-        outcome = self._kept(wanted)
-        if outcome.memory:
-            self._known[wanted.name] = outcome.memory.id, outcome.memory.content
-        return outcome
-
-    def _kept(self, wanted: MemoryRequest) -> Outcome:
+        """Keep a text: strengthen what says the same, follow a model, or else its own words."""
         if wanted.refusal:
             return Outcome(Action.REFUSED, wanted.refusal, None)
         item, now = wanted.item, self._tables.clock()
@@ -421,7 +419,14 @@ class _Transaction:
         if not ends:
             return self._added(wanted, memory)
         if wanted.statement and not wanted.relations:
-            wanted = replace(wanted, relations=_inherited(ends, wanted.statement))
+            stated = [(read(each.sentence).relation, each.old) for each in ends]
+            inherited = dict.fromkeys(  # with the values that it puts in the place of theirs
+                Relation(known.subject, known.predicate, swap.new)
+                for known, old in stated
+                for swap in wanted.statement.swaps
+                if known and swap.new and swap.old == old and key(known.object) == key(old)
+            )
+            wanted = replace(wanted, relations=tuple(inherited))
         olds = memories.by_row(self._db, [each.row for each in ends])
         context = " ".join(dict.fromkeys(_without_value(each) for each in ends)).strip()
         if about := _about(ends[0], memory.content):
@@ -483,19 +488,6 @@ class _Transaction:
         return self._resolved(wanted, memory)
 
 
-def _inherited(ends: Sequence[Ending], by: Statement) -> tuple[Relation, ...]:
-    """Return the relations of ended sentences with the values that a statement puts in the place of theirs."""
-    olds = [(read(each.sentence).relation, each.old) for each in ends]
-    return tuple(
-        {
-            Relation(known.subject, known.predicate, swap.new): None
-            for known, old in olds
-            for swap in by.swaps
-            if known and swap.new and swap.old == old and key(known.object) == key(old)
-        }
-    )
-
-
 def _without_value(ending: Ending) -> str:
     """Return the words of an ended sentence without its old value: who looks for them means the new one."""
     if re.search(f"[{UNSPACED}]", ending.old):
@@ -514,7 +506,7 @@ def _about(ending: Ending, text: str) -> str:
 
 def close_to(tables: FactTables, text: str, agent: str, scope: str) -> dict[int, Memory]:
     """Return the current memories that share most words with a text."""
-    match, now = match_of(text), tables.clock()
+    match, now = " OR ".join(query_terms(text).values()), tables.clock()
     return memories.matching(tables.database, match, agent, scope, now, COMPARED)
 
 
@@ -526,21 +518,8 @@ def judged(
 ) -> tuple[list[MemoryRequest], dict[str, KnownStatement]]:
     """Ask once what new statements do to the newest ones of the speaker; return them with the answers.
 
-    The second result has what the answers name. A statement that the model leaves out gets no answer.
+    Other values of the new relations are shown too. The second result has what the answers name. A statement that the model leaves out gets no answer.
     """
-    known = _shown(tables, new, agent)
-    if not known and len(new) < 2:
-        return list(new), known
-    texts = {name: sentence for name, (_, sentence) in known.items()}
-    answers = judge.decided(complete, [one.item.content for one in new], texts, seconds)
-    named = [replace(one, name=f"n{number}") for number, one in enumerate(new, 1)]
-    return [replace(one, decision=answers.get(at)) for at, one in enumerate(named)], known
-
-
-def _shown(
-    tables: FactTables, new: Sequence[MemoryRequest], agent: str
-) -> dict[str, KnownStatement]:
-    """Return what a model is shown: other values of the new relations, and the newest statements of the speaker."""
     db, scopes = tables.database, [one.item.scope for one in new]
     rows = [
         row
@@ -559,4 +538,10 @@ def _shown(
         if len(sentence) <= SHOWN_CHARACTERS
     }
     most = list(shown.values())[: judge.MOST_ASKED]
-    return {f"k{number}": each for number, each in enumerate(most, 1)}
+    known = {f"k{number}": each for number, each in enumerate(most, 1)}
+    if not known and len(new) < 2:
+        return list(new), known
+    texts = {name: sentence for name, (_, sentence) in known.items()}
+    answers = judge.decided(complete, [one.item.content for one in new], texts, seconds)
+    named = [replace(one, name=f"n{number}") for number, one in enumerate(new, 1)]
+    return [replace(one, decision=answers.get(at)) for at, one in enumerate(named)], known

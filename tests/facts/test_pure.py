@@ -29,7 +29,7 @@ from hippocampus.facts.strength import (
     resistance,
 )
 from hippocampus.facts.topics import holds
-from hippocampus.facts.words import content_words, indexed, match_of, query_terms, words
+from hippocampus.facts.words import content_words, indexed, query_terms, words
 from hippocampus.storage.facts.memories import made
 from hippocampus.storage.facts.models import Item, RankedRow
 from hippocampus.storage.facts.vectors import bit_distances, unit
@@ -118,8 +118,8 @@ def test_chinese_texts_of_other_words_are_not_alike():
 def test_words_and_terms_never_fail(text):
     found = words(text)
     assert all(found)
-    assert bool(match_of(text)) == bool(found)
     indexed(text)
+    query_terms(text)
 
 
 @given(TEXTS)

@@ -15,8 +15,8 @@ from hippocampus.facts.sentences import sentences
 from hippocampus.facts.statements import read
 from hippocampus.facts.timestamps import optional_seconds, seconds
 from hippocampus.storage.facts.errors import FactError
-from hippocampus.storage.facts.models import Memory, Triple
-from hippocampus.storage.foreign import CribRelation, crib_rows
+from hippocampus.storage.facts.models import Triple
+from hippocampus.storage.foreign import crib_rows
 
 if TYPE_CHECKING:
     from hippocampus.facts.store import Facts
@@ -34,36 +34,27 @@ def bundle(path: Path, agent: str) -> Bundle:
     found = crib_rows(path)
     if found is None:
         raise FactError(f"{path} is no database of crib")
-    relations, entries = found.relations, [_entry(row, agent) for row in found.entries]
-    ids = {row[0]: steady_id(seconds(row[6]), "crib relation", *row[:4]) for row in relations}
-    stated = [_stated(row, agent, ids) for row in relations]
+    memories, triples = [], []
+    for number, kind, content, created in found.entries:
+        at = seconds(created)
+        named = {"id": steady_id(at, "crib entry", number, content), "kind": "memory", "type": kind}
+        memories.append(memory_of(at, **named, content=content, agent=agent, metadata=FROM))
+    ids = {row[0]: steady_id(seconds(row[6]), "crib relation", *row[:4]) for row in found.relations}
+    for row in found.relations:  # each is a fact and its triple
+        number, subject, predicate, obj, valid_from, valid_until, created, raw, follower = row
+        at, since, ended = seconds(created), seconds(valid_from), optional_seconds(valid_until)
+        content = f"{subject} {predicate.replace('_', ' ')} {obj}"
+        by = None if ended is None or follower is None else ids[follower]
+        named = {"id": ids[number], "kind": "fact", "type": "fact"}
+        times = {"valid_from": since, "valid_until": ended, "known_until": ended}
+        said = {"content": content, "raw": "" if raw == content else raw}
+        known = {"superseded_by": by, "agent": agent, "metadata": FROM}
+        memories.append(memory_of(at, **named, **times, **said, **known))
+        stated = (subject, predicate, obj, since, ended, at, ended)
+        triples.append(Triple(number, *stated, ids[number]))
     reason = "of a model that the file does not name"
-    return Bundle(
-        "crib",
-        [*entries, *(memory for memory, _ in stated)],
-        triples=[triple for _, triple in stated],
-        skipped=[Skip("vectors", reason)] if found.has_vectors else [],
-    )
-
-
-def _entry(row: tuple[int, str, str, str], agent: str) -> Memory:
-    number, kind, content, created = row
-    at = seconds(created)
-    named = {"id": steady_id(at, "crib entry", number, content), "kind": "memory", "type": kind}
-    return memory_of(at, **named, content=content, agent=agent, metadata=FROM)
-
-
-def _stated(row: CribRelation, agent: str, ids: dict[int, str]) -> tuple[Memory, Triple]:
-    """Return a relation as a fact and its triple."""
-    number, subject, predicate, obj, valid_from, valid_until, created, raw, follower = row
-    at, since, ended = seconds(created), seconds(valid_from), optional_seconds(valid_until)
-    content = f"{subject} {predicate.replace('_', ' ')} {obj}"
-    by = None if ended is None or follower is None else ids[follower]
-    named = {"id": ids[number], "kind": "fact", "type": "fact", "superseded_by": by}
-    times = {"valid_from": since, "valid_until": ended, "known_until": ended}
-    said = "" if raw == content else raw
-    memory = memory_of(at, **named, **times, content=content, agent=agent, raw=said, metadata=FROM)
-    return memory, Triple(number, subject, predicate, obj, since, ended, at, ended, ids[number])
+    skipped = [Skip("vectors", reason)] if found.has_vectors else []
+    return Bundle("crib", memories, triples=triples, skipped=skipped)
 
 
 def written(

@@ -86,7 +86,12 @@ def bundle(found: Mapping[str, Any], embedding_model: str | None) -> Bundle:
         reason = "vectors of a model that the file does not name"
         skipped.append(Skip(f"{len(rows)} embeddings", reason))
         rows = {}
-    blocks = each_read(found, "blocks", lambda each: _block(each, agent), skipped)
+
+    def block(each: Mapping[str, Any]) -> Block:
+        scope, updated = each.get("scope") or "", seconds(each["updatedAt"])
+        return Block(agent, scope, str(each["key"]), str(each["value"]), updated)
+
+    blocks = each_read(found, "blocks", block, skipped)
     return Bundle("hippo", memories, rows, embedding_model, blocks=blocks, skipped=skipped)
 
 
@@ -118,7 +123,13 @@ def _written(memory: Memory, vector: str) -> dict[str, Any]:
 
 def _memory(found: Mapping[str, Any], agent: str, created: Mapping[Any, Any]) -> Memory:
     at, accessed = seconds(found["created_at"]), seconds(found["last_accessed_at"])
-    by = found.get("superseded_by")
+    by, metadata = found.get("superseded_by"), found.get("metadata")
+    if isinstance(metadata, str):  # hippo keeps any text
+        try:
+            metadata = json.loads(metadata)
+        except ValueError:
+            metadata = None
+        metadata = metadata if isinstance(metadata, dict) else {PLAIN: found["metadata"]}
     ended = None if by is None else seconds(created.get(by) or accessed)
     same = {ours: found[name] for name, ours in SAME.items() if name != "superseded_by"}
     return memory_of(
@@ -131,21 +142,5 @@ def _memory(found: Mapping[str, Any], agent: str, created: Mapping[Any, Any]) ->
         valid_until=ended,
         known_until=ended,
         superseded_by=by,
-        metadata=_metadata(found.get("metadata")),
+        metadata=metadata or {},
     )
-
-
-def _metadata(value: Any) -> dict[str, Any]:
-    """Return metadata as an object, whatever text hippo was given."""
-    if value is None or isinstance(value, dict):
-        return dict(value or {})
-    try:
-        found = json.loads(value)
-    except ValueError:
-        found = None
-    return found if isinstance(found, dict) else {PLAIN: value}
-
-
-def _block(found: Mapping[str, Any], agent: str) -> Block:
-    scope, updated = found.get("scope") or "", seconds(found["updatedAt"])
-    return Block(agent, scope, str(found["key"]), str(found["value"]), updated)

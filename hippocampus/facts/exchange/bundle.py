@@ -6,6 +6,7 @@ Which file it came from is not known here.
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -196,12 +197,12 @@ def vectors(records: Iterable[Any], skipped: list[Skip]) -> dict[str, Any]:
     """Return the vectors of records by id, of the length that most have; note those of another."""
     import numpy as np
 
-    found = {
-        str(each["id"]): row
-        for each in records
-        if isinstance(each, dict) and "id" in each
-        if (row := _vector(each.get("embedding_base64"))) is not None
-    }
+    found = {}
+    for each in records:
+        if isinstance(each, dict) and "id" in each and (text := each.get("embedding_base64")):
+            with contextlib.suppress(ValueError, TypeError):
+                data = base64.b64decode(text, validate=True)
+                found[str(each["id"])] = np.frombuffer(data, "<f4").astype(np.float32)
     lengths = Counter(len(row) for row in found.values()).most_common(1)
     kept = {each: row for each, row in found.items() if len(row) == lengths[0][0]}
     kept = {each: row for each, row in kept.items() if np.isfinite(row).all()}
@@ -210,16 +211,6 @@ def vectors(records: Iterable[Any], skipped: list[Skip]) -> dict[str, Any]:
         for each in found.keys() - kept.keys()
     ]
     return kept
-
-
-def _vector(text: Any) -> np.ndarray[Any, np.dtype[np.float32]] | None:
-    import numpy as np
-
-    try:
-        row = np.frombuffer(base64.b64decode(text, validate=True), "<f4").astype(np.float32)
-    except (ValueError, TypeError):
-        return None
-    return row if row.size else None
 
 
 def steady_id(at: float, *values: object) -> str:
