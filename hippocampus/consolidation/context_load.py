@@ -95,9 +95,14 @@ def opening(request: ContextLoadRequest, resources: ConsolidationResources) -> C
     facts = resources.known_facts()
     excerpts = list(resources.state.earlier(request.session, request.agent, EARLIER_SESSIONS))
     states = _states(excerpts, facts, request)
+    blocks = facts.blocks.list(agent=request.agent or None) if facts else []
+    notes = [(each.key, " ".join(without_secrets(each.value).split())) for each in blocks]
     parts = {
         "state": [LoadLine(f"- {_unframed(state[:LINE_CHARACTERS])}", None) for state in states],
-        "blocks": [*_blocks(facts, request)] if facts else [],
+        "blocks": [
+            LoadLine(f"- {_unframed(key)}: {_unframed(value[:BLOCK_CHARACTERS])}", None)
+            for key, value in notes
+        ],
         "stored": _stored_entries(excerpts, request, resources),
     }
     needed = "\n".join(line.text for lines in parts.values() for line in lines)
@@ -170,12 +175,6 @@ def _known(  # noqa: PLR0913, PLR0917 - one parameter an input
         yield LoadLine(text, record, original)
     if 0 < shown < preferences:
         yield LoadLine(number_line(shown, preferences), None)
-
-
-def _blocks(facts: Facts, request: ContextLoadRequest) -> Iterator[LoadLine]:
-    for block in facts.blocks.list(agent=request.agent or None):
-        value = " ".join(without_secrets(block.value).split())[:BLOCK_CHARACTERS]
-        yield LoadLine(f"- {_unframed(block.key)}: {_unframed(value)}", None)
 
 
 # Earlier sessions ------------------------------------------------------------------------------------

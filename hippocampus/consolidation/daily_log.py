@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from hippocampus.consolidation.memory_lines import mark_of, shown
@@ -45,8 +45,19 @@ def append(
             if any(key in _text(each) for each in state.daily_logs()[-RECENT_LOGS:]):
                 return False
             before = _text(path) or f"# {day(at)}\n"
-            block = "\n".join(_block(outcome, at, activity, key))
-            files.replace_file(path, f"{before}\n{block}\n".encode("utf-8", "surrogateescape"))
+            named = f"{shown(outcome.session)}, turn {outcome.turn}"
+            lines = [before, f"## {stamp(at)[11:16]} {named} {key}", ""]
+            lines += [f"{shown(sentence)}\n" for sentence in activity]
+            if outcome.model_tokens:
+                lines.append(f"The model was asked once, for {outcome.model_tokens:,} tokens.\n")
+            for kept in outcome.kept:
+                done = f", {kept.outcome.replace('_', ' ')}" if kept.outcome else ""
+                entry = f", entry {kept.entry_id}" if kept.entry_id else ""
+                mark = f" <!-- {mark_of(kept.fact_id)} -->" if kept.fact_id else ""
+                origin = f"{kept.origin}, turn {kept.turn}{entry}"
+                lines.append(f"- {kept.kind}: {shown(kept.text)} ({origin}{done}){mark}")
+            text = "\n".join([*lines, "" if outcome.kept else "Nothing was kept.\n"])
+            files.replace_file(path, text.encode("utf-8", "surrogateescape"))
     except OSError as failure:
         raise StoreError(f"daily log {path}: {failure}") from failure
     return True
@@ -76,25 +87,6 @@ def _name(session: str) -> str:
 
 def _text(path: Path) -> str:
     return files.read_file(path, follows_links=True).decode("utf-8", "surrogateescape")
-
-
-def _block(
-    outcome: ConsolidationOutcome, at: float, activity: Sequence[str], key: str
-) -> Iterator[str]:
-    time = stamp(at)[11:16]
-    yield f"## {time} {shown(outcome.session)}, turn {outcome.turn} {key}"
-    yield ""
-    yield from (f"{shown(sentence)}\n" for sentence in activity)
-    if outcome.model_tokens:
-        yield f"The model was asked once, for {outcome.model_tokens:,} tokens.\n"
-    if not outcome.kept:
-        yield "Nothing was kept."
-    for kept in outcome.kept:
-        done = f", {kept.outcome.replace('_', ' ')}" if kept.outcome else ""
-        entry = f", entry {kept.entry_id}" if kept.entry_id else ""
-        mark = f" <!-- {mark_of(kept.fact_id)} -->" if kept.fact_id else ""
-        origin = f"{kept.origin}, turn {kept.turn}{entry}"
-        yield f"- {kept.kind}: {shown(kept.text)} ({origin}{done}){mark}"
 
 
 def activity(records: Iterable[Record], call: ModelCall | None) -> list[str]:

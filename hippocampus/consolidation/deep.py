@@ -62,12 +62,11 @@ def consolidate(
     found = worth_keeping(
         session.name, conversation, session.records, resources.policy, session.turn
     )
-    printed = _printed(conversation, ledger.context_load() or "")
     model = Judge(resources.complete, model_seconds)
     try:
         facts = resources.facts()
         db = facts.tables.database
-        _store(facts, session, conversation, found, printed, model)
+        _store(facts, session, conversation, found, ledger.context_load() or "", model)
         unpublished = consolidated.unpublished(db, session.name)
     except HippocampusError as failure:  # nothing is marked: the next consolidation reads it again
         LOG.warning("session %s: not consolidated yet: %s", session.name, failure)
@@ -113,7 +112,7 @@ def _store(  # noqa: PLR0913, PLR0917 - one parameter an input
     session: SessionSnapshot,
     conversation: Transcript,
     found: Sequence[Extracted],
-    printed: str,
+    opening: str,
     model: Judge,
 ) -> None:
     """Store what was not read yet, with what a model finds in it, and mark it as read.
@@ -159,11 +158,11 @@ def _store(  # noqa: PLR0913, PLR0917 - one parameter an input
     else:
         with db.transaction():
             if consolidated.keys(db, session.name) == read:
-                used = _confirmed(facts, session, conversation, printed, read)
+                used = _confirmed(facts, session, conversation, opening, read)
                 seen = dict.fromkeys([*used, *(unread if model.tokens else ())])
                 consolidated.add(db, session.name, seen.items())
                 return
-    _store(facts, session, conversation, found, printed, model)  # another process read some of it
+    _store(facts, session, conversation, found, opening, model)  # another process read some of it
 
 
 def _batches(wanted: Iterable[Wanted]) -> Iterator[list[Wanted]]:
@@ -216,20 +215,16 @@ def _claims(
     return list(claims.values()), known
 
 
-def _printed(conversation: Transcript, opening: str) -> str:
-    """Return the texts of a session in which memories were printed."""
-    texts = [opening, *(each.text for each in conversation.utterances if each.role == "user")]
-    return "\n".join(text for text in [*texts, *conversation.results] if RECALLED.search(text))
-
-
 def _confirmed(
     facts: Facts,
     session: SessionSnapshot,
     conversation: Transcript,
-    printed: str,
+    opening: str,
     read: Collection[str],
 ) -> list[str]:
     """Confirm the printed memories that answers used, each once; return the keys of these uses."""
+    said = [opening, *(each.text for each in conversation.utterances if each.role == "user")]
+    printed = "\n".join(text for text in [*said, *conversation.results] if RECALLED.search(text))
     answers = " ".join(each.text for each in conversation.utterances if each.role == "assistant")
     if not printed or not answers:
         return []

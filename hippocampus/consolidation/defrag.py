@@ -7,7 +7,6 @@ and then applied.
 from __future__ import annotations
 
 import contextlib
-import functools
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
@@ -25,7 +24,7 @@ from hippocampus.policy import Policy
 from hippocampus.storage import files, gc
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.database import Database
-from hippocampus.storage.facts.models import EVERY_AGENT, Item, Memory, Origin
+from hippocampus.storage.facts.models import EVERY_AGENT, Item, Origin
 from hippocampus.storage.gc import Removal
 from hippocampus.storage.ledger import StoredSession, stored_sessions
 from hippocampus.storage.state import StateStore
@@ -99,12 +98,12 @@ def defrag(  # noqa: PLR0913 - one parameter an input
     """
     layout, db = state.layout, facts.tables.database
     file = MemoryFile(layout, facts.agent, is_kept=policy.consolidation.memory_file)
-    planned = functools.partial(_plan, state, store, facts, file, policy, now, idle_hours)
-    if not apply:
-        return _figures(planned(), state)
+    lock = layout.defrag_lock if apply and layout else None
     try:
-        with files.held(layout.defrag_lock) if layout else contextlib.nullcontext():
-            plan = planned()
+        with files.held(lock) if lock else contextlib.nullcontext():
+            plan = _plan(state, store, facts, file, policy, now, idle_hours)
+            if not apply:
+                return _figures(plan, state)
             if any(plan.edits):
                 file.sync(facts)
             outcomes = write.store_many(facts.tables, plan.new)
@@ -145,8 +144,18 @@ def _plan(  # noqa: PLR0913, PLR0917 - one parameter an input
     known |= {(session, record.entry.id) for session, record in again}
     held = gc.holdings(facts.tables.database, store)
     own = [each for each in staying if each.agent == facts.agent]
+    promoted = (
+        each.id
+        for each in reversed(own)
+        if each.id not in members
+        and len(each.content) <= MAX_LINE_CHARACTERS
+        and (
+            each.accesses >= PROMOTED_ACCESSES
+            or (each.kind == "fact" and each.encounters >= PROMOTED_ENCOUNTERS)
+        )
+    )
     return _Plan(
-        tuple(each.id for each in reversed(own) if each.id not in members and _is_used_again(each)),
+        tuple(promoted),
         tuple(item for one in again if not secrets.find((item := _item(*one)).content, cards=True)),
         keep,
         compaction,
@@ -157,13 +166,6 @@ def _plan(  # noqa: PLR0913, PLR0917 - one parameter an input
         ),
         file.edits(facts),
         len(past),
-    )
-
-
-def _is_used_again(memory: Memory) -> bool:
-    return len(memory.content) <= MAX_LINE_CHARACTERS and (
-        memory.accesses >= PROMOTED_ACCESSES
-        or (memory.kind == "fact" and memory.encounters >= PROMOTED_ENCOUNTERS)
     )
 
 

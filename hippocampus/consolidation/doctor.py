@@ -10,14 +10,13 @@ import contextlib
 import functools
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 from hippocampus import policy as policies
 from hippocampus.errors import HippocampusError, PolicyError, StoreError
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.state import StateStore
-from hippocampus.storage.state_dir import StateDir
 from hippocampus.storage.verify import Finding, verify
 
 OPEN_TO_OTHERS = 0o077
@@ -36,7 +35,21 @@ def examine(
         policies.load(policy)
     except PolicyError as wrong:
         found += [Finding(f"policy: {each}") for each in wrong.problems]
-    found += [*_facts(state), *(_modes(layout) if layout else ())]
+    with contextlib.suppress(StoreError):  # a damaged file is found by `verify`
+        if state.has_facts():
+            from hippocampus.facts import Facts
+            from hippocampus.facts.words import TEXT_RULES
+
+            with contextlib.closing(Facts(state.database(TEXT_RULES))) as facts:
+                found += [Finding(f"facts: {each}", is_loss=True) for each in facts.check()]
+    if layout and os.name == "posix":  # a state directory is its owner's alone
+        for path in (layout.root, *sorted(layout.root.rglob("*"))):
+            mode = path.lstat().st_mode
+            if not stat.S_ISLNK(mode) and mode & OPEN_TO_OTHERS:
+                private = stat.S_IMODE(mode) & ~OPEN_TO_OTHERS
+                text = f"{path} can be read or written by other accounts"
+                mended = functools.partial(path.chmod, private)
+                found.append(Finding(text, remedy=f"set its mode to {private:o}", mend=mended))
     return sorted(found, key=lambda each: not each.is_loss)
 
 
@@ -52,31 +65,3 @@ def mend(findings: Iterable[Finding]) -> list[Finding]:
         except (OSError, HippocampusError) as failure:
             left.append(each._replace(text=f"{each.text}; not mended: {failure}", mend=None))
     return left
-
-
-def _facts(state: StateStore) -> Iterator[Finding]:
-    """Yield what the facts find wrong with themselves; a damaged file is found by `verify`."""
-    with contextlib.suppress(StoreError):
-        if state.has_facts():
-            from hippocampus.facts import Facts
-            from hippocampus.facts.words import TEXT_RULES
-
-            with contextlib.closing(Facts(state.database(TEXT_RULES))) as facts:
-                wrong = facts.check()
-            yield from (Finding(f"facts: {each}", is_loss=True) for each in wrong)
-
-
-def _modes(state: StateDir) -> Iterator[Finding]:
-    """Yield what other accounts may read: a state directory is its owner's alone."""
-    if os.name != "posix":
-        return
-    for path in (state.root, *sorted(state.root.rglob("*"))):
-        mode = path.lstat().st_mode
-        if not stat.S_ISLNK(mode) and mode & OPEN_TO_OTHERS:
-            private = stat.S_IMODE(mode) & ~OPEN_TO_OTHERS
-            text, remedy = (
-                "can be read or written by other accounts",
-                f"set its mode to {private:o}",
-            )
-            mended = functools.partial(path.chmod, private)
-            yield Finding(f"{path} {text}", remedy=remedy, mend=mended)

@@ -120,8 +120,12 @@ def worth_keeping(
                 extracted(session, text, kind, "user", said.turn, entry_id, word_by_word=as_it_is)
                 for text, kind, as_it_is in _of_user(written(said.text), policy)
             ]
-        elif said.answers and (text := _of_assistant(said.text, tool_texts)):
-            found.append(verbatim(text, MESSAGE, "assistant", said.turn))
+        elif said.answers:
+            text = without_secrets(without_recalled(said.text)[:ASSISTANT_CHARACTERS])
+            if tool_texts.any:  # an answer repeats what it has from elsewhere
+                text = " ".join(each for each in sentences(text) if tool_texts.allow(each))
+            if len(WORD.findall(text[:200])) >= MIN_WORDS:
+                found.append(verbatim(text, MESSAGE, "assistant", said.turn))
     for record in records:
         if text := _of_record(record, policy, turn):
             entry = record.entry
@@ -153,7 +157,11 @@ def _of_user(said: Written, policy: Policy) -> Iterator[tuple[str, str, bool]]:
     kinds: dict[str, str] = {}
     text = said.text
     if _is_instruction(text, policy):
-        for sentence in _with_lists(said):
+        parts: list[str] = []
+        for place, line in enumerate(said.own):
+            *before, last = sentences(line) or [""]
+            parts += [*before, last + said.lists.get(place, "")]  # with the list that it announces
+        for sentence in parts:
             is_denied = expression("{forgotten}").search(sentence) or read(sentence).hearsay
             if _is_instruction(sentence, policy) and not is_denied:
                 kind = type_of(sentence)
@@ -180,14 +188,6 @@ def _is_instruction(text: str, policy: Policy) -> bool:
     return bool(policy.resolve(subject).persist)
 
 
-def _of_assistant(text: str, tool_texts: ToolTexts) -> str:
-    """Return an answer as it was given, without what it has from elsewhere; empty where that is all."""
-    text = without_secrets(without_recalled(text)[:ASSISTANT_CHARACTERS])
-    if tool_texts.any:
-        text = " ".join(each for each in sentences(text) if tool_texts.allow(each))
-    return text if len(WORD.findall(text[:200])) >= MIN_WORDS else ""
-
-
 def _of_record(record: Record, policy: Policy, turn: int) -> str:
     """Return the text of a state of the task, or of a result that persists and is strong by then."""
     entry = record.entry
@@ -200,14 +200,6 @@ def _of_record(record: Record, policy: Policy, turn: int) -> str:
         return ""
     named = f"{record.tool} {' '.join(record.arguments.split())[:120]}".strip()
     return without_secrets(f"{named}: {record.kind}, {record.tokens} tokens")
-
-
-def _with_lists(said: Written) -> Iterator[str]:
-    """Yield the sentences of a message, each that announces a list with the list."""
-    for place, line in enumerate(said.own):
-        *before, last = sentences(line) or [""]
-        yield from before
-        yield f"{last}{said.lists.get(place, '')}"
 
 
 def _is_statement(sentence: str) -> bool:

@@ -99,33 +99,28 @@ def rows(text: str) -> tuple[Row, ...]:
 
 
 def with_added(text: str, added: Iterable[Memory]) -> str:
-    """Return a file with the lines of facts added, each at the end of its section."""
+    """Return a file with the lines of facts added, each at the end of its section, or with a new section."""
     by_section: dict[str, list[str]] = {}
     for memory in added:
         by_section.setdefault(section_of(memory), []).append(rendered(memory))
     for section in sorted(by_section, key=_rank):
-        text = _with_section(text or f"{TITLE}\n", section, by_section[section])
+        text = text or f"{TITLE}\n"
+        lines, heading, new = text.split("\n"), f"## {section}", by_section[section]
+        there = [row.last for row in rows(text) if row.section == section]
+        headings = [number for number, line in enumerate(lines) if line.strip() == heading]
+        later = {f"## {each}" for each in ORDER if _rank(each) > _rank(section)}
+        place = next((number for number, line in enumerate(lines) if line.strip() in later), None)
+        if there:
+            lines[there[-1] + 1 : there[-1] + 1] = new
+        elif headings:
+            lines[headings[-1] + 1 : headings[-1] + 1] = ["", *new]
+        elif place is not None:
+            lines[place:place] = [heading, "", *new, ""]
+        else:
+            lines = [text.rstrip("\n"), "", heading, "", *new, ""]
+        text = "\n".join(lines)
     return text
 
 
 def _rank(section: str) -> tuple[int, str]:
     return (ORDER.index(section) if section in ORDER else len(SECTIONS) - 1, section)
-
-
-def _with_section(text: str, section: str, added: list[str]) -> str:
-    """Add lines behind the last one of a section, or with a section of their own."""
-    lines = text.split("\n")
-    heading = f"## {section}"
-    there = [row.last for row in rows(text) if row.section == section]
-    headings = [number for number, line in enumerate(lines) if line.strip() == heading]
-    later = {f"## {each}" for each in ORDER if _rank(each) > _rank(section)}
-    place = next((number for number, line in enumerate(lines) if line.strip() in later), None)
-    if there:
-        lines[there[-1] + 1 : there[-1] + 1] = added
-    elif headings:
-        lines[headings[-1] + 1 : headings[-1] + 1] = ["", *added]
-    elif place is not None:
-        lines[place:place] = [heading, "", *added, ""]
-    else:
-        return "\n".join([text.rstrip("\n"), "", heading, "", *added, ""])
-    return "\n".join(lines)

@@ -291,7 +291,7 @@ class _Transaction:
         self.vectors: dict[int, Matrix] = {}
 
     def keep(self, wanted: MemoryRequest) -> Outcome:
-        """Keep a text: strengthen what says the same, follow a model, or else its own words."""
+        """Keep a text: strengthen an equal one, else follow a model's decision or the text's own words."""
         if wanted.refusal:
             return Outcome(Action.REFUSED, wanted.refusal, None)
         item, now = wanted.item, self._tables.clock()

@@ -284,7 +284,11 @@ def fit(
     total = -1
     for line in found:
         lines.append(line)
-        costs.append(_cost(str(line), max_tokens) + 1)
+        text, usual = str(line), 8 * max_tokens
+        cost = tokens.count(text[:usual])
+        if len(text) > usual and cost <= max_tokens:  # of one that does not fit, any number over it
+            cost = tokens.count(text[: MAX_TOKEN_CHARACTERS * (max_tokens + 1)])
+        costs.append(cost + 1)
         total += costs[-1]
         if total > max_tokens:
             parts = _cut(lines, costs, max_tokens, note)
@@ -295,15 +299,6 @@ def fit(
         text = "nothing in this content matches; try another pattern, path or query"
         raise RecallError("no_match", text)
     return "\n".join(reversed(parts) if from_end else parts)
-
-
-def _cost(line: str, max_tokens: int) -> int:
-    """Return the tokens of a line; for one that does not fit, some number over the budget."""
-    usual = 8 * max_tokens
-    cost = tokens.count(line[:usual])
-    if len(line) <= usual or cost > max_tokens:
-        return cost
-    return tokens.count(line[: MAX_TOKEN_CHARACTERS * (max_tokens + 1)])
 
 
 def _cut(lines: list[NumberedLine], costs: list[int], max_tokens: int, note: Note) -> list[str]:

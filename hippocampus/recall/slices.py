@@ -317,11 +317,15 @@ def _names(text: str) -> list[str]:
 def _in_json(value: dict[str, Any] | list[Any], path: str) -> Iterator[NumberedLine]:
     """Yield a text's lines, or the records of other values with their paths.
 
-    A list of records has `rows[n]` and `columns.name` too.
+    A list of records has `rows[n]` and `columns.name` too, unless a key has that name.
     """
     from hippocampus.formats import json_paths
 
-    steps = _of_records(value, path.strip()) or path
+    steps, named = path, RECORDS.fullmatch(path.strip())
+    items = value.items() if isinstance(value, dict) else ()
+    if named and named["what"] not in dict(items):
+        base = next((json_paths.step(key) for key, inner in items if isinstance(inner, list)), "")
+        steps = f"${base}{'' if named['what'] == 'rows' else '[*]'}{named['rest']}"
     try:
         found = json_paths.at_path(value, steps)
         first = list(itertools.islice(found, 2))
@@ -342,18 +346,6 @@ def _in_json(value: dict[str, Any] | list[Any], path: str) -> Iterator[NumberedL
     if isinstance(there, list):
         has = f"is a list of {len(there)}; ask {place}[0]"
     raise RecallError("no_match", f"{steps[:MAX_CHARACTERS]!r} does not exist: {place} {has}")
-
-
-def _of_records(value: dict[str, Any] | list[Any], path: str) -> str | None:
-    """Return the JSON path of `rows[3]` or `columns.name`, unless a key has that name."""
-    from hippocampus.formats.json_paths import step
-
-    match = RECORDS.fullmatch(path)
-    if match is None or (isinstance(value, dict) and match["what"] in value):
-        return None
-    items = value.items() if isinstance(value, dict) else ()
-    base = "$" + next((step(key) for key, inner in items if isinstance(inner, list)), "")
-    return base + (match["rest"] if match["what"] == "rows" else f"[*]{match['rest']}")
 
 
 @functools.lru_cache(maxsize=2)

@@ -14,9 +14,7 @@ import itertools
 import json
 import os
 import stat
-import threading
 from collections.abc import Callable, Mapping, MutableMapping
-from concurrent.futures import Future
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -27,6 +25,7 @@ from hippocampus.errors import nearest
 from hippocampus.formats.content import text_of
 from hippocampus.indexing import unwrap
 from hippocampus.indexing.output import output_of
+from hippocampus.models.bounded import in_thread
 from hippocampus.policy.rules import Refetch
 
 PROTOCOL_PERCENT = {"full": 89, "partial": 8, "failed": 3}
@@ -172,17 +171,30 @@ def _bounded(call: Callable[[], Any], plan: Refetch) -> str:
     Raises:
         Unavailable: it fails, takes too long, or returns too much or no text.
     """
-    result: Future[Any] = Future()
-    threading.Thread(target=_run, args=(result, call), daemon=True).start()
+
+    def ended() -> Any:
+        value = call()
+        if not inspect.isawaitable(value):
+            return value
+        import asyncio  # here, as in all modules that a turn loads: it takes 30 ms and 10 MB
+
+        async def awaited() -> Any:
+            return await value
+
+        return asyncio.run(awaited())
+
+    future = in_thread(ended)
     try:
-        value = result.result(plan.timeout_seconds)
-    except Unavailable:
-        raise
-    except Exception as failure:  # a host's source may raise anything; the next source may answer
-        late = not result.done()
-        why = f"{type(failure).__name__}: {failure}"[:MAX_REASON_CHARACTERS]
-        reason = f"took over {plan.timeout_seconds:g} seconds" if late else f"failed: {why}"
-        raise Unavailable(reason) from failure
+        failure = future.exception(plan.timeout_seconds)
+    except TimeoutError as late:
+        raise Unavailable(f"took over {plan.timeout_seconds:g} seconds") from late
+    if isinstance(failure, Unavailable):
+        raise failure
+    if failure is not None:  # a host's source may raise anything, and an exit ends its thread only
+        why = f"failed: {type(failure).__name__}: {failure}"[:MAX_REASON_CHARACTERS]
+        raised = why if isinstance(failure, Exception) else f"the source ended with {failure!r}"
+        raise Unavailable(raised) from failure
+    value = future.result()
     try:
         is_blocks = isinstance(value, list) and all(isinstance(block, dict) for block in value)
         text = value if isinstance(value, str) else text_of(value) if is_blocks else ""
@@ -193,23 +205,6 @@ def _bounded(call: Callable[[], Any], plan: Refetch) -> str:
     if len(text.encode("utf-8", "replace")) > plan.largest_bytes:
         raise Unavailable(f"returned more than {plan.largest_bytes:,} bytes")
     return text
-
-
-def _run(result: Future[Any], call: Callable[[], Any]) -> None:
-    async def ended(value: Any) -> Any:
-        return await value
-
-    try:
-        value = call()
-        if inspect.isawaitable(value):
-            import asyncio  # here, as in all modules that a turn loads: it takes 30 ms and 10 MB
-
-            value = asyncio.run(ended(value))
-        result.set_result(value)
-    except Exception as failure:  # noqa: BLE001 - raised again in the thread that waits
-        result.set_exception(failure)
-    except BaseException as end:  # noqa: BLE001 - an exit ends this thread and not the host's loop
-        result.set_exception(Unavailable(f"the source ended with {end!r}"))
 
 
 # The source `file`
