@@ -95,10 +95,8 @@ class TextRow:
 def rows_of(text: str, first_number: int = 1) -> list[TextRow]:
     """Return the lines of a text with their numbers; empty lines are left out."""
     lines = text.split("\n")
-    rows = [
-        TextRow(number, line) for number, line in enumerate(lines, first_number) if line.strip()
-    ]
-    return ends_of(rows)
+    filled = ends_of([at for at, line in enumerate(lines) if line.strip()])
+    return [TextRow(first_number + at, lines[at]) for at in filled]
 
 
 def ends_of(rows: list[T]) -> list[T]:

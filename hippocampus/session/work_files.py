@@ -109,7 +109,10 @@ class WorkFile:
             for line in part.lines
             if line.written and len(line.text.strip()) >= MIN_CHARACTERS
         }
-        fresh = [Line(text, turn, marks.get(text, 0)) for text in texts]
+        lines = {text: Line(text, turn, marks.get(text, 0)) for text in dict.fromkeys(texts)}
+        fresh = [
+            lines[text] for text in texts
+        ]  # equal lines are one object: a text may be all breaks
         piece = Piece(first or 1 if whole else first, fresh)
         if whole:
             self.pieces, self.loose, self.unfollowed = [piece], [], 0
