@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from hippocampus.entries import adoption
@@ -49,19 +48,6 @@ class SessionEntries:
             RecallError: nothing can be served; `reason` has the cause.
         """
         return self._recalls.retrieval.text(self._recalls.record_of(entry_id))
-
-    def pin(self, entry_id: str) -> None:
-        """Keep an entry as it stands: it does not fade any more, and it outlives the session.
-
-        Raises:
-            RecallError: there is no such entry.
-        """
-        with self._run.lock:
-            record = self._recalls.record_of(entry_id)
-            modifiers = replace(record.entry.modifiers, priority="critical", encoding="manual")
-            lifecycle = replace(record.entry.lifecycle, persist=True)
-            pinned = replace(record.entry, modifiers=modifiers, lifecycle=lifecycle)
-            self._run.save(replace(record, entry=pinned))
 
     def adopt(self, entry_id: str) -> None:
         """Take over an entry of another session of this memory, so that it can be recalled here.

@@ -432,6 +432,19 @@ class Session:
             )
             return entry.id
 
+    def pin(self, entry_id: str) -> None:
+        """Keep an entry as it stands: it does not fade any more, and it outlives the session.
+
+        Raises:
+            RecallError: there is no such entry.
+        """
+        with self._lock:
+            record = self._recalls.record_of(entry_id)
+            modifiers = replace(record.entry.modifiers, priority="critical", encoding="manual")
+            lifecycle = replace(record.entry.lifecycle, persist=True)
+            pinned = replace(record.entry, modifiers=modifiers, lifecycle=lifecycle)
+            self._run.save(replace(record, entry=pinned))
+
     # Reports
 
     def status(self) -> Status:

@@ -137,7 +137,7 @@ def test_pins_and_what_a_fact_refers_to_stay(tmp_path: Path, facts: Facts) -> No
     with memory.session("one") as session:
         session(reading(3))
         pinned, told, free = (entry.id for entry in session.entries)
-        session.entries.pin(pinned)
+        session.pin(pinned)
     memory.close()
     factual.remember_many(facts, [Item("The row is 7.", origin=Origin("one", 2, told, "user"))])
     lived(tmp_path, ["two", "three", "four"])

@@ -137,7 +137,7 @@ def test_a_state_and_a_pinned_result_are_kept_as_notes(make: Make) -> None:
     with memory.session("s") as session:
         session([user("List the orders."), *call("1", "list_orders", '{"page": 1}', rows)])
         (entry,) = [each for each in session.entries if each.type == "tool_result"]
-        session.entries.pin(entry.id)
+        session.pin(entry.id)
         session.state("deploying the shop to staging")
     notes = {each.origin.role: each for each in memory.facts.memories() if each.type == "note"}
     assert notes["host"].content == "deploying the shop to staging"

@@ -233,7 +233,7 @@ def test_a_pinned_entry_does_not_fade(tmp_path: Path) -> None:
     with memory.session("s") as session:
         grow(session, items[:3])
         pinned = session.entries[0].id
-        session.entries.pin(pinned)
+        session.pin(pinned)
         grow(session, items)
         with no_fallback():
             session(items, idle_seconds=3_600)
@@ -241,7 +241,7 @@ def test_a_pinned_entry_does_not_fade(tmp_path: Path) -> None:
         assert stages.pop(pinned) is Stage.INDEXED
         assert Stage.DORMANT in stages.values()
         with pytest.raises(RecallError):
-            session.entries.pin("nothing")
+            session.pin("nothing")
     with memory.session("s") as session:
         assert session.entries[0].modifiers.priority == "critical"
     memory.close()

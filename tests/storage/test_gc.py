@@ -267,7 +267,7 @@ def a_session(state: Path, name: str) -> None:
     memory = Hippocampus(state, policy=EAGER)
     with memory.session(name) as session:
         session(reading(1))
-        session.entries.pin(session.entries[0].id)
+        session.pin(session.entries[0].id)
         with contextlib.suppress(RecallError):
             session.recall(query="customer")
     memory.close()

@@ -146,7 +146,7 @@ def recalls(folder: Path, say: Say) -> None:
     for number, each in enumerate(session.report.records()):
         session.recall(each.entry.id, head=3)
         session.recall(query="app row")
-        session.entries.pin(each.entry.id)
+        session.pin(each.entry.id)
         say({"pinned": each.entry.id})
         say({"state": session.state(f"step {number}")})
 
