@@ -161,8 +161,10 @@ def opened_for_reading(path: Path) -> sqlite3.Connection:
     """
     # A connection that may write removes the log when it is the last to close. Removing an empty log
     # changes nothing else; one with pages belongs to a process that runs or has crashed, and stays.
-    log = with_logs(path)[1]
-    mode = "ro" if log.exists() and log.stat().st_size else "rw"
+    try:
+        mode = "ro" if with_logs(path)[1].stat().st_size else "rw"
+    except FileNotFoundError:
+        mode = "rw"
     address = f"file:{quote(str(path))}?mode={mode}"
     db = sqlite3.connect(address, timeout=left(BUSY_SECONDS), isolation_level=None, uri=True)
     db.execute("PRAGMA query_only = 1")
