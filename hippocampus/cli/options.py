@@ -15,7 +15,7 @@ from typer import Argument, Option
 
 from hippocampus.formats.visible import visible
 from hippocampus.storage.state import StateStore, state_of
-from hippocampus.storage.state_dir import StateDir, tenant_of_environment
+from hippocampus.storage.state_dir import tenant_of_environment
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -96,13 +96,6 @@ def expect_state(named: str, tenant: str = "") -> StateStore:
         fail(f"{named} is not a state directory")
     atexit.register(state.close)
     return state
-
-
-def expect_directory(named: str) -> StateDir:
-    """Return a folder as a state directory, for commands of files."""
-    if (layout := expect_state(named).layout) is None:
-        fail(f"{named} is a server, which has commands of its own for this")
-    return layout
 
 
 def console() -> Console:

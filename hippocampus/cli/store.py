@@ -17,7 +17,6 @@ from hippocampus.cli.options import (
     Apply,
     StateName,
     TenantName,
-    expect_directory,
     expect_state,
     fail,
     print_table,
@@ -180,7 +179,9 @@ def backup(
     """Write a copy of the database, while sessions run; payloads and facts are not in it."""
     if file.exists():
         fail(f"{file} exists")
-    with contextlib.closing(SqliteDatabase(expect_directory(state_dir).database)) as db:
+    if (layout := expect_state(state_dir).layout) is None:
+        fail(f"{state_dir} is a server, which has commands of its own for this")
+    with contextlib.closing(SqliteDatabase(layout.database)) as db:
         db.backup(file)
 
 

@@ -40,20 +40,14 @@ SCHEMA = Schema(
     (
         """
         CREATE TABLE session (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
-        CREATE TABLE content (
-            number INTEGER PRIMARY KEY,
-            session INTEGER NOT NULL,
-            entry_id TEXT NOT NULL,
-            UNIQUE (session, entry_id)
-        ) STRICT;
         CREATE TABLE passage (
             number INTEGER PRIMARY KEY,
-            session INTEGER NOT NULL,
-            content INTEGER NOT NULL,
+            session INTEGER NOT NULL REFERENCES session(number) ON DELETE CASCADE,
+            entry_id TEXT NOT NULL,
             first INTEGER NOT NULL,
             last INTEGER NOT NULL
         ) STRICT;
-        CREATE INDEX passage_of_session ON passage (session)
+        CREATE INDEX passage_of_entry ON passage (session, entry_id)
         """,
     ),
 )
@@ -68,7 +62,6 @@ BEST = """
         WHERE {table} MATCH ? ORDER BY score LIMIT ?
     )
     JOIN passage ON passage.number = found
-    JOIN content ON content.number = passage.content
     ORDER BY score, found DESC
 """
 
@@ -169,20 +162,18 @@ class Passages:
             raise StoreError(f"search index {self._path}: {failure}") from failure
 
     def _has(self, db: sqlite3.Connection, entry_id: str) -> bool:
-        query = "SELECT 1 FROM content WHERE session = ? AND entry_id = ?"
+        query = "SELECT 1 FROM passage WHERE session = ? AND entry_id = ?"
         return db.execute(query, (self._number, entry_id)).fetchone() is not None
 
     def _add(self, db: sqlite3.Connection, entry_id: str, content: Content) -> None:
         with bounded(BUSY_SECONDS), transaction(db):
             if self._has(db, entry_id):
                 return
-            new = "INSERT INTO content (session, entry_id) VALUES (?, ?)"
-            number = db.execute(new, (self._number, entry_id)).lastrowid
             (last,) = db.execute("SELECT coalesce(max(number), 0) FROM passage").fetchone()
             rows = list(enumerate(content.passages, start=last + 1))
             db.executemany(
                 "INSERT INTO passage VALUES (?, ?, ?, ?, ?)",
-                [(at, self._number, number, passage.first, passage.last) for at, passage in rows],
+                [(at, self._number, entry_id, passage.first, passage.last) for at, passage in rows],
             )
             about = storable(content.about)
             db.executemany(
@@ -230,14 +221,11 @@ def forget(path: Path, sessions: Iterable[str]) -> None:
         return
     try:
         with contextlib.closing(_open(path)) as db:
-            db.execute("PRAGMA secure_delete = ON")
             with transaction(db):
                 for name in map(storable, sessions):
                     query = "SELECT number FROM session WHERE name = ?"
                     for (number,) in db.execute(query, (name,)).fetchall():
                         db.execute(f"DROP TABLE IF EXISTS words_{number}")
-                        db.execute("DELETE FROM passage WHERE session = ?", (number,))
-                        db.execute("DELETE FROM content WHERE session = ?", (number,))
                         db.execute("DELETE FROM session WHERE number = ?", (number,))
             wipe(db)
     except FAILURES as failure:
