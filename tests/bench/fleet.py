@@ -18,7 +18,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from postgres_server import running
 
 from hippocampus import Hippocampus
+from hippocampus.replay.managed import MARK
 from hippocampus.replay.readers import read_file
+from hippocampus.storage.ledger import Ledger
 
 RECORDINGS = sorted((Path(__file__).parents[2] / "examples" / "transcripts").glob("*.json"))
 
@@ -48,6 +50,8 @@ def main() -> None:
                 )
             ),
         }
+        for memory in memories.values():  # ids open with the letters of their state
+            Ledger(memory._resources.state, "first", mark=MARK).close()
         raw = same = 0
         for path in RECORDINGS:
             sessions = {name: memory.session(path.stem) for name, memory in memories.items()}
