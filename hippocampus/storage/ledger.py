@@ -238,11 +238,10 @@ class Ledger:
             if self._db.is_local:
                 with self._timed(), self._db.transaction():
                     self._holder = hold(self._db, self._known)
-            self._row = self._read_all()
+            self._changes = self._seen_changes = self._read_ahead()
         except BaseException:
             self._db.close()
             raise
-        self._changes = self._seen_changes = self._row[1]
 
     @property
     def busy_seconds(self) -> float | None:
@@ -304,17 +303,14 @@ class Ledger:
         self._row = self._expected(self._stored("session"))
         return self._row
 
-    def _read(self, *tables: str) -> Row:
-        """Read tables ahead, with the last two calls, in one round trip; return the session's own row."""
-        queries = [(ROWS[table], (self._number,)) for table in tables]
+    def _read_ahead(self) -> int:
+        """Read the rows that a run asks for first, in one round trip; return the number of changes."""
+        queries = [(ROWS[table], (self._number,)) for table in STARTING]
         *found, calls = self._together(*queries, (TWO_CALLS, (self._number, EVER)))
-        self._fetched = dict(zip(tables, found, strict=True))
+        self._fetched = dict(zip(STARTING, found, strict=True))
         self._calls = [ModelCall(*row) for row in calls]
-        self._row, self._fetched["session"] = self._read_row(), found[0]
-        return self._row
-
-    def _read_all(self) -> Row:
-        return self._read(*STARTING)
+        self._row = self._expected(found[0])
+        return int(self._row[1])
 
     def rest(self) -> None:
         """Close the file until it is used again."""
@@ -327,7 +323,7 @@ class Ledger:
         query = "SELECT changes FROM session WHERE number = ?", (self._number,)
         before, (seen,) = self._seen_changes, self._expected(self._together(query)[0])
         if seen != before:
-            self._seen_changes = self._read_all()[1]
+            self._seen_changes = self._read_ahead()
         return bool(seen != before)
 
     def last_call(self, before_turn: int | None = None) -> ModelCall | None:
