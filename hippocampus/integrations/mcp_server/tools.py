@@ -168,5 +168,8 @@ class Tools:
         """Return what the memory has for a task: preferences, what matters most, and what fits it."""
         agent = self._agent or None
         known = self._facts.context_load(agent=agent)
-        texts = [known, self._facts.retrieve(task, agent=agent) if task else ""]
+        stated = {line for line in known.splitlines() if line.startswith("- ")}
+        fitting = self._facts.retrieve(task, agent=agent).splitlines() if task else []
+        left = [line for line in fitting if line not in stated]
+        texts = [known, "\n".join(left) if any(line.startswith("- ") for line in left) else ""]
         return "\n\n".join(filter(None, texts)) or "The memory is empty."
