@@ -181,9 +181,7 @@ def doctor(
 
 def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
     named: StateOrDatabase,
-    what: Annotated[
-        str, Argument(help="A memory's id, or a description with all of its words.")
-    ] = "",
+    what: Annotated[str, Argument(help="A memory's id, or two of its words or more.")] = "",
     everything_from: Annotated[str, Option(help="The session to remove everything of.")] = "",
     agent: Agent = OWN_AGENT,
     apply: Apply = False,
@@ -199,14 +197,17 @@ def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
     if everything_from:
         _forget_session(expect_state(named), everything_from, apply=apply)
         return
+    from hippocampus.consolidation.forgetting import forget_memories
+
     is_whole = is_address(named) or _is_database(named)
-    with for_reading(named if is_whole else StateDir(Path(named)).database, agent) as facts:
+    layout = None if is_whole else StateDir(Path(named))
+    with for_reading(layout.database if layout else named, agent) as facts:
         findings = facts.forget(what, dry_run=True, agent=agent)
         found = [finding.memory for finding in findings]
         ids = [memory.id for memory in found]
         returned = returning(facts.tables.database, ids)
         if apply:
-            facts.delete(ids)
+            forget_memories(layout, facts, ids)
     gone(found, force=apply, returned=returned, option="--apply").show(as_json=as_json)
     if not found:
         raise typer.Exit(1)

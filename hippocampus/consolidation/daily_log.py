@@ -81,6 +81,21 @@ def remove(state: StateDir, session: str) -> None:
                 files.replace_file(path, text.encode("utf-8", "surrogateescape"))
 
 
+def remove_facts(state: StateDir, ids: Iterable[str]) -> None:
+    """Remove the lines of facts from every log.
+
+    Raises:
+        OSError: a log cannot be read or written.
+    """
+    marks = tuple(f" <!-- {mark_of(fact_id)} -->" for fact_id in ids)
+    with files.held(state.memory_lock):
+        for path in state.daily_logs():
+            text = _text(path)
+            left = "\n".join(line for line in text.split("\n") if not line.endswith(marks))
+            if left != text:
+                files.replace_file(path, left.encode("utf-8", "surrogateescape"))
+
+
 def _name(session: str) -> str:
     return hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 

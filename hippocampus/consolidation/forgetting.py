@@ -1,10 +1,11 @@
-"""Removes every trace of one session from a state.
+"""Removes every trace of one session from a state, or memories with their lines in files.
 
 What another session quotes, shares or was given of it belongs to that session, and stays.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hippocampus.consolidation import daily_log
@@ -17,6 +18,7 @@ from hippocampus.storage import gc, ledger, search_index
 from hippocampus.storage.content_store import ContentStore, DiskStore
 from hippocampus.storage.facts import memories, triples
 from hippocampus.storage.state import StateStore
+from hippocampus.storage.state_dir import StateDir
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +75,7 @@ def forget(state: StateStore, session: str, store: ContentStore, facts: Facts) -
     found = traces(state, session, store, facts)
     try:
         if layout := state.layout:
-            for agent in layout.agents():
-                MemoryFile(layout, agent).sync(facts, without=found.facts)
+            _sync_files(layout, facts, found.facts)
             daily_log.remove(layout, session)
         for key in found.payloads:
             store.delete(key)
@@ -90,3 +91,23 @@ def forget(state: StateStore, session: str, store: ContentStore, facts: Facts) -
     except (OSError, StoreError) as failure:
         raise StoreError(f"session {session!r} is not forgotten yet: {failure}") from failure
     return found
+
+
+def forget_memories(layout: StateDir | None, facts: Facts, ids: Sequence[str]) -> None:
+    """Delete memories, and their lines in the memory files and daily logs of a state directory.
+
+    Raises:
+        StoreError: something cannot be read or written.
+    """
+    if layout:
+        _sync_files(layout, facts, ids)
+        try:
+            daily_log.remove_facts(layout, ids)
+        except OSError as failure:
+            raise StoreError(f"daily logs: {failure}") from failure
+    facts.delete(ids)
+
+
+def _sync_files(layout: StateDir, facts: Facts, without: Sequence[str]) -> None:
+    for agent in layout.agents():
+        MemoryFile(layout, agent).sync(facts, without=without)

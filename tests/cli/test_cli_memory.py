@@ -15,6 +15,8 @@ import commands
 import pytest
 from models.endpoint import Answer, Asked, endpoint
 
+from hippocampus import Hippocampus
+
 KEY = "sk-never-shown"
 
 
@@ -321,6 +323,21 @@ def test_forgetting_shows_first(tmp_path: Path) -> None:
     assert "1 would go; --apply deletes them" in printed
     forget(shown["deleted"][0]["id"], "--apply", cwd=tmp_path)
     assert read("--as", "scriptling", "count", cwd=tmp_path) == {"count": 0}
+
+
+def test_forgetting_takes_the_lines_in_files_too(tmp_path: Path) -> None:
+    messages = [
+        {"role": "user", "content": "Remember: the boiler is red. Remember: tea is at five."},
+        {"role": "assistant", "content": "Noted."},
+    ]
+    with Hippocampus(tmp_path / ".hippocampus") as memory, memory.session("a") as session:
+        session(messages[:1])
+        session.close(messages)
+    texts = [path.read_text() for path in tmp_path.rglob("*.md")]
+    assert [text.count("boiler") for text in texts] == [1, 1]
+    forget("the red boiler", "--apply", cwd=tmp_path)
+    texts = [path.read_text() for path in tmp_path.rglob("*.md")]
+    assert [(text.count("boiler"), text.count("tea")) for text in texts] == [(0, 1), (0, 1)]
 
 
 def test_forgetting_says_what_is_true_again(tmp_path: Path) -> None:
