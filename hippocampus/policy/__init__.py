@@ -7,7 +7,7 @@ from hippocampus.policy.consolidation import Consolidation
 from hippocampus.policy.fields import DECAY_RATES, Policy
 from hippocampus.policy.files import load, shipped, text_of
 from hippocampus.policy.new_entry import new_entry
-from hippocampus.policy.redaction import Redaction, redacted
+from hippocampus.policy.redaction import Redaction
 from hippocampus.policy.resolution import NO_RULES, Resolution, Subject, record_subject
 from hippocampus.policy.rules import Match, Refetch, Rule, RuleAction
 from hippocampus.policy.words import ERROR_SOURCE
@@ -28,7 +28,6 @@ __all__ = [
     "load",
     "new_entry",
     "record_subject",
-    "redacted",
     "shipped",
     "text_of",
 ]

@@ -19,7 +19,7 @@ from hippocampus.policy import matching
 from hippocampus.policy.consolidation import Consolidation
 from hippocampus.policy.facts import FactFields
 from hippocampus.policy.resolution import NO_RULES, Resolution, Subject, resolve
-from hippocampus.policy.rules import Compressions, Count, Declared, Rate, Rule, Share, Text
+from hippocampus.policy.rules import Compressions, Count, Declared, Glob, Rate, Rule, Share, Text
 from hippocampus.policy.words import (
     ERROR_SOURCE,
     UNNAMED_SOURCE,
@@ -48,12 +48,6 @@ SOURCE_TYPES = {
     "*get*config*": "config.get",
 }
 """The source types of the protocol's section 10, by globs on the names of such tools."""
-
-
-def _globs(table: dict[str, str]) -> dict[str, str]:
-    for glob in table:
-        matching.globs((glob,))
-    return table
 
 
 def _distinct(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
@@ -150,9 +144,7 @@ class Policy(Declared):
     """What a session leaves behind, and what the next session starts with."""
     facts: FactFields = FactFields()
     """How long-term memory fades, conflicts and ranks."""
-    source_types: Annotated[dict[str, Text], AfterValidator(_globs)] = Field(
-        default_factory=lambda: dict(SOURCE_TYPES)
-    )
+    source_types: dict[Glob, Text] = Field(default_factory=lambda: dict(SOURCE_TYPES))
     """Globs on tool names, and the `source.type` of their results; the first match counts."""
     lifecycle_policies: Annotated[
         tuple[Rule, ...],

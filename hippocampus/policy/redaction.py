@@ -94,9 +94,18 @@ class Redaction(BaseModel):
         return _replaced(text, _within_tokens(text, found))
 
     def _stretches(self, text: str) -> list[Stretch]:
-        """Return the parts of a text to redact, in order and without overlaps."""
+        """Return the parts of a text to redact, in order and without overlaps.
+
+        A text is read as written and with its encodings decoded: the model reads escapes decoded, and
+        so do our readers. An encoding is redacted whole.
+        """
+        found = (
+            (*layer.source(start, stop), name)
+            for layer in layers(text)
+            for start, stop, name in self._found_as_written(searchable(layer.text))
+        )
         stretches: list[Stretch] = []
-        for start, stop, name in sorted(self._found(text)):
+        for start, stop, name in sorted(found):
             if stretches and start < stretches[-1].stop:
                 last = stretches.pop()
                 stretches.append(last._replace(stop=max(last.stop, stop)))
@@ -105,15 +114,6 @@ class Redaction(BaseModel):
                     Stretch(start, stop, f"[redacted {name}]" if name else "[redacted]")
                 )
         return stretches
-
-    def _found(self, text: str) -> Iterator[tuple[int, int, str]]:
-        """Yield the matches in a text, as written and with its encodings decoded.
-
-        The model reads escapes decoded, and so do our readers. An encoding is redacted whole.
-        """
-        for layer in layers(text):
-            for start, stop, name in self._found_as_written(searchable(layer.text)):
-                yield *layer.source(start, stop), name
 
     def __or__(self, other: Redaction) -> Redaction:
         """Return the redaction that finds everything that either of two finds."""
@@ -176,12 +176,3 @@ def _spans(
 def joined(redactions: tuple[Redaction, ...]) -> Redaction:
     """Return the redaction that finds everything that any of some finds."""
     return functools.reduce(lambda one, other: one | other, redactions)
-
-
-def redacted(text: str, *kinds: RedactionKind, patterns: tuple[str, ...] = ()) -> str:
-    """Return a text with everything replaced that some kinds and patterns find.
-
-    >>> redacted("api_key = 8f2c-11aa-90", "secret")
-    'api_key = [redacted secret]'
-    """
-    return Redaction(kinds=kinds, patterns=patterns).redacted(text)

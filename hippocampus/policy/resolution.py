@@ -17,9 +17,9 @@ from hippocampus.policy.rules import Match, Rule, RuleAction
 from hippocampus.policy.words import ERROR_SOURCE, EntryType, Priority
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Subject:
-    """What rules can match of an entry; costly fields are computed only where a rule needs them."""
+    """What rules can match of an entry; costly fields are computed once, where a rule needs them."""
 
     type: EntryType
     tool: str = ""
@@ -33,6 +33,37 @@ class Subject:
     is_error: bool = False
     arguments: str = ""
     """For a tool result, the arguments of its call as JSON."""
+
+    @functools.cached_property
+    def known_kind(self) -> str:
+        """The kind of content."""
+        return self.kind if isinstance(self.kind, str) else self.kind()
+
+    @functools.cached_property
+    def searchable(self) -> str:
+        """The text as patterns search it."""
+        return matching.searchable(self.text)
+
+    @functools.cached_property
+    def folded(self) -> str:
+        """The text as words are looked for in it."""
+        return matching.fold(self.searchable)
+
+    @functools.cached_property
+    def instructs(self) -> bool:
+        """Whether the text asks to keep something."""
+        return matching.has_word(self.folded, matching.instruction_words())
+
+    def values_at(self, key: str) -> Iterator[str]:
+        """Yield the argument values at a key, or at a path where there is no such key."""
+        from hippocampus.formats.json_paths import at_path
+
+        data = json_text.read(self.arguments, [self.arguments])
+        is_key = isinstance(data, dict) and key in data
+        found = [data[key]] if is_key else [value for _, value in at_path(data, key)]
+        for value in found:
+            written = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            yield matching.searchable(written)
 
 
 def record_subject(record: Record, text: str) -> Subject:
@@ -79,13 +110,12 @@ NO_RULES = Resolution()
 
 def resolve(rules: Sequence[Rule], subject: Subject) -> Resolution:
     """Return what the matching rules set, later ones over earlier ones."""
-    lazy = _LazySubject(subject)
     fields: dict[str, Any] = {}
     because: dict[str, str] = {}
     withheld: dict[str, str] = {}
     redactions: list[Redaction] = []
     for number, rule in enumerate(rules, start=1):
-        if not _matches(rule.match, lazy, fields.get("priority", subject.priority)):
+        if not _matches(rule.match, subject, fields.get("priority", subject.priority)):
             continue
         label = rule.name or f"rule {number}"
         named = rule.match.type is not None and subject.type in rule.match.type
@@ -116,48 +146,8 @@ RAISING: dict[str, tuple[Any, ...]] = {
 }
 
 
-class _LazySubject:
-    """A subject whose costly fields are computed once, and only where a rule needs them."""
-
-    def __init__(self, subject: Subject) -> None:
-        self.subject = subject
-
-    @functools.cached_property
-    def kind(self) -> str:
-        kind = self.subject.kind
-        return kind if isinstance(kind, str) else kind()
-
-    @functools.cached_property
-    def text(self) -> str:
-        return matching.searchable(self.subject.text)
-
-    @functools.cached_property
-    def folded(self) -> str:
-        return matching.fold(self.text)
-
-    @functools.cached_property
-    def instructs(self) -> bool:
-        return matching.has_word(self.folded, matching.instruction_words())
-
-    @functools.cached_property
-    def arguments(self) -> Any:
-        return json_text.read(self.subject.arguments, [self.subject.arguments])
-
-    def values_at(self, key: str) -> Iterator[str]:
-        """Yield the argument values at a key, or at a path where there is no such key."""
-        from hippocampus.formats.json_paths import at_path
-
-        data = self.arguments
-        is_key = isinstance(data, dict) and key in data
-        found = [data[key]] if is_key else [value for _, value in at_path(data, key)]
-        for value in found:
-            written = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            yield matching.searchable(written)
-
-
-def _matches(match: Match, lazy: _LazySubject, priority: Priority) -> bool:
+def _matches(match: Match, subject: Subject, priority: Priority) -> bool:
     """Return whether every key of a match holds; cheap ones are checked first."""
-    subject = lazy.subject
     return (
         (match.type is None or subject.type in match.type)
         and (match.priority is None or priority in match.priority)
@@ -177,15 +167,15 @@ def _matches(match: Match, lazy: _LazySubject, priority: Priority) -> bool:
         and (
             match.arguments is None
             or all(
-                any(matching.globs(globs).fullmatch(value) for value in lazy.values_at(key))
+                any(matching.globs(globs).fullmatch(value) for value in subject.values_at(key))
                 for key, globs in match.arguments.items()
             )
         )
-        and (match.kind is None or lazy.kind in match.kind)
-        and (match.contains is None or matching.has_word(lazy.folded, match.contains))
-        and (match.instruction is None or lazy.instructs == match.instruction)
+        and (match.kind is None or subject.known_kind in match.kind)
+        and (match.contains is None or matching.has_word(subject.folded, match.contains))
+        and (match.instruction is None or subject.instructs == match.instruction)
         and (
             match.pattern is None
-            or any(matching.expression(each).search(lazy.text) for each in match.pattern)
+            or any(matching.expression(each).search(subject.searchable) for each in match.pattern)
         )
     )

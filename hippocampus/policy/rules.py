@@ -38,7 +38,8 @@ def _compression(value: Any) -> Any:
 
 
 Text = Annotated[str, Field(min_length=1)]
-Globs = Annotated[tuple[Annotated[Text, AfterValidator(_glob)], ...], OneOrMany()]
+Glob = Annotated[str, AfterValidator(_glob)]
+Globs = Annotated[tuple[Annotated[Glob, Field(min_length=1)], ...], OneOrMany()]
 Words = Annotated[tuple[Annotated[Text, AfterValidator(_word)], ...], OneOrMany()]
 Patterns = Annotated[tuple[Annotated[Text, AfterValidator(valid_pattern)], ...], OneOrMany()]
 Compressions = Annotated[Compression, BeforeValidator(_compression)]

@@ -94,14 +94,10 @@ class Problem:
 
     def at(self, where: str) -> str:
         """Return the problem as a sentence with its position in a file."""
-        dotted = "" if self.path is None else f" @ ${''.join(map(_step, self.path))}"
-        return f"{where}:{self.line}:{self.column}: {self.text}{dotted}"
+        from hippocampus.formats.json_paths import written
 
-
-def _step(key: int | str) -> str:
-    if isinstance(key, str) and key.replace("-", "_").isidentifier():
-        return f".{key}"
-    return f"[{key}]" if isinstance(key, int) else f'["{key}"]'
+        place = "" if self.path is None else f" @ {written(self.path)}"
+        return f"{where}:{self.line}:{self.column}: {self.text}{place}"
 
 
 class TreeError(ValueError):

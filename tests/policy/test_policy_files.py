@@ -68,7 +68,7 @@ def one_rule(match: str = "{}", action: str = "{}") -> str:
         ("fresh_turns: 1", ":1:1", "expected a mapping, found the number 1"),
         ("fresh_turns: {cod: 1}", ":1:15", "found text 'cod'; did you mean code?"),
         ("decay_rates: {message: -1}", ":1:15", "expected at least 0"),
-        ("source_types: {'a[z-b]': x}", ":1:1", "no RE2 expression"),
+        ("source_types: {'a[z-b]': x}", ":1:16", "no RE2 expression"),
         ("decay_rate: 1", ":1:1", "it belongs under `action`; did you mean decay_rates"),
         ("lifecycle_policies: {}", ":1:1", "expected a list, found a mapping"),
         ("lifecycle_policies:\n  - match: {}", ":2:5", "field 'action' is missing"),

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from hippocampus.entries.entry import Entry
 from hippocampus.indexing.sniff import READERS
-from hippocampus.policy import Policy, Resolution, Subject, load, redacted, shipped
+from hippocampus.policy import Policy, Redaction, Resolution, Subject, load, shipped
 from hippocampus.policy.matching import fold, has_word
 from hippocampus.policy.rules import OWN_SOURCES
 from hippocampus.policy.words import Encoding, EntryType, Kind, PriceTable, Priority
@@ -311,8 +311,9 @@ SECRETS = [
     ],
 )  # fmt: skip
 def test_named_kinds_are_taken_out(kind: Any, text: str, expected: str) -> None:
-    assert redacted(text, kind) == expected
-    assert redacted(expected, kind) == expected
+    redaction = Redaction(kinds=(kind,))
+    assert redaction.redacted(text) == expected
+    assert redaction.redacted(expected) == expected
 
 
 def test_redactions_of_several_rules_add_up() -> None:
