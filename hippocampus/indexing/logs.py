@@ -22,18 +22,6 @@ PROGRESS = re.compile(
 )
 OUTCOME = re.compile(r" (?:PASSED|SKIPPED|XFAIL)\b|\.\.\. (?:ok|ignored|skipped)")
 FRAME = re.compile(r"\s++File \"|\s++at .*(?::\d|\)$)|\t\S+\.go:|\s*+\d+: +0x|#\d+ +")
-FAILED = re.compile(
-    r"(?:\[\w+\] \[ *\d+%\] )?(?:FAILED|ERROR|FAIL) (?!\S+ \d[\d.]*m?s\s*$)(?=\S*(?:::|\.))\S"
-    r"|(?=\S*::).{1,400}? +(?:FAILED|ERROR)\b"
-    r"|(?:FAIL|ERROR): \w++ \([\w.]++\)"
-    r"|\w++ \([\w.]++\) \.\.\. (?:FAIL|ERROR)"
-    r"|\s*+--- FAIL: \S"
-    r"|test \S+ \.\.\. FAILED"
-    r"|\s*+not ok \d"
-    r"|\s*+● .+ › "
-    r"|\s*+[✕✗✘×] \S"
-    r"|FAIL(?!\s+\S+\s+\d[\d.]*m?s\s*$)\s+\S"
-)
 PLACE = re.compile(
     r"\s*+(?:\[?(?:ERROR|WARNING|WARN|error|warning)\]?:? +)?(?:CMake (?:Error|Warning) at )?"
     r"(?=[^\s:(\[]*[A-Za-z])(?=(?:[A-Za-z]:)?[^\s:(\[]*[./])(?:[A-Za-z]:(?=[\\/]))?(?:[^\s:(\[]|\[[\w.-]{1,40}\](?=[/.\\]))++"
@@ -87,9 +75,7 @@ def _likeness(line: str) -> float:
     opening = line[:STAMPED_CHARACTERS]
     if STAMP.search(opening) and not line.lstrip().startswith(LIST_SIGNS):
         return 1.0
-    if PROGRESS.match(line) or OUTCOME.search(line) or LEVEL.search(opening):
-        return 1.0
-    if FRAME.match(line) or FAILED.match(line):
+    if PROGRESS.match(line) or OUTCOME.search(line) or LEVEL.search(opening) or FRAME.match(line):
         return 1.0
     if PLACE.match(line):
         return 0.8 if FINDING.search(line) else 0.2

@@ -46,6 +46,8 @@ OFFSET = re.compile(r"\"(?:offset|start_line|startLine|line_start)\"\s*:\s*\"?(\
 WRITES = re.compile(r"\"(?:replace|new|old|insert|content|edit|patch|diff)\w*\"\s*:")
 READS_PART = re.compile(r"^[^;&|\n]{0,200}?\bsed -n ['\"]?(\d{1,7}),\s?(\d{1,7})p[^;&|\n]*$")
 COMMAND = re.compile(r"\"(?:command|cmd)\"\s*:\s*\"((?:[^\"\\]|\\.)*)")
+MAX_ARGUMENTS, MAX_COMMAND = 4_000, 600
+"""The characters of a call's arguments, and of one without a name, that are searched for lines."""
 CUT_WORDS = ("truncated", "omitted", "elided", "skipped")
 CUT = re.compile(
     r"(?i)\s*[.…\[<(*-](?=[^\n]*\d)[^\n]{0,80}\b(?:truncated|omitted|elided|skipped)\b[^\n]{0,80}[.…\]>)*-]"
@@ -87,7 +89,7 @@ def output_of(text: str, arguments: str = "") -> Output:
     if numbered is not None:
         lines, first, around = numbered
         return Output("\n".join(lines), first, (*notes, *around), is_numbered=True)
-    first = _first_by_notice(body, notes) or _first_by_arguments(arguments)
+    first = _first_line(body, notes, arguments)
     # The first notices between lines that some are missing, each with its line of the body.
     found = (
         f"line {number}: {cut[0].strip()}"
@@ -96,7 +98,7 @@ def output_of(text: str, arguments: str = "") -> Output:
     )
     lowered = body.lower()
     cuts = found if any(word in lowered for word in CUT_WORDS) else ()
-    return Output(body, first or 1, (*notes, *itertools.islice(cuts, MAX_CUTS)))
+    return Output(body, first, (*notes, *itertools.islice(cuts, MAX_CUTS)))
 
 
 def first_number(text: str, arguments: str = "") -> int:
@@ -170,27 +172,23 @@ def _sampled(lines: Sequence[str]) -> list[re.Match[str]]:
     return found if len(found) >= NUMBERED_SHARE * len(sample) else []
 
 
-def _first_by_notice(body: str, notes: Sequence[str]) -> int:
-    """Return the first line that the tool's own notice names, where it fits the body's length."""
+def _first_line(body: str, notes: Sequence[str], arguments: str) -> int:
+    """Return the number of a body's first line in its file, 1 where nothing names it."""
+    # The tool's own notice names the lines, where they fit the body's length.
     ends = [*body[:600].split("\n")[:3], *body[-600:].split("\n")[-4:], *notes]
     total = body.count("\n") + 1
     for line in ends:
         match = PART.search(line) if is_notice(line) else None
         if match and abs(int(match[2]) - int(match[1]) + 1 - total) <= AROUND_LINES:
-            return int(match[1])
-    return 0
-
-
-def _first_by_arguments(arguments: str) -> int:
-    """Return the first line that a call asked for, of a file that it read."""
-    if not arguments:
-        return 0
-    offset = OFFSET.search(arguments[:4_000])
-    if offset and not WRITES.search(arguments[:4_000]):
-        return int(offset[1])
-    command = COMMAND.search(arguments[:4_000])
-    part = READS_PART.match(command[1] if command else arguments[:600])
-    return int(part[1]) if part else 0
+            return max(1, int(match[1]))
+    # Or the call has asked for lines of a file.
+    given = arguments[:MAX_ARGUMENTS]
+    offset = OFFSET.search(given)
+    if offset and not WRITES.search(given):
+        return max(1, int(offset[1]))
+    command = COMMAND.search(given)
+    part = READS_PART.match(command[1] if command else given[:MAX_COMMAND])
+    return int(part[1]) if part else 1
 
 
 def without_numbers(text: str) -> str:

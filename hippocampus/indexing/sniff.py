@@ -11,7 +11,7 @@ import logging
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from hippocampus.formats.reads import file_read
 from hippocampus.indexing import code, documents, grids, html, listings, logs, plain, unwrap
@@ -120,23 +120,14 @@ def _extract_document(
         return document.extraction
     inner = _extract_text(longest, file, arguments)
     outer = documents.without_text(document.extraction, path)
-    return joined([outer, inner], ["", path or "text"], inner.kind)
-
-
-def joined(extractions: Sequence[Extraction], names: Sequence[str], kind: str) -> Extraction:
-    """Return several extractions as one, each below a heading with its name and its summary."""
-    lines: list[EntryLine] = []
-    data: dict[str, Any] = {}
-    for extraction, name in zip(extractions, names, strict=True):
-        at = None
-        if name:
-            at = len(lines)
-            lines.append(EntryLine(f"{name}: {extraction.summary}", HEADING_WEIGHT, count=0))
-        lines += shifted(extraction.lines, len(lines), at)
-        data |= extraction.key_data
-    summaries = "; ".join(each.summary for each in extractions)
-    last = extractions[-1]
-    return replace(last, kind=kind, summary=summaries, lines=tuple(lines), key_data=data)
+    heading = EntryLine(f"{path or 'text'}: {inner.summary}", HEADING_WEIGHT, count=0)
+    at = len(outer.lines)
+    return replace(
+        inner,
+        summary=f"{outer.summary}; {inner.summary}",
+        lines=(*outer.lines, heading, *shifted(inner.lines, at + 1, at)),
+        key_data=outer.key_data | inner.key_data,
+    )
 
 
 def _extract_text(text: str, file: str, arguments: str) -> Extraction:

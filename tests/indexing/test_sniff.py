@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus.indexing import Price, index, kind_of
-from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
+from hippocampus.indexing.extraction import EntryLine, ExtractionContext
 from hippocampus.indexing.output import output_of
-from hippocampus.indexing.sniff import extraction_of, joined
+from hippocampus.indexing.sniff import extraction_of
 
 CODE = "import os\n\n\nclass Reader:\n    def read(self, path: str) -> str:\n        return path\n"
 DIFF = "diff --git a/x.py b/x.py\n--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n-a = 1\n+a = 2\n b = 3\n"
@@ -98,11 +98,13 @@ def test_a_long_text_in_a_document_gives_it_its_kind() -> None:
     assert any("0fae11c2" in line.text for line in extraction.lines)
 
 
-def test_joined_extractions_keep_their_parents() -> None:
-    inner = Extraction("prose", "text", (EntryLine("a"), EntryLine("b", parent=0)))
-    outer = Extraction("json", "document", (EntryLine("x"), EntryLine("y", parent=0)))
-    lines = joined([outer, inner], ["", "body"], "prose").lines
-    assert [line.parent for line in lines] == [None, 0, None, 2, 3]
+def test_a_text_in_a_document_keeps_its_parents() -> None:
+    hits = [f"src/{name}.py:{number}:total" for name in "ab" for number in range(1, 60)]
+    lines = extraction_of(
+        json.dumps({"id": 7, "found": "\n".join(hits)}), ExtractionContext()
+    ).lines
+    [heading] = [at for at, line in enumerate(lines) if line.text.startswith("found: ")]
+    assert {line.parent for line in lines[heading + 1 :]} == {heading}
 
 
 @given(text=st.text(max_size=400))
