@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 
 MISSING = "no such file or directory"
+PricedAs = Annotated[
+    str, Option(help=f"Whose prices; `recorded`: each one's own, else {DEFAULT_MODEL}'s.")
+]
 HELP = """Replay recorded sessions and print what each strategy costs and what it hides.
 
 tokens, net cost: in percent of sending everything, cached tokens at their price. A call with a \
@@ -48,9 +51,7 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
         list[str], Argument(help="Files and folders of recorded sessions, or s3://BUCKET/PREFIX.")
     ],
     policy: PolicyName = "default",
-    model: Annotated[
-        str, Option(help=f"Whose prices; `recorded`: each one's own, else {DEFAULT_MODEL}'s.")
-    ] = "recorded",
+    model: PricedAs = "recorded",
     prices: Annotated[
         str | None, Option(help=f"A table instead: {', '.join(get_args(PriceTable))}.")
     ] = None,
@@ -171,12 +172,13 @@ def explain(
     ],
     turn: Annotated[int | None, Option(help="The call to show, from 0; else the rules.")] = None,
     policy: PolicyName = "default",
-    model: Annotated[str, Option(help="The model whose prices are used.")] = DEFAULT_MODEL,
+    model: PricedAs = "recorded",
     as_json: AsJson = False,
 ) -> None:
     """Print what the rules set for each entry, or the view at a turn with the reason of each difference."""
     from hippocampus.replay import explanation
     from hippocampus.replay.readers import find_files, read_file
+    from hippocampus.replay.run import Options
 
     whole = Path(str(file).rpartition("#")[0] or file)
     path = whole if whole.is_file() and not file.exists() else file
@@ -192,8 +194,10 @@ def explain(
         if len(recordings) > 1:
             one = file.with_name(recordings[0].name)
             fail(f"{file} has {len(recordings)} conversations; name one, such as {one}")
-        explained = price_tables.model_prices(model)
-        explanation.print_explanation(recordings[0], turn, found, explained, console())
+        by_model = model == "recorded"
+        prices = price_tables.model_prices(DEFAULT_MODEL if by_model else model)
+        own = Options(found, prices).prices_of(recordings[0].model) if by_model else None
+        explanation.print_explanation(recordings[0], turn, found, own or prices, console())
         return
     rows = [row for each in recordings for row in explanation.treated(each, found)]
     if not rows:

@@ -5,6 +5,7 @@ Nothing is measured here.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -59,7 +60,7 @@ def print_explanation(
     before, after = (
         sum(map(tokens.count_message, each)) for each in ([raw for raw, _ in pairs], view)
     )
-    table = Table(title=f"turn {turn}", show_lines=True)
+    table = Table(title=f"turn {turn}, at prices {prices.name}", show_lines=True)
     table.add_column("#", justify="right")
     table.add_column(f"raw list ({before:,} tokens)", ratio=1, overflow="fold")
     table.add_column(f"view ({after:,} tokens)", ratio=1, overflow="fold")
@@ -121,6 +122,7 @@ def lines_of(row: dict[str, Any]) -> Iterator[str]:
     about = f"{row['type']} {row['source.type']}, {row['tokens']:,} tokens"
     yield f"{row['message']}  {about}: {row['opening']}"
     for name, value in row["said"].items():
-        yield f"    {name}: {value} ({row['because'][name]})"
+        shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        yield f"    {name}: {shown} ({row['because'][name]})"
     for name, rule in row["withheld"].items():
         yield f"    {name} withheld: content cannot raise itself ({rule})"

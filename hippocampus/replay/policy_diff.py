@@ -16,10 +16,10 @@ from hippocampus.replay.summary import Totals
 def diff_file(path: Path, before: Policy, after: Policy, prices: Prices) -> list[Row]:
     """Return each conversation of a file under two policies; none where it is no recording.
 
-    A row has the figures of `everything`, `before` and `after`, and in `changed_views` how many calls
+    `prices` are for a recording that names no model with a known price. A row has the figures of `everything`, `before` and `after`, and in `changed_views` how many calls
     send a list of another size.
     """
-    replays = (replay_file(path, Options(each, prices)) for each in (before, after))
+    replays = (replay_file(path, Options(each, prices, by_model=True)) for each in (before, after))
     return [
         {
             "path": one["path"],

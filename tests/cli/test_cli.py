@@ -93,6 +93,18 @@ def test_of_a_file_with_many_conversations_explain_shows_the_named_one(tmp_path:
     assert ("alpha" in shown, "beta" in shown) == (False, True)
 
 
+@pytest.mark.parametrize(
+    ("options", "model"), [((), "claude-opus-4-5"), (("--model", "gpt-5.4-mini"), "gpt-5.4-mini")]
+)
+def test_explain_takes_the_prices_of_the_recorded_model(
+    tmp_path: Path, options: tuple[str, ...], model: str
+) -> None:
+    line = json.dumps({"model": "claude-opus-4-5", "messages": reading(1)})
+    (tmp_path / "one.jsonl").write_text(line)
+    shown = hippocampus("explain", "one.jsonl", "--turn", 0, *options, cwd=tmp_path).stdout
+    assert f"turn 0, at prices {model}" in shown
+
+
 def test_progress_in_a_pipe_is_lines(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -379,9 +379,10 @@ def test_explain_says_which_rule_decided_what(tmp_path: Path) -> None:
         (0, "user", {"priority": "instructions", "persist": "instructions"}),
         (2, "config.get", {"decay_rate": "configuration", "persist": "configuration"}),
     ]
-    mine = write(tmp_path, "mine", one_rule("{contains: important}", "{pin: true, floor: 0.0}"))
+    mine = write(tmp_path, "mine", one_rule("{contains: important}", "{pin: true, floor: 0.0, redact: [email]}"))
     _, table, _ = run("explain", str(path), "--policy", str(mine))
     assert "floor: 0.0 (rule 1)" in table
+    assert 'redact: {"kinds": ["email"]} (rule 1)' in table
     assert "pin withheld" in table
 
 

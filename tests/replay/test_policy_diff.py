@@ -36,6 +36,14 @@ def test_views_that_differ_are_counted_and_priced(tmp_path: Path) -> None:
     assert total["before"]["cost_percent"] >= 100 > total["after"]["cost_percent"]
 
 
+def test_a_recording_is_priced_as_the_model_that_it_names(tmp_path: Path) -> None:
+    path = tmp_path / "one.jsonl"
+    path.write_text(json.dumps({"model": "claude-opus-4-5", "messages": reading(4)}))
+    [diff] = diff_file(path, EAGER, EAGER, PRICES)
+    [same] = diff_file(path, EAGER, EAGER, model_prices("claude-opus-4-5"))
+    assert diff == same
+
+
 def test_the_command_prints_json_and_a_table(tmp_path: Path) -> None:
     arguments = ["policy", "diff", "default", "browser", str(recording(tmp_path))]
     found = json.loads(CliRunner().invoke(app, [*arguments, "--json"]).stdout)
