@@ -95,7 +95,9 @@ def status(
     if host not in settings.HOSTS:
         if not is_address(host) and not Path(host).is_dir():
             known = ", ".join(settings.HOSTS)
-            raise typer.BadParameter(f"{host!r} is neither of {known} nor a state directory")
+            raise typer.BadParameter(
+                f"there is no state directory {host!r}; name one, or a coding agent: {known}"
+            )
         _print_savings(expect_state(host), model, as_json=as_json)
         return
     state = _state(project, state_dir)
@@ -110,7 +112,8 @@ def _print_savings(state: StateStore, model: str, *, as_json: bool) -> None:
     from hippocampus.storage.savings import savings
 
     with state.reading() as db:
-        found, lines = savings(db, model_prices(model)), [SAVINGS]
+        found = savings(db, model_prices(model))
+    lines = [f"dollars at prices {model}; --model names the sessions' own", SAVINGS]
     for day, sessions in itertools.groupby(found, key=lambda row: row["day"]):
         rows = list(sessions)
         for name, of in [*((row["session"], [row]) for row in rows), (day, rows)]:

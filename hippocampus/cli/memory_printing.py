@@ -117,7 +117,8 @@ def line(memory: Memory, *, agent: bool = False) -> str:
     said = f", {memory.origin.role}" if memory.origin.role not in {"", "user"} else ""
     said += ", reported" if "hearsay" in memory.tags else ""
     until = f" (until {day(memory.valid_until)})" if memory.valid_until is not None else ""
-    gone = f" (superseded by {memory.superseded_by})" if memory.superseded_by else ""
+    gone = f" (removed: {memory.removed})" if memory.removed else ""
+    gone = f" (superseded by {memory.superseded_by})" if memory.superseded_by else gone
     shown = f"[{owner}{day(memory.valid_from)} {memory.type}{said}] {short(memory.content)}"
     return f"{memory.id}  {shown}{until}{gone}"
 

@@ -147,9 +147,13 @@ def read(text: str) -> Tree:
 
 
 def _unreadable(failure: Exception, text: str) -> Problem:
-    mark = getattr(failure, "problem_mark", None)
-    if mark is not None:
-        return Problem(mark.line + 1, mark.column + 1, str(getattr(failure, "problem", failure)))
+    if isinstance(failure, yaml.MarkedYAMLError) and failure.problem_mark:
+        mark, problem = failure.problem_mark, str(failure.problem)
+        if failure.context == "while scanning an alias":
+            mark, problem = failure.context_mark or mark, "quote a value that begins with '*'"
+        elif isinstance(failure, (yaml.scanner.ScannerError, yaml.parser.ParserError)):
+            problem = f"no YAML: {problem}"
+        return Problem(mark.line + 1, mark.column + 1, problem)
     if isinstance(failure, yaml.reader.ReaderError):
         before = text[: failure.position]
         line = before.count("\n") + 1

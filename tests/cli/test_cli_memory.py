@@ -314,6 +314,16 @@ def forget(*arguments: str, cwd: Path) -> dict[str, Any]:
     return found
 
 
+def test_a_list_marks_what_was_removed(tmp_path: Path) -> None:
+    with Hippocampus(tmp_path / ".hippocampus") as memory, memory.session("a") as session:
+        session([{"role": "user", "content": "Remember: the boiler is red."}])
+    file = tmp_path / ".hippocampus" / "MEMORY.md"
+    file.write_text(re.sub(r"- .*boiler.*\n", "", file.read_text()))
+    commands.run("consolidate", ".hippocampus", cwd=tmp_path)
+    listed = done("list", "boiler", "--ended", cwd=tmp_path)
+    assert "Remember: the boiler is red. (removed: struck out in the memory file)" in listed
+
+
 def test_forgetting_shows_first(tmp_path: Path) -> None:
     done("remember", "The boiler is in the cellar.", cwd=tmp_path)
     shown = forget("The boiler is in the cellar.", cwd=tmp_path)

@@ -172,6 +172,7 @@ def test_status_of_a_directory_sums_what_its_sessions_have_saved(state: Path) ->
     for key in ("saved_dollars", "edit_dollars", "resume_dollars"):
         assert [each[key] for each in found] == [each[key] for each in figures]
     lines = hippocampus("status", state).output.splitlines()
+    assert "prices claude-sonnet-5-5; --model" in lines.pop(0)
     assert len(lines) == 4
     assert lines[0].index("session") == lines[1].index("one")
     assert lines[-1].split()[0] == str(sum(each["turn"] for each in figures))
@@ -181,3 +182,4 @@ def test_status_of_neither_names_the_coding_agents(tmp_path: Path) -> None:
     wrong = hippocampus("status", tmp_path / "clode")
     assert wrong.exit_code == 2
     assert "claude-code" in wrong.output
+    assert "no state directory 'clode'" in hippocampus("status", "clode").output

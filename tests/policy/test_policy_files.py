@@ -369,6 +369,18 @@ RECORDING: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("fresh_turns: {code: *old*}", ":1:22: quote a value that begins with '*'"),
+        ("lifecycle_policies:\n  - a: 1\n  b: [2", ":3:3: no YAML: expected <block end>"),
+    ],
+)
+def test_a_file_that_is_no_yaml_says_so(tmp_path: Path, text: str, problem: str) -> None:
+    with pytest.raises(PolicyError, match=re.escape(problem)):
+        load(write(tmp_path, "mine", text))
+
+
 def test_explain_says_which_rule_decided_what(tmp_path: Path) -> None:
     path = tmp_path / "session.json"
     path.write_text(json.dumps(RECORDING), "utf-8")
@@ -379,7 +391,11 @@ def test_explain_says_which_rule_decided_what(tmp_path: Path) -> None:
         (0, "user", {"priority": "instructions", "persist": "instructions"}),
         (2, "config.get", {"decay_rate": "configuration", "persist": "configuration"}),
     ]
-    mine = write(tmp_path, "mine", one_rule("{contains: important}", "{pin: true, floor: 0.0, redact: [email]}"))
+    mine = write(
+        tmp_path,
+        "mine",
+        one_rule("{contains: important}", "{pin: true, floor: 0.0, redact: [email]}"),
+    )
     _, table, _ = run("explain", str(path), "--policy", str(mine))
     assert "floor: 0.0 (rule 1)" in table
     assert 'redact: {"kinds": ["email"]} (rule 1)' in table
