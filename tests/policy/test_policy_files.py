@@ -372,7 +372,7 @@ RECORDING: list[dict[str, Any]] = [
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("fresh_turns: {code: *old*}", ":1:22: quote a value that begins with '*'"),
+        ("fresh_turns: {code: *old*}", ":1:21: quote a value that begins with '*'"),
         ("lifecycle_policies:\n  - a: 1\n  b: [2", ":3:3: no YAML: expected <block end>"),
     ],
 )
