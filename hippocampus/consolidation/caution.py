@@ -60,20 +60,21 @@ class ToolTexts:
         """Whether there was any result at all."""
         self._text = f" {_words(chr(10).join(ends)[-MAX_CHARACTERS:])} "
 
-    def contain(self, sentence: str) -> bool:
-        """Return whether a clause of a sentence, or its end, stands word by word in a result."""
+    def allow(self, sentence: str) -> bool:
+        """Return whether a sentence of the assistant may outlive the session.
+
+        One of which a clause, or the end, is word by word in a result may not.
+        """
+        if not self.any:
+            return True
+        is_hearsay = expression("{about_user}|{orders}|{preference}").search(sentence)
+        if is_hearsay or speaks_of_secret(sentence):
+            return False
         clauses = [_words(clause) for clause in CLAUSE.split(sentence)]
         ending = _words(sentence).split(" ")[-ENDING_WORDS:]
         searched = [each for each in clauses if each.count(" ") >= CLAUSE_WORDS - 1]
         searched += [" ".join(ending)] if len(ending) == ENDING_WORDS else []
-        return any(f" {each} " in self._text for each in searched)
-
-    def allow(self, sentence: str) -> bool:
-        """Return whether a sentence of the assistant may outlive the session."""
-        if not self.any:
-            return True
-        is_hearsay = expression("{about_user}|{orders}|{preference}").search(sentence)
-        return not (is_hearsay or speaks_of_secret(sentence) or self.contain(sentence))
+        return not any(f" {each} " in self._text for each in searched)
 
 
 def _words(text: str) -> str:

@@ -121,8 +121,7 @@ class MemoryFile:
             return Edits()
         try:
             text = self._text()
-            record = record_of(facts, self._agent) or _unknown(text)
-            return edits_in(text, record._replace(foreign=()) if adopt else record)
+            return edits_in(text, self._record(facts, text, adopt=adopt))
         except OSError as failure:
             raise StoreError(f"memory file {self.path}: {failure}") from failure
 
@@ -162,8 +161,7 @@ class MemoryFile:
         retired: tuple[str, ...] = ()
         for _ in range(MAX_TRIES):
             text = self._text()
-            record = self._record(facts, text)
-            record = record._replace(foreign=()) if adopt else record
+            record = self._record(facts, text, adopt=adopt)
             known, foreign = record.lines, record.foreign
             adopted, done = read_back(facts, self._agent, edits_in(text, record), known)
             added, retired = added + done.added, retired + done.retired
@@ -196,11 +194,15 @@ class MemoryFile:
         content = files.read_file(self.path, follows_links=True)
         return content.decode("utf-8", "surrogateescape")
 
-    def _record(self, facts: Facts, text: str) -> FileRecord:
-        if record := record_of(facts, self._agent):
-            return record
-        record = _unknown(text)
-        if record.foreign:
+    def _record(self, facts: Facts, text: str, *, adopt: bool) -> FileRecord:
+        """Return the record of the file; of one that this memory has not written no line is known."""
+        foreign = tuple(row.text for row in rows(text) if not row.mark)
+        record = record_of(facts, self._agent) or FileRecord({}, foreign)
+        return record._replace(foreign=()) if adopt else record
+
+    def _keep(self, facts: Facts, record: FileRecord) -> None:
+        before = record_of(facts, self._agent)
+        if before is None and record.foreign:
             LOG.warning(
                 "memory file %s: %d lines were there before this memory, and are no facts; "
                 "`hippocampus consolidate %s --adopt-lines` takes them as yours",
@@ -208,16 +210,8 @@ class MemoryFile:
                 len(record.foreign),
                 self.path.parent,
             )
-        return record
-
-    def _keep(self, facts: Facts, record: FileRecord) -> None:
-        if record != record_of(facts, self._agent):
+        if record != before:
             facts.tables.database.set_meta(f"{RECORD}{self._agent}", json.dumps(record))
-
-
-def _unknown(text: str) -> FileRecord:
-    """Return the record of a file that this memory has not written: none of its lines is known."""
-    return FileRecord({}, tuple(row.text for row in rows(text) if not row.mark))
 
 
 def _merged(

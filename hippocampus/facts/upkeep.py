@@ -9,6 +9,7 @@ import itertools
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import get_args
 
 from hippocampus.errors import ProviderError
 from hippocampus.facts import judge
@@ -42,7 +43,6 @@ SURE_COSINE = 0.85
 _ID = re.compile(r"\bid ([0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})\b")
 _ENTRY = re.compile(r"^- \[\d{4}-\d\d-\d\d [^\]]*\] (.+)$", re.MULTILINE)
 _TRIPLE = re.compile(r"^- (.+) → (.+) → (.+) \(since \d{4}-\d\d-\d\d[^)]*\)$", re.MULTILINE)
-KINDS: tuple[Kind, ...] = ("fact", "memory")
 LEAST_TELLING = 2
 """How many of a memory's words, which the question did not have, an answer has that uses it."""
 
@@ -334,20 +334,8 @@ def reembed(tables: FactTables) -> Iterator[tuple[int, int]]:
 
 def used(tables: FactTables, printed: str, said: str, agent: str) -> list[str]:
     """Return the ids of the memories of a printed text that what was said after it uses."""
-    asked = set(content_words(RECALLED.sub(" ", printed)))
-    answer = set(content_words(said))
-    found = []
-    for memory in _printed(tables, printed, agent).values():
-        telling = set(content_words(memory.content)) - asked
-        if len(telling & answer) >= min(LEAST_TELLING, len(telling)) > 0:
-            found.append(memory.id)
-    return found
-
-
-def _printed(tables: FactTables, printed: str, agent: str) -> dict[str, Memory]:
-    """Return the memories that a text shows, by the ids or the words in it."""
     db = tables.database
-    found = {each.id: each for _, each in memories.by_id(db, _ID.findall(printed)).values()}
+    shown = {each.id: each for _, each in memories.by_id(db, _ID.findall(printed)).values()}
     for frame in RECALLED.findall(printed):
         stated = (
             f"{subject} {predicate.replace('_', ' ')} {value}"
@@ -355,7 +343,13 @@ def _printed(tables: FactTables, printed: str, agent: str) -> dict[str, Memory]:
         )
         for text in (*_ENTRY.findall(frame), *stated):
             plain = re.sub(r" \((?:about: .*|until \d{4}-\d\d-\d\d)\)$", "", text)
-            for kind in KINDS:
+            for kind in get_args(Kind):
                 there = memories.worded(db, plain, kind, agent).values()
-                found |= {each.id: each for each in there}
+                shown |= {each.id: each for each in there}
+    asked, answer = set(content_words(RECALLED.sub(" ", printed))), set(content_words(said))
+    found = []
+    for memory in shown.values():
+        telling = set(content_words(memory.content)) - asked
+        if len(telling & answer) >= min(LEAST_TELLING, len(telling)) > 0:
+            found.append(memory.id)
     return found
