@@ -21,12 +21,10 @@ class PatternError(ValueError):
     """A text is no pattern, or a search for it takes too long."""
 
 
-def compiled(
-    pattern: str | bytes, *, within_lines: bool = False, memory_bytes: int = 8 << 20
-) -> Any:
+def compiled(pattern: str | bytes, *, memory_bytes: int = 8 << 20) -> Any:
     """Return an expression with `search`, `fullmatch`, `finditer` and `groups`.
 
-    With `within_lines` no match holds a line break. RE2 refuses a pattern that needs more memory.
+    RE2 refuses a pattern that needs more memory.
 
     Raises:
         PatternError: the text is no pattern.
@@ -38,7 +36,6 @@ def compiled(
     options = re2.Options()
     options.log_errors = False
     options.max_mem = memory_bytes
-    options.never_nl = within_lines
     try:
         return re2.compile(pattern, options)
     except re2.error as wrong:

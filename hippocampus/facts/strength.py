@@ -9,6 +9,7 @@ from hippocampus.facts.models import FactPolicy
 from hippocampus.storage.facts.models import Memory
 
 DAY_SECONDS = 86_400.0
+RECENT_DAYS = 100.0
 
 
 def resistance(accesses: int, share: float = 0.3) -> float:
@@ -42,13 +43,13 @@ def fading(policy: FactPolicy, at: float) -> Callable[[str, float, int, float], 
     return left
 
 
-def recency(age_days: float, span_days: float = 100.0) -> float:
-    """Return how recent something of an age is, 0..1.
+def recency(age_days: float) -> float:
+    """Return how recent something of an age is, 0..1: e ** -1 after `RECENT_DAYS`.
 
     >>> [round(recency(days), 2) for days in (3, 30, 365)]
     [0.97, 0.74, 0.03]
     """
-    return math.exp(-max(0.0, age_days) / span_days)
+    return math.exp(-max(0.0, age_days) / RECENT_DAYS)
 
 
 def due_for_pruning(policy: FactPolicy, memory: Memory, at: float) -> str | None:

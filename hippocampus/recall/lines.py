@@ -197,9 +197,17 @@ def matching(paged: Paged, pattern: str, context: int = 0) -> Iterator[NumberedL
     `context` is the number of lines before and after each match that are included.
 
     Raises:
-        RecallError: the pattern is not an RE2 expression.
+        RecallError: the pattern is not an RE2 expression, or too long.
     """
-    wanted = compiled(pattern)
+    if len(pattern) > MAX_PATTERN_CHARACTERS:
+        most = f"{MAX_PATTERN_CHARACTERS:,} characters"
+        raise RecallError("bad_request", f"the pattern is longer than {most}; ask by query")
+    try:
+        wanted = patterns.compiled(searchable(pattern))
+    except patterns.PatternError as wrong:
+        hint = f". {LINEAR}" if str(wrong).startswith(UNSUPPORTED) else ""
+        text = f"pattern {pattern!r} is no regular expression (RE2): {wrong}{hint}"
+        raise RecallError("bad_request", text) from None
     found_in = functools.lru_cache(4_096)(lambda line: wanted.search(searchable(line)))
     longest = 2 * RECORD_CHARACTERS if paged.paths else LONG_LINE_CHARACTERS
     lines = paged.text.split("\n")
@@ -214,23 +222,6 @@ def matching(paged: Paged, pattern: str, context: int = 0) -> Iterator[NumberedL
     for line in found:
         is_record = 0 < line.number <= len(paged.paths)
         yield line._replace(path=paged.paths[line.number - 1]) if is_record else line
-
-
-def compiled(pattern: str, *, across_lines: bool = False) -> Any:
-    """Return a compiled pattern; it matches within lines, or with `across_lines` over several.
-
-    Raises:
-        RecallError: it is not an RE2 expression, or too long.
-    """
-    if len(pattern) > MAX_PATTERN_CHARACTERS:
-        most = f"{MAX_PATTERN_CHARACTERS:,} characters"
-        raise RecallError("bad_request", f"the pattern is longer than {most}; ask by query")
-    try:
-        return patterns.compiled(searchable(pattern), within_lines=not across_lines)
-    except patterns.PatternError as wrong:
-        hint = f". {LINEAR}" if str(wrong).startswith(UNSUPPORTED) else ""
-        text = f"pattern {pattern!r} is no regular expression (RE2): {wrong}{hint}"
-        raise RecallError("bad_request", text) from None
 
 
 def _excerpts(line: str, pattern: str) -> Iterator[str]:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus.errors import RecallError
-from hippocampus.recall.lines import Paged, compiled, matching
+from hippocampus.recall.lines import Paged, matching
 
 PATTERNS = [
     "",
@@ -76,7 +76,7 @@ def test_a_pattern_of_any_length_is_refused_in_words() -> None:
 
 def test_what_is_wrong_with_a_pattern_is_told_in_plain_words() -> None:
     with pytest.raises(RecallError) as told:
-        compiled("(")
+        list(matching(Paged("x"), "("))
     assert str(told.value).endswith("is no regular expression (RE2): missing ): (")
 
 
@@ -85,4 +85,4 @@ def test_what_is_wrong_with_a_pattern_is_told_in_plain_words() -> None:
 )
 def test_what_re2_lacks_is_named(pattern: str) -> None:
     with pytest.raises(RecallError, match="RE2 has no lookaround and no backreferences"):
-        compiled(pattern)
+        list(matching(Paged("x"), pattern))
