@@ -100,7 +100,11 @@ def same_stem(one: str, other: str) -> bool:
     short, long = sorted((one, other), key=len)
     if any(sign.isdigit() for sign in one + other) or len(short) < 3:
         return one == other
-    if _is_ending(short, long):
+    behind, is_foreign = long.removeprefix(short), not short.isascii()
+    has_ending = long != behind and (behind in _ENDINGS or (is_foreign and len(behind) <= 2))
+    stem = len(short) - (2 if len(short) > 4 else 1)
+    is_near = stem >= 3 and long[:stem] == short[:stem] and len(long) - stem <= 3
+    if has_ending or (is_foreign and is_near):  # of other scripts, any short ending
         return True
     for at in range(3, len(short)):  # an infinitive or a gerund, as `fumare` of `fumo`
         ends = {short[at:], long[at:]}
@@ -111,18 +115,6 @@ def same_stem(one: str, other: str) -> bool:
     if begins or (len(short) >= LEAST_PART and long.endswith(short)):
         return True
     return len(one) == len(other) and one[:-1] == other[:-1] and {one[-1], other[-1]} <= _VOWELS
-
-
-def _is_ending(short: str, long: str) -> bool:
-    """Return whether a word is another one and an ending; of other scripts, any short one."""
-    behind = long.removeprefix(short)
-    is_short = not short.isascii() and len(behind) <= 2
-    if long != behind and (behind in _ENDINGS or is_short):
-        return True
-    stem = len(short) - (2 if len(short) > 4 else 1)
-    return (
-        stem >= 3 and not short.isascii() and long[:stem] == short[:stem] and len(long) - stem <= 3
-    )
 
 
 _VOWELS = frozenset("аяыиуюоейь")

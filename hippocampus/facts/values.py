@@ -115,9 +115,16 @@ def _number(old: _Words, new: _Words) -> str:
         for at, there in zip(old.numbers, new.numbers, strict=True)
         if old.tokens[at].lower() != new.tokens[there].lower()
     ]
-    if len(pairs) != 1 or _is_label(old, pairs[0][0]):
+    if len(pairs) != 1:
         return ""
     [(at, there)] = pairs
+    rules, about, next_to = old.language, old.topical(old.tokens[:at]), old.tokens[at + 1 : at + 2]
+    if not old.is_unspaced and len(about) == 1 and next_to:
+        # A number may name what the sentence is about, as in `Room 12 is booked`.
+        is_named = old.tokens[at].isdigit() and old.topical(old.tokens[at - 1 : at])
+        is_value = rules.drops_subjects and old.topical(next_to)
+        if is_named and not is_value and not pattern(rules.own).match(old.tokens[0]):
+            return ""
     before = [_folded(side) for side in (old.tokens[:at], new.tokens[:there])]
     behind = [_folded(side) for side in (old.tokens[at + 1 :], new.tokens[there + 1 :])]
     return old.tokens[at] if before[0] == before[1] and behind[0] == behind[1] else ""
@@ -126,18 +133,6 @@ def _number(old: _Words, new: _Words) -> str:
 def _folded(tokens: Sequence[str]) -> list[str]:
     """Return tokens in one case, without the endings of Japanese verbs."""
     return [each.lower() for each in tokens if not _HIRAGANA.match(each)]
-
-
-def _is_label(sentence: _Words, at: int) -> bool:
-    """Return whether a number names what the sentence is about, as in `Room 12 is booked`."""
-    rules, behind = sentence.language, sentence.tokens[at + 1 : at + 2]
-    about = sentence.topical(sentence.tokens[:at])
-    if sentence.is_unspaced or len(about) != 1 or not behind:
-        return False
-    is_named = sentence.tokens[at].isdigit() and sentence.topical(sentence.tokens[at - 1 : at])
-    is_own = pattern(rules.own).match(sentence.tokens[0])
-    is_value = rules.drops_subjects and sentence.topical(behind)
-    return bool(is_named and not is_own and not is_value)
 
 
 def _named(sentence: _Words) -> tuple[str, str, str] | None:

@@ -242,7 +242,12 @@ def prepared(
             optional_seconds(at)
     requests = [replace(one, refusal=tables.refusal(one.item.content)) for one in chunk]
     good = [at for at, one in enumerate(requests) if not one.refusal]
-    vectors = tables.embedded([_spoken(requests[at].item) for at in good])
+    spoken = []  # what is embedded: a turn without the name of who speaks
+    for item in (requests[at].item for at in good):
+        name, colon, rest = item.content.partition(": ")
+        is_name = item.origin.turn is not None and colon and len(name) <= 40 and "\n" not in name
+        spoken.append(rest if is_name and rest.strip() else item.content)
+    vectors = tables.embedded(spoken)
     for at, vector in zip(good, () if vectors is None else vectors, strict=False):
         requests[at] = replace(requests[at], vector=vector)
     if tables.complete is not None and known is None:
@@ -270,13 +275,6 @@ def written(
                 known[one.name] = outcome.memory.id, outcome.memory.content
         tables.put_vectors(writer.vectors)
     return kept
-
-
-def _spoken(item: Item) -> str:
-    """Return the words of a turn that are embedded: without the name of who speaks."""
-    name, colon, rest = item.content.partition(": ")
-    is_name = item.origin.turn is not None and colon and len(name) <= 40 and "\n" not in name
-    return rest if is_name and rest.strip() else item.content
 
 
 class _Transaction:
