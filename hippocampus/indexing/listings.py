@@ -15,7 +15,7 @@ from typing import NamedTuple
 from hippocampus.indexing import plain
 from hippocampus.indexing.excerpt import TextRow, ends_of, excerpt
 from hippocampus.indexing.extraction import EntryLine, Extraction
-from hippocampus.indexing.lines import counted, lines_in, thinned
+from hippocampus.indexing.lines import counted, lines_in
 from hippocampus.indexing.templates import map_alike
 
 SAMPLE_CHARACTERS, SAMPLE_LINES, LINE_CHARACTERS = 20_000, 120, 600
@@ -33,14 +33,6 @@ LONG = re.compile(
     r" +.+|total .*|(?=.*/)[^\s:][^:]{0,300}:"
 )
 """A line of `ls -l`, its total, or the heading of a folder."""
-WINDOWS = re.compile(
-    r"(?:(?P<mode>[-dlarhs]{5,6}) +)?\d{1,4}[/.-]\d\d?[/.-]\d{1,4} +\d\d?:\d\d(?: ?[AaPp][Mm])? +"
-    r"(?:(?P<size><[A-Z]+>|\d[\d.,]*) +)?\S.*"
-)
-"""A line of `dir`, or of PowerShell's, which has a mode."""
-WINDOWS_AROUND = re.compile(
-    r" *(?:Directory(?: of|:) |Volume |\d+ (?:File|Dir)\(s\)|Mode +LastWriteTime|-{4} +-)"
-)
 TREE = re.compile(
     r"[ \u00a0│|]*+(?:[├└][─\u2500]{2,3}|[|`+\\]-{2,3}) ?.+|(?:total \d|\d+ director(?:y|ies)\b).*|\."
 )
@@ -100,7 +92,7 @@ def extract(text: str, first_number: int = 1) -> Extraction | None:
     summary = counted(counts.total(), "hit") + files
     data = {"hits": counts.total(), "files": len(counts)}
     selectors = (f"lines=[1, {lines_in(text)}]",)
-    return Extraction("hits", summary, thinned(lines), data, selectors, "hits")
+    return Extraction("hits", summary, tuple(lines), data, selectors, "hits")
 
 
 def _form(text: str) -> tuple[str, float]:
@@ -133,9 +125,6 @@ def _may_be(form: str, sample: list[str]) -> bool:
         # Lines in a row without one around a hit are a file with its numbers, and no search.
         is_file = all(match["mark"] != "-" for match in found) and steps > FILE_SHARE * len(found)
         return has_hit and len(found) >= MIN_NAMED_SHARE * len(sample) and not is_file
-    if form == "windows":  # a log has times, too, and neither folders nor modes
-        found = [match for line in sample if (match := WINDOWS.fullmatch(line))]
-        return any(match["mode"] or match["size"] == "<DIR>" for match in found)
     if form == "hits":
         return any(map(HIT.fullmatch, sample))
     if form == "paths":
@@ -145,11 +134,6 @@ def _may_be(form: str, sample: list[str]) -> bool:
         named = sum("/" in line or SUFFIX.search(line) is not None for line in sample)
         return named >= MIN_NAMED_SHARE * len(sample)
     return True
-
-
-def _is_windows(line: str) -> bool:
-    found = WINDOWS.fullmatch(line)
-    return bool(found and (found["mode"] or found["size"])) or bool(WINDOWS_AROUND.match(line))
 
 
 def _is_path(line: str) -> bool:
@@ -169,7 +153,6 @@ def _is_hit(line: str) -> bool:
 
 FORMS: dict[str, Callable[[str], bool]] = {
     "long": lambda line: LONG.fullmatch(line) is not None,
-    "windows": _is_windows,
     "tree": lambda line: TREE.fullmatch(line) is not None,
     "log": lambda line: COMMIT_LINE.fullmatch(line) is not None,
     "paths": _is_path,

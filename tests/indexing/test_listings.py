@@ -62,30 +62,7 @@ Date:   Thu Jan 4 09:00:00 2024 +0100
 
     Begin
 """
-DIR = """\
- Volume in drive C is OS
-
- Directory of c:\\apps\\shop
-
-04/28/2026  10:42 AM    <DIR>          .
-04/28/2026  10:42 AM    <DIR>          src
-02/20/2026  07:29 PM             1,085 .env
-02/26/2026  03:02 PM             4,206 price list.csv
-               2 File(s)          5,291 bytes
----
-Terraform v1.14.9
-"""
-POWERSHELL = """\
-    Directory: C:\\apps\\shop
-
-Mode                 LastWriteTime         Length Name
-----                 -------------         ------ ----
-d-----         2/26/2026   3:02 PM                src
--a----         2/26/2026   3:02 PM           1085 .env
--a----         2/26/2026   3:02 PM           4206 price list.csv
--a----         2/26/2026   3:02 PM             70 README.md
-"""
-SAMPLES = [LONG, TREE, HITS, CONTEXT, HEADED, LOG, DIR, POWERSHELL]
+SAMPLES = [LONG, TREE, HITS, CONTEXT, HEADED, LOG]
 
 
 def extraction_of(text: str) -> Extraction:
