@@ -9,7 +9,7 @@ from typing import Any
 
 from hippocampus.indexing.excerpt import excerpt, rows_of
 from hippocampus.indexing.extraction import EntryLine, Extraction
-from hippocampus.indexing.lines import counted, only, packed
+from hippocampus.indexing.lines import counted, packed, shifted
 from hippocampus.indexing.shapes import Shape, shape_of
 from hippocampus.indexing.tables import LINE_CHARACTERS, cell, lines_of, table_of
 
@@ -45,6 +45,8 @@ LABELED = re.compile(r"(?i)(?:^|, |\.)(?:name|title|subject|label)=")
 INLINE_CHARACTERS = 240
 """A longer text follows its key, by lines."""
 INLINE_ITEMS = 12
+MAX_SUMMED = 6
+"""How many lists a summary names."""
 MIN_MAP = 3
 """From here on an object whose values are alike objects is a table with a key column."""
 
@@ -62,9 +64,8 @@ class _Walk:
     """What a walk through a document has found so far."""
 
     lines: list[EntryLine] = field(default_factory=list)
-    tables: dict[str, int] = field(default_factory=dict)
-    """How many records each list has, by path."""
-    steps: dict[str, str] = field(default_factory=dict)
+    tables: dict[str, tuple[int, str]] = field(default_factory=dict)
+    """By the path of a list, how many records it has, and the step to the first."""
     texts: list[tuple[str, str]] = field(default_factory=list)
     data: dict[str, Any] = field(default_factory=dict)
     values: int = 0
@@ -155,8 +156,7 @@ class _Walk:
     def _table(self, path: str, records: list[Any], places: Sequence[str] = ()) -> None:
         """Write records as a table; `places` are their steps below the path, where not a list's."""
         first = "[0]" if not places else places[0] or f".{next(iter(records[0].values()), '')}"
-        self.tables[path] = len(records)
-        self.steps[path] = first
+        self.tables[path] = len(records), first
         self.lines += lines_of(table_of(path or "list", records, places), len(self.lines))
 
     def _text(self, text: str, path: str) -> None:
@@ -206,9 +206,10 @@ def _heading(path: str) -> str:
 def without_text(extraction: Extraction, path: str) -> Extraction:
     """Return an extraction that shows nothing of the long text at a path."""
     lines, heading = extraction.lines, _heading(path)
-    head = next((at for at, line in enumerate(lines) if line.text.startswith(heading)), -1)
-    others = {at for at, line in enumerate(lines) if head not in (at, line.parent)}
-    return replace(extraction, lines=tuple(only(lines, others)))
+    head = next((at for at, line in enumerate(lines) if line.text.startswith(heading)), len(lines))
+    below = sum(line.parent == head for line in lines)
+    others = shifted(lines[head + 1 + below :], -1 - below)
+    return replace(extraction, lines=(*lines[:head], *others))
 
 
 def _only_scalars(value: Any, path: str) -> Iterator[tuple[str, Any]]:
@@ -252,17 +253,18 @@ def _is_map_of_records(value: dict[str, Any]) -> bool:
 def _summary(value: Any, walk: _Walk) -> str:
     if not walk.tables:
         return f"JSON, {counted(len(value), 'key' if isinstance(value, dict) else 'item')}"
-    named = [f"{path or 'list'} {count}" for path, count in list(walk.tables.items())[:6]]
-    more = f", {len(walk.tables) - len(named)} more lists" if len(walk.tables) > len(named) else ""
-    total = sum(walk.tables.values())
-    return f"JSON, {counted(total, 'record')}: {', '.join(named)}{more}"
+    named = [f"{path or 'list'} {count}" for path, (count, _) in walk.tables.items()]
+    if (more := len(named) - MAX_SUMMED) > 0:
+        named[MAX_SUMMED:] = [f"{more} more lists"]
+    total = sum(count for count, _ in walk.tables.values())
+    return f"JSON, {counted(total, 'record')}: {', '.join(named)}"
 
 
 def _selectors(value: Any, walk: _Walk) -> Iterator[str]:
     """Yield the path of one record of the largest list, and of the longest text."""
     if walk.tables:
-        path = max(walk.tables, key=lambda each: walk.tables[each])
-        yield f'path="{_from_root(path)}{walk.steps[path]}"'
+        path, (_, first) = max(walk.tables.items(), key=lambda table: table[1][0])
+        yield f'path="{_from_root(path)}{first}"'
     if walk.texts:
         path = max(walk.texts, key=lambda each: len(each[1]))[0]
         yield f'path="{_from_root(path)}"'

@@ -49,9 +49,8 @@ LINE_CHARACTERS = 400
 """A longer line is divided into sentences or pieces, and each of them clipped to this."""
 MAX_VALUE = 2_000
 MIN_SENTENCE, MAX_PIECES = 30, 400
-MAX_ROWS = 6_000
+MAX_ROWS, TAIL_ROWS = 2_000, 400
 """Of more lines the first and the last are read, and the others counted only."""
-TAIL_ROWS = 1_000
 WORDLESS = re.compile(r"[\W_]*")
 RESULT = re.compile(
     r"=>|->\s|\b(?:total|result|summary|passed|passing|error|warning|exception|denied|not found|"

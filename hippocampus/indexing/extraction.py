@@ -16,6 +16,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 SMALL_CHARACTERS = 16_000
 MAX_BY_HASH = 1 << 14
+PLACE = "[{}] "
+"""The form of a line with its place in a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,7 @@ class EntryLine:
     unit: str = ""
     """The list that the line belongs to: a gap in it is counted apart, where part of it is shown."""
     form: str = "{}: "
-    """The form of the number before the line; `[{}] ` for the place in a list."""
+    """The form of the number before the line; `PLACE` for the place in a list."""
 
     def numbered(self) -> str:
         """Return the line after its number in the content."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from hippocampus.indexing.extraction import EntryLine, Extraction
-from hippocampus.indexing.lines import counted, cut, thinned, with_lines_before
+from hippocampus.indexing.lines import counted, cut, with_lines_before
 from hippocampus.indexing.tables import MAX_ROWS, Table, TableRow, lines_of
 
 SEPARATORS = ("\t", ",", ";", "|")
@@ -68,7 +68,7 @@ def extract(text: str, first_number: int = 1) -> Extraction | None:  # noqa: ARG
     notes = [cut(note, NOTE_CHARACTERS) for note in grid.notes if not FILLER.fullmatch(note)]
     facts = {"rows": total, "columns": [cut(name, NAME_CHARACTERS) for name in grid.header[:50]]}
     selectors = (f"lines=[{grid.numbers[0]}, {grid.numbers[-1]}]", 'path="rows[0]"')
-    found = Extraction("table", summary, thinned(lines_of(table)), facts, selectors, "rows")
+    found = Extraction("table", summary, tuple(lines_of(table)), facts, selectors, "rows")
     return with_lines_before(found, [EntryLine(note) for note in notes[:MAX_NOTES]])
 
 

@@ -5,10 +5,9 @@ Pure; which lines an entry has is decided in `select`.
 
 from __future__ import annotations
 
-import heapq
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from hippocampus.indexing.extraction import EntryLine, Extraction
@@ -17,10 +16,6 @@ LINE_CHARACTERS = 110
 """How long a line of packed items may grow: about 30 tokens."""
 RANK, MIN_RANK = 0.8, 0.3
 """What each next line of a sorted list weighs of the one before, and the last of the first."""
-MAX_LINES = 2_000
-"""An extraction needs no more: an entry holds some hundred lines at the most."""
-LIGHT = 0.01
-"""The weight of a line that replaces dropped ones."""
 SPACES = re.compile(r"\s+")
 
 
@@ -75,44 +70,6 @@ def shifted(lines: Iterable[EntryLine], by: int, parent: int | None = None) -> I
     """Yield lines that come later in their extraction; those without a parent are put below one."""
     for line in lines:
         yield replace(line, parent=parent if line.parent is None else line.parent + by)
-
-
-def thinned(lines: Sequence[EntryLine], most: int = MAX_LINES) -> tuple[EntryLine, ...]:
-    """Return about `most` lines, the heaviest with their parents, the rest as counts."""
-    if len(lines) <= most:
-        return tuple(lines)
-    wanted = set(heapq.nlargest(most, range(len(lines)), key=lambda at: (lines[at].weight, -at)))
-    wanted.update(at for at, line in enumerate(lines) if line.keep)
-    for at in sorted(wanted):
-        parent = lines[at].parent
-        while parent is not None and parent not in wanted:
-            wanted.add(parent)
-            parent = lines[parent].parent
-    return tuple(only(lines, wanted))
-
-
-def only(lines: Sequence[EntryLine], wanted: Container[int]) -> list[EntryLine]:
-    """Return the lines of some numbers and their counts of the others; their parents must be wanted.
-
-    A run of dropped lines becomes one light line with the count of all of them.
-    """
-    found: list[EntryLine] = []
-    places: dict[int, int] = {}
-    dropped = 0
-    for at, line in enumerate(lines):
-        if at not in wanted:
-            dropped += line.count
-            continue
-        if dropped:
-            found.append(_gap(dropped))
-            dropped = 0
-        places[at] = len(found)
-        found.append(line if line.parent is None else replace(line, parent=places[line.parent]))
-    return [*found, _gap(dropped)] if dropped else found
-
-
-def _gap(dropped: int) -> EntryLine:
-    return EntryLine(f"… {dropped:,} more", LIGHT, count=dropped)
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from hippocampus.indexing.code.outline import definitions
 from hippocampus.indexing.excerpt import FAILURE, TextRow, excerpt, rows_of
 from hippocampus.indexing.extraction import EntryLine, Extraction
-from hippocampus.indexing.lines import counted, lines_in, thinned
+from hippocampus.indexing.lines import counted, lines_in
 from hippocampus.indexing.templates import map_alike
 
 MAX_CONFIDENCE = 0.95
@@ -59,8 +59,6 @@ ENCODED = re.compile(
 )
 """Base64 and hexadecimal digits: wrapped lines, or one long run."""
 ENCODED_SHARE = 0.5
-MAX_SLASH_SHARE = 1 / 6
-"""A run with more slashes and dashes is made of paths."""
 
 
 def extract(text: str, first: int = 1, kind: str = "text") -> Extraction | None:
@@ -81,7 +79,7 @@ def extract(text: str, first: int = 1, kind: str = "text") -> Extraction | None:
     span = counted(total, "line") if first == 1 else f"lines {first} to {last} of the file"
     summary = f"{span}, {counted(len(text), 'character')}"
     data = {"lines": total, "characters": len(text)}
-    return Extraction(kind, summary, thinned(lines), data, (f"lines=[{first}, {last}]",))
+    return Extraction(kind, summary, tuple(lines), data, (f"lines=[{first}, {last}]",))
 
 
 def _outlined(lines: Sequence[EntryLine], rows: Sequence[TextRow]) -> list[EntryLine]:
@@ -147,12 +145,11 @@ def is_binary(text: str, _file: str = "") -> float:
 
 
 def _is_encoded(run: str) -> bool:
-    """Return whether a run has letters of both cases and digits, or is hexadecimal, and few slashes."""
+    """Return whether a run has letters of both cases and digits, or is hexadecimal."""
     sample = run[:SAMPLE_CHARACTERS]
     is_hex = re.fullmatch(r"[0-9a-fA-F\s]+", sample) is not None and len(set(sample)) > 5
     is_mixed = all(any(map(test, sample)) for test in (str.islower, str.isupper, str.isdigit))
-    signs = sum(map(sample.count, "/-_"))
-    return is_hex or (is_mixed and signs <= MAX_SLASH_SHARE * len(sample))
+    return is_hex or is_mixed
 
 
 def _without_bytes(text: str) -> str:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
+from hippocampus.indexing.extraction import PLACE, EntryLine, Extraction, ExtractionContext
 from hippocampus.indexing.shapes import identifiers
 from hippocampus.indexing.worth import Price
 from hippocampus.models import tokens
@@ -59,8 +59,6 @@ class ChanceModel:
 
 
 CHANCE = ChanceModel()
-PLACE = "[{}] "
-"""The form of a line with its place in a list."""
 KIND = {"hits": -0.8, "listing": -1.2, "log": -0.4}
 """Of some kinds each line is needed less often than the others would have it; added to `bias`."""
 AROUND_CITED = 2

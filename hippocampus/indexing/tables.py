@@ -10,10 +10,10 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from hippocampus.indexing.extraction import EntryLine
+from hippocampus.indexing.extraction import PLACE, EntryLine
 from hippocampus.indexing.lines import cut, packed
 from hippocampus.indexing.shapes import Shape, shape_of
 
@@ -231,15 +231,13 @@ def lines_of(table: Table, first: int = 0) -> list[EntryLine]:
         at = first + len(lines)
         row_cells = cells_of([row.cells.get(column.name) for column in core], nothing="")
         text = " | ".join(row_cells).rstrip(" |") or "-"
+        line = EntryLine(text, parent=first, unit=f"{table.noun}s")
         if table.places:
-            text = f"{table.places[number]} {text}".strip()
-            lines.append(EntryLine(text, parent=first, unit=f"{table.noun}s"))
+            lines.append(replace(line, text=f"{table.places[number]} {text}".strip()))
+        elif table.numbers:
+            lines.append(replace(line, number=table.numbers[number]))
         else:
-            place = table.numbers[number] if table.numbers else number
-            form = "{}: " if table.numbers else "[{}] "
-            lines.append(
-                EntryLine(text, parent=first, unit=f"{table.noun}s", number=place, form=form)
-            )
+            lines.append(replace(line, number=number, form=PLACE))
         if details and (detail := _details(row.cells, details, names)):
             lines.append(EntryLine(f"  {detail}", WEIGHTS.detail, parent=at, count=0))
         for path, inner in row.lists:
