@@ -206,7 +206,7 @@ def requests(folder: Path, say: Say) -> None:
         calls = [*items[end]["tool_calls"], recall_call(end)]
         message = {**items[end], "tool_calls": calls}
         exchange.answer.take({"choices": [{"finish_reason": "tool_calls", "message": message}]})
-        service.keep(exchange)
+        exchange.keep()
         say({"session": exchange.conversation.session.id, "end": end})
 
 

@@ -247,7 +247,7 @@ class Proxy:
                     passed, is_read = _fed(answer, event, is_read=is_read)
                     if answer.reason and not answer.is_inside and not is_kept:
                         is_kept = True
-                        await _noted(exchange, self._service.keep, "recalls are not kept")
+                        await _noted(exchange, Exchange.keep, "recalls are not kept")
                     for each in passed:
                         yield each
                 if not answer.is_inside or not is_read:
@@ -267,7 +267,7 @@ class Proxy:
         finally:
             with anyio.CancelScope(shield=True):  # a host that is gone has its answer billed too
                 await response.aclose()
-                await _noted(exchange, self._service.account, "a usage is not read")
+                await _noted(exchange, Exchange.account, "a usage is not read")
 
     async def _whole(
         self, request: Request, exchange: Exchange, response: httpx.Response, own: bytes
@@ -282,7 +282,7 @@ class Proxy:
                 if response.status_code != 200:
                     return _response(response, Response(content, response.status_code))
                 answer.take(body := json.loads(content))
-            await _noted(exchange, self._service.keep, "recalls are not kept")
+            await _noted(exchange, Exchange.keep, "recalls are not kept")
             if answer.is_changed:
                 content = json.dumps(answer.merged(body)).encode()
         except httpx.HTTPError:
@@ -298,7 +298,7 @@ class Proxy:
         finally:
             with anyio.CancelScope(shield=True):  # a host that is gone has its answer billed too
                 await response.aclose()
-                await _noted(exchange, self._service.account, "a usage is not read")
+                await _noted(exchange, Exchange.account, "a usage is not read")
         return _response(response, Response(content))
 
     async def _next(self, request: Request, exchange: Exchange) -> httpx.Response:

@@ -113,10 +113,6 @@ class Exchange:
     known: Conversations
     content: bytes = b""
     """The body to send."""
-    recalls: int = 0
-    """How many calls of recall were answered."""
-    billed: Usage = field(default_factory=Usage)
-    """The usage that the provider reported so far."""
 
     def send_view(self, idle_seconds: float = 0.0) -> bytes:
         """Take a turn of the session, and return the body with its view and our tool."""
@@ -133,7 +129,7 @@ class Exchange:
 
     def results(self) -> list[ToolResult]:
         """Answer the calls of recall of the present round."""
-        self.recalls += len(self.answer.calls)
+        self.conversation.recalls += len(self.answer.calls)
         result = self.conversation.session.tool_result
         return [result(call_id, arguments) for call_id, arguments in self.answer.calls]
 
@@ -155,11 +151,22 @@ class Exchange:
         return self.send_view()
 
     def account(self) -> None:
-        """Add up the usage of the present round."""
+        """Add the usage of the present round to the figures of its conversation."""
         usage, self.answer.usage = self.answer.usage, {}
         if usage:
-            self.billed += usage_of(usage)
+            self.conversation.billed += usage_of(usage)
             self.conversation.session.billed(usage)
+
+    def keep(self) -> None:
+        """Keep the rounds that the host has not seen, before it sees the end of the answer."""
+        answer = self.answer
+        rounds = list(answer.rounds)
+        if answer.is_mixed:
+            rounds.append(answer.closed_round(self.results()))
+        if rounds:
+            chain = chain_after(self.chains.last, type(answer), answer.as_item())
+            written = json.dumps([list(each) for each in rounds])
+            self.known.keep(chain, self.conversation.session.id, written)
 
 
 class Service:
@@ -299,23 +306,6 @@ class Service:
         return self._memories[named].for_model(
             caching.model or None, marks=caching.marks, tail_mark=caching.tail_mark
         )
-
-    def keep(self, exchange: Exchange) -> None:
-        """Keep the rounds that the host has not seen, before it sees the end of the answer."""
-        answer = exchange.answer
-        rounds = list(answer.rounds)
-        if answer.is_mixed:
-            rounds.append(answer.closed_round(exchange.results()))
-        if rounds:
-            chain = chain_after(exchange.chains.last, type(answer), answer.as_item())
-            written = json.dumps([list(each) for each in rounds])
-            exchange.known.keep(chain, exchange.conversation.session.id, written)
-
-    def account(self, exchange: Exchange) -> None:
-        """Add an answer to the figures of its conversation."""
-        exchange.account()
-        exchange.conversation.billed += exchange.billed
-        exchange.conversation.recalls += exchange.recalls
 
     def conversations(self) -> list[dict[str, Any]]:
         """Return what the live page shows: each open conversation, the newest first."""
