@@ -15,6 +15,7 @@ from hippocampus.entries.adoption import is_adopted
 from hippocampus.entries.entry import Record, Stage
 from hippocampus.errors import StoreError
 from hippocampus.facts.timestamps import day, stamp
+from hippocampus.indexing.lines import counted
 from hippocampus.session.ports import ConsolidationOutcome
 from hippocampus.storage import files
 from hippocampus.storage.ledger import ModelCall
@@ -110,10 +111,12 @@ def activity(records: Iterable[Record], call: ModelCall | None) -> list[str]:
     sentences = []
     if call is not None:
         shares = f"{call.sent_tokens:,} of {call.raw_tokens:,} tokens"
-        sentences.append(f"{call.turn} turns; the last view had {shares}.")
+        sentences.append(f"{counted(call.turn, 'turn')}; the last view had {shares}.")
     if left:
         tools = Counter(each.tool or each.entry.type for each in left).most_common(MAX_TOOLS)
         named = ", ".join(f"{name} {count}" for name, count in tools)
         tokens = sum(each.tokens for each in left)
-        sentences.append(f"{len(left)} contents of {tokens:,} tokens were stored: {named}.")
+        sentences.append(
+            f"{counted(len(left), 'content')} of {tokens:,} tokens left the view: {named}."
+        )
     return sentences

@@ -189,7 +189,7 @@ def _prices(summary: dict[str, Any], outcome: dict[str, Any]) -> str:
     if set(named) <= {otherwise["name"]}:
         return f"{otherwise['name']} (cached tokens at {otherwise['read']:g}"
     shown = ", ".join(f"{name} {count:,}" for name, count in named.items())
-    return f"of the recorded models (recordings: {shown}"
+    return f"of {counted(len(named), 'model')} (recordings: {shown}"
 
 
 def left_out(outcome: dict[str, Any]) -> list[str]:

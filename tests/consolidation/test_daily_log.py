@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from conversations import EAGER, reading
 
 from hippocampus import Hippocampus
@@ -67,17 +68,22 @@ def test_what_a_person_writes_into_it_stays(tmp_path: Path) -> None:
     assert path.read_text().startswith("My notes.\n# 2026-02-09\n")
 
 
-def test_it_says_what_a_session_put_away(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("calls", "turn", "content"), [(3, "3 turns", "3 contents"), (1, "1 turn", "1 content")]
+)
+def test_it_says_what_a_session_put_away(
+    tmp_path: Path, calls: int, turn: str, content: str
+) -> None:
     memory = Hippocampus(tmp_path, policy=EAGER)
     with memory.session("s") as session:
-        session(reading(3))
+        session(reading(calls))
         turns, stored = daily_log.activity(
             session.report.records(), session._run.ledger.last_call()
         )
     memory.close()
-    assert turns.startswith("3 turns; the last view had ")
-    assert stored.startswith("3 contents of ")
-    assert stored.endswith(" were stored: read 3.")
+    assert turns.startswith(f"{turn}; the last view had ")
+    assert stored.startswith(f"{content} of ")
+    assert stored.endswith(f" left the view: read {calls}.")
 
 
 def test_a_content_of_another_session_is_not_told_as_put_away(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import html
 import json
 import re
@@ -205,6 +206,16 @@ def test_a_loss_is_marked_as_one(found):
         assert "class=loss" in rows[html.escape(name)]
 
 
+def test_one_recall_is_one_call(found, tmp_path):
+    changed = copy.deepcopy(found)
+    changed["total"]["strategies"]["hippocampus"]["recalls"] = 1
+    changed["total"]["priced_as"] = {"claude-opus-4-5": 1, "claude-sonnet-5-5": 2}
+    write_page(changed, tmp_path / "out.html")
+    text = (tmp_path / "out.html").read_text(encoding="utf-8")
+    assert "; 1 call paid a recall" in text
+    assert "prices of 2 models<" in text
+
+
 def test_a_page_of_nothing_says_so(tmp_path):
     write_page(outcome([{"path": "a.txt", "reason": "no JSON"}], options()), tmp_path / "out.html")
     text = (tmp_path / "out.html").read_text(encoding="utf-8")
@@ -247,6 +258,17 @@ def test_a_browser_draws_the_recording_in_the_address(found, tmp_path):
         assert len(re.findall(r'<path[^>]*class="line ours"', drawn)) == 2
         assert drawn.count('class="life"') == len(recording["entries"])
         assert "<img" not in document
+
+
+@pytest.mark.skipif(not CHROMIUM, reason="no chromium on the PATH to draw the page in")
+def test_a_label_ends_inside_the_drawing(found, tmp_path):
+    changed = copy.deepcopy(found)
+    changed["total"]["strategies"]["mask all but 10"]["cost_percent"] = 128.0
+    write_page(changed, tmp_path / "out.html")
+    document, _ = dumped(tmp_path / "out.html", tmp_path, "r0")
+    width = float(re.search(r'<svg viewBox="0 0 (\d+)', document)[1])
+    [(place, label)] = re.findall(r'<text x="([\d.]+)"[^>]*>(costs more[^<]*)', document)
+    assert float(place) + 6 * len(label) < width
 
 
 @pytest.mark.skipif(not CHROMIUM, reason="no chromium on the PATH to open the page in")

@@ -109,7 +109,7 @@ def test_each_recording_is_priced_as_the_model_that_it_names(
         sum(row["strategies"][OURS]["dollars"] for row in rows)
     )
     told = "".join(sentences(total, found))
-    assert "recorded models (recordings: claude-opus-4-5 1, gpt-5 1, claude-sonnet-5-5 2" in told
+    assert "prices of 3 models (recordings: claude-opus-4-5 1, gpt-5 1, claude-sonnet-5-5 2" in told
     assert "taken for claude-sonnet-5-5: unheard-of (1)" in told
     table = replace(options, prices=PRICES)
     assert table.prices_of("gpt-5") == prices_for("anthropic-5m", "gpt-5")

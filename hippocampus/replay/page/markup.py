@@ -22,7 +22,7 @@ def main_parts(outcome: dict[str, Any]) -> dict[str, str]:
     recordings, total, prices = outcome["recordings"], outcome["total"], outcome["prices"]
     settings = [f"policy {outcome['policy']}", f"cache marks: {outcome['marks']}"]
     if total and set(total["priced_as"]) != {prices["name"]}:
-        settings.append(f"prices of {counted(len(total['priced_as']), 'recorded model')}")
+        settings.append(f"prices of {counted(len(total['priced_as']), 'model')}")
     else:
         settings.append(
             f"prices {prices['name']}: cache read × {prices['read']:g}, write × {prices['write']:g}"
@@ -65,9 +65,8 @@ def _headline(summary: dict[str, Any], outcome: dict[str, Any]) -> str:
     paid = f"${ours['dollars']:,.2f} instead of ${raw['dollars']:,.2f}"
     paid += f"; knowing the future {floor['cost_percent']:.1f} %" if floor else ""
     paid += f"; {ours['cost_if_read_percent']:.1f} % if all that was asked for is read"
-    hidden = (
-        f"{ours['hidden']:,} of {ours['uses']:,} hidden; {ours['recalls']:,} calls paid a recall"
-    )
+    recalls = counted(ours["recalls"], "call")
+    hidden = f"{ours['hidden']:,} of {ours['uses']:,} hidden; {recalls} paid a recall"
     hidden_lines = f"{ours['hidden_lines']:,} of {ours['line_uses']:,} hidden"
     read = f"of {ours['asked_tokens']:,} tokens that the agent asked to read"
     return (

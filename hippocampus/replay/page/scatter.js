@@ -37,7 +37,9 @@ function axes(x, y, lowest, highest, width, height) {
   }
   parts.push(svg("path", { d: `M46 ${bottom}H${width - 12}`, class: "axis" }),
     label(46, 12, "visible %", "start", "unit"), label(width - 12, height - 8, "net cost % →", "end", "unit"));
-  if (width - 12 - x(100) > 120) parts.push(label(x(100) + 6, bottom - 8, "costs more than sending everything", "start", "unit"));
+  const space = width - 12 - x(100);
+  const words = space > 220 ? "costs more than sending everything" : space > 80 ? "costs more" : "";
+  parts.push(label(x(100) + 6, bottom - 8, words, "start", "unit"));
   return parts;
 }
 
