@@ -176,7 +176,7 @@ def export(
 def backup(
     state_dir: StateName, file: Annotated[Path, Argument(help="A file that does not exist yet.")]
 ) -> None:
-    """Write a copy of the database, while sessions run; payloads and facts are not in it."""
+    """Write a copy of the database, while sessions run; payloads are not in it."""
     if file.exists():
         fail(f"{file} exists")
     if (layout := expect_state(state_dir).layout) is None:

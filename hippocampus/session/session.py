@@ -461,12 +461,12 @@ class Session:
             }
 
     def billed(self, reported: Any) -> dict[str, Any]:
-        """Take in what the provider reported for the last call; return the bill next to the prediction.
+        """Record what the provider reported for the last call; return the bill next to the prediction.
 
         `reported` is the answer, or its `usage`, in any of the formats, as an object of the SDK or as
-        JSON. Call it once a call, behind the answer. The calls so far
-        calibrate token counts; from the eleventh on they are compared, and where the two part by
-        more than ten percent, a warning is logged once. `status()["billed"]` has the same figures.
+        JSON. Call it once for each model call, after its answer. Earlier calls calibrate the
+        token counts; from the eleventh on calls are compared, and a difference of more than ten
+        percent is logged once as a warning. `status()["billed"]` has the same figures.
         Reasons of cache misses are counted where the whole answer is given and the request has asked
         for them.
 
