@@ -30,7 +30,7 @@ from hippocampus.replay.run import OURS, Options, place, replay_files, summarise
 from hippocampus.replay.strategies import EVERYTHING
 from hippocampus.replay.summary import Totals
 from hippocampus.replay.workers import over_files
-from hippocampus.session.payload import Payload
+from hippocampus.session.payloads import Payload
 
 Column = npt.NDArray[Any]
 Track = Callable[[Iterable[Any], int, str], Iterable[Any]]

@@ -33,8 +33,10 @@ from hippocampus.session import redactor
 from hippocampus.session.history import History
 from hippocampus.session.identifiers import Holders, IdentifierIndex, add_holder, describe
 from hippocampus.session.own_text import is_entry
-from hippocampus.session.payload import (
+from hippocampus.session.payloads import (
+    PartSite,
     Payload,
+    Payloads,
     cold_from,
     due_from,
     is_near_repeat,
@@ -42,7 +44,6 @@ from hippocampus.session.payload import (
     original_of,
     superseding_key,
 )
-from hippocampus.session.payloads import PartSite, Payloads
 from hippocampus.session.rules import Rules
 from hippocampus.session.view import Rendered
 
@@ -300,11 +301,11 @@ class _MessageReader:
         policy = self.rules.policy
         bound = resolution.pin or resolution.index is False or resolution.compression == "none"
         followed = large or bound or weight > policy.fade_over_tokens
-        if not followed or (number, at) in self.payloads.origins:
+        if not followed or (number, at) in self.payloads.sites:
             return None
         if is_entry(part, self._record_of, weight):
             return None
-        origin = self._origin(number, at, part)
+        origin = self._origin(number, part)
         record = self.records.get(origin)
         if record is None:
             record = self._new_record(site, tool, argued, weight, origin, resolution)
@@ -354,6 +355,7 @@ class _MessageReader:
         own = len(self.payloads.items)
         self.payloads.items.append(payload)
         self.payloads.numbers[payload.id] = own
+        self.payloads.sites[payload.message, payload.part] = own
         add_holder(self.names, own, identifiers(part.text) | {payload.id})
         if part.kind == "result":
             self.payloads.undescribed.append(own)
@@ -450,7 +452,7 @@ class _MessageReader:
 
     # Its record
 
-    def _origin(self, number: int, at: int, part: Part) -> PartOrigin:
+    def _origin(self, number: int, part: Part) -> PartOrigin:
         """Return what names a part in this conversation, however the list is cut or marked.
 
         Of the same text under the same call id (old formats have none) the rank counts.
@@ -462,7 +464,6 @@ class _MessageReader:
         self.payloads.ranks[origin] = rank + 1
         if rank:
             origin = replace(origin, rank=rank)
-        self.payloads.origins[number, at] = origin
         return origin
 
     def _new_record(  # noqa: PLR0913, PLR0917 - a part, and its state

@@ -16,7 +16,7 @@ from hippocampus.formats.conversation import Part
 from hippocampus.formats.reads import points_back
 from hippocampus.session.compaction import span_of
 from hippocampus.session.history import History
-from hippocampus.session.payload import origin_of
+from hippocampus.session.payloads import origin_of
 from hippocampus.session.rules import Rules
 from hippocampus.session.view import Rendered
 

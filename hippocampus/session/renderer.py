@@ -12,8 +12,7 @@ from hippocampus.indexing import ExtractionContext, frame, index, price_of
 from hippocampus.indexing import arguments as call_arguments
 from hippocampus.session.history import History
 from hippocampus.session.identifiers import Elsewhere, IdentifierIndex, Sums
-from hippocampus.session.payload import Payload, is_near_repeat
-from hippocampus.session.payloads import names_of
+from hippocampus.session.payloads import Payload, is_near_repeat, names_of
 from hippocampus.session.rules import Rules
 
 TASK_CHARACTERS = 4_000

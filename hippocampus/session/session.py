@@ -47,7 +47,7 @@ from hippocampus.session.observer import (
     ToolReport,
     ViewReport,
 )
-from hippocampus.session.payload import Payload
+from hippocampus.session.payloads import Payload
 from hippocampus.session.ports import ConsolidationOutcome
 from hippocampus.session.recalls import SessionRecalls
 from hippocampus.session.redactor import redacted_list

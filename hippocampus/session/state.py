@@ -13,8 +13,7 @@ from hippocampus.session.arrival import arrived
 from hippocampus.session.costs import Costs
 from hippocampus.session.digest import Span
 from hippocampus.session.history import History, joined_end
-from hippocampus.session.payload import Payload
-from hippocampus.session.payloads import Payloads
+from hippocampus.session.payloads import Payload, Payloads
 from hippocampus.session.redactor import redacted
 from hippocampus.session.referred import referred
 from hippocampus.session.rules import Rules
@@ -205,10 +204,10 @@ def _pointed_at(
 ) -> Iterator[tuple[Record, bytes]]:
     """Yield a record for each new text in place of a pointer, so that it stands there after a restart."""
     for site in pointers:
-        origin = payloads.origins.get(site)
-        if origin is not None and origin not in records:
-            payload = next(each for each in payloads.items if each.record.origin == origin)
-            yield replace(payload.record, shown=""), payloads.original(payload, history)
+        if site in payloads.sites:
+            payload = payloads.items[payloads.sites[site]]
+            if payload.record.origin not in records:
+                yield replace(payload.record, shown=""), payloads.original(payload, history)
 
 
 def _goes_on(state: State, history: History, kept: int) -> bool:

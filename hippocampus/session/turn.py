@@ -17,8 +17,7 @@ from hippocampus.indexing.worth import SLICE_TOKENS
 from hippocampus.session import compaction
 from hippocampus.session.costs import Costs, call_of
 from hippocampus.session.history import History
-from hippocampus.session.payload import due_from, has_faded
-from hippocampus.session.payloads import Payloads
+from hippocampus.session.payloads import Payloads, due_from, has_faded
 from hippocampus.session.plan import Candidate, PlanInput, calls_to_come, plan
 from hippocampus.session.renderer import EntryRenderer
 from hippocampus.session.rules import Rules

@@ -15,8 +15,7 @@ from hippocampus.entries.entry import Decay, Entry, Lifecycle, Modifiers, Record
 from hippocampus.entries.origin import MemoryOrigin
 from hippocampus.policy import Policy, Resolution
 from hippocampus.prices import TABLES
-from hippocampus.session.payload import Payload, cold_from, due_from
-from hippocampus.session.payloads import Payloads
+from hippocampus.session.payloads import Payload, Payloads, cold_from, due_from
 from hippocampus.session.rules import Rules
 
 POLICY = Policy(fade_below=1.6**-0.5, sleep_below=3**-0.5, fade_view_tokens=100)
