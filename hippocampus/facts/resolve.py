@@ -26,7 +26,7 @@ from hippocampus.facts.statements import (
 )
 from hippocampus.facts.topics import coverage, holds, is_own, persons, topic
 from hippocampus.facts.values import replaced_value, value_behind
-from hippocampus.facts.words import UNSPACED, key, normalised, spoken, words
+from hippocampus.facts.words import MARKS, UNSPACED, key, normalised, spoken, words
 from hippocampus.storage.facts.models import Memory
 
 OVERLAP = 0.34
@@ -250,7 +250,5 @@ def _changes(sentence: str, text: str) -> list[tuple[list[str], list[str]]]:
     return [change for change in changes if any(topic(" ".join(side)) for side in change)]
 
 
-_SPELLED = re.compile(
-    f"[{UNSPACED}]|(?:(?![{UNSPACED}])[^\\W_]|[\u0300-\u036f\u064b-\u0655\u0900-\u0903\u093a-\u094f])+"
-)
+_SPELLED = re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}])[^\W_]|[{MARKS}])+")
 """A word, or a character of a script without spaces."""

@@ -10,18 +10,17 @@ from collections import Counter
 from collections.abc import Mapping
 
 from hippocampus.facts.languages import language_of, pattern
-from hippocampus.facts.words import UNSPACED, normalised, words
+from hippocampus.facts.words import UNSPACED_SIGN, normalised, words
 from hippocampus.storage.facts.models import Memory
 
 SHINGLE, UNSPACED_SHINGLE = 3, 2
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_UNSPACED = re.compile(f"[{UNSPACED}]")
 
 
 def features(text: str) -> set[str]:
     """Return the distinct words of a text, and its runs of three characters, marked by a space."""
     joined = re.sub(r"[\W_]+", " ", normalised(text)).strip()
-    size = UNSPACED_SHINGLE if _UNSPACED.search(joined) else SHINGLE
+    size = UNSPACED_SHINGLE if UNSPACED_SIGN.search(joined) else SHINGLE
     shingles = {f" {joined[i : i + size]}" for i in range(max(1, len(joined) - size + 1))}
     return shingles.union(words(text))
 

@@ -15,15 +15,14 @@ from typing import NamedTuple
 from hippocampus.facts.languages import expression, pattern, template, words_of_any
 from hippocampus.facts.languages.table import SpokenLanguage
 from hippocampus.facts.topics import is_labelled, is_own, persons, small_words, topic
-from hippocampus.facts.words import UNSPACED, key, spoken, words
+from hippocampus.facts.values import TRAILING
+from hippocampus.facts.words import UNSPACED_SIGN, key, spoken, words
 from hippocampus.storage.facts.models import Relation
 
 _CLAUSE = (
     r"\s*[,;:，；：،؛—–]\s+|\s*[，；：،؛]\s*|(?<=[\u3040-\u30ff\u3400-\u9fff])[,;:、]|\s+[—–-]\s+|(?<=\w\w[.!?])\s+"
     r"|\s+(?:{but_words})\s+|\s+(?=(?:{and_words})\s+(?:{now_words})\b)"
 )
-_RUN = re.compile(f"[{UNSPACED}]")
-_TRAILING = r"\s+(?:{again_words})$"
 _JOINED = r"\s(?:{joins})\s|[和或但而]"
 """A value that holds more than one, or a condition."""
 LONGEST_SUBJECT_WORDS, LONGEST_VALUE_WORDS = 8, 6
@@ -192,7 +191,7 @@ _WHEN = r"^(?:{when})(?:\s*[,，、]\s*|\s+)|(?:\s*[,，、]\s*|\s+)(?:{when})$"
 
 def _cut(value: str, *, last: bool = False) -> str:
     """Return the words of a value that are next to the wording that announces it, up to a small word."""
-    if _RUN.search(value):
+    if UNSPACED_SIGN.search(value):
         return value[-OPEN_SIGNS:] if last else value[:OPEN_SIGNS]
     parts = value.split()[::-1] if last else value.split()
     small = small_words(value)
@@ -229,7 +228,7 @@ def _relation(clauses: Sequence[str], rules: SpokenLanguage) -> Relation | None:
     """Return the relation that a clause states whose subject and value are names, and nothing else."""
     is_of_others = bool(persons(" ".join(clauses)))
     leading, own = expression(_LEADING, rules.code), pattern(rules.own)
-    trailing, joins = expression(_TRAILING, rules.code), expression(_JOINED, rules.code)
+    trailing, joins = expression(TRAILING, rules.code), expression(_JOINED, rules.code)
     for clause in clauses:
         plain = leading.sub("", _bare(clause, rules))
         for predicate, rule in (each.split(": ", 1) for each in rules.single):

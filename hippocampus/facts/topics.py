@@ -7,9 +7,8 @@ import re
 from collections.abc import Collection
 
 from hippocampus.facts.languages import pattern, word_set, words_of_any
-from hippocampus.facts.words import UNSPACED, bigrams, normalised, spoken, words
+from hippocampus.facts.words import UNSPACED_SIGN, bigrams, normalised, spoken, words
 
-_RUN = re.compile(f"[{UNSPACED}]")
 _LABEL = re.compile(r"\W{0,3}([^\W_][^:：!?,;]{0,30})(?::\s+|：\s*)(?=\S)")
 LONGEST_LABEL_WORDS = 3
 LEAST_PART = 5
@@ -23,13 +22,13 @@ def topic(text: str) -> frozenset[str]:
     Of a script without spaces these are pairs of characters.
     """
     language, small = spoken(text), small_words(text)
-    if _RUN.search(text):
+    if UNSPACED_SIGN.search(text):
         for verb in sorted(small, key=len, reverse=True):
             text = text.replace(verb, " ")
         return frozenset(
             pair
             for word in words(text)
-            for pair in (bigrams(word) if _RUN.search(word) else [word])
+            for pair in (bigrams(word) if UNSPACED_SIGN.search(word) else [word])
         )
     own, pronouns = pattern(language.own), words_of_any("third")
     return frozenset(
@@ -70,10 +69,10 @@ def holds(text: str, wanted: frozenset[str]) -> bool:
     if not wanted:
         return False
     present = words(text.replace("'", " "))
-    plain, unspaced = normalised(text), _RUN.search(text) is not None
+    plain, unspaced = normalised(text), UNSPACED_SIGN.search(text) is not None
     return all(
         (word in plain)
-        if unspaced or _RUN.search(word)
+        if unspaced or UNSPACED_SIGN.search(word)
         else any(same_stem(word, other) for other in present)
         for word in wanted
     )
@@ -131,6 +130,6 @@ def small_words(text: str) -> frozenset[str]:
 def persons(text: str) -> frozenset[str]:
     """Return the persons other than the speaker that a text names by what they are to the speaker."""
     people = spoken(text).people
-    if _RUN.search(text):
+    if UNSPACED_SIGN.search(text):
         return frozenset(each for each in people if each in text)
     return people & set(words(text.replace("'", " ")))

@@ -10,13 +10,13 @@ from typing import NamedTuple
 from hippocampus.facts.languages import expression, language, pattern
 from hippocampus.facts.languages.table import SpokenLanguage
 from hippocampus.facts.topics import persons, same_stem
-from hippocampus.facts.words import UNSPACED, spoken
+from hippocampus.facts.words import MARKS, UNSPACED, UNSPACED_SIGN, spoken
 
-_WORD = rf"(?:(?![{UNSPACED}])[^\W_]|[\u0300-\u036f\u064b-\u0655\u0900-\u0903\u093a-\u094f'’-])+"
+_WORD = rf"(?:(?![{UNSPACED}])[^\W_]|[{MARKS}'’-])+"
 _TOKEN = rf"(?P<number>\d+(?:[.,:]\d+|h\d*)*|(?<!\w)(?:{{numbers}}|{{days}})(?!\w))|{_WORD}"
 _UNSPACED_TOKEN = rf"(?P<number>\d+(?:[.,:]\d+)*(?:[万千百億억만천]\d*)*|(?:{{days}}|{{numbers}}))|[{UNSPACED}]|{_WORD}"
 """A number, a character of a script without spaces, or a word."""
-_TRAILING = r"\s+(?:{again_words})$"
+TRAILING = r"\s+(?:{again_words})$"
 _STOPS = " .!。！।"
 _CASED = re.compile(r"[A-ZÄÖÜÀ-ÞА-ЯЁ]")
 _HIRAGANA = re.compile("[\u3041-\u309f]")
@@ -96,9 +96,9 @@ def _shared_language(one: str, other: str) -> str:
 def _read(text: str, code: str) -> _Words:
     known = language(code)
     present = pattern(known.now)
-    is_unspaced = re.search(f"[{UNSPACED}]", text) is not None
+    is_unspaced = UNSPACED_SIGN.search(text) is not None
     plain = present.sub(
-        "" if is_unspaced else " ", expression(_TRAILING, code).sub("", text.strip(_STOPS))
+        "" if is_unspaced else " ", expression(TRAILING, code).sub("", text.strip(_STOPS))
     )
     token = expression(_UNSPACED_TOKEN if is_unspaced else _TOKEN, code)
     found = list(token.finditer(plain))

@@ -19,10 +19,10 @@ UNSPACED = (
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"  # Han
     "\uac00-\ud7af"  # Hangul: spaced, but its particles cling to the words
 )
-_WORD = re.compile(
-    r"(?:[^\W_]|[\u0300-\u036f\u0610-\u061a\u064b-\u0655\u0900-\u0903\u093a-\u094f])+(?:'[^\W_]+)?"
-)
-"""Letters and digits, with the vowel signs of Devanagari and Arabic, which are no letters to `re`."""
+UNSPACED_SIGN = re.compile(f"[{UNSPACED}]")
+MARKS = r"\u0300-\u036f\u0610-\u061a\u064b-\u0655\u0900-\u0903\u093a-\u094f"
+"""The vowel signs of Devanagari and Arabic, which are no letters to `re`."""
+_WORD = re.compile(rf"(?:[^\W_]|[{MARKS}])+(?:'[^\W_]+)?")
 _RUN = f"[{UNSPACED}]+"
 _HIRAGANA = "[\u3041-\u309f\u30fc]+"
 _HANGUL = "[\uac00-\ud7af]"

@@ -7,7 +7,6 @@ a failure stays done.
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
@@ -24,7 +23,7 @@ from hippocampus.facts.tables import FactTables
 from hippocampus.facts.timestamps import Moment, new_id, optional_seconds
 from hippocampus.facts.topics import holds, topic
 from hippocampus.facts.upkeep import LEAST_WORDS
-from hippocampus.facts.words import UNSPACED, key, normalised, query_terms, words
+from hippocampus.facts.words import UNSPACED_SIGN, key, normalised, query_terms, words
 from hippocampus.storage.facts import memories, triples
 from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.facts.models import (
@@ -488,7 +487,7 @@ class _Transaction:
 
 def _without_value(ending: Ending) -> str:
     """Return the words of an ended sentence without its old value: who looks for them means the new one."""
-    if re.search(f"[{UNSPACED}]", ending.old):
+    if UNSPACED_SIGN.search(ending.old):
         return ending.sentence.replace(ending.old, " ")
     gone = set(words(ending.old))
     return " ".join(word for word in ending.sentence.split() if not gone & set(words(word)))
