@@ -237,14 +237,11 @@ def _relation(clauses: Sequence[str], rules: SpokenLanguage) -> Relation | None:
             subject = (found.groupdict().get("subject") or "").strip()
             value = trailing.sub("", found["object"].strip()).strip(" .!\"'")
             is_unclear = is_of_others and not subject and not own.search(plain)
-            is_named = len(words(subject)) <= LONGEST_SUBJECT_WORDS and not joins.search(
-                f" {subject} "
-            )
-            is_one = 0 < len(value.split()) <= LONGEST_VALUE_WORDS and not joins.search(
-                f" {value} "
-            )
+            is_short = len(words(subject)) <= LONGEST_SUBJECT_WORDS
+            is_short = is_short and 0 < len(value.split()) <= LONGEST_VALUE_WORDS
+            is_joined = joins.search(f" {subject} ") or joins.search(f" {value} ")
             is_place = not value.isascii() or _CASED.search(value) or predicate not in _PLACES
-            if is_named and is_one and is_place and not is_unclear:
+            if is_short and is_place and not is_joined and not is_unclear:
                 owner = subject or "user"
                 return Relation("user" if key(owner) == "user" else owner, predicate, value)
     return None

@@ -119,7 +119,4 @@ def _alternatives(shapes: dict[str, list[str]]) -> list[str]:
     if following := joined.pop("following", ""):
         barred = "".join(rf"(?<!{word}\s)" for word in joined.pop("not_after").split("|"))
         found.append(barred + SHAPES["whole"].replace("{}", following))
-    if new := joined.pop("new", ""):
-        after = "|".join(rf"(?<=\b{word}\s)" for word in joined.pop("new_after").split("|"))
-        found.append(rf"(?:{after}){new}\b(?!\s(?:{joined.pop('new_before')}))")
     return [*found, *(SHAPES[name].replace("{}", words) for name, words in joined.items())]
