@@ -1,6 +1,7 @@
 """Context-lifecycle middleware for agent loops: send `session(messages)` instead of `messages`.
 
 The public names; each is loaded at its first use, and importing the package loads nothing.
+Where a change leads is in docs/architecture.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Which kind of content a text is, and the extraction that the extractor of that kind makes of it.
 
 Decided from the text itself; the tool's name and arguments are context to an extractor and decide
-nothing. Wrappings come off first.
+nothing. Wrappings come off first. A new kind is a line of `READERS`, and its name in `policy.words.Kind`.
 """
 
 from __future__ import annotations

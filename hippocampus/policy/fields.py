@@ -1,4 +1,4 @@
-"""A policy: every field that a user may declare, and how its rules resolve for one content.
+"""A policy: its own fields, and how its rules resolve for one content; the fields of a rule are in `rules`.
 
 Data and lookups; `files` reads the files, and the plan decides on changes.
 """

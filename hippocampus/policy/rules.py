@@ -165,7 +165,10 @@ class Refetch(BaseModel):
 
 
 class RuleAction(Declared):
-    """What a rule sets for the entries that it matches; fields that are left out set nothing."""
+    """What a rule sets for the entries that it matches; fields that are left out set nothing.
+
+    Each is read in `policy.fields`, `policy.new_entry`, `session` or `integrations.hooks.stored_entries`.
+    """
 
     decay_rate: Rate | None = None
     """Rate of the power law, per turn; 0 does not fade."""

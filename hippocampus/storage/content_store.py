@@ -1,6 +1,6 @@
 """Payloads by the hash of their bytes.
 
-They are in diskcache, as bytes only (its default unpickles what it reads), never evicted, in
+They are in the store of `Hippocampus(store=…)` or `HIPPOCAMPUS_STORE`, else in diskcache, as bytes only (its default unpickles what it reads), never evicted, in
 a folder that only its owner may read. What a payload means is not known here.
 """
 

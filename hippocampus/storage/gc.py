@@ -164,7 +164,9 @@ def unused(
             named = (session.name, record.entry.id)
             if named in kept or is_pinned(record.entry):
                 continue
-            strength = decay.strength(record.entry, session.call.turn, policy.exponent)
+            strength = decay.strength(
+                record.entry, session.call.turn, policy.exponent, policy.initial_strength
+            )
             if most and later >= most:
                 found[named] = f"not used in the last {most} sessions"
             elif record.stage == Stage.DORMANT and strength < policy.forget_below:

@@ -202,6 +202,13 @@ def test_a_dormant_entry_goes_under_the_threshold(one: Record, turn: int, goes: 
     assert gc.unused(past(1.0, turn, one), never, 2.0) == {}
 
 
+def test_an_entry_that_was_never_used_begins_with_the_strength_of_the_policy() -> None:
+    weak = EAGER.model_copy(update={"initial_strength": 0.2})
+    one = kept(decay={"rate": 1.0, "last_access": 0}, lifecycle={"created": 0}, strength=0.0)
+    assert not gc.unused(past(1.0, 30, one), EAGER, 2.0)
+    assert gc.unused(past(1.0, 30, one), weak, 2.0)
+
+
 # What is promoted
 
 

@@ -1,5 +1,7 @@
 """The reader of a language's table: its words, and the few shapes in which rules look for them.
 
+A new table needs its code in `CODES` of `languages`.
+
 A paragraph of a table is a field: its name, the shape of its words, and the words, separated by bars.
 Without a shape each line is a regular expression, in which `<name>` is replaced by a list of the table.
 """
