@@ -241,7 +241,7 @@ def prepared(
             optional_seconds(at)
     requests = [replace(one, refusal=tables.refusal(one.item.content)) for one in chunk]
     good = [at for at, one in enumerate(requests) if not one.refusal]
-    spoken = []  # what is embedded: a turn without the name of who speaks
+    spoken = []  # the embedded words: a turn without the name of who speaks
     for item in (requests[at].item for at in good):
         name, colon, rest = item.content.partition(": ")
         is_name = item.origin.turn is not None and colon and len(name) <= 40 and "\n" not in name
