@@ -15,6 +15,7 @@ import psycopg
 from psycopg.adapt import PyFormat, Transformer
 from psycopg.pq import ExecStatus
 from psycopg.pq.abc import PGresult
+from psycopg.types.numeric import Int8Dumper
 
 Row = tuple[Any, ...]
 FAILED = (ExecStatus.FATAL_ERROR, ExecStatus.BAD_RESPONSE, ExecStatus.PIPELINE_ABORTED)
@@ -32,6 +33,7 @@ class Connection(psycopg.Connection[Row]):
     def __init__(self, *args: Any, **options: Any) -> None:
         """Take over a connection of libpq."""
         super().__init__(*args, **options)
+        self.adapters.register_dumper(int, Int8Dumper)  # one type, whatever the size: one statement
         self.prepared: dict[tuple[str, tuple[int, ...]], bytes] = {}
         """The name of each, by its text and the types of its values."""
 
