@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from operator import attrgetter
+from dataclasses import asdict, replace
 from typing import Any
 
 from hippocampus.entries.text import storable
@@ -21,15 +20,11 @@ COLUMNS = (
     " created, accessed, accesses, encounters, valid_from, until, known_until, superseded_by, removed,"
     " embedding_model, raw, metadata"
 )
-_FIRST = attrgetter("id", "kind", "type", "content", "intensity", "agent", "scope")
-_ORIGIN = attrgetter("session", "turn", "entry_id", "role")
-_TIMES = attrgetter("created", "accessed", "accesses", "encounters", "valid_from")
-_LAST = attrgetter("known_until", "superseded_by", "removed", "embedding_model", "raw")
-_WRITTEN = (
-    COLUMNS.removeprefix("row, ").replace(" until", " valid_until") + ", ended, indexed, hash"
-)
-_PLACES = ", ".join("?" * len(_WRITTEN.split(", ")))
-_INSERT = f"INSERT INTO memory ({_WRITTEN}) VALUES ({_PLACES}) RETURNING row"
+_PLAIN = (
+    "id", "kind", "type", "content", "intensity", "agent", "scope", "created", "accessed", "accesses",
+    "encounters", "valid_from", "known_until", "superseded_by", "removed", "embedding_model", "raw",
+)  # fmt: skip
+"""The fields of a memory that are columns as they are."""
 NAMES = "(SELECT value FROM json_each(?))"
 NUMBERS = "(SELECT CAST(value AS BIGINT) FROM json_each(?))"
 AMONG = f"row IN {NUMBERS}"
@@ -49,19 +44,13 @@ def insert(db: Database, memory: Memory, context: str = "") -> int:
     if context:
         body = f"{body or memory.content} {db.text.indexed(context) or context}"
     replaced = memory.superseded_by is not None
-    values = (
-        *_FIRST(memory),
-        json.dumps(memory.tags),
-        *_ORIGIN(memory.origin),
-        *_TIMES(memory),
-        None if replaced else memory.valid_until,
-        *_LAST(memory),
-        json.dumps(dict(memory.metadata)),
-        memory.valid_until if replaced else None,
-        body,
-        hashed(db, memory.content, memory.kind),
-    )
-    row: int = db.value(_INSERT, values)
+    values = {name: getattr(memory, name) for name in _PLAIN}
+    values |= asdict(memory.origin)
+    values |= {"tags": json.dumps(memory.tags), "metadata": json.dumps(dict(memory.metadata))}
+    values |= {"indexed": body, "hash": hashed(db, memory.content, memory.kind)}
+    values["ended" if replaced else "valid_until"] = memory.valid_until
+    columns, given = ", ".join(values), ", ".join(f":{name}" for name in values)
+    row: int = db.value(f"INSERT INTO memory ({columns}) VALUES ({given}) RETURNING row", values)
     db.index(row, body or memory.content)
     return row
 
