@@ -203,6 +203,8 @@ def explain(
     if not rows:
         fail(f"{file} holds no conversation")
     lines = [line for row in rows for line in explanation.lines_of(row)]
+    if not any(row["because"] or row["withheld"] for row in rows):
+        lines.append(f"no rule of policy {policy} sets anything here")
     Shown(rows, lines).show(as_json=as_json)
 
 

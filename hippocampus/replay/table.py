@@ -188,8 +188,10 @@ def _prices(summary: dict[str, Any], outcome: dict[str, Any]) -> str:
     named, otherwise = summary["priced_as"], outcome["prices"]
     if set(named) <= {otherwise["name"]}:
         return f"{otherwise['name']} (cached tokens at {otherwise['read']:g}"
+    if len(named) == 1:
+        return f"{next(iter(named))} (recordings: {sum(named.values()):,}"
     shown = ", ".join(f"{name} {count:,}" for name, count in named.items())
-    return f"of {counted(len(named), 'model')} (recordings: {shown}"
+    return f"of {len(named)} models (recordings: {shown}"
 
 
 def left_out(outcome: dict[str, Any]) -> list[str]:

@@ -79,7 +79,9 @@ def test_a_state_directory_is_replayed_by_its_name_and_explained_by_its_sessions
     assert "state: 2 recordings" in hippocampus("replay", "state", cwd=tmp_path).stdout.split("\n")
     refused = hippocampus("explain", "state", cwd=tmp_path).stderr
     path = refused.strip().partition("name one, such as ")[2]
-    assert "tool_result" in hippocampus("explain", path, cwd=tmp_path).stdout
+    rules = hippocampus("explain", path, cwd=tmp_path).stdout
+    assert "tool_result" in rules
+    assert rules.endswith("no rule of policy default sets anything here\n")
 
 
 def test_of_a_file_with_many_conversations_explain_shows_the_named_one(tmp_path: Path) -> None:

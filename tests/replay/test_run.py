@@ -111,6 +111,8 @@ def test_each_recording_is_priced_as_the_model_that_it_names(
     told = "".join(sentences(total, found))
     assert "prices of 3 models (recordings: claude-opus-4-5 1, gpt-5 1, claude-sonnet-5-5 2" in told
     assert "taken for claude-sonnet-5-5: unheard-of (1)" in told
+    total["priced_as"] = {"gpt-5": 4}
+    assert "at prices gpt-5 (recordings: 4, marks" in "".join(sentences(total, found))
     table = replace(options, prices=PRICES)
     assert table.prices_of("gpt-5") == prices_for("anthropic-5m", "gpt-5")
 
