@@ -40,8 +40,8 @@ def message_of(text: str) -> list[str]:
         for line in lines[1:-1]
         if SAYS_SO.search(line[:MESSAGE_CHARACTERS]) and not PASSED.search(line[:OPENING])
     ]
-    ends = lines[:1] if len(lines) == 1 else [lines[0], *telling[: MAX_LINES - 2], lines[-1]]
-    return [_short(line) for line in dict.fromkeys(ends)]
+    ends = dict.fromkeys((lines[0], *telling[: MAX_LINES - 2], lines[-1]))
+    return list(map(_short, ends))
 
 
 def _short(line: str) -> str:

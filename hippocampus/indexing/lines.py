@@ -14,8 +14,6 @@ from hippocampus.indexing.extraction import EntryLine, Extraction
 
 LINE_CHARACTERS = 110
 """How long a line of packed items may grow: about 30 tokens."""
-RANK, MIN_RANK = 0.8, 0.3
-"""What each next line of a sorted list weighs of the one before, and the last of the first."""
 SPACES = re.compile(r"\s+")
 
 
@@ -53,12 +51,6 @@ def packed(  # noqa: PLR0913 — what a line may have
         text = opening + ", ".join(group)
         lines.append(EntryLine(text, weight, parent=parent, count=count * len(group), unit=unit))
     return lines
-
-
-def ranked(lines: Iterable[EntryLine]) -> Iterator[EntryLine]:
-    """Yield lines that are sorted by what they are worth, so that the first are taken first."""
-    for at, line in enumerate(lines):
-        yield replace(line, weight=line.weight * max(MIN_RANK, RANK**at))
 
 
 def with_lines_before(extraction: Extraction, lines: Sequence[EntryLine]) -> Extraction:

@@ -221,9 +221,8 @@ class Policy(Declared):
 
         `resolution` is that of the call's result.
         """
-        if resolution.shrink_arguments is not None:
-            return resolution.shrink_arguments
-        return not self.keeps_arguments(resolution) and tokens > self.arguments_over_tokens
+        is_large = bool(resolution.shrink_arguments) or tokens > self.arguments_over_tokens
+        return is_large and not self.keeps_arguments(resolution)
 
     def keeps_arguments(self, resolution: Resolution = NO_RULES) -> bool:
         """Return whether the arguments of a call stay in full, and do not fade.

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from hippocampus.indexing.extraction import EntryLine, Extraction
-from hippocampus.indexing.lines import counted, cut, most_common, packed, ranked
+from hippocampus.indexing.lines import counted, cut, most_common, packed
 
 ElementKind = Literal["heading", "landmark", "control", "link", "message", "head", "row", "text"]
 NOUNS: dict[ElementKind, str] = {
@@ -28,14 +28,9 @@ MAX_KEPT_MESSAGES = 5
 REPEATED = 4
 """A control whose name occurs this often is written with its count first."""
 HEADING_WEIGHTS = (2.2, 1.8, 1.4, 1.1, 0.9, 0.8)
-CONTROL, FIELD, LINK, SIDE_LINK, AGAIN, MANY = 5.0, 6.0, 0.9, 0.4, 0.3, 2.0
+CONTROL, FIELD, LINK, AGAIN, MANY = 5.0, 6.0, 0.9, 0.3, 2.0
 OUTLINE, OUTLINE_LEVEL, MIN_OUTLINED, REPEATED_HEADING = 12.0, 2, 6, 0.15
 HEAD, ROW, TEXT, LANDMARK, LINKED_TO = 1.4, 0.7, 0.6, 0.7, 1.5
-SIDE = re.compile(r"^(?:navigation|nav|footer|contentinfo|complementary|aside|menu|menubar)\b")
-PAGING = 3.0
-PAGES = re.compile(r"(?i)(?:next|prev(?:ious)?|older|newer)\b|[«»‹›]")
-NUMBERED_PAGE = re.compile(r"(?i)\bpage \d+ (?:of|/) \d+|\b\d+ ?[-–] ?\d+ of \d[\d,]*")
-"""How a page numbers itself."""
 FIRST_STEP = re.compile(
     r"(?:[a-z][a-z0-9+.-]*:)?//[^/?#]+|[a-z]+:|[/.]*[^/?#]*[/?#]?", re.IGNORECASE
 )
@@ -92,7 +87,6 @@ class _PageWriter:
     items: list[PageElement]
     lines: list[EntryLine] = field(default_factory=list)
     heading: int | None = None
-    is_side: bool = False
     waiting: dict[tuple[str, float], list[str]] = field(default_factory=dict)
     seen: set[PageElement] = field(default_factory=set)
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -118,7 +112,7 @@ class _PageWriter:
                 for heading in headings
                 if heading.level <= OUTLINE_LEVEL
             ]
-            self.lines += ranked(packed(upper, "outline", weight=OUTLINE, count=0))
+            self.lines += packed(upper, "outline", weight=OUTLINE, count=0)
         targets = [
             (step[0] if (step := FIRST_STEP.match(item.target)) else "") or item.target[:20]
             for item in self.items
@@ -140,7 +134,6 @@ class _PageWriter:
             self.lines.append(EntryLine(rendered, CONTROL, keep=kept))
         else:
             weight = {"head": HEAD, "row": ROW, "text": TEXT}[item.kind]
-            weight = PAGING if NUMBERED_PAGE.search(item.text) else weight
             rendered = f"{cut(item.text, TEXT_CHARACTERS)}{_marks(item)}"
             self.lines.append(EntryLine(rendered, weight, parent=self.heading))
 
@@ -150,8 +143,7 @@ class _PageWriter:
         self.seen.add(item)
         label, weight = item.role or item.kind, CONTROL
         if item.kind == "link":
-            weight = SIDE_LINK if self.is_side else LINK
-            weight = PAGING if PAGES.match(item.text) else weight
+            weight = LINK
         elif self.counts[item.role, item.text] >= REPEATED:
             weight = AGAIN
         elif item.is_field:
@@ -169,7 +161,6 @@ class _PageWriter:
     def _open(self, item: PageElement) -> None:
         self.flush()
         is_heading = item.kind == "heading"
-        self.is_side = SIDE.match(item.role) is not None if not is_heading else self.is_side
         mark = "#" * item.level if is_heading else f"[{item.role}]"
         if not is_heading and not item.text and not item.ref:
             self.heading = None
