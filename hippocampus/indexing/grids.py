@@ -22,6 +22,10 @@ PIPED_SHARE = 0.5
 SAME_SHARE = 0.85
 MAX_CONFIDENCE = 0.95
 """Bars with a rule between them; no other form is as sure."""
+SURE, LESS_SURE, UNNAMED = 0.9, 0.7, 0.3
+"""How sure rows between separators are, two commas a row or one, and how much less without a header."""
+OUTSIDE = 1.5
+"""How much less sure a share of lines outside of the table makes it."""
 MAX_NAME = 80
 """A longer cell is no name of a column."""
 NAME_CHARACTERS, NOTE_CHARACTERS, MAX_NOTES = 60, 200, 40
@@ -53,7 +57,7 @@ def recognises(text: str, _file: str = "") -> float:
         return 0.0
     filled = sum(1 for line in sample.split("\n") if line.strip())
     outside = sum(FILLER.fullmatch(note) is None for note in grid.notes)
-    return grid.confidence * max(0.0, 1 - 1.5 * outside / max(1, filled))
+    return grid.confidence * max(0.0, 1 - OUTSIDE * outside / max(1, filled))
 
 
 def extract(text: str, first_number: int = 1) -> Extraction | None:  # noqa: ARG001 — the shape of an extractor
@@ -154,7 +158,8 @@ def _separated(lines: Sequence[str]) -> Grid | None:
         cell.strip() and len(cell) < MAX_NAME and not cell.strip()[:1].isdigit() for cell in rows[0]
     )
     header = rows[0] if named else [f"column {at}" for at in range(1, width + 1)]
-    sure = (0.9 if width > 2 or separator == "\t" else 0.7) - (0.0 if named else 0.3)
+    sure = SURE if width > 2 or separator == "\t" else LESS_SURE
+    sure -= 0.0 if named else UNNAMED
     return Grid(_header(header), rows[named:], notes, sure, numbers[named:])
 
 

@@ -34,12 +34,20 @@ SETTING_EXTENSIONS = frozenset(
 )
 CERTAIN_SHARE = 0.45
 """From this share of telling lines on, a text is surely code."""
-SETTINGS_SHARE = 0.85
+SETTINGS_SHARE, NAMED_SETTINGS_SHARE = 0.85, 0.3
+"""From this share of lines that set something on, a text is a configuration: of any file, and of one whose
+ending says so."""
+CONFIG_CONFIDENCE = 0.8
 SENTENCE = re.compile(
     r"(?:[-*>•] +|\d+[.)] +|#+ +)?(?:[\"'(*`“]{0,3}[^\W\d_]['’\w-]*[\"')*`”,.:]{0,3} ){6}"
 )
 """Six words in a row: how people write, and code seldom, comments apart."""
-TOOL_SHARE = 0.05
+TOOL_SHARE, QUOTED = 0.05, 0.4
+"""From this share of lines of compilers on, code is quoted, and this much less sure."""
+PROSE = 3
+"""How much less sure a share of sentences makes a text."""
+MIN_NAMED_SHARE = 0.15
+"""Under this share of telling lines, a text may be in a language that has no marks here."""
 MIN_CONFIDENCE = 0.2
 EXTENSION_BONUS = 0.35
 MIN_LINES = 3
@@ -63,8 +71,9 @@ def read_language(text: str, file: str = "") -> LanguageGuess | None:
     if len(sample.lines) < MIN_LINES:
         return None
     found = sample.settings
-    if found >= SETTINGS_SHARE or (extension in SETTING_EXTENSIONS and found >= 0.3):
-        return LanguageGuess(None, min(0.9, found * 0.8))
+    least = NAMED_SETTINGS_SHARE if extension in SETTING_EXTENSIONS else SETTINGS_SHARE
+    if found >= least:
+        return LanguageGuess(None, CONFIG_CONFIDENCE * found)
     return _best(sample, BY_EXTENSION.get(extension))
 
 
@@ -136,14 +145,14 @@ def _best(sample: _Sample, expected: Language | None) -> LanguageGuess | None:
         shares[ALL_LANGUAGES.index(expected)] += EXTENSION_BONUS
     *_, unnamed = shares
     most = max(shares[:-1])
-    if most < 0.15 and unnamed > most:
+    if most < MIN_NAMED_SHARE and unnamed > most:
         best, most = SOME_LANGUAGE, unnamed
     else:
         best = LANGUAGES[shares.index(most)]
     confidence = min(1.0, most / CERTAIN_SHARE)
     if confidence > MIN_CONFIDENCE and best is not expected:
-        confidence *= max(0.0, 1 - 3 * sample.prose_share(best))
+        confidence *= max(0.0, 1 - PROSE * sample.prose_share(best))
     if confidence > MIN_CONFIDENCE and sample.is_tool_output:
-        confidence *= 0.4
+        confidence *= QUOTED
     is_named = expected is not None and best is expected
     return LanguageGuess(best, confidence, is_named) if confidence > MIN_CONFIDENCE else None
