@@ -6,7 +6,6 @@ assistant or a tool said is kept word by word, with little importance, and never
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
@@ -81,16 +80,12 @@ def key_of(session: str, origin: str, text: str) -> str:
 
 
 def extracted(  # noqa: PLR0913, PLR0917 - one parameter a field
-    session: str,
-    text: str,
-    kind: str,
-    origin: Speaker,
-    turn: int,
-    entry_id: str | None = None,
-    *,
-    word_by_word: bool = False,
+    session: str, text: str, kind: str, origin: Speaker, turn: int, entry_id: str = ""
 ) -> Extracted:
-    """Return a statement with its key; a message is known apart from a claim of its words."""
+    """Return a statement with its key; a message is known apart from a claim of its words.
+
+    Only what the user said and names no secret is a claim.
+    """
     text = storable(text).strip()
     key = key_of(session, f"{origin} {kind == MESSAGE}", text)
     item = Item(
@@ -98,10 +93,12 @@ def extracted(  # noqa: PLR0913, PLR0917 - one parameter a field
         type={UPDATE: "fact", PASTED: "note"}.get(kind, kind),
         intensity=IMPORTANCE.get((origin, kind), OTHER_IMPORTANCE),
         tags=(HEARSAY,) if kind == PASTED else (),
-        origin=Origin(storable(session), turn, entry_id or "", origin),
+        origin=Origin(storable(session), turn, entry_id, origin),
     )
-    if word_by_word:
-        return Extracted(key, item, "message" if kind in {MESSAGE, PASTED} else "verbatim")
+    if kind in {MESSAGE, PASTED}:
+        return Extracted(key, item, "message")
+    if origin != "user" or speaks_of_secret(text):
+        return Extracted(key, item, "verbatim")
     return Extracted(key, item, "update" if kind == UPDATE else "claim")
 
 
@@ -112,25 +109,24 @@ def worth_keeping(
     tool_texts = ToolTexts(transcript.results)
     stored = {record.content: record.entry.id for record in records}
     found: list[Extracted] = []
-    verbatim = functools.partial(extracted, session, word_by_word=True)
     for said in _newest(transcript.utterances):
         if said.role == "user":
-            entry_id = stored.get(content_key(said.text.encode("utf-8", "surrogatepass")))
+            entry_id = stored.get(content_key(said.text.encode("utf-8", "surrogatepass")), "")
             found += [
-                extracted(session, text, kind, "user", said.turn, entry_id, word_by_word=as_it_is)
-                for text, kind, as_it_is in _of_user(written(said.text), policy)
+                extracted(session, text, kind, "user", said.turn, entry_id)
+                for text, kind in _of_user(written(said.text), policy)
             ]
         elif said.answers:
             text = without_secrets(without_recalled(said.text)[:ASSISTANT_CHARACTERS])
             if tool_texts.any:  # an answer repeats what it has from elsewhere
                 text = " ".join(each for each in sentences(text) if tool_texts.allow(each))
             if len(WORD.findall(text[:200])) >= MIN_WORDS:
-                found.append(verbatim(text, MESSAGE, "assistant", said.turn))
+                found.append(extracted(session, text, MESSAGE, "assistant", said.turn))
     for record in records:
         if text := _of_record(record, policy, turn):
             entry = record.entry
             origin: Speaker = "host" if entry.type == "state" else "tool"
-            found.append(verbatim(text, "note", origin, entry.source.turn, entry.id))
+            found.append(extracted(session, text, "note", origin, entry.source.turn, entry.id))
     first: dict[str, Extracted] = {}
     for each in found:
         if WORD.search(each.item.content):
@@ -152,8 +148,8 @@ def _newest(utterances: Sequence[Utterance]) -> list[Utterance]:
     return fitting[::-1]
 
 
-def _of_user(said: Written, policy: Policy) -> Iterator[tuple[str, str, bool]]:
-    """Yield the claims of a user's message and its words, each with its kind and whether it is kept verbatim."""
+def _of_user(said: Written, policy: Policy) -> Iterator[tuple[str, str]]:
+    """Yield the claims of a user's message and its words, each with its kind."""
     kinds: dict[str, str] = {}
     text = said.text
     if _is_instruction(text, policy):
@@ -171,12 +167,12 @@ def _of_user(said: Written, policy: Policy) -> Iterator[tuple[str, str, bool]]:
     for sentence in joined(one for one in sentences(whole) if len(one) <= CLAIM_CHARACTERS):
         if kind := _kind_of(sentence):
             kinds.setdefault(_claim(sentence), kind)
-    yield from ((claim, kind, speaks_of_secret(claim)) for claim, kind in kinds.items())
+    yield from kinds.items()
     is_claim = kinds.get(" ".join(whole.split()), UPDATE) != UPDATE
     if len(WORD.findall(text[:200])) >= MIN_WORDS and not is_claim:
-        yield whole, MESSAGE, True
+        yield whole, MESSAGE
     if len(WORD.findall(said.pasted[:200])) >= MIN_WORDS:
-        yield without_secrets(said.pasted[:PASTED_CHARACTERS]), PASTED, True
+        yield without_secrets(said.pasted[:PASTED_CHARACTERS]), PASTED
 
 
 def _claim(sentence: str) -> str:
