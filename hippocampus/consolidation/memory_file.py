@@ -165,22 +165,25 @@ class MemoryFile:
             known, foreign = record.lines, record.foreign
             adopted, done = read_back(facts, self._agent, edits_in(text, record), known)
             added, retired = added + done.added, retired + done.retired
-            is_lost = record.is_pending or not text.strip()
-            lost = [each.fact_id for each in known.values()] if is_lost else []
-            ids = [*(each.fact_id for each in known.values()), *lost, *kept]
+            ids = [each.fact_id for each in known.values()]
+            lost = ids if record.is_pending or not text.strip() else []
             now = {
                 fact_id: memory if memory is not None and memory.agent == self._agent else None
-                for fact_id, memory in successors(facts.tables.database, ids).items()
+                for fact_id, memory in successors(facts.tables.database, [*ids, *kept]).items()
             } | dict.fromkeys(without)
             written, after = _merged(text, known, now, [*lost, *kept], adopted)
-            there = rows(written)
-            settled = FileRecord(
-                as_read(there, after),
-                tuple(row.text for row in there if not row.mark and row.text in foreign),
-            )
+            texts: dict[str, tuple[str, ...]] = {}
+            for row in filter(lambda row: row.mark, rows(written)):
+                texts[row.mark] = (*texts.get(row.mark, ()), row.text)
+            lines = {
+                mark: each._replace(texts=texts.get(mark, each.texts))
+                for mark, each in after.items()
+            }
+            left = tuple(row.text for row in rows(written) if not row.mark and row.text in foreign)
+            settled = FileRecord(lines, left)
             if written == text:
                 self._keep(facts, settled)
-                return Synced(added=added, retired=retired)
+                break
             # A crash from here on leaves lines of which it is not known whether they were written.
             both = known | settled.lines
             self._keep(facts, settled._replace(lines=both, is_pending=True))
@@ -312,19 +315,6 @@ def _is_as_written(row: Row, known: Mapping[str, Known]) -> bool:
     if before is None or row.text not in before.texts:
         return False
     return not before.tool or row.section == FROM_TOOLS or not type_of(row.section)
-
-
-def as_read(there: Sequence[Row], after: Mapping[str, Known]) -> dict[str, Known]:
-    """Return the records of lines, with the words that the file has for them."""
-    by_mark: dict[str, list[Row]] = {}
-    for row in there:
-        by_mark.setdefault(row.mark, []).append(row)
-    return {
-        mark: each._replace(texts=tuple(row.text for row in by_mark[mark]))
-        if mark in by_mark
-        else each
-        for mark, each in after.items()
-    }
 
 
 def record_of(facts: Facts, agent: str) -> FileRecord | None:
