@@ -165,22 +165,15 @@ def _nearness(
     """Return how many words of its topic a sentence shares with a statement next to the replaced value."""
     shared = [word for word in topic(sentence) - value if holds(new.text, frozenset({word}))]
     shared = [word for word in shared if not holds(swap.old, frozenset({word}))]
-    if any(_conflicts(word, sentence, new, swap) for word in shared):
-        return 0
+    either = f"{sentence} {swap.old} {swap.new}"
+    for word in shared:  # another word may be before it in each, as in `docs repo` and `web repo`
+        ours, theirs = _modifier(word, sentence), _modifier(word, new.text)
+        is_other = ours and not holds(new.text, frozenset({ours}))
+        if is_other and theirs and not holds(either, frozenset({theirs})):
+            return 0
     relation = old.relation
     own = relation and key(relation.subject) == "user" and holds(relation.object, value)
     return len(shared) or int(bool(own))
-
-
-def _conflicts(shared: str, sentence: str, new: Statement, swap: Swap) -> bool:
-    """Return whether a shared word has another word before it in each, as in `docs repo` and `web repo`."""
-    ours, theirs = _modifier(shared, sentence), _modifier(shared, new.text)
-    return bool(
-        ours
-        and theirs
-        and not holds(new.text, frozenset({ours}))
-        and not holds(f"{sentence} {swap.old} {swap.new}", frozenset({theirs}))
-    )
 
 
 def _modifier(word: str, text: str) -> str:
