@@ -20,6 +20,7 @@ from hippocampus.formats import passing
 from hippocampus.formats.conversation import Item, Message
 from hippocampus.formats.reader import common_prefix
 from hippocampus.models import tokens
+from hippocampus.prices import TABLES
 from hippocampus.session import compaction, report
 from hippocampus.session.costs import Costs, raw_call
 from hippocampus.session.guard import Guard
@@ -68,7 +69,8 @@ class SessionRun:
         self._opening: str | None = None
         """The text in front of the user's first words; None until it is settled."""
         is_kept = resources.policy.consolidation.archive
-        self._journal = Journal(session_id, resources.policy.name) if is_kept else None
+        model = "" if resources.prices.name in TABLES else resources.prices.name
+        self._journal = Journal(session_id, resources.policy.name, model) if is_kept else None
         self._warned_of_excess = False
         self._handed: dict[int, Item] = {}
         """Copies of edited items that stand in the views handed out."""

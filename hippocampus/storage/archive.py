@@ -43,8 +43,8 @@ class RawList:
 class Journal:
     """The raw conversation of one session, as this process knows it."""
 
-    def __init__(self, session: str, policy: str = "") -> None:
-        self._head = archive_lines.head_line(session, policy)
+    def __init__(self, session: str, policy: str = "", model: str = "") -> None:
+        self._head = archive_lines.head_line(session, policy, model)
         self.forget()
 
     def forget(self) -> None:

@@ -2,7 +2,7 @@
 
 Pure: lines in, conversations out; in which rows they are is not known here.
 
-    {"type": "archive", "version": 1, "session": …, "part": 1, "policy": …}   opens a conversation
+    {"type": "archive", "version": 1, "session": …, "part": 1, "policy": …, "model": …}   opens a conversation
     {"type": "message", "at": 4, "items": […]}     the message at that place, in the provider's items
     {"type": "cut", "at": 3}                       the list no longer has the messages from there on
     {"type": "call", "turn": 2, "format": …, "messages": 5, …, "decisions": […], "entries": […]}
@@ -36,9 +36,9 @@ def _json(value: Any) -> bytes:
     return json.dumps(value, separators=(",", ":"), default=str).encode("ascii")
 
 
-def head_line(session: str, policy: str) -> bytes:
+def head_line(session: str, policy: str, model: str) -> bytes:
     """Return the line that opens a conversation."""
-    return line("archive", version=VERSION, session=session, part=1, policy=policy)
+    return line("archive", version=VERSION, session=session, part=1, policy=policy, model=model)
 
 
 def lines_between(
@@ -92,6 +92,8 @@ class ArchivedConversation:
     """A conversation, built from its records one after the other."""
 
     session: str = ""
+    model: str = ""
+    """Whose prices its session used; empty where it named no model."""
     turn: int = 0
     format: str = "openai"
     messages: list[Sequence[Item]] = field(default_factory=list)
@@ -115,7 +117,7 @@ class ArchivedConversation:
             case {"type": "cut", "at": int(at)}:
                 del self.messages[at:]
             case {"type": "archive", "session": str(session)}:
-                self.session = session
+                self.session, self.model = session, str(record.get("model") or "")
             case {"type": "call" | "end", "turn": int(turn), "format": str(name)}:
                 self.turn, self.format = turn, name
         return len(self.messages)
@@ -127,6 +129,7 @@ class Context:
 
     items: list[Item]
     format: str
+    model: str = ""
 
 
 def contexts(records: Iterable[dict[str, Any]]) -> list[Context]:
@@ -140,6 +143,6 @@ def contexts(records: Iterable[dict[str, Any]]) -> list[Context]:
         running.take(record)
         if record.get("type") in LISTED and before:
             if before != running.items[: len(before)]:
-                found.append(Context(before, running.format))
+                found.append(Context(before, running.format, running.model))
             before = []
-    return [*found, Context(running.items, running.format)]
+    return [*found, Context(running.items, running.format, running.model)]

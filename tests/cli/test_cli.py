@@ -71,12 +71,14 @@ def test_a_table_fits_the_width_and_cuts_no_figure(width: int) -> None:
 def test_a_state_directory_is_replayed_by_its_name_and_explained_by_its_sessions(
     tmp_path: Path,
 ) -> None:
-    memory = Hippocampus(tmp_path / "state")
+    memory = Hippocampus(tmp_path / "state", model="gpt-5.4-mini")
     for name in ("a", "b"):
         with memory.session(name) as session:
             session(reading(3))
     memory.close()
-    assert "state: 2 recordings" in hippocampus("replay", "state", cwd=tmp_path).stdout.split("\n")
+    replayed = hippocampus("replay", "state", cwd=tmp_path).stdout
+    assert "state: 2 recordings" in replayed.split("\n")
+    assert "at prices gpt-5.4-mini (recordings: 2" in replayed
     refused = hippocampus("explain", "state", cwd=tmp_path).stderr
     path = refused.strip().partition("name one, such as ")[2]
     rules = hippocampus("explain", path, cwd=tmp_path).stdout

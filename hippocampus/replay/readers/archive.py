@@ -6,7 +6,7 @@ Lists of Bedrock and Gemini become chat messages. A conversation is one context;
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -17,7 +17,7 @@ from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.raw import MessageFormat, RawConversation, RawMessage, chat_call
 from hippocampus.replay.readers.values import JsonRecord, kind_of
 from hippocampus.storage import archive as storage
-from hippocampus.storage.archive_lines import contexts, parsed
+from hippocampus.storage.archive_lines import Context, contexts, parsed
 from hippocampus.storage.state import state_of
 from hippocampus.storage.state_dir import StateDir
 
@@ -40,9 +40,10 @@ def recognises(records: list[JsonRecord]) -> bool:
 def read(records: list[JsonRecord]) -> list[RawConversation]:
     """Return each context as a conversation."""
     return [
-        RawConversation(KINDS[each.format], list(map(RawMessage, each.items)))
-        if each.format in KINDS
-        else RawConversation("chat", list(_as_chat(each.items)))
+        RawConversation(
+            KINDS.get(each.format, "chat"),
+            [message._replace(model=each.model) for message in _messages(each)],
+        )
         for each in contexts(records)
     ]
 
@@ -81,6 +82,10 @@ def _as_recording_error(path: Path) -> Iterator[None]:
         yield
     except StoreError as failure:
         raise RecordingError(str(path), str(failure)) from failure
+
+
+def _messages(context: Context) -> Iterable[RawMessage]:
+    return map(RawMessage, context.items) if context.format in KINDS else _as_chat(context.items)
 
 
 def _as_chat(items: Sequence[Item]) -> Iterator[RawMessage]:
