@@ -74,11 +74,6 @@ ENDS, END_CHARACTERS = 2, 120
 """A result in the last two lines, of up to 120 characters, shows how a run ended: it stays."""
 HEADER = re.compile(r"\s*\S(?:[^\d\n]*\S)? {2,}\S[^\d\n]*")
 """A first line without a figure and with gaps names the columns of those below: it stays."""
-FILE_HEAD = re.compile(
-    r"\s*(?:(?:={2,}>|={3,}|-{3,}+|\*{3,}) ?[^\s=*./]*+[./][^\s=*]* ?(?:<={2,}|={3,}|-{3,}|\*{3,})|(?:File|FILE): \S+)\s*"
-)
-MAX_FILES = 20
-"""Of an output of some files the names stay, so that no line is taken for one of another file."""
 END = re.compile(r"(?<=[.!?。！？;])\s+|(?<=[。！？])")
 
 
@@ -109,21 +104,16 @@ def is_notice(line: str) -> bool:
 
 
 def excerpt(
-    rows: Sequence[TextRow],
-    weigh: Callable[[TextRow], float | None] | None = None,
-    named: float = WEIGHTS.named,
+    rows: Sequence[TextRow], weigh: Callable[[TextRow], float] | None = None
 ) -> Iterator[EntryLine]:
     """Yield every line with its weight; `weigh` returns the weight where the kind knows better."""
     seen: set[str] = set()
     forms: dict[str, int] = {}
     masks = masked("\n".join(row.text for row in rows)) if rows else []
     last = len(rows) - WEIGHTS.tail
-    heads = {at for at, row in enumerate(rows) if FILE_HEAD.fullmatch(row.text[:LINE_CHARACTERS])}
-    names_files = 1 < len(heads) <= MAX_FILES
     raised = [at for at, row in enumerate(rows) if RAISED.match(row.text)][-MAX_RAISED:]
     for at, (row, mask) in enumerate(zip(rows, masks, strict=True)):
-        own = weigh(row) if weigh else None
-        base = own if own is not None else _weight(row.text, at, at >= last)
+        base = weigh(row) if weigh else _weight(row.text, at, at >= last)
         before = forms[mask] = forms.get(mask, -1) + 1
         alike = WEIGHTS.alike ** min(before, WEIGHTS.most_alike)
         edge = at < WEIGHTS.head or at >= last
@@ -131,12 +121,11 @@ def excerpt(
             names = identifiers(text)
             fresh = len(names - seen)
             seen |= names
-            weight = base + (named * math.log1p(fresh) if base > WEIGHTS.bare else 0.0)
+            weight = base + (WEIGHTS.named * math.log1p(fresh) if base > WEIGHTS.bare else 0.0)
             weight *= alike
             ends = at >= len(rows) - ENDS and len(text) < END_CHARACTERS and _is_result(text)
             header = not at and HEADER.fullmatch(text) is not None
-            named_file = names_files and at in heads
-            keep = ends or header or named_file or at in raised or (edge and is_notice(text))
+            keep = ends or header or at in raised or (edge and is_notice(text))
             yield EntryLine(text, weight, keep, count=0, number=row.number)
 
 

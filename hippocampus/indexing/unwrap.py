@@ -26,6 +26,8 @@ MAX_PREFACE = 2_000
 """JSON may follow some words, as in results of query tools."""
 MAX_AROUND = 1_500
 """Words around JSON up to here are a note of the tool, whatever the size of the JSON."""
+MIN_NOTED = 120
+"""A shorter JSON value is the content only where the note around it is no longer."""
 JSON_SHARE = 0.7
 """The share of a text that must be its JSON value where more words surround it."""
 NOTHING: Any = object()
@@ -69,28 +71,23 @@ def _embedded(text: str, words: list[str]) -> Any:
     """Return the value that a text holds; the text around it is added to the words."""
     head = text[:MAX_PREFACE]
     start = QUOTE.match(head) or CONTAINER.search(head)
-    value, first, end = NOTHING, 0, 0
-    if start is not None:
-        first = start.start()
-        try:
-            value, end = DECODER.raw_decode(text, first)
-        except json_text.UNREADABLE:
-            value = NOTHING
-        else:
-            value, end = _with_later_blocks(text, value, end)
-    if not isinstance(value, dict | list | str):
+    if start is None:
         return NOTHING
-    around = len(text[:first].strip()) + len(text[end:].strip())
-    is_noted = isinstance(value, dict | list) and around <= MAX_AROUND
-    if not is_noted and end - first < JSON_SHARE * len(text):
+    first = start.start()
+    try:
+        value, end = DECODER.raw_decode(text, first)
+    except json_text.UNREADABLE:
         return NOTHING
-    if (
-        is_noted
-        and around > end - first
-        and not (isinstance(value, list | dict) and len(value) > 0 and end - first > 120)
-    ):
+    value, end = _with_later_blocks(text, value, end)
+    pieces, size = (text[:first].strip(), text[end:].strip()), end - first
+    around = sum(map(len, pieces))
+    if isinstance(value, str) or around > MAX_AROUND:
+        is_found = size >= JSON_SHARE * len(text)
+    else:
+        is_found = around <= size or (bool(value) and size > MIN_NOTED)
+    if not is_found:
         return NOTHING
-    words += [piece for piece in (text[:first].strip(), text[end:].strip()) if piece]
+    words += filter(None, pieces)
     return value
 
 
