@@ -6,7 +6,6 @@ Pure; which lines an entry has is decided in `select`.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -67,14 +66,6 @@ def shifted(lines: Iterable[EntryLine], by: int, parent: int | None = None) -> I
 def counted(number: int, noun: str, plural: str = "") -> str:
     """Return a number with its noun: `1 link`, `12 links`."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
-
-
-def most_common(values: Iterable[str], most: int = 5) -> str:
-    """Return the most frequent values with their counts: `.py 12, .md 3`, and how many others."""
-    counts = Counter(values)
-    shown = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-    rendered = ", ".join(f"{value} {number}" for value, number in shown[:most])
-    return f"{rendered}, {len(shown) - most} others" if len(shown) > most else rendered
 
 
 def lines_in(text: str) -> int:

@@ -129,14 +129,6 @@ def test_a_snapshot_tells_its_title_and_address() -> None:
     assert extraction_of(UIDS).summary.startswith('snapshot "Orders" https://shop.example/')
 
 
-def test_controls_of_one_name_are_counted_first() -> None:
-    text = "\n".join(f'- button "Reply" [ref=e{number}]' for number in range(30))
-    lines = extraction_of(text).lines
-    assert lines[0].text == "30 × button Reply e0 … e29"
-    assert all(f"Reply e{number}" in " ".join(line.text for line in lines) for number in range(30))
-    assert max(line.weight for line in lines[1:]) < lines[0].weight
-
-
 def test_every_ref_told_stands_in_the_content_with_its_label() -> None:
     text = "\n".join(f'  - link "Item {number}" [ref=e{number}]' for number in range(500))
     for line in extraction_of(text).lines[1:]:

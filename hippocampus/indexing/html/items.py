@@ -5,13 +5,12 @@ Pure; refs, addresses and values follow their labels.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from hippocampus.indexing.extraction import EntryLine, Extraction
-from hippocampus.indexing.lines import counted, cut, most_common, packed
+from hippocampus.indexing.lines import counted, cut, packed
 
 ElementKind = Literal["heading", "landmark", "control", "link", "message", "head", "row", "text"]
 NOUNS: dict[ElementKind, str] = {
@@ -25,15 +24,9 @@ LABEL_CHARACTERS = 70
 TEXT_CHARACTERS = 220
 MESSAGE_CHARACTERS = 300
 MAX_KEPT_MESSAGES = 5
-REPEATED = 4
-"""A control whose name occurs this often is written with its count first."""
 HEADING_WEIGHTS = (2.2, 1.8, 1.4, 1.1, 0.9, 0.8)
-CONTROL, FIELD, LINK, AGAIN, MANY = 5.0, 6.0, 0.9, 0.3, 2.0
-OUTLINE, OUTLINE_LEVEL, MIN_OUTLINED, REPEATED_HEADING = 12.0, 2, 6, 0.15
-HEAD, ROW, TEXT, LANDMARK, LINKED_TO = 1.4, 0.7, 0.6, 0.7, 1.5
-FIRST_STEP = re.compile(
-    r"(?:[a-z][a-z0-9+.-]*:)?//[^/?#]+|[a-z]+:|[/.]*[^/?#]*[/?#]?", re.IGNORECASE
-)
+CONTROL, FIELD, LINK = 5.0, 6.0, 0.9
+HEAD, ROW, TEXT, LANDMARK = 1.4, 0.7, 0.6, 0.7
 
 
 class PageElement(NamedTuple):
@@ -64,8 +57,7 @@ class Page:
 
 def write_page(page: Page) -> Extraction:
     """Return the extraction of a page."""
-    writer = _PageWriter(page.items)
-    writer.overview()
+    writer = _PageWriter()
     for item in page.items:
         writer.take(item)
     writer.flush()
@@ -84,42 +76,11 @@ def write_page(page: Page) -> Extraction:
 class _PageWriter:
     """Writes items in order; links and controls wait until their section ends."""
 
-    items: list[PageElement]
     lines: list[EntryLine] = field(default_factory=list)
     heading: int | None = None
     waiting: dict[tuple[str, float], list[str]] = field(default_factory=dict)
     seen: set[PageElement] = field(default_factory=set)
-    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
-    headings: Counter[str] = field(default_factory=Counter)
     messages: int = 0
-
-    def overview(self) -> None:
-        """Write what many items have in common."""
-        self.counts.update((each.role, each.text) for each in self.items if each.kind == "control")
-        refs: dict[tuple[str, str], list[str]] = {}
-        for each in self.items:
-            if each.kind == "control" and self.counts[each.role, each.text] >= REPEATED:
-                refs.setdefault((each.role, each.text), []).append(each.ref)
-        for (role, text), found in refs.items():
-            known = f" {found[0]} … {found[-1]}" if found[0] else ""
-            rendered = f"{len(found)} × {role} {cut(text, LABEL_CHARACTERS)}{known}"
-            self.lines.append(EntryLine(rendered, MANY, count=0))
-        headings = [item for item in self.items if item.kind == "heading"]
-        self.headings.update(heading.text for heading in headings)
-        if len(headings) > MIN_OUTLINED:  # the upper ones in a line or two
-            upper = [
-                f"{cut(heading.text, LABEL_CHARACTERS)}{_marks(heading)}"
-                for heading in headings
-                if heading.level <= OUTLINE_LEVEL
-            ]
-            self.lines += packed(upper, "outline", weight=OUTLINE, count=0)
-        targets = [
-            (step[0] if (step := FIRST_STEP.match(item.target)) else "") or item.target[:20]
-            for item in self.items
-            if item.target
-        ]
-        if len(targets) > 3 * REPEATED:
-            self.lines.append(EntryLine(f"links to: {most_common(targets, 6)}", LINKED_TO, count=0))
 
     def take(self, item: PageElement) -> None:
         """Take one item."""
@@ -141,13 +102,8 @@ class _PageWriter:
         if item in self.seen:
             return
         self.seen.add(item)
-        label, weight = item.role or item.kind, CONTROL
-        if item.kind == "link":
-            weight = LINK
-        elif self.counts[item.role, item.text] >= REPEATED:
-            weight = AGAIN
-        elif item.is_field:
-            weight = FIELD
+        label = item.role or item.kind
+        weight = LINK if item.kind == "link" else FIELD if item.is_field else CONTROL
         target = f" → {item.target}" if item.target else ""
         rendered = f"{cut(item.text, LABEL_CHARACTERS)}{_marks(item)}{target}".strip()
         self.waiting.setdefault((label, weight), []).append(rendered)
@@ -166,8 +122,6 @@ class _PageWriter:
             self.heading = None
             return
         weight = HEADING_WEIGHTS[min(item.level, 6) - 1] if is_heading else LANDMARK
-        if is_heading and self.headings[item.text] >= REPEATED:
-            weight = REPEATED_HEADING
         rendered = f"{mark} {cut(item.text, LABEL_CHARACTERS * 2)}".strip() + _marks(item)
         self.heading = len(self.lines)
         self.lines.append(EntryLine(rendered, weight))
