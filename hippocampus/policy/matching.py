@@ -65,7 +65,16 @@ def has_word(folded: str, wanted: tuple[str, ...]) -> bool:
     >>> has_word(fold("ALWAYS, I said"), ("always",)), has_word(fold("tall"), ("all",))
     (True, False)
     """
-    return any(_contains(word, folded) for word in _folded(wanted))
+    for word in _folded(wanted):
+        at = folded.find(word)
+        while at >= 0:
+            end = at + len(word)
+            if not (
+                _joins(folded[at - 1 : at], word[0]) or _joins(word[-1], folded[end : end + 1])
+            ):
+                return True
+            at = folded.find(word, at + 1)
+    return False
 
 
 @functools.cache
@@ -79,16 +88,6 @@ def instruction_words() -> tuple[str, ...]:
 @functools.lru_cache(maxsize=4_096)
 def _folded(wanted: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(map(fold, wanted))
-
-
-def _contains(word: str, text: str) -> bool:
-    at = text.find(word)
-    while at >= 0:
-        end = at + len(word)
-        if not (_joins(text[at - 1 : at], word[0]) or _joins(word[-1], text[end : end + 1])):
-            return True
-        at = text.find(word, at + 1)
-    return False
 
 
 def _joins(left: str, right: str) -> bool:

@@ -37,7 +37,10 @@ class _Loader(yaml.SafeLoader):
         return node
 
     def _measure(self, node: yaml.Node) -> tuple[int, int]:
-        sizes = [self._sizes.get(id(child)) for child in _children(node)]
+        children = node.value if isinstance(node, yaml.CollectionNode) else []
+        if isinstance(node, yaml.MappingNode):
+            children = [child for pair in node.value for child in pair]
+        sizes = [self._sizes.get(id(child)) for child in children]
         if None in sizes:
             self._refuse("an alias stands inside the value that it repeats")
         known = [size for size in sizes if size is not None]
@@ -49,14 +52,6 @@ class _Loader(yaml.SafeLoader):
 
     def _refuse(self, problem: str) -> None:
         raise yaml.MarkedYAMLError(problem=problem, problem_mark=self.get_mark())
-
-
-def _children(node: yaml.Node) -> Iterator[yaml.Node]:
-    if isinstance(node, yaml.MappingNode):
-        for pair in node.value:
-            yield from pair
-    elif isinstance(node, yaml.SequenceNode):
-        yield from node.value
 
 
 MAX_BITS = 13_000
