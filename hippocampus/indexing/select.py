@@ -54,11 +54,15 @@ class ChanceModel:
     """Of BM25 of the line for the user's words, at most 12, divided by 4."""
     cited: float = 2.0
     """Where the agent has used an identifier of the line already."""
+    around_cited: float = 1.0
+    """Of a line with a number, where it is two lines from such a line at most, or is one."""
 
 
 CHANCE = ChanceModel()
 KIND = {"hits": -0.8, "listing": -1.2, "log": -0.4}
 """Of some kinds each line is needed less often than the others would have it; added to `bias`."""
+AROUND_CITED = 2
+"""Lines before and after a cited one that are needed to read it."""
 
 
 def choose(extraction: Extraction, context: ExtractionContext, price: Price) -> list[str]:
@@ -213,6 +217,12 @@ def chances_of(extraction: Extraction, context: ExtractionContext) -> list[float
     constant += CHANCE.size * math.log(max(context.content_tokens, 1))
     relevance = _relevance(lines, context.task)
     named = [identifiers(line.text) for line in lines]
+    around = {
+        at
+        for line, found in zip(lines, named, strict=True)
+        if line.number is not None and context.cited & found
+        for at in range(line.number - AROUND_CITED, line.number + AROUND_CITED + 1)
+    }
     seen: set[str] = set()
     chances: list[float] = []
     for line, task, found in zip(lines, relevance, named, strict=True):
@@ -223,7 +233,9 @@ def chances_of(extraction: Extraction, context: ExtractionContext) -> list[float
         signals = constant + CHANCE.weight * math.log(max(line.weight, 0.01))
         signals += CHANCE.task * (min(task, MAX_RELEVANCE) / 4) + CHANCE.new * math.log1p(new)
         signals += CHANCE.old if found and not unknown else 0.0
-        signals += CHANCE.cited if context.cited & found else 0.0
+        if around:
+            signals += CHANCE.around_cited if line.number in around else 0.0
+            signals += CHANCE.cited if context.cited & found else 0.0
         chances.append(1 / (1 + math.exp(-signals)))
     return chances
 
