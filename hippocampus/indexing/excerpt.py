@@ -61,9 +61,6 @@ RESULT = re.compile(
 FAILURE = re.compile(
     r"\b[A-Z]\w*(?:Error|Exception)\b|\b(?:[Ff]ail(?:ed|ing|ure)?|FAIL(?:ED)?)\b|[✗✘❌]"
 )
-RAISED = re.compile(r"\s*(?:E\s+)?[\w.]*(?:Error|Exception): \S")
-MAX_RAISED = 2
-"""The last messages of exceptions stay, as how a run ended does."""
 NOTICE = re.compile(
     r"(?i)\btruncated\b|\bshowing (?:lines? |results? )?\d|\boffset\s?[=:]|\bmore lines?\b|"
     r"\blines? (?:above|below|omitted|left)\b|\bomitted\b|\bend of file\b|\blines total\b|\btoo large\b|"
@@ -111,7 +108,6 @@ def excerpt(
     forms: dict[str, int] = {}
     masks = masked("\n".join(row.text for row in rows)) if rows else []
     last = len(rows) - WEIGHTS.tail
-    raised = [at for at, row in enumerate(rows) if RAISED.match(row.text)][-MAX_RAISED:]
     for at, (row, mask) in enumerate(zip(rows, masks, strict=True)):
         base = weigh(row) if weigh else _weight(row.text, at, at >= last)
         before = forms[mask] = forms.get(mask, -1) + 1
@@ -125,7 +121,7 @@ def excerpt(
             weight *= alike
             ends = at >= len(rows) - ENDS and len(text) < END_CHARACTERS and _is_result(text)
             header = not at and HEADER.fullmatch(text) is not None
-            keep = ends or header or at in raised or (edge and is_notice(text))
+            keep = ends or header or (edge and is_notice(text))
             yield EntryLine(text, weight, keep, count=0, number=row.number)
 
 
