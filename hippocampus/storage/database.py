@@ -341,10 +341,12 @@ class ReadOnly(SqliteDatabase):
         path = Path(self.path)
         refuse_earlier(path)
         if path.exists():
-            db = self._connection = sqlite.opened_for_reading(path)
-            if migrations.applied(db, self.path, SCHEMA):
-                return db
-            db.close()
+            with contextlib.ExitStack() as closing:
+                db = closing.enter_context(sqlite.reading(path))
+                if migrations.applied(db, self.path, SCHEMA):
+                    closing.pop_all()
+                    self._connection = db
+                    return db
         self._connection = migrations.migrated(sqlite.IN_MEMORY, SCHEMA)
         return self._connection
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
+
+from diskcache.core import DBNAME
 
 from hippocampus.errors import StoreError
 from hippocampus.storage import archive, gc, salvage
@@ -54,8 +57,17 @@ def verify(state: StateStore, store: ContentStore | None = None) -> list[Finding
         with contextlib.nullcontext(store) if store else state.contents() as opened:
             found += _payloads(references, removed, opened, is_whole=is_whole)
     except StoreError as failure:
-        found.append(Finding(str(failure), is_loss=True))
+        found.append(_unreadable(failure, state.layout))
     return found
+
+
+def _unreadable(failure: StoreError, layout: StateDir | None) -> Finding:
+    """Return the finding of a content store that cannot be read; with a new one, sessions go on."""
+    found = Finding(str(failure), is_loss=True)
+    if layout is None or type(failure.__cause__) is not sqlite3.DatabaseError:  # such as a lock
+        return found
+    mend = functools.partial(salvage.set_aside, layout.contents / DBNAME)
+    return found._replace(remedy="keep the damaged file next to a new one", mend=mend)
 
 
 def _databases(layout: StateDir) -> Iterator[Finding]:

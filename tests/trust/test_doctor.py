@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 
 import pytest
 from trust.test_faults import chat
@@ -32,6 +33,7 @@ def state(tmp_path, monkeypatch):
 DAMAGES = {
     "state": lambda state: state.database.write_bytes(JUNK),
     "search index": lambda state: state.index.write_bytes(JUNK),
+    "half a state": lambda state: os.truncate(state.database, state.database.stat().st_size // 2),
     "empty state": lambda state: state.database.write_bytes(b""),
     "half a file": lambda state: (state.root / ".MEMORY.md.tmp").write_bytes(b"half"),
     "mode": lambda state: state.database.chmod(0o644),
@@ -59,6 +61,21 @@ def test_each_damage_is_found_and_mended(state, damage):
     with contextlib.closing(Hippocampus(state.root)) as memory, memory.session("s") as session:
         assert session.status()["problem"] == ""
         memory.facts.remember("Bob likes coffee")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [lambda path: path.write_bytes(JUNK), lambda path: os.truncate(path, path.stat().st_size // 2)],
+)
+def test_a_content_store_that_cannot_be_read_makes_room_for_a_new_one(state, damage):
+    path = state.contents / "cache.db"
+    damage(path)
+    [damaged] = [each for each in examine(DirectoryState(state)) if each.mend]
+    assert mend([damaged]) == []
+    assert path.with_name("cache.db.damaged").exists()
+    with contextlib.closing(Hippocampus(state.root)) as memory, memory.session("s") as session:
+        assert len(str(session(chat(4)))) < len(str(chat(4))) / 2
+        assert session.status()["problem"] == ""
 
 
 def test_a_lost_payload_is_damage_that_no_one_can_mend(state):
