@@ -62,7 +62,7 @@ def verify(state: StateStore, store: ContentStore | None = None) -> list[Finding
 
 
 def _unreadable(failure: StoreError, layout: StateDir | None) -> Finding:
-    """Return the finding of a content store that cannot be read; with a new one, sessions go on."""
+    """Return the finding of a store of payloads that cannot be read; a new one lets sessions go on."""
     found = Finding(str(failure), is_loss=True)
     if layout is None or type(failure.__cause__) is not sqlite3.DatabaseError:  # such as a lock
         return found

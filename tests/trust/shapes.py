@@ -16,7 +16,7 @@ from hippocampus.formats.failed import says_it_failed
 from hippocampus.indexing import ExtractionContext, index, kind_of, price_of
 from hippocampus.indexing.arguments import shorten
 from hippocampus.indexing.extraction import forget_readings
-from hippocampus.policy.redaction import redacted
+from hippocampus.policy import Redaction
 from hippocampus.prices import TABLES
 from hippocampus.session.work_files import WorkFile, described
 
@@ -103,7 +103,7 @@ def index_it(text: str) -> None:
 
 def redact_it(text: str) -> None:
     """Take out what every kind of redaction finds."""
-    redacted(text, "secret", "card", "email", "iban", "phone")
+    Redaction(kinds=("secret", "card", "email", "iban", "phone")).redacted(text)
 
 
 def shorten_it(text: str) -> None:
