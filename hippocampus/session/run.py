@@ -174,18 +174,16 @@ class SessionRun:
         """Store the payloads of the list that the store lost: a power cut takes the newest ones."""
         state = self.state
         payloads = {each.id: each for each in state.payloads.items}
-        spans = {each.entry.id: compaction.span_of(each) for each in state.digests.values()}
-        for _, decision in reversed(self.ledger.decisions()):
-            payload, span = payloads.get(decision.entry_id), spans.get(decision.entry_id)
-            if payload is not None:
-                original = state.payloads.original(payload, state.history)
-            elif span is not None and span in state.view.folds:
-                original = compaction.original_of(state.view, span)
-            else:
-                continue
-            if not self._is_lost(content_key(original)):
+        for record in reversed(list(state.records.values())):
+            payload, span = payloads.get(record.entry.id), compaction.span_of(record)
+            if payload is None and span not in state.view.folds:
+                continue  # the list does not have it
+            if not self._is_lost(record.content):
                 break  # what was stored before it is there too
-            self._resources.store.put(original)
+            if payload is not None:
+                self._resources.store.put(state.payloads.original(payload, state.history))
+            elif span is not None:
+                self._resources.store.put(compaction.original_of(state.view, span))
         kept = {
             each.content
             for each in state.records.values()
