@@ -45,15 +45,10 @@ REGULAR = 0.6
 """A column that this share of the rows has is in each row without its name."""
 RARE_SHARE = 0.1
 MAX_SHARED, MAX_NAMED, MAX_ITEMS = 8, 24, 8
-MIN_IDLE = 3
 MAX_NESTED, NESTED_COLUMNS = 400, 3
 NESTED = frozenset((dict, list))
 SAMPLED, SHAPED = 100, 50
 """How many rows of a table show whether columns differ, and how many values of a column its shape."""
-BOILERPLATE = re.compile(
-    r"(?i)(?:created|edited|updated)_?by\b|annotations\b|avatar|(?:^|\.)object$"
-)
-"""Names of values that an API repeats in its records, and that are needed of none."""
 LABELS = re.compile(r"(?i)(?:name|title|label|subject|message|text|path|login)s?$")
 """Key names that hold a record's name, in APIs of all kinds."""
 CORE = {"key": 2, "label": 2, "state": 2, "words": 1, "date": 1, "number": 1, "path": 1, "id": 1}
@@ -112,7 +107,7 @@ class Column:
         if self.is_key(rows):
             return "key"
         least = RARE_SHARE if self.is_label else REGULAR
-        if self.present < least * rows or BOILERPLATE.search(self.name):
+        if self.present < least * rows:
             return "seldom"
         if self.shape == "words" and 2 * self.distinct <= rows:
             return "state"
@@ -202,13 +197,7 @@ def lines_of(table: Table, first: int = 0) -> list[EntryLine]:
     constant = [
         column for column in columns if column.distinct == 1 and column.present == count > 1
     ]
-    idle = [
-        column  # one value in all rows that have it; a flag is news there
-        for column in columns
-        if column.distinct == 1 and column.present >= MIN_IDLE
-        if column.shape not in ("text", "flag")
-    ]
-    same = {column.name for column in (*constant, *idle)}
+    same = {column.name for column in constant}
     news = [column for column in columns if column.name not in same]
     varying = _ranked(cells, news)
     names = short_names([column.name for column in columns])
@@ -271,17 +260,7 @@ def _ranked(rows: Sequence[Cells], columns: Sequence[Column]) -> list[Column]:
         known = seen.setdefault(values, column)
         if (column.is_label, -len(column.name)) > (known.is_label, -len(known.name)):
             seen[values] = column
-    keys = next((values for values, column in seen.items() if column.is_key(len(rows))), ())
-    own = [column for values, column in seen.items() if not _repeats(column, values, keys)]
-    return sorted(own, key=lambda column: column.rank(len(rows)))
-
-
-def _repeats(column: Column, values: Sequence[str], keys: Sequence[str]) -> bool:
-    """Return whether a column of addresses only holds the row's key."""
-    if column.shape != "url" or not keys:
-        return False
-    pairs = zip(values, keys, strict=True)
-    return all(not v or k in v or k.replace("-", "") in v.replace("-", "") for v, k in pairs)
+    return sorted(seen.values(), key=lambda column: column.rank(len(rows)))
 
 
 def _core(columns: Sequence[Column], rows: Sequence[Cells]) -> list[Column]:
@@ -315,13 +294,11 @@ def _width(rows: Sequence[Cells], column: Column) -> int:
 
 
 def _shared(row: Cells, columns: Sequence[Column], names: dict[str, str]) -> str:
-    """Return what all rows share, without values deep in them and boilerplate."""
+    """Return what all rows share, without values deep in them."""
     shown = [
         column
         for column in columns
-        if column.shape not in ("url", "text", "empty")
-        and column.name.count(".") < 2
-        and not BOILERPLATE.search(column.name)
+        if column.shape not in ("url", "text", "empty") and column.name.count(".") < 2
     ]
     shown.sort(key=lambda column: (column.shape == "flag", column.shape != "id"))
     pairs = [f"{names[each.name]}={cell(row[each.name], SHARED_CHARACTERS)}" for each in shown]
@@ -333,7 +310,7 @@ def _details(row: Cells, columns: Sequence[Column], names: dict[str, str]) -> st
     return ", ".join(
         f"{names[column.name]}={cell(row[column.name], DETAIL_CHARACTERS)}"
         for column in columns
-        if row.get(column.name) not in (None, "", False) and not BOILERPLATE.search(column.name)
+        if row.get(column.name) not in (None, "", False)
     )
 
 

@@ -335,17 +335,6 @@ def test_tables_without_spaces_are_tables() -> None:
         assert entry(out.getvalue().replace("\r", "")).startswith("48 rows, 3 columns")
 
 
-def test_what_all_records_share_is_no_boilerplate() -> None:
-    person = {"object": "user", "id": "b5cf638a-76dc-4a59-987f-564f1337df7a"}
-    rows = [
-        {"id": f"page-{at}", "created_by": person, "annotations": {"bold": False}, "parent": "db-1"}
-        for at in range(9)
-    ]
-    shown = entry(json.dumps(rows), share=0.5)
-    assert "b5cf638a" not in shown
-    assert "all: parent=db-1" in shown
-
-
 @pytest.mark.parametrize("share", [0.1, 0.3, 0.9])
 def test_an_entry_is_shorter_than_half_of_its_content(share: float) -> None:
     for text in ("\n".join(LINES), pprint.pformat(dict(enumerate(LINES))), json.dumps(LINES)):

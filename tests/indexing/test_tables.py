@@ -89,14 +89,6 @@ def test_packing_loses_nothing(items: list[str]) -> None:
     assert [each for line in lines for each in line.text.removeprefix(">: ").split(", ")] == items
 
 
-def test_who_edited_a_record_is_in_no_row() -> None:
-    rows = [
-        {"id": f"p-{at}", "last_edited_by": {"id": f"u-{at % 3}x9"}, "name": f"Lamp {at}"}
-        for at in range(9)
-    ]
-    assert shown(rows)[0] == "orders: 9 records: id | name"
-
-
 def read(text: str) -> Extraction:
     extraction = grids.extract(text)
     assert extraction is not None
