@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,7 @@ WRITING_SECONDS, SECONDS_A_TEXT = 5.0, 0.1
 SHOWN_CHARACTERS = 60
 
 
-@dataclass(slots=True)
+@dataclass
 class FactTables:
     """The tables of one file, and what helps to fill and to search them."""
 
@@ -35,16 +36,13 @@ class FactTables:
     embed: Embed | None = None
     complete: Complete | None = None
     rerank: Rerank | None = None
-    _vectors: Vectors | None = None
 
-    @property
+    @functools.cached_property
     def vectors(self) -> Vectors:
         """Return the vectors of the file; without them numpy is not loaded."""
-        if self._vectors is None:
-            from hippocampus.storage.facts.vectors import Vectors
+        from hippocampus.storage.facts.vectors import Vectors
 
-            self._vectors = Vectors(self.database)
-        return self._vectors
+        return Vectors(self.database)
 
     @property
     def has_vectors(self) -> bool:
