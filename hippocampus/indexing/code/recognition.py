@@ -35,8 +35,8 @@ SETTING_EXTENSIONS = frozenset(
 CERTAIN_SHARE = 0.45
 """From this share of telling lines on, a text is surely code."""
 SETTINGS_SHARE, NAMED_SETTINGS_SHARE = 0.85, 0.3
-"""From this share of lines that set something on, a text is a configuration: of any file, and of one whose
-ending says so."""
+"""From this share of lines that set something on, a text is a configuration: of any file, and of one that
+its ending names."""
 CONFIG_CONFIDENCE = 0.8
 SENTENCE = re.compile(
     r"(?:[-*>•] +|\d+[.)] +|#+ +)?(?:[\"'(*`“]{0,3}[^\W\d_]['’\w-]*[\"')*`”,.:]{0,3} ){6}"
