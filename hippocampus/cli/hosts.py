@@ -113,7 +113,7 @@ def _print_savings(state: StateStore, model: str, *, as_json: bool) -> None:
 
     with state.reading() as db:
         found = savings(db, model_prices(model))
-    lines = [f"dollars at prices {model}; --model names the sessions' own", SAVINGS]
+    lines = [f"dollars at prices {model}; --model NAME takes another's", SAVINGS]
     for day, sessions in itertools.groupby(found, key=lambda row: row["day"]):
         rows = list(sessions)
         for name, of in [*((row["session"], [row]) for row in rows), (day, rows)]:

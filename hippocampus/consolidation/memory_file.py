@@ -91,6 +91,8 @@ class Synced:
     """Ids of facts that are new, as a person wrote them into the file."""
     retired: tuple[str, ...] = ()
     """Ids of facts that a person struck out or reworded."""
+    deleted: tuple[str, ...] = ()
+    """Ids of facts whose lines went, since the store has deleted them."""
 
 
 class MemoryFile:
@@ -105,9 +107,9 @@ class MemoryFile:
         """
         self._is_kept = is_kept and state is not None
         self._agent = agent
-        state = state or StateDir(Path())
-        self.path = state.memory_file(agent)
-        self._lock = state.memory_lock
+        self._state = state or StateDir(Path())
+        self.path = self._state.memory_file(agent)
+        self._lock = self._state.memory_lock
 
     def edits(self, facts: Facts, *, adopt: bool = False) -> Edits:
         """Return what a person did to the file since it was written; nothing is changed by asking.
@@ -137,7 +139,8 @@ class MemoryFile:
 
         `kept` are ids of facts that get a line, where they are this agent's, `without` of facts that
         have one no more. Lines of facts that are no longer true go, or get the facts that replaced
-        them; a file of which nothing changes is not written. `adopt` is that of `edits`.
+        them; a file of which nothing changes is not written. What the store has deleted leaves the daily
+        logs too. `adopt` is that of `edits`.
 
         Raises:
             StoreError: a file or the fact store cannot be read or written.
@@ -148,11 +151,14 @@ class MemoryFile:
         max_seconds = files.MAX_QUEUE_SECONDS if ids else 0.0
         try:
             with files.held(self._lock, max_seconds):
-                return self._synced(facts, ids, frozenset(without), adopt=adopt)
+                done = self._synced(facts, ids, frozenset(without), adopt=adopt)
+            if done.deleted:
+                daily_log.remove_facts(self._state, done.deleted)
         except OSError as failure:
             if failure.errno == errno.EAGAIN and not ids:
                 return Synced()  # the process that holds the lock brings the file up to date
             raise StoreError(f"memory file {self.path}: {failure}") from failure
+        return done
 
     def _synced(
         self, facts: Facts, kept: list[str], without: frozenset[str], *, adopt: bool
@@ -190,7 +196,8 @@ class MemoryFile:
             if text == self._text():
                 files.replace_file(self.path, written.encode("utf-8", "surrogateescape"))
                 self._keep(facts, settled)
-                return Synced(written=True, added=added, retired=retired)
+                deleted = tuple({*ids} - by_id(facts.tables.database, ids).keys())
+                return Synced(written=True, added=added, retired=retired, deleted=deleted)
         return Synced(added=added, retired=retired)
 
     def _text(self) -> str:

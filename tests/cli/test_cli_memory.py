@@ -350,6 +350,19 @@ def test_forgetting_takes_the_lines_in_files_too(tmp_path: Path) -> None:
     assert [(text.count("boiler"), text.count("tea")) for text in texts] == [(0, 1), (0, 1)]
 
 
+def test_what_a_tool_forgot_leaves_the_files_at_the_next_end(tmp_path: Path) -> None:
+    noted = {"role": "assistant", "content": "Noted."}
+    with Hippocampus(tmp_path) as memory:
+        for text in ("Remember: the boiler is red. Remember: tea is at five.", "Hello there."):
+            said = {"role": "user", "content": text}
+            with memory.session(text[:5]) as session:
+                session([said])
+                session.close([said, noted])
+            memory.facts.forget("the red boiler")
+    texts = [path.read_text() for path in tmp_path.rglob("*.md")]
+    assert [(text.count("boiler"), text.count("tea")) for text in texts] == [(0, 1), (0, 1)]
+
+
 def test_forgetting_says_what_is_true_again(tmp_path: Path) -> None:
     for place in ("Berlin", "Rome"):
         done("remember", f"Ann lives in {place} now.", cwd=tmp_path)
