@@ -192,7 +192,7 @@ class DiskStore:
             head, texts = self._parts(key, parts) if len(content) < MAX_PARTS_BYTES else (b"", b"")
             sealed = packed_payload(key, content, texts)
             is_sealed, packed = encryption.is_sealed(sealed), head + sealed
-            with self._writing, self._transaction(cache):
+            with self._transaction(cache):
                 if is_sealed and not self._marker.exists():
                     files.replace_file(self._marker, encryption.marker())
                 before = cache.get(key) or b""
@@ -206,8 +206,12 @@ class DiskStore:
 
     @contextlib.contextmanager
     def _transaction(self, cache: Any) -> Iterator[None]:
-        until = time.monotonic() + min(self.busy_seconds, left(self.busy_seconds))
+        seconds = min(self.busy_seconds, left(self.busy_seconds))
+        until = time.monotonic() + seconds
         with contextlib.ExitStack() as stack:
+            if not self._writing.acquire(timeout=seconds):
+                raise OSError(errno.EAGAIN, "held by another process")
+            stack.callback(self._writing.release)
             while True:
                 try:
                     stack.enter_context(cache.transact(retry=False))

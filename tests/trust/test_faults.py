@@ -11,6 +11,7 @@ import resource
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from datetime import UTC, datetime
 
@@ -123,21 +124,43 @@ def test_a_datetime_in_a_message_leaves_no_call_raw(tmp_path):
     assert all(each.get("at") for each in view if each in items)
 
 
+def test_threads_that_wait_for_a_store_wait_together(tmp_path):
+    """Of a process one thread asks for the lock at a time, and the others have a deadline too."""
+    deadline, items = 0.5, chat(2)
+    with contextlib.closing(Hippocampus(tmp_path, deadline_seconds=deadline)) as memory:
+        sessions = [memory.session(f"s{number}") for number in range(12)]
+        with held(tmp_path / "contents" / "cache.db", "BEGIN IMMEDIATE"):
+            started = time.monotonic()
+            calls = [threading.Thread(target=session, args=(items,)) for session in sessions]
+            for call in calls:
+                call.start()
+            for call in calls:
+                call.join()
+            assert time.monotonic() - started < 2 * deadline + 3
+        assert all(session.status()["raw"] for session in sessions)
+
+
 HOLDER = """
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1], isolation_level=None)
-for sql in ("PRAGMA locking_mode = EXCLUSIVE", "BEGIN EXCLUSIVE", "COMMIT"):
+for sql in sys.argv[2:]:
     db.execute(sql)
 print("held", flush=True)
 sys.stdin.read()
 """
 
 
+EXCLUSIVE = ("PRAGMA locking_mode = EXCLUSIVE", "BEGIN EXCLUSIVE", "COMMIT")
+"""What keeps a database for one process, so that no other can open it."""
+
+
 @contextlib.contextmanager
-def held(path):
-    """Let another process keep a database for itself, so that none can open it."""
+def held(path, *statements):
+    """Let another process hold the locks of some statements on a database."""
     holder = subprocess.Popen(
-        [sys.executable, "-c", HOLDER, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-c", HOLDER, path, *statements],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
     )
     with holder:
         assert holder.stdout.readline() == b"held\n"
@@ -157,7 +180,7 @@ def test_no_call_waits_longer_than_its_deadline_for_a_database_that_cannot_be_op
         session.answer({"query": "row"})
     event = {"hook_event_name": "PostToolUse", "session_id": "s", "tool_name": "Bash"}
     event |= {"tool_input": {}, "tool_response": {"stdout": items[2]["content"], "stderr": ""}}
-    with held(tmp_path / name), contextlib.ExitStack() as closing:
+    with held(tmp_path / name, *EXCLUSIVE), contextlib.ExitStack() as closing:
         memory = Hippocampus(tmp_path, deadline_seconds=deadline)
         closing.callback(memory.close)
         session = memory.session("s")
