@@ -27,7 +27,6 @@ TOOL_OUTPUT = re.compile(
     r"\b(?:error|warning)\b(?: \w{1,12})?:|^Traceback \(|^(?:\+\+\+|---|@@) ", re.IGNORECASE
 )
 """Compilers and differences quote code and are none."""
-WORDS_OF_TOOLS = ("error", "warning", "traceback (", "+++ ", "--- ", "@@ ")
 PROGRAM_ENDS = (";", "{", "}", "(", ")")
 SETTING_EXTENSIONS = frozenset(
     ["yaml", "yml", "toml", "ini", "cfg", "conf", "env", "properties", "editorconfig", "lock"]
@@ -103,9 +102,6 @@ class _Sample:
     @functools.cached_property
     def is_tool_output(self) -> bool:
         """Whether a compiler or a difference quotes the code."""
-        whole = "\n".join(self.lines).lower()
-        if not any(word in whole for word in WORDS_OF_TOOLS):
-            return False
         found = sum(1 for line in self.lines if TOOL_OUTPUT.search(line))
         return found > TOOL_SHARE * len(self.lines)
 
