@@ -103,9 +103,8 @@ def plan(
     calls = calls_to_come(given.turn)
     cached, spans = _either(cached, folds, calls * prices.read)
     batch = _worth_an_edit([*cached, *spans], given, prices)
-    reason = (
-        f"pays over the {calls} calls expected to come, with {len(batch.chosen)} edits together"
-    )
+    edits = "1 edit" if len(batch.chosen) == 1 else f"{len(batch.chosen)} edits together"
+    reason = f"pays over the {calls} calls expected to come, with {edits}"
     folded = [each for each in batch.chosen if each.spans]
     decisions = [
         Decision(each.entry_id, each.stage, _reason(given), each.saves, 0.0)
