@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 import sqlite3
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -24,7 +26,24 @@ SHRUNK_PAGES = 64
 """The pages that are given back at once; fewer wait for new rows."""
 
 
-def connected(path: Path | str, *, synchronous: str = "NORMAL") -> sqlite3.Connection:
+class FileConnection(sqlite3.Connection):
+    """A connection that names its file."""
+
+    path: Path | None = None
+    """None is a file in memory, of this connection alone."""
+
+
+@functools.cache
+def _writers_of(_path: Path) -> threading.Lock:
+    """Return what a thread of this process holds while it writes: the others sleep, and do not ask SQLite."""
+    return threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):  # a child has none of the threads that hold them
+    os.register_at_fork(after_in_child=_writers_of.cache_clear)
+
+
+def connected(path: Path | str, *, synchronous: str = "NORMAL") -> FileConnection:
     """Open a file for reading and writing, created where it is missing, with a write-ahead log.
 
     Only its owner may read it. `:memory:` is a file of this connection alone. The connection may be
@@ -38,7 +57,10 @@ def connected(path: Path | str, *, synchronous: str = "NORMAL") -> sqlite3.Conne
         files.private_folder(Path(path).parent)
         files.create_file(Path(path), _empty_database())
     seconds = left(BUSY_SECONDS)
-    db = sqlite3.connect(path, timeout=seconds, isolation_level=None, check_same_thread=False)
+    db = sqlite3.connect(
+        path, timeout=seconds, isolation_level=None, check_same_thread=False, factory=FileConnection
+    )
+    db.path = None if str(path) == IN_MEMORY else Path(path).resolve()
     try:
         use_write_ahead_log(db, seconds)
         db.execute(f"PRAGMA synchronous = {synchronous}")
@@ -126,19 +148,33 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
         sqlite3.Error: the file is full, damaged, or locked for longer than `BUSY_SECONDS`, or the limit
             of this thread.
     """
-    wait = left(BUSY_SECONDS)
-    db.execute("PRAGMA busy_timeout = 0")
-    try:
-        _repeated(db, "BEGIN IMMEDIATE", wait, pause_by_chance)
-    finally:
-        db.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1_000)}")
+    until = time.monotonic() + left(BUSY_SECONDS)
+    with _alone(db, until):
+        db.execute("PRAGMA busy_timeout = 0")
+        try:
+            _repeated(db, "BEGIN IMMEDIATE", until - time.monotonic(), pause_by_chance)
+        finally:
+            db.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1_000)}")
+        try:
+            yield
+            db.execute("COMMIT")
+        except BaseException:
+            if db.in_transaction:  # SQLite ends it itself where the disk is full
+                db.execute("ROLLBACK")
+            raise
+
+
+@contextlib.contextmanager
+def _alone(db: sqlite3.Connection, until: float) -> Iterator[None]:
+    """Write alone among the threads of this process, where that can be until a moment."""
+    path = db.path if isinstance(db, FileConnection) else None
+    lock = _writers_of(path) if path else threading.Lock()
+    is_held = lock.acquire(timeout=max(0.0, until - time.monotonic()))
     try:
         yield
-        db.execute("COMMIT")
-    except BaseException:
-        if db.in_transaction:  # SQLite ends it itself where the disk is full
-            db.execute("ROLLBACK")
-        raise
+    finally:
+        if is_held:
+            lock.release()
 
 
 def pause_by_chance() -> float:
