@@ -30,7 +30,7 @@ class FileConnection(sqlite3.Connection):
     """A connection that names its file."""
 
     path: Path | None = None
-    """None is a file in memory, of this connection alone."""
+    """None is a file in memory, which no other connection has."""
 
 
 @functools.cache
@@ -149,7 +149,7 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
             of this thread.
     """
     until = time.monotonic() + left(BUSY_SECONDS)
-    with _alone(db, until):
+    with _in_turn(db, until):
         db.execute("PRAGMA busy_timeout = 0")
         try:
             _repeated(db, "BEGIN IMMEDIATE", until - time.monotonic(), pause_by_chance)
@@ -165,8 +165,8 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _alone(db: sqlite3.Connection, until: float) -> Iterator[None]:
-    """Write alone among the threads of this process, where that can be until a moment."""
+def _in_turn(db: sqlite3.Connection, until: float) -> Iterator[None]:
+    """Write while no other thread of this process does, where that can be until a moment."""
     path = db.path if isinstance(db, FileConnection) else None
     lock = _writers_of(path) if path else threading.Lock()
     is_held = lock.acquire(timeout=max(0.0, until - time.monotonic()))
