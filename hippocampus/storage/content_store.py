@@ -1,7 +1,8 @@
 """Payloads by the hash of their bytes.
 
-They are in the store of `Hippocampus(store=…)` or `HIPPOCAMPUS_STORE`, else in diskcache, as bytes only (its default unpickles what it reads), never evicted, in
-a folder that only its owner may read. What a payload means is not known here.
+They are in the store of `Hippocampus(store=…)` or `HIPPOCAMPUS_STORE`, else in diskcache, as bytes only (its
+default unpickles what it reads), never evicted, in a folder that only its owner may read. What a payload
+means is not known here.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from hippocampus.storage.sqlite import (
     BUSY_SECONDS,
     FAILURES,
     connected,
+    in_turn,
     pause_by_chance,
     reading,
     transaction,
@@ -141,7 +143,6 @@ class DiskStore:
         """How long a put waits for other processes."""
         self._opened: diskcache.Cache | None = None
         self._opening = threading.Lock()
-        self._writing = threading.Lock()
         """SQLite gives a lock to any of those that wait: of a process one thread waits at a time."""
 
     @property
@@ -206,12 +207,9 @@ class DiskStore:
 
     @contextlib.contextmanager
     def _transaction(self, cache: Any) -> Iterator[None]:
-        seconds = min(self.busy_seconds, left(self.busy_seconds))
-        until = time.monotonic() + seconds
+        until = time.monotonic() + min(self.busy_seconds, left(self.busy_seconds))
         with contextlib.ExitStack() as stack:
-            if not self._writing.acquire(timeout=seconds):
-                raise OSError(errno.EAGAIN, "held by another process")
-            stack.callback(self._writing.release)
+            stack.enter_context(in_turn(self._database, until))
             while True:
                 try:
                     stack.enter_context(cache.transact(retry=False))

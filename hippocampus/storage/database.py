@@ -1,6 +1,7 @@
 """A database as the rooms above use it: statements of both engines, in transactions; here that of a file.
 
-A server's is in `postgres.database`; `state.state_of` chooses by the schemes of `state_dir`. Which tables there are is in `schema`; what they mean is not known here.
+A server's is in `postgres.database`; `state.state_of` chooses by the schemes of `state_dir`. Which tables
+there are is in `schema`; what they mean is not known here.
 """
 
 from __future__ import annotations

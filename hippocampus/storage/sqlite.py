@@ -33,9 +33,12 @@ class FileConnection(sqlite3.Connection):
     """None is a file in memory, which no other connection has."""
 
 
-@functools.cache
+@functools.lru_cache(maxsize=256)
 def _writers_of(_path: Path) -> threading.Lock:
-    """Return what a thread of this process holds while it writes: the others sleep, and do not ask SQLite."""
+    """Return what a thread of this process holds while it writes: the others sleep, and do not ask SQLite.
+
+    A path that was forgotten has another one, which parts no writers: SQLite does.
+    """
     return threading.Lock()
 
 
@@ -149,7 +152,7 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
             of this thread.
     """
     until = time.monotonic() + left(BUSY_SECONDS)
-    with _in_turn(db, until):
+    with in_turn(db.path if isinstance(db, FileConnection) else None, until):
         db.execute("PRAGMA busy_timeout = 0")
         try:
             _repeated(db, "BEGIN IMMEDIATE", until - time.monotonic(), pause_by_chance)
@@ -165,9 +168,11 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _in_turn(db: sqlite3.Connection, until: float) -> Iterator[None]:
-    """Write while no other thread of this process does, where that can be until a moment."""
-    path = db.path if isinstance(db, FileConnection) else None
+def in_turn(path: Path | None, until: float) -> Iterator[None]:
+    """Write while no other thread of this process writes to a file, where that can be until a moment.
+
+    `until` is in monotonic seconds; no path is a file that nothing else writes to.
+    """
     lock = _writers_of(path) if path else threading.Lock()
     is_held = lock.acquire(timeout=max(0.0, until - time.monotonic()))
     try:
