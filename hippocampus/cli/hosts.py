@@ -21,16 +21,13 @@ from hippocampus.cli.options import (
     fail,
 )
 from hippocampus.cli.serve import INSTALL_MCP
-from hippocampus.prices import DEFAULT_MODEL, model_prices
 from hippocampus.storage.state_dir import is_address
 
 if TYPE_CHECKING:
     from hippocampus.integrations.hooks.settings import SettingsChange
     from hippocampus.storage.state import StateStore
 
-SAVINGS = (
-    "calls  shortened  raw cost  sent cost  saved     $ saved  $ edits  $ resume  session or day"
-)
+SAVINGS = "calls  shortened  raw cost  sent cost  saved     $ saved  $ edits  $ resume  session or day, model"
 CACHES = {".cache", "archive-v0"}
 """Parts of the paths at which uvx and `pipx run` make an environment for one command."""
 INSTALL_TOOL = 'first run uv tool install "hippocampus-context[mcp]", or pipx install'
@@ -85,7 +82,9 @@ def status(
     ] = str(DEFAULT_STATE),
     project: Project = False,
     state_dir: State = "",
-    model: Annotated[str, Option(help="Of a directory: whose prices.")] = DEFAULT_MODEL,
+    model: Annotated[
+        str, Option(help="Of a directory: whose prices; else those of the model of each session.")
+    ] = "",
     as_json: Annotated[bool, Option("--json", help="Of a directory: JSON.")] = False,
 ) -> None:
     """Report whether hooks and server run (exit status 1 where not), or what a directory has saved."""
@@ -112,11 +111,19 @@ def _print_savings(state: StateStore, model: str, *, as_json: bool) -> None:
     from hippocampus.storage.savings import savings
 
     with state.reading() as db:
-        found = savings(db, model_prices(model))
-    lines = [f"dollars at prices {model}; --model NAME takes another's", SAVINGS]
+        found = savings(db, model)
+    lines = [SAVINGS]
+    if unknown := sum(not row["model"] for row in found):
+        several = "" if unknown == 1 else "s"
+        lines.insert(
+            0,
+            f"no dollars for {unknown} session{several} without a known model; "
+            "--model NAME takes its prices for all",
+        )
     for day, sessions in itertools.groupby(found, key=lambda row: row["day"]):
         rows = list(sessions)
-        for name, of in [*((row["session"], [row]) for row in rows), (day, rows)]:
+        named = [(", ".join(filter(None, (row["session"], row["model"]))), [row]) for row in rows]
+        for name, of in [*named, (day, rows)]:
             calls, shortened, raw, sent, dollars, edits, resume = (
                 sum(row[key] for row in of)
                 for key in (

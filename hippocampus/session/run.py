@@ -69,8 +69,9 @@ class SessionRun:
         self._opening: str | None = None
         """The text in front of the user's first words; None until it is settled."""
         is_kept = resources.policy.consolidation.archive
-        model = "" if resources.prices.name in TABLES else resources.prices.name
-        self._journal = Journal(session_id, resources.policy.name, model) if is_kept else None
+        name = resources.prices.name
+        self._model = "" if name in TABLES else name
+        self._journal = Journal(session_id, resources.policy.name, self._model) if is_kept else None
         self._warned_of_excess = False
         self._handed: dict[int, Item] = {}
         """Copies of edited items that stand in the views handed out."""
@@ -287,7 +288,7 @@ class SessionRun:
         raw = _raw(state.history, turn.kept)
         self.ledger.commit(
             TurnRows(
-                turn.call, turn.records, turn.decisions, sent, measures, raw,
+                turn.call, turn.records, turn.decisions, sent, measures, raw, self._model,
                 turn.candidates, turn.replaced,
             )
         )  # fmt: skip
@@ -328,7 +329,7 @@ class SessionRun:
         costs = self._costs_before(history.turn)
         call = raw_call(history, state.view, keys_of(state), costs, self._resources.prices)
         self.ledger.busy_seconds = 0.0  # the call has waited already
-        self.ledger.commit(TurnRows(call, sent=history.sent_from(0)))
+        self.ledger.commit(TurnRows(call, sent=history.sent_from(0), model=self._model))
         self.state = state.sent_raw(history, Costs.after(call))
 
     def _opening_of(self, history: History) -> str:

@@ -20,7 +20,7 @@ from hippocampus.storage.deadline import bounded
 from hippocampus.storage.state import StateStore
 
 COLUMNS = {
-    "session": "name, agent, active_at, changes, consolidated, encoding, context_load, context_load_tokens, mark",
+    "session": "name, agent, active_at, changes, consolidated, encoding, model, context_load, context_load_tokens, mark",
     "entry": "id, origin, content, form, kind, tool, arguments, tokens, stage, shown, entry, is_pinned",
     "candidate": "id, stage, shown, entry, note",
     "conversation": "number, lines",

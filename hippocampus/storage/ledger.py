@@ -102,7 +102,7 @@ ROWS = {
 STARTING = ("session", "entry", "measure", "candidate", "sent")
 """What a run reads when it begins, and when another process has changed the session."""
 CHANGED = (
-    "UPDATE session SET changes = changes + 1, active_at = ? WHERE number = ?"
+    "UPDATE session SET changes = changes + 1, active_at = ?, model = coalesce(?, model) WHERE number = ?"
     " RETURNING changes, encoding"
 )
 """The first statement of each change: others of the session wait for it."""
@@ -148,6 +148,8 @@ class StoredSession(NamedTuple):
     name: str
     active_at: float
     """When it was last written, in seconds since 1970; infinite while a process has it open."""
+    model: str
+    """Whose prices its last call was weighed at; empty where no model was named."""
     call: ModelCall
     """The last one, of turn 0 before the first."""
     records: tuple[Record, ...]
@@ -191,6 +193,8 @@ class TurnRows(NamedTuple):
     measures: Sequence[Measure] = ()
     raw: RawList | None = None
     """The list as its host handed it over, for the journal."""
+    model: str = ""
+    """Whose prices it was weighed at; empty where no model was named."""
     candidates: Sequence[NextText] = ()
     replaced: Sequence[str] = ()
     """The entries whose next texts are not needed any more, besides those of `records`."""
@@ -444,7 +448,7 @@ class Ledger:
         """
         number, call = self._number, turn.call
         fields = functools.partial(call_fields, call, turn.decisions, turn.records)
-        with self._change(turn.raw, fields) as encoding:
+        with self._change(turn.raw, fields, model=turn.model) as encoding:
             db = self._db
             self._save(turn.records)
             named = {"session": number, "turn": call.turn}
@@ -564,7 +568,12 @@ class Ledger:
 
     @contextlib.contextmanager
     def _change(
-        self, raw: RawList | None, fields: Callable[[], dict[str, Any]], *, is_synced: bool = False
+        self,
+        raw: RawList | None,
+        fields: Callable[[], dict[str, Any]],
+        *,
+        model: str | None = None,
+        is_synced: bool = False,
     ) -> Iterator[str]:
         """Write a change of the session, which other processes take up; on a server in two round trips.
 
@@ -577,7 +586,7 @@ class Ledger:
         try:
             with self._timed(), self._db.transaction(is_synced=is_synced):
                 ahead = [] if self._archived == self._seen_changes else queries
-                found, *others = self._db.together((CHANGED, (time.time(), number)), *ahead)
+                found, *others = self._db.together((CHANGED, (time.time(), model, number)), *ahead)
                 changes, encoding = self._expected(found)
                 if changes != self._seen_changes + 1:
                     last, *others = self._db.together((TWO_CALLS, (number, EVER)), *queries)
@@ -622,7 +631,7 @@ def stored_sessions(db: Database, *, damaged: bool = False) -> list[StoredSessio
         StoreError: the state cannot be read, or an entry is damaged and `damaged` is not set.
     """
     active, found = activity(db), []
-    for number, name in db.rows("SELECT number, name FROM session ORDER BY number"):
+    for number, name, model in db.rows("SELECT number, name, model FROM session ORDER BY number"):
         rows, calls = db.together((ROWS["entry"], (number,)), (TWO_CALLS, (number, EVER)))
         records, unread = [], []
         for row in rows:
@@ -634,7 +643,7 @@ def stored_sessions(db: Database, *, damaged: bool = False) -> list[StoredSessio
                 unread.append(row[0])
         call = ModelCall(*calls[0]) if calls else ModelCall(0, 0, 0, 0)
         at = active.get(name, math.inf)
-        found.append(StoredSession(name, at, call, tuple(records), tuple(unread)))
+        found.append(StoredSession(name, at, model, call, tuple(records), tuple(unread)))
     return found
 
 

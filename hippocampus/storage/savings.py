@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from typing import TypedDict
 
 from hippocampus.entries.entry import Stage
-from hippocampus.prices import Prices
+from hippocampus.errors import ModelError
+from hippocampus.prices import Prices, model_prices
 from hippocampus.storage import ledger
 from hippocampus.storage.database import Database
 
@@ -15,6 +17,8 @@ class Savings(TypedDict):
     """The figures of one session."""
 
     session: str
+    model: str
+    """Whose prices its dollars are at; empty where none is known, and then they are 0."""
     day: str
     """When it was last written to, as `2026-11-24`."""
     calls: int
@@ -25,26 +29,29 @@ class Savings(TypedDict):
     sent_cost: float
     """What they cost with the views; both are 0 where a coding agent's hook made the entries."""
     saved_dollars: float
-    """The difference at the prices given."""
+    """The difference."""
     edit_dollars: float
     """What edits of the past have written again; `sent_cost` has it."""
     resume_dollars: float
     """What the next call costs for its input once the provider's cache has expired."""
 
 
-def savings(db: Database, prices: Prices) -> list[Savings]:
-    """Return the figures of each session, the newest last.
+def savings(db: Database, model: str = "") -> list[Savings]:
+    """Return the figures of each session, the newest last, at prices of a model or else of its own.
 
     Raises:
         StoreError: the state cannot be read.
+        ModelError: no price list has the model.
     """
+    given = model_prices(model) if model else None
     found = []
     for stored in sorted(ledger.stored_sessions(db), key=lambda each: each.active_at):
-        call = stored.call
+        call, prices = stored.call, given or _prices_of(stored.model)
         resumed = prices.call_cost(0, call.sent_tokens)
         found.append(
             Savings(
                 session=stored.name,
+                model=prices.name,
                 day=time.strftime("%Y-%m-%d", time.localtime(min(stored.active_at, time.time()))),
                 calls=call.turn,
                 shortened=sum(record.stage is not Stage.FULL for record in stored.records),
@@ -56,3 +63,10 @@ def savings(db: Database, prices: Prices) -> list[Savings]:
             )
         )
     return found
+
+
+def _prices_of(model: str) -> Prices:
+    """Return the prices of a model; where no list has it, those without a name and dollars."""
+    with contextlib.suppress(ModelError):
+        return model_prices(model)
+    return Prices("", 0.0, 1.0)

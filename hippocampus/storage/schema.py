@@ -11,7 +11,7 @@ from hippocampus.storage.migrations import Schema
 TABLES = """
 -- Texts that a host or a model wrote are bytes: text holds no NUL on a server. active_at: the last change. consolidated: how many of the changes are. encoding: which counted `sent`.
 -- context_load: the text in front of the first message, NULL until it is settled. mark: opens the ids of entries.
--- claimed_until: until when a worker has it for its consolidation, in seconds since 1970.
+-- model: whose prices the last call was weighed at, empty for none. claimed_until: until when a worker has it for its consolidation, in seconds since 1970.
 CREATE TABLE session (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     name TEXT NOT NULL UNIQUE,
@@ -21,6 +21,7 @@ CREATE TABLE session (
     changes INTEGER NOT NULL DEFAULT 0,
     consolidated INTEGER NOT NULL DEFAULT 0,
     encoding TEXT NOT NULL DEFAULT '',
+    model TEXT NOT NULL DEFAULT '',
     context_load BLOB,
     context_load_tokens INTEGER NOT NULL DEFAULT 0,
     claimed_until REAL NOT NULL DEFAULT 0

@@ -156,25 +156,28 @@ def test_a_store_that_cannot_be_made_is_named(
     assert "expected package.module:function" in str(found.exception)
 
 
-def test_status_of_a_directory_sums_what_its_sessions_have_saved(state: Path) -> None:
-    with contextlib.closing(Hippocampus(state, policy=EAGER, model="claude-sonnet-4-5")) as memory:
-        figures = []
-        for name in ("one", "two"):
+def test_status_of_a_directory_sums_what_its_sessions_have_saved_each_at_its_own_model(
+    state: Path,
+) -> None:
+    figures = []
+    for name, model in (("one", "claude-haiku-4-5"), ("two", "claude-opus-4-5"), ("three", None)):
+        with contextlib.closing(Hippocampus(state, policy=EAGER, model=model)) as memory:
             session = memory.session(name)
             for end in range(2, 9, 2):
                 session(reading(8)[:end])
             figures.append(session.status())
             session.close()
-    found = json.loads(
-        hippocampus("status", state, "--json", "--model", "claude-sonnet-4-5").output
-    )
-    assert [each["session"] for each in found] == ["one", "two"]
+    found = json.loads(hippocampus("status", state, "--json").output)
+    names = [("one", "claude-haiku-4-5"), ("two", "claude-opus-4-5"), ("three", "")]
+    assert [(each["session"], each["model"]) for each in found] == names
     for key in ("saved_dollars", "edit_dollars", "resume_dollars"):
         assert [each[key] for each in found] == [each[key] for each in figures]
+    as_one = json.loads(hippocampus("status", state, "--json", "--model", "claude-opus-4-5").output)
+    assert {each["model"] for each in as_one} == {"claude-opus-4-5"}
     lines = hippocampus("status", state).output.splitlines()
-    assert "prices claude-sonnet-5-5; --model" in lines.pop(0)
-    assert len(lines) == 4
-    assert lines[0].index("session") == lines[1].index("one")
+    assert "1 session without a known model" in lines.pop(0)
+    assert len(lines) == 5
+    assert lines[0].index("session") == lines[1].index("one, claude-haiku-4-5")
     assert lines[-1].split()[0] == str(sum(each["turn"] for each in figures))
 
 
