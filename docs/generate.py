@@ -1,7 +1,8 @@
-"""Writes the generated parts of the documentation from the code, when mkdocs builds the site.
+"""Writes the generated parts of the documentation from the code: `python docs/generate.py`.
 
-A line that ends with `<!-- generated: NAME -->` becomes what NAME below returns. README.md, SPEC.md and
-their like become pages of the site as they are. No sentence about the software is written here.
+What stands between `<!-- generated: NAME -->` and `<!-- generated: end -->` becomes what NAME below returns.
+When mkdocs builds the site, README.md, SPEC.md and their like become pages of it. No sentence about the
+software is written here.
 """
 
 from __future__ import annotations
@@ -12,14 +13,13 @@ import importlib
 import json
 import posixpath
 import re
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from hippocampus import Hippocampus, indexing, policy, prices, recall
+from hippocampus import indexing, policy, prices, recall
 from hippocampus.cli.commands import app
 from hippocampus.cli.memory_compat import STORES, verbs_of
 from hippocampus.errors import HippocampusError
@@ -28,10 +28,10 @@ from hippocampus.facts.models import POLICIES as FACT_PRESETS
 from hippocampus.formats import reader
 from hippocampus.indexing import worth
 from hippocampus.models import tokens as token_counts
+from hippocampus.replay import managed
 from hippocampus.replay.readers.formats import LISTS, READERS
 
 ROOT = Path(__file__).parent.parent
-MARK = re.compile(r"^\*On the built site[^*\n]*\* <!-- generated: ([\w-]+) -->$", re.MULTILINE)
 LINK = re.compile(r"\]\((?!\w+:|#)([^)#\s]+)(#[\w-]+)?\)")
 PAGES = {
     "README.md": "index.md",
@@ -75,44 +75,13 @@ def commands() -> dict[str, Any]:
 
 
 def command_line() -> str:
-    """Return each command with its arguments and options."""
-    return "\n\n".join(_command(name, each) for name, each in commands().items())
-
-
-def _command(name: str, each: Any) -> str:
-    level = "##" if " " not in name else "###"
-    lines = [f"{level} `hippocampus {name}`", _one_line(each.help)]
-    if hasattr(each, "commands"):
-        return "\n\n".join(lines)
-    lines.append(f"```text\nhippocampus {name} {_usage(each)}\n```")
-    rows = [_parameter(param) for param in each.params if param.name != "help"]
-    if rows:
-        lines.append(table("name | default | meaning", rows))
-    return "\n\n".join(lines)
-
-
-def _usage(command: Any) -> str:
-    arguments = [param for param in command.params if not param.opts[0].startswith("-")]
-    words = [f"{each.name.upper()}{'...' if each.nargs == -1 else ''}" for each in arguments]
-    shown = [
-        word if each.required else f"[{word}]" for word, each in zip(words, arguments, strict=True)
+    """Return each command with the first sentence of its help."""
+    rows = [
+        (f"`hippocampus {name}`", _one_line(each.help.partition("\n\n")[0]))
+        for name, each in commands().items()
+        if not hasattr(each, "commands")
     ]
-    return " ".join([*shown, "[OPTIONS]"])
-
-
-def _parameter(param: Any) -> tuple[str, ...]:
-    names = param.opts if param.opts[0].startswith("-") else [param.name.upper()]
-    notes = [_one_line(param.help or "")]
-    notes += ["Repeatable."] if getattr(param, "multiple", False) else []
-    notes += [f"Environment variable: `{param.envvar}`."] if param.envvar else []
-    default = "required" if param.required else _default(param.default)
-    return ", ".join(f"`{name}`" for name in names), default, " ".join(notes)
-
-
-def _default(value: Any) -> str:
-    if value is None or value is False or value == () or callable(value):
-        return ""
-    return "" if "Sentinel" in type(value).__name__ else f"`{value}`"
+    return table("command | what it does", rows)
 
 
 def _one_line(text: str) -> str:
@@ -166,7 +135,9 @@ def _type(schema: dict[str, Any]) -> str:
             found = ", ".join(f"`{each}`" for each in names)
         case {"anyOf": forms}:
             kept = [_type(each) for each in forms if each.get("type") != "null"]
-            found = " or ".join(dict.fromkeys(kept))
+            found = " or ".join(
+                form for form in dict.fromkeys(kept) if f"list of {form}" not in kept
+            )
         case {"type": "array", **rest}:
             found = f"list of {_type(rest.get('items', {}))}"
         case {"type": "object"}:
@@ -356,11 +327,8 @@ def _example(kind: str, text: str) -> str:
     told = policy.load("default").model_copy(
         update={"compression": "aggressive", "fresh_turns": {}}
     )
-    with tempfile.TemporaryDirectory() as folder:
-        memory = Hippocampus(folder, policy=told)
-        with memory.session("example") as session:
-            shown = session(messages)[-1]["content"].splitlines()
-        memory.close()
+    with managed.fresh_session(told, prices.TABLES["anthropic-5m"], "ours") as session:
+        shown = session(messages)[-1]["content"].splitlines()
     more = [f"({len(shown) - EXAMPLE_LINES} more lines)"] if len(shown) > EXAMPLE_LINES else []
     cut = [line if len(line) <= 110 else f"{line[:110]} (…)" for line in shown]
     lines = [*cut[: EXAMPLE_LINES - 1], *more, cut[-1]] if more else cut
@@ -392,9 +360,12 @@ GENERATED: dict[str, Callable[[], str]] = {
 }
 
 
+BLOCK = re.compile(r"(?s)(<!-- generated: (?!end)([\w-]+) -->\n).*?(?=<!-- generated: end -->)")
+
+
 def written(markdown: str) -> str:
-    """Return a page with its generated parts in the place of their marks."""
-    return MARK.sub(lambda mark: GENERATED[mark[1]](), markdown)
+    """Return a page with its generated parts as the code is."""
+    return BLOCK.sub(lambda block: f"{block[1]}\n{GENERATED[block[2]]()}\n\n", markdown)
 
 
 def page_of(path: Path) -> str:
@@ -430,7 +401,14 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, *, page: Any, **_others: Any) -> str:
-    """Write the generated parts of a page."""
+    """Lead the links of a page to other pages."""
     if page.file.generated_by is None:
         markdown = linked(markdown, Path(page.file.abs_src_path))
-    return written(markdown)
+    return markdown
+
+
+if __name__ == "__main__":
+    for path in (ROOT / "docs").rglob("*.md"):
+        before = path.read_text("utf-8")
+        if (text := written(before)) != before:
+            path.write_text(text, "utf-8")

@@ -18,7 +18,7 @@ ANTHROPIC_BLOCKS = {"tool_use", "tool_result", "thinking", "redacted_thinking", 
 
 @dataclass(frozen=True, slots=True)
 class MessageList:
-    """The list of one provider."""
+    """A list of messages in the format of one provider, as JSON."""
 
     NAME: str
     message_format: MessageFormat
