@@ -1,11 +1,12 @@
 """The raw conversation of each session, as JSON lines: what `hippocampus replay` reads.
 
-A turn appends a row with the lines that it brought, in its own transaction; what a view shows is never
-read from here. When a session ends, its rows become one, packed. The lines are made in `archive_lines`.
+The row of a turn has the lines that it brought; what a view shows is never read from them. When a session
+ends, those of all its rows are packed into the last one. The lines are made in `archive_lines`.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -22,10 +23,10 @@ from hippocampus.storage.database import Database, Row
 LOG = logging.getLogger("hippocampus")
 LEVEL = 17
 """How hard a conversation is packed; no turn waits for it: a tenth of a second a megabyte."""
-LINES = "SELECT number, lines FROM conversation WHERE session = ? AND number > ? ORDER BY number"
+LINES = "SELECT number, lines FROM call WHERE session = ? AND number > ? AND lines IS NOT NULL ORDER BY number"
 ARCHIVED = """
     SELECT number, name FROM session
-    WHERE EXISTS (SELECT 1 FROM conversation WHERE session = session.number) ORDER BY number
+    WHERE EXISTS (SELECT 1 FROM call WHERE call.session = session.number AND lines IS NOT NULL) ORDER BY number
 """
 
 
@@ -50,7 +51,7 @@ class Journal:
     def forget(self) -> None:
         """Begin the next turn with the rows as they are then: this one was not committed."""
         self.last = 0
-        """The number of the last row that is known."""
+        """The last change of the session of which the lines are known."""
         self._known = ArchivedConversation()
         """The messages as the rows have them; those of the caller, once written."""
         self._same = 0
@@ -58,14 +59,13 @@ class Journal:
     def lines(self, others: Iterable[Row], listed: RawList, fields: dict[str, Any]) -> bytes:
         """Return the lines of the messages that are new in a list, and of a record of it: its row.
 
-        `others` are the rows after the last known one. The caller writes the new one, and notes its
-        number in `last`.
+        `others` are the rows after the last known one. The caller writes the new one, and notes in `last`
+        the change that it is of.
         """
         self._same = min(self._same, listed.kept)
-        for number, row in others:  # a packed one may repeat known lines, which changes nothing
+        for _, row in others:  # a packed one may repeat known lines, which changes nothing
             for record in archive_lines.parsed(readable(row), calls=False):
                 self._same = min(self._same, self._known.take(record))
-            self.last = number
         start, when = self._same, datetime.now(UTC).isoformat(timespec="milliseconds")
         old, new = self._known.messages, [each.raw for each in listed.messages[self._same :]]
         lines = [] if old else [self._head]
@@ -113,9 +113,10 @@ def pack(db: Database, session: int, min_bytes: int) -> None:
     with db.transaction():
         stored = [row for row in db.rows(LINES, (session, 0)) if row[0] <= last]
         if [row for row in stored if not packing.is_packed(row[1])] == found:
-            gone = [(session, number) for number, _ in found[:-1]]
-            db.run_many("DELETE FROM conversation WHERE session = ? AND number = ?", gone)
-            query = "UPDATE conversation SET lines = ? WHERE session = ? AND number = ?"
+            others = json.dumps([number for number, _ in found[:-1]])
+            gone = "number IN (SELECT value FROM json_each(?))"
+            db.run(f"UPDATE call SET lines = NULL WHERE session = ? AND {gone}", (session, others))
+            query = "UPDATE call SET lines = ? WHERE session = ? AND number = ?"
             db.run(query, (packed, session, last))
     db.shrink()
 
@@ -140,8 +141,8 @@ def readable(lines: bytes) -> bytes:
 def exported(db: Database, session: str) -> bytes:
     """Return the raw conversation of a session as JSON lines; nothing where none is stored."""
     query = (
-        "SELECT lines FROM conversation JOIN session ON session.number = conversation.session"
-        " WHERE name = ? ORDER BY conversation.number"
+        "SELECT lines FROM call JOIN session ON session.number = call.session"
+        " WHERE name = ? AND lines IS NOT NULL ORDER BY call.number"
     )
     return b"".join(readable(lines) for (lines,) in db.rows(query, (storable(session),)))
 

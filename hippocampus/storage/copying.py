@@ -20,21 +20,16 @@ from hippocampus.storage.deadline import bounded
 from hippocampus.storage.state import StateStore
 
 COLUMNS = {
-    "session": "name, agent, active_at, changes, consolidated, encoding, model, context_load, context_load_tokens, mark",
+    "session": "name, agent, active_at, changes, consolidated, model, context_load, context_load_tokens, mark",
     "entry": "id, origin, content, form, kind, tool, arguments, tokens, stage, shown, entry, is_pinned",
     "candidate": "id, stage, shown, entry, note",
-    "conversation": "number, lines",
-    "decision": "entry_id, turn, stage, reason, saves, costs",
-    "call": "turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost, edit_cost, marks",
-    "sent": "number, key, tokens",
-    "measure": "digest, encoding, tokens, kind",
+    "call": "number, turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost, edit_cost, marks, encoding,"
+    " first, sent, measures, decisions, lines",
     "consolidated": "key, shown",
 }
 """The columns of each table of sessions, `session` first."""
 CHANGES, CONSOLIDATED, CONTENT = 3, 4, 2
 """The places of these columns in `session` and in `entry`."""
-ORDER = {"call": "turn", "measure": "digest"}
-"""What the rows of a table are in the order of, where that is not their number."""
 OF_NAME = "(SELECT number FROM session WHERE name = ?)"
 SECONDS = 60.0
 """How long a payload or a session takes at most on a server: no turn waits for it."""
@@ -109,7 +104,8 @@ def _digest(rows: Rows) -> bytes:
     found = {table: list(rows[table]) for table in COLUMNS}
     found["session"] = [row[1:CONSOLIDATED] + row[CONSOLIDATED + 1 :] for row in rows["session"]]
     del found["consolidated"]
-    lines = b"".join(readable(lines) for _, lines in found.pop("conversation"))
+    lines = b"".join(readable(row[-1]) for row in rows["call"] if row[-1] is not None)
+    found["call"] = [row[:-1] for row in rows["call"]]
     return hashlib.sha256(repr(found).encode() + lines).digest()
 
 
@@ -118,8 +114,7 @@ def _read(db: Database, name: str) -> Rows:
     queries = []
     for table, columns in COLUMNS.items():
         column = "number" if table == "session" else "session"
-        own, order = f"{table}.{column} = {OF_NAME}", ORDER.get(table, "number")
-        query = f"SELECT {columns} FROM {table} WHERE {own} ORDER BY {order}"
+        query = f"SELECT {columns} FROM {table} WHERE {table}.{column} = {OF_NAME} ORDER BY number"
         queries.append((query, [storable(name)]))
     with bounded(SECONDS):
         return dict(zip(COLUMNS, db.together(*queries), strict=True))

@@ -29,6 +29,8 @@ EARLIER = ("memory.sqlite3", "sessions/*.sqlite3", "tombstones.sqlite3", "proxy.
 FOREIGN_SECONDS = 86_400.0
 """A session that a process of another machine has opened counts as open for this long after its last
 change: whether that process still runs is not known here."""
+MAX_ROWS = 100
+"""The rows of one statement."""
 CACHE_KIB = 65_536
 MAPPED_BYTES = 1 << 28
 HOLDERS = """
@@ -81,6 +83,13 @@ class Database(abc.ABC):
     def run(self, sql: str, values: Values = ()) -> None:
         """Run one change."""
         self.run_many(sql, [values])
+
+    def insert(self, sql: str, rows: Sequence[Row]) -> None:
+        """Run one change with some rows, no two of one key, in the place of `{rows}`."""
+        for start in range(0, len(rows), MAX_ROWS):
+            some = rows[start : start + MAX_ROWS]
+            places = ", ".join([f"({', '.join('?' * len(some[0]))})"] * len(some))
+            self.run(sql.format(rows=places), [value for row in some for value in row])
 
     def rows(self, sql: str, values: Values = ()) -> list[Row]:
         """Run one statement and return its rows."""

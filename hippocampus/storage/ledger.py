@@ -12,13 +12,14 @@ import json
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import Entry, Record, Stage, storable
 from hippocampus.entries.origin import parsed
 from hippocampus.errors import StoreError
+from hippocampus.formats import json_text
 from hippocampus.storage import database, packing
 from hippocampus.storage.archive import LINES, Journal, RawList, call_fields, pack
 from hippocampus.storage.content_store import LEVEL, ContentStore, DiskStore, damage
@@ -37,11 +38,8 @@ BEGIN = """
 SAVE = """
     INSERT INTO entry AS known (session, id, origin, content, form, kind, tool, arguments, tokens, stage,
         shown, entry, is_pinned)
-    SELECT :session, :id, :origin, :content, :form, :kind, :tool, :arguments, :tokens, :stage,
-        :shown, :entry, :is_pinned
-    WHERE NOT EXISTS (
-        SELECT 1 FROM entry WHERE +session = :session AND origin = :origin AND id != :id
-    )
+    SELECT * FROM (VALUES {rows}) AS new
+    WHERE NOT EXISTS (SELECT 1 FROM entry WHERE +session = column1 AND origin = column3 AND id != column2)
     ON CONFLICT (id, session) DO UPDATE SET stage = excluded.stage, entry = excluded.entry,
         is_pinned = excluded.is_pinned,
         shown = CASE known.stage WHEN excluded.stage THEN known.shown ELSE excluded.shown END
@@ -55,55 +53,34 @@ looking through all entries of the session for one origin.
 No stage goes back, and the text of a stage is frozen: a process that has not read the commits of
 another overwrites none of them. The session is locked, so that no other writes its origin meanwhile.
 """
-DECIDE = """
-    INSERT INTO decision (session, turn, entry_id, stage, reason, saves, costs)
-    SELECT :session, :turn, :entry_id, :stage, :reason, :saves, :costs
-    WHERE NOT EXISTS (
-        SELECT 1 FROM decision
-        WHERE session = :session AND entry_id = :entry_id AND stage = :stage
-    )
-"""
-"""A stage is committed once: of two processes in one session, the decision of the first is written."""
-MEASURE = """
-    INSERT INTO measure (session, digest, encoding, tokens, kind) VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT (session, digest) DO UPDATE SET encoding = excluded.encoding, tokens = excluded.tokens,
-        kind = excluded.kind
-"""
 CANDIDATE = """
-    INSERT INTO candidate (session, id, entry, stage, shown, note) VALUES (?, ?, ?, ?, ?, ?)
+    INSERT INTO candidate (session, id, entry, stage, shown, note) VALUES {rows}
     ON CONFLICT (session, id) DO UPDATE SET stage = excluded.stage, shown = excluded.shown,
         entry = excluded.entry, note = excluded.note
 """
 WRITE_CALL = """
-    INSERT INTO call (session, turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost, edit_cost, marks)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-"""
-SENT = """
-    INSERT INTO sent (session, number, key, tokens)
-    SELECT ?, ? + key, json_extract(value, '$[0]'), CAST(json_extract(value, '$[1]') AS BIGINT) FROM json_each(?)
-    WHERE true
-    ON CONFLICT (session, number) DO UPDATE SET key = excluded.key, tokens = excluded.tokens
+    INSERT INTO call (session, number, turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost, edit_cost,
+        marks, encoding, first, sent, measures, decisions, lines)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 CALL = "turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost, edit_cost, marks"
-TWO_CALLS = f"SELECT {CALL} FROM call WHERE session = ? AND turn < ? ORDER BY turn DESC LIMIT 2"
+TWO_CALLS = f"SELECT {CALL} FROM call WHERE session = ? AND turn < ? ORDER BY number DESC LIMIT 2"
 ENTRY = "id, origin, content, form, kind, tool, arguments, tokens, stage, shown, entry"
 ENTRIES = f"SELECT {ENTRY} FROM entry WHERE session = ?"
 ROWS = {
     "session": "SELECT agent, changes, consolidated, context_load FROM session WHERE number = ?",
     "entry": f"{ENTRIES} ORDER BY number",
-    "measure": "SELECT digest, encoding, tokens, kind FROM measure WHERE session = ?",
+    "measures": "SELECT encoding, measures FROM call WHERE session = ? AND encoding != '' ORDER BY number",
     "candidate": "SELECT id, entry, stage, shown, note FROM candidate WHERE session = ? ORDER BY number",
-    "sent": "SELECT key, tokens, encoding FROM sent JOIN session ON session.number = sent.session"
-    " WHERE session = ? ORDER BY sent.number",
-    "decision": "SELECT turn, entry_id, stage, reason, saves, costs FROM decision WHERE session = ?"
-    " ORDER BY number",
+    "sent": "SELECT encoding, first, sent FROM call WHERE session = ? AND encoding != '' ORDER BY number",
+    "decisions": "SELECT decisions FROM call WHERE session = ? ORDER BY number",
 }
 """The rows of a session."""
-STARTING = ("session", "entry", "measure", "candidate", "sent")
+STARTING = ("session", "entry", "measures", "candidate", "sent")
 """What a run reads when it begins, and when another process has changed the session."""
 CHANGED = (
     "UPDATE session SET changes = changes + 1, active_at = ?, model = coalesce(?, model) WHERE number = ?"
-    " RETURNING changes, encoding"
+    " RETURNING changes"
 )
 """The first statement of each change: others of the session wait for it."""
 EVER = 1 << 62
@@ -230,8 +207,8 @@ class Ledger:
         """Rows that were read with others, until they are asked for."""
         with bounded(busy_seconds):
             self._db = state.database()
-        self._archived = -1
-        """The change up to which the journal has the raw conversation."""
+        self._weighed: set[str] = set()
+        """The entries that may have next texts in the database."""
         self._left_seconds: float | None = None
         self.busy_seconds = busy_seconds
         try:
@@ -313,6 +290,7 @@ class Ledger:
         *found, calls = self._together(*queries, (TWO_CALLS, (self._number, EVER)))
         self._fetched = dict(zip(STARTING, found, strict=True))
         self._calls = [ModelCall(*row) for row in calls]
+        self._weighed = {row[0] for row in self._fetched["candidate"]}
         self._row = self._expected(found[0])
         return int(self._row[1])
 
@@ -347,7 +325,11 @@ class Ledger:
 
     def measures(self) -> list[Measure]:
         """Return the measures of the session's long texts."""
-        return [Measure(*row) for row in self._stored("measure")]
+        return [
+            Measure(bytes.fromhex(digest), encoding, count, kind)
+            for encoding, measures in self._stored("measures")
+            for digest, count, kind in _listed(measures)
+        ]
 
     def candidates(self) -> list[NextText]:
         """Return the next texts of entries that were weighed and not committed."""
@@ -365,17 +347,24 @@ class Ledger:
         return []
 
     def decisions(self) -> list[tuple[int, Decision]]:
-        """Return every decision with its turn, in the order of commitment."""
-        return [
-            (turn, Decision(entry_id, Stage(stage), reason.decode(), saves, costs))
-            for turn, entry_id, stage, reason, saves, costs in self._stored("decision")
-        ]
+        """Return every decision with its turn, in the order of commitment.
+
+        A stage is committed once: of two processes in one session, the first has decided it.
+        """
+        found: dict[tuple[str, str], tuple[int, Decision]] = {}
+        for (decisions,) in self._stored("decisions"):
+            for turn, entry_id, stage, *others in _listed(decisions):
+                decision = Decision(entry_id, Stage(stage), *others)
+                found.setdefault((entry_id, stage), (turn, decision))
+        return [*found.values()]
 
     def sent(self, encoding: str) -> SentMessages:
         """Return the messages of the request that was sent last; their tokens by this encoding."""
-        rows = self._stored("sent")
-        weights = [n * (by == encoding) for _, n, by in rows]
-        return SentMessages(0, [key for key, _, _ in rows], weights, encoding)
+        sent: list[tuple[str, int]] = []
+        for counted_by, first, messages in self._stored("sent"):
+            known = counted_by == encoding
+            sent[first:] = [(key, known * count) for key, count in _listed(messages)]
+        return SentMessages(0, [key for key, _ in sent], [count for _, count in sent], encoding)
 
     def agent(self, named: str = "") -> str:
         """Return the agent of the session, which is the first that is named.
@@ -407,7 +396,7 @@ class Ledger:
 
     def is_archived(self) -> bool:
         """Return whether the raw conversation of the session is stored."""
-        query = "SELECT 1 FROM conversation WHERE session = ? LIMIT 1"
+        query = "SELECT 1 FROM call WHERE session = ? AND lines IS NOT NULL LIMIT 1"
         return bool(self._together((query, (self._number,)))[0])
 
     def context_load(self) -> str | None:
@@ -441,35 +430,35 @@ class Ledger:
         """Write all that a turn brought, in one transaction.
 
         The messages of the call before its first new one are in the ledger already, and those after
-        are removed. So are calls of later turns, which belong to a list that its owner has cut since.
+        are of it no more. Nor do calls of later turns count, which belong to a list that its owner has cut since.
 
         Raises:
             StoreError: the state is locked, full, damaged or gone; then nothing was written.
         """
-        number, call = self._number, turn.call
-        fields = functools.partial(call_fields, call, turn.decisions, turn.records)
-        with self._change(turn.raw, fields, model=turn.model) as encoding:
-            db = self._db
+        fields = functools.partial(call_fields, turn.call, turn.decisions, turn.records)
+        with self._change(turn.raw, fields, model=turn.model) as (change, lines):
             self._save(turn.records)
-            named = {"session": number, "turn": call.turn}
-            db.run_many(
-                DECIDE,
-                [
-                    named | asdict(each) | {"reason": each.reason.encode()}
-                    for each in turn.decisions
-                ],
-            )
-            db.run_many(MEASURE, [(number, *row) for row in turn.measures])
-            if turn.records:
-                gone = json.dumps([*(each.entry.id for each in turn.records), *turn.replaced])
-                query = "DELETE FROM candidate WHERE session = ? AND id IN (SELECT value FROM json_each(?))"
-                db.run(query, (number, gone))
-            db.run_many(CANDIDATE, [(number, *candidate_row(text)) for text in turn.candidates])
-            self._write_sent(turn.sent, encoding)
-            self._write_call(call)
+            self._write_candidates(turn)
+            self._write_call(change, turn, lines)
 
-    def _write_call(self, call: ModelCall) -> None:
-        """Write the call of a turn; a second one finds in the cache what the first one paid for."""
+    def _write_candidates(self, turn: TurnRows) -> None:
+        """Write the next texts of entries, and remove those that are not needed any more."""
+        gone = self._weighed.intersection(
+            [*(each.entry.id for each in turn.records), *turn.replaced]
+        )
+        if gone:
+            query = (
+                "DELETE FROM candidate WHERE session = ? AND id IN (SELECT value FROM json_each(?))"
+            )
+            self._db.run(query, (self._number, json.dumps([*gone])))
+        self._db.insert(
+            CANDIDATE, [(self._number, *candidate_row(each)) for each in turn.candidates]
+        )
+        self._weighed.update(each.entry_id for each in turn.candidates)
+
+    def _write_call(self, change: int, turn: TurnRows, lines: bytes | None = None) -> None:
+        """Write the row of a turn; its second call finds in the cache what the first one paid for."""
+        call, sent = turn.call, turn.sent
         before = [each for each in self._calls if each.turn <= call.turn]
         if len(before) < len(self._calls):
             [rows] = self._db.together((TWO_CALLS, (self._number, call.turn + 1)))
@@ -483,21 +472,16 @@ class Ledger:
                 edit_cost=max(call.edit_cost, first.edit_cost),
             )
         if before != self._calls:
-            later = "DELETE FROM call WHERE session = ? AND turn >= ?"
+            later = "UPDATE call SET turn = NULL WHERE session = ? AND turn >= ?"
             self._db.run(later, (self._number, call.turn))
-        self._db.run(WRITE_CALL, (self._number, *astuple(call)))
+        brought = (
+            [*zip(sent.keys, sent.tokens, strict=True)],
+            [(each.digest.hex(), each.tokens, each.kind) for each in turn.measures],
+            [(call.turn, *astuple(each)) for each in turn.decisions],
+        )
+        row = (*astuple(call), sent.encoding, sent.first, *map(json.dumps, brought), lines)
+        self._db.run(WRITE_CALL, (self._number, change, *row))
         self._calls = [call, *before][:2]
-
-    def _write_sent(self, sent: SentMessages, before: str) -> None:
-        """Write the messages of a call; `before` is the vocabulary that counted the earlier ones."""
-        (first, keys, weights, encoding), db, number = sent, self._db, self._number
-        if encoding != before:
-            db.run("UPDATE session SET encoding = ? WHERE number = ?", (encoding, number))
-            db.run("UPDATE sent SET tokens = 0 WHERE session = ?", (number,))
-        if self._calls and first < self._calls[0].messages:
-            db.run("DELETE FROM sent WHERE session = ? AND number >= ?", (number, first))
-        if keys:
-            db.run(SENT, (number, first, json.dumps(list(zip(keys, weights, strict=True)))))
 
     def save(self, *records: Record, raw: RawList | None = None) -> None:
         """Write entries again, after an access; `raw` is the list as it ended, for the journal.
@@ -505,24 +489,20 @@ class Ledger:
         A state waits for the disk: no list has it, from which a call could write it again.
         """
         is_state = any(record.entry.type == "state" for record in records)
-        with self._change(raw, dict, is_synced=is_state):
+        with self._change(raw, dict, is_synced=is_state) as (change, lines):
             self._save(records)
+            if lines is not None:
+                query = "INSERT INTO call (session, number, lines) VALUES (?, ?, ?)"
+                self._db.run(query, (self._number, change, lines))
 
     def _save(self, records: Iterable[Record]) -> None:
-        self._db.run_many(
-            SAVE, [{"session": self._number, **columns_of(record)} for record in records]
-        )
+        rows = {record.entry.id: (self._number, *columns_of(record)) for record in records}
+        self._db.insert(SAVE, [*rows.values()])
 
     def go_on_from(self, turn: int) -> None:
         """Let the sums of all calls stand before a turn: the list has fewer turns than were paid for."""
-        with self._change(None, dict):
-            last = replace(self._calls[0], turn=turn - 1)
-            self._db.run(
-                "DELETE FROM call WHERE session = ? AND turn >= ?", (self._number, turn - 1)
-            )
-            self._db.run(WRITE_CALL, (self._number, *astuple(last)))
-            [rows] = self._db.together((TWO_CALLS, (self._number, EVER)))
-            self._calls = [ModelCall(*row) for row in rows]
+        with self._change(None, dict) as (change, _):
+            self._write_call(change, TurnRows(replace(self._calls[0], turn=turn - 1)))
 
     def settle_context_load(self, text: str, tokens: int, records: Iterable[Record]) -> str:
         """Settle the text in front of the first message, with its entries; the first one holds."""
@@ -574,41 +554,42 @@ class Ledger:
         *,
         model: str | None = None,
         is_synced: bool = False,
-    ) -> Iterator[str]:
+    ) -> Iterator[tuple[int, bytes | None]]:
         """Write a change of the session, which other processes take up; on a server in two round trips.
 
-        The first locks the session, and yields the vocabulary that counted `sent`. Calls and lines are
-        read again only where another process has written.
+        The first locks the session, and yields the number of the change, and the lines of the list as they
+        are stored. Calls and lines are read again only where another process has written.
         """
         number, journal = self._number, self._journal if raw else None
         payloads, self._waiting = self._waiting, []
         calls, queries = self._calls, [(LINES, (number, journal.last))] if journal else []
+        lines = None
         try:
             with self._timed(), self._db.transaction(is_synced=is_synced):
-                ahead = [] if self._archived == self._seen_changes else queries
+                is_known = journal is None or journal.last == self._seen_changes
+                ahead = [] if is_known else queries
                 found, *others = self._db.together((CHANGED, (time.time(), model, number)), *ahead)
-                changes, encoding = self._expected(found)
-                if changes != self._seen_changes + 1:
-                    last, *others = self._db.together((TWO_CALLS, (number, EVER)), *queries)
+                [change] = self._expected(found)
+                if change != self._seen_changes + 1:
+                    weighed = "SELECT id FROM candidate WHERE session = ?", (number,)
+                    last, ids, *others = self._db.together(
+                        (TWO_CALLS, (number, EVER)), weighed, *queries
+                    )
                     self._calls = [ModelCall(*row) for row in last]
-                yield encoding
+                    self._weighed = {id_ for (id_,) in ids}
                 if payloads and self._payloads is not None:
                     self._payloads.write(self._db, payloads)
                 if journal and raw:
-                    rows = [row for found in others for row in found]
-                    lines = journal.lines(rows, raw, fields())
-                    packed = lines if self._db.is_local else packing.packed(lines, LEVEL)
-                    query = "INSERT INTO conversation (session, number, lines) VALUES (?, ?, ?)"
-                    self._db.run(query, (number, journal.last + 1, packed))
+                    lines = journal.lines([row for rows in others for row in rows], raw, fields())
+                    lines = lines if self._db.is_local else packing.packed(lines, LEVEL)
+                yield change, lines
         except BaseException:
-            self._calls, self._archived = calls, -1
+            self._calls = calls
             if self._journal:
                 self._journal.forget()
             raise
-        if journal:
-            journal.last += 1
-        if journal or self._archived == changes - 1:
-            self._archived = changes
+        if self._journal and (journal or self._journal.last == change - 1):
+            self._journal.last = change
         self._fetched.clear()
         self._changes += 1
         self._seen_changes += 1
@@ -665,25 +646,25 @@ def expect_closed(db: Database, session: str) -> None:
         raise StoreError(f"session {session!r} is open in a process: close it first")
 
 
-def columns_of(record: Record) -> dict[str, str | int | bytes]:
+def columns_of(record: Record) -> tuple[str | int | bytes, ...]:
     """Return the columns of an entry, as `SAVE` takes them."""
     near = record.entry.id + record.tool
     # pydantic's own JSON writes no lone surrogates
     entry = packed_text(json.dumps(record.entry.fields()), near + record.content)
-    return {
-        "id": record.entry.id,
-        "origin": str(record.origin).encode(),
-        "content": record.content,
-        "form": record.form,
-        "kind": record.kind,
-        "tool": record.tool.encode(),
-        "arguments": record.arguments.encode(),
-        "tokens": record.tokens,
-        "stage": str(record.stage),
-        "shown": packed_text(record.shown, near),
-        "entry": entry,
-        "is_pinned": int(is_pinned(record.entry)),
-    }
+    return (
+        record.entry.id,
+        str(record.origin).encode(),
+        record.content,
+        record.form,
+        record.kind,
+        record.tool.encode(),
+        record.arguments.encode(),
+        record.tokens,
+        str(record.stage),
+        packed_text(record.shown, near),
+        entry,
+        int(is_pinned(record.entry)),
+    )
 
 
 def record_of(row: tuple[Any, ...]) -> Record:
@@ -710,6 +691,12 @@ def record_of(row: tuple[Any, ...]) -> Record:
         )
     except ValueError as failure:
         raise StoreError(f"entry {entry_id} is damaged: {failure}") from failure
+
+
+def _listed(text: str) -> list[Any]:
+    """Return a JSON list that a call brought; nothing where it is damaged."""
+    found = json_text.read(text, [])
+    return found if isinstance(found, list) else []
 
 
 def candidate_row(text: NextText) -> tuple[str, bytes, str, bytes, bytes]:

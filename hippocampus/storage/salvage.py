@@ -44,9 +44,10 @@ MENDED = """
 """
 """A session of which only entries are left gets a name; a memory that a lost one had superseded stays in the past."""
 LOST = """
-    SELECT name, count(DISTINCT entry_id) FROM decision JOIN session ON session.number = decision.session
-    WHERE NOT EXISTS (
-        SELECT 1 FROM entry WHERE entry.session = decision.session AND entry.id = decision.entry_id
+    SELECT name, count(DISTINCT json_extract(value, '$[1]'))
+    FROM call JOIN session ON session.number = call.session JOIN json_each(decisions)
+    WHERE json_valid(decisions) AND NOT EXISTS (
+        SELECT 1 FROM entry WHERE entry.session = call.session AND entry.id = json_extract(value, '$[1]')
     )
     GROUP BY name ORDER BY name
 """

@@ -9,7 +9,7 @@ from __future__ import annotations
 from hippocampus.storage.migrations import Schema
 
 TABLES = """
--- Texts that a host or a model wrote are bytes: text holds no NUL on a server. active_at: the last change. consolidated: how many of the changes are. encoding: which counted `sent`.
+-- Texts that a host or a model wrote are bytes: text holds no NUL on a server. active_at: the last change. consolidated: how many of the changes are.
 -- context_load: the text in front of the first message, NULL until it is settled. mark: opens the ids of entries.
 -- model: whose prices the last call was weighed at, empty for none. claimed_until: until when a worker has it for its consolidation, in seconds since 1970.
 CREATE TABLE session (
@@ -20,7 +20,6 @@ CREATE TABLE session (
     mark TEXT NOT NULL DEFAULT '',
     changes INTEGER NOT NULL DEFAULT 0,
     consolidated INTEGER NOT NULL DEFAULT 0,
-    encoding TEXT NOT NULL DEFAULT '',
     model TEXT NOT NULL DEFAULT '',
     context_load BLOB,
     context_load_tokens INTEGER NOT NULL DEFAULT 0,
@@ -61,55 +60,32 @@ CREATE TABLE candidate (
     note BLOB NOT NULL,
     UNIQUE (session, id)
 ) STRICT;
--- The raw conversation, appended by each turn. lines: JSON lines (`archive.records`), packed on a server, and
--- in a file once the session has ended.
-CREATE TABLE conversation (
-    session INTEGER NOT NULL REFERENCES session(number) ON DELETE CASCADE,
-    number INTEGER NOT NULL,
-    lines BLOB NOT NULL,
-    PRIMARY KEY (session, number)
-) STRICT;
-CREATE TABLE decision (
-    number INTEGER PRIMARY KEY,
-    session INTEGER NOT NULL REFERENCES session(number) ON DELETE CASCADE,
-    entry_id TEXT NOT NULL,
-    turn INTEGER NOT NULL,
-    stage TEXT NOT NULL,
-    reason BLOB NOT NULL,
-    saves INTEGER NOT NULL,
-    costs REAL NOT NULL
-) STRICT;
-CREATE INDEX decision_of_entry ON decision (session, entry_id, stage);
--- The last request of each turn, and the account up to it. marks: where our cache marks stand.
+-- What each request brought, with the account up to it, and a list that ended without a further request.
+-- number: of the change of its session. turn: NULL without a request, and once a later row has its turn or an
+-- earlier one. marks: where our cache marks stand. encoding: which counted the tokens, empty where nothing was
+-- sent. sent, measures, decisions are JSON lists: messages from `first` on, each as a hash of its words and its
+-- tokens (0 is not known), digests of long texts (BLAKE2b, 16 bytes) with tokens and kind (empty where no turn
+-- asked for it), and changes of the view with turn, entry, stage, reason, savings and costs. lines: JSON lines
+-- of the raw conversation (`archive_lines`), packed on a server, and in a file once the session has ended.
 CREATE TABLE call (
     session INTEGER NOT NULL REFERENCES session(number) ON DELETE CASCADE,
-    turn INTEGER NOT NULL,
-    messages INTEGER NOT NULL,
-    raw_tokens INTEGER NOT NULL,
-    sent_tokens INTEGER NOT NULL,
-    raw_cost REAL NOT NULL,
-    sent_cost REAL NOT NULL,
-    edit_cost REAL NOT NULL,
-    marks TEXT NOT NULL,
-    PRIMARY KEY (session, turn)
-) STRICT;
--- The messages of the last request. key: a hash of the words. tokens: 0 is not known.
-CREATE TABLE sent (
-    session INTEGER NOT NULL REFERENCES session(number) ON DELETE CASCADE,
     number INTEGER NOT NULL,
-    key TEXT NOT NULL,
-    tokens INTEGER NOT NULL,
+    turn INTEGER,
+    messages INTEGER NOT NULL DEFAULT 0,
+    raw_tokens INTEGER NOT NULL DEFAULT 0,
+    sent_tokens INTEGER NOT NULL DEFAULT 0,
+    raw_cost REAL NOT NULL DEFAULT 0,
+    sent_cost REAL NOT NULL DEFAULT 0,
+    edit_cost REAL NOT NULL DEFAULT 0,
+    marks TEXT NOT NULL DEFAULT '',
+    encoding TEXT NOT NULL DEFAULT '',
+    first INTEGER NOT NULL DEFAULT 0,
+    sent TEXT NOT NULL DEFAULT '[]',
+    measures TEXT NOT NULL DEFAULT '[]',
+    decisions TEXT NOT NULL DEFAULT '[]',
+    lines BLOB,
     PRIMARY KEY (session, number)
-) STRICT, WITHOUT ROWID;
--- digest: of a long text (BLAKE2b, 16 bytes). kind: empty where no turn asked for it.
-CREATE TABLE measure (
-    session INTEGER NOT NULL REFERENCES session(number) ON DELETE CASCADE,
-    digest BLOB NOT NULL,
-    encoding TEXT NOT NULL,
-    tokens INTEGER NOT NULL,
-    kind TEXT NOT NULL,
-    PRIMARY KEY (session, digest)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 -- What consolidations have read, by key. shown: what files show of it, as JSON, empty for nothing, NULL once
 -- they do.
 CREATE TABLE consolidated (

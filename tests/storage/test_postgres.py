@@ -237,8 +237,7 @@ def test_two_workers_that_commit_at_once_wait_for_each_other(postgres: Server, t
 
 
 TABLES = [
-    "session", "entry", "candidate", "conversation", "decision", "call", "sent",
-    "measure", "content", "tombstone",
+    "session", "entry", "candidate", "call", "content", "tombstone",
 ]  # fmt: skip
 
 
@@ -285,7 +284,7 @@ def test_sql_without_a_tenant_finds_no_row_and_writes_none(
     with opened(postgres.address, tenant) as memory:
         with memory.session("s") as session:
             session(reading(3))
-        assert (table in {"tombstone", "candidate", "measure"}) or postgres.execute(
+        assert (table in {"tombstone", "candidate"}) or postgres.execute(
             f"SELECT 1 FROM hippocampus.{table}"
         )
         with psycopg.connect(postgres.address, autocommit=True) as db:

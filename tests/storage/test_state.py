@@ -66,15 +66,9 @@ def test_what_is_committed_is_read_back(session: Ledger) -> None:
 
 def test_a_commitment_that_fails_leaves_nothing(session: Ledger) -> None:
     session.commit(TurnRows(ModelCall(1, 1, 1, 1), records=[record("a", "here")]))
-    unnamed = decision(None)  # type: ignore[arg-type]
+    unnumbered = ModelCall(2, None, 2, 2)  # type: ignore[arg-type]
     with pytest.raises(StoreError, match=r"(?i)not.null"):
-        session.commit(
-            TurnRows(
-                ModelCall(2, 2, 2, 2),
-                decisions=[decision("b"), unnamed],
-                records=[record("b")],
-            )
-        )
+        session.commit(TurnRows(unnumbered, decisions=[decision("b")], records=[record("b")]))
     assert session.records() == [record("a", "here")]
     assert session.decisions() == []
     assert session.last_call() == ModelCall(1, 1, 1, 1)
