@@ -12,7 +12,9 @@ import gzip
 import hashlib
 import io
 import itertools
+import os
 import re
+import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from importlib import resources
@@ -61,6 +63,12 @@ _KNOWN: defaultdict[str, dict[bytes, int]] = defaultdict(dict)
 """By encoding and the digest of a long text, its tokens."""
 _FEW: Counter[str] = Counter()
 """By encoding, the characters that were counted without tables."""
+_LOADING = threading.RLock()
+"""Held by the thread that loads a vocabulary, for half a second of CPU: the others wait, and load none."""
+if hasattr(os, "register_at_fork"):  # a child has none of the threads that hold it
+    os.register_at_fork(
+        before=_LOADING.acquire, after_in_parent=_LOADING.release, after_in_child=_LOADING.release
+    )
 
 
 def count(text: str, encoding: str = DEFAULT_ENCODING) -> int:
@@ -91,7 +99,9 @@ def _counted(text: str, encoding: str) -> int:
             return sum(map(_count_piece, pieces, itertools.repeat(encoding)))
     _FEW[encoding] = FEW_CHARACTERS
     copy = text if text.isascii() else text[:1] + text[1:]
-    return len(_vocabulary(encoding).encode_ordinary(copy))
+    with _LOADING:
+        vocabulary = _vocabulary(encoding)
+    return len(vocabulary.encode_ordinary(copy))
 
 
 _count_short = functools.lru_cache(maxsize=1 << 14)(_counted)
@@ -104,7 +114,9 @@ def _splitter(encoding: str) -> regex.Pattern[str]:
 
 @functools.lru_cache(maxsize=4_096)
 def _count_piece(piece: str, encoding: str) -> int:
-    ranks, word = _ranks(encoding), piece.encode()
+    with _LOADING:
+        ranks = _ranks(encoding)
+    word = piece.encode()
     return 1 if word in ranks else len(byte_pair_encode(word, ranks))
 
 

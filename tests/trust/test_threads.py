@@ -29,5 +29,13 @@ def in_threads(work, count=8):
     assert failures == []
 
 
+def test_threads_that_start_together_load_a_vocabulary_once():
+    tokens._vocabulary.cache_clear()
+    text = "one two three " * 9_000
+    in_threads(lambda: tokens.count(text + str(threading.get_ident())))
+    assert tokens._vocabulary.cache_info().currsize == 1
+    assert tokens._vocabulary.cache_info().misses == 1
+
+
 def test_a_vocabulary_is_loaded_in_every_thread():
     in_threads(lambda: tokens._vocabulary.__wrapped__("cl100k_base").encode("tea"))
