@@ -196,12 +196,14 @@ class DiskStore:
             with self._transaction(cache):
                 if is_sealed and not self._marker.exists():
                     files.replace_file(self._marker, encryption.marker())
-                before = cache.get(key) or b""
+                if cache.add(key, packed, expire=NEVER_SECONDS):
+                    return key
+                before = cache.get(key)
                 # An encrypted payload stays encrypted where it is put again without the key.
                 was_sealed = encryption.is_sealed(_without_parts(before)[1])
                 if before == packed or (was_sealed and not is_sealed):
                     cache.touch(key, expire=NEVER_SECONDS)
-                else:  # not there, or damaged since
+                else:  # damaged since
                     cache.set(key, packed, expire=NEVER_SECONDS)
         return key
 
@@ -254,11 +256,12 @@ class DiskStore:
         One that repeats others itself is none of them, and one that is stored whole stays so: no
         chain of them has to be read.
         """
-        if not (self._cache.get(own) or WITH_PARTS).startswith(WITH_PARTS):
+        keys = dict.fromkeys(keys)
+        if not keys or not (self._cache.get(own) or WITH_PARTS).startswith(WITH_PARTS):
             return b"", b""
         found: dict[str, bytes] = {}
         size = 0
-        for key in dict.fromkeys(keys):
+        for key in keys:
             with contextlib.suppress(StoreError, packing.DamagedError):
                 text = self._part(key)
                 size += len(text)

@@ -152,19 +152,19 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
             of this thread.
     """
     until = time.monotonic() + left(BUSY_SECONDS)
-    with in_turn(db.path if isinstance(db, FileConnection) else None, until):
-        db.execute("PRAGMA busy_timeout = 0")
-        try:
+    db.execute("PRAGMA busy_timeout = 0")  # a transaction that has begun meets no lock
+    try:
+        with in_turn(db.path if isinstance(db, FileConnection) else None, until):
             _repeated(db, "BEGIN IMMEDIATE", until - time.monotonic(), pause_by_chance)
-        finally:
-            db.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1_000)}")
-        try:
-            yield
-            db.execute("COMMIT")
-        except BaseException:
-            if db.in_transaction:  # SQLite ends it itself where the disk is full
-                db.execute("ROLLBACK")
-            raise
+            try:
+                yield
+                db.execute("COMMIT")
+            except BaseException:
+                if db.in_transaction:  # SQLite ends it itself where the disk is full
+                    db.execute("ROLLBACK")
+                raise
+    finally:
+        db.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1_000)}")
 
 
 @contextlib.contextmanager
