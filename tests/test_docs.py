@@ -391,10 +391,10 @@ def test_every_public_method_has_a_docstring(owner: str) -> None:
 QUICKSTART = TEXTS[ROOT / "docs/quickstart.md"]
 
 
-def test_the_six_methods_that_return_text_are_in_one_table() -> None:
+def test_the_five_methods_that_return_text_are_in_one_table() -> None:
     table = QUICKSTART.partition("## Which method to call")[2]
     rows = re.findall(r"^\| `session\.(?:entries\.)?(\w+)\(", table, re.MULTILINE)
-    assert sorted(rows) == ["answer", "cached", "content", "handle", "recall", "text"]
+    assert sorted(rows) == ["answer", "content", "handle", "recall", "text"]
 
 
 def test_every_field_of_the_status_is_documented(tmp_path: Path) -> None:

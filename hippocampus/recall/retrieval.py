@@ -235,21 +235,6 @@ class Retrieval:
         wanted = Request() if found.outcome == "partial" else request
         return slice_of(found.content, record, wanted, max_tokens)
 
-    def is_current(self, record: Record) -> bool | None:
-        """Return whether the file that is an entry's source still has it; None without a source.
-
-        Sources of other kinds are not asked, and count as changed.
-        """
-        plan = self._plan(record)
-        if self._newer(record) is not None:
-            return False
-        if plan is None or not plan.asked:
-            return None
-        if plan.asked[0] != "file":
-            return False
-        found = self._fetched(record, plan.model_copy(update={"order": ("file",), "fallbacks": ()}))
-        return found.outcome == "full" and not found.changed
-
     def _newer(self, record: Record) -> Record | None:
         """Return the entry of the source's last known content, where that differs from this one."""
         since, seen = replaced(self._refetching.records()), {record.entry.id}

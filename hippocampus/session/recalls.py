@@ -1,4 +1,4 @@
-"""The recalls of a session: slices and searches of stored payloads, and results of earlier calls.
+"""The recalls of a session: slices and searches of stored payloads.
 
 What may come back is decided in `recall`; here it is read under the session's lock, and noted as an access.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from hippocampus.formats import json_text, reader
 from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.recall import calls, retrieval
 from hippocampus.recall.lines import MIN_TOKENS
-from hippocampus.session import digest, tool_cache
+from hippocampus.session import digest
 from hippocampus.session.redactor import redacted_text
 from hippocampus.session.resources import Resources
 from hippocampus.session.run import SessionRun
@@ -168,24 +168,6 @@ class SessionRecalls:
             return retrieval.images_in(self.retrieval.original(record)) if has_blocks else ()
         except (RecallError, StoreError):
             return ()
-
-    def cached(self, call: Mapping[str, Any]) -> Any:
-        """Return the stored result of a call, as `Session.cached` does."""
-        wanted = tool_cache.asked(call)
-        with self._run.lock:
-            record = tool_cache.newest(self._run.state.records.values(), wanted)
-            said = list(self._run.state.history.raw)
-        if record is None or tool_cache.is_overtaken(record, said, wanted):
-            return None
-        current = self.retrieval.is_current(record)
-        if current is False or (current is None and tool_cache.has_changed_before(said, wanted)):
-            return None
-        try:
-            found = self.content(record.entry.id)
-        except RecallError:
-            return None
-        self._accessed([record])
-        return found
 
     def _accessed(self, records: Sequence[Record]) -> None:
         """Bring the strength of entries back, which a recall has returned."""

@@ -385,21 +385,6 @@ class Session:
             self._memory_calls,
         )
 
-    def cached(self, call: Mapping[str, Any]) -> Any:
-        """Return the stored result of a call that was made before, or nothing where it may differ.
-
-        The call is a tool call of any format, or a mapping of `name` and `arguments`;
-        the result is as the message list held it. Nothing comes back for a result that was not stored, has
-        failed, had another result since, or names a file that a call has written since. A file that
-        the policy declares as the source is read and compared; other sources are not asked, and
-        nothing comes back. For a call without a declared source the caller answers: ask only for
-        those whose result no other call changes.
-
-        Raises:
-            ValueError: the call names no tool.
-        """
-        return self._recalls.cached(call)
-
     # What the host declares
 
     def state(self, text: str) -> str:
