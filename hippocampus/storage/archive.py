@@ -99,25 +99,23 @@ def call_fields(
 
 
 def pack(db: Database, session: int, min_bytes: int) -> None:
-    """Pack the rows of a session that are not packed yet into the last of them.
+    """Pack the lines of a session that are not packed yet into the last of their rows.
 
     Turns go on meanwhile: they are packed before the lock is taken, and stay where another process
-    has packed them first.
+    has packed the last of them first.
     """
     found = [row for row in db.rows(LINES, (session, 0)) if not packing.is_packed(row[1])]
     if not found or sum(len(lines) for _, lines in found) < min_bytes:
         return
-    last = found[-1][0]
+    last, lines = found[-1]
     packed = packing.packed(b"".join(lines for _, lines in found), LEVEL)
     packing.unpacked(packed)  # what cannot be read back stays as it is
+    others = json.dumps([number for number, _ in found[:-1]])
     with db.transaction():
-        stored = [row for row in db.rows(LINES, (session, 0)) if row[0] <= last]
-        if [row for row in stored if not packing.is_packed(row[1])] == found:
-            others = json.dumps([number for number, _ in found[:-1]])
-            gone = "number IN (SELECT value FROM json_each(?))"
-            db.run(f"UPDATE call SET lines = NULL WHERE session = ? AND {gone}", (session, others))
-            query = "UPDATE call SET lines = ? WHERE session = ? AND number = ?"
-            db.run(query, (packed, session, last))
+        query = "UPDATE call SET lines = ? WHERE session = ? AND number = ? AND lines = ? RETURNING number"
+        if db.rows(query, (packed, session, last, lines)):
+            given = "number IN (SELECT value FROM json_each(?))"
+            db.run(f"UPDATE call SET lines = NULL WHERE session = ? AND {given}", (session, others))
     db.shrink()
 
 

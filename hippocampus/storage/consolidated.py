@@ -25,8 +25,8 @@ def add(db: Database, session: str, read: Iterable[tuple[str, str | None]]) -> N
     Raises:
         StoreError: one is marked already, or the session is gone.
     """
-    query = f"INSERT INTO consolidated (session, key, shown) VALUES ({SESSION}, ?, ?)"
-    db.run_many(query, [(storable(session), key, shown) for key, shown in read])
+    query = f"INSERT INTO consolidated (session, key, shown) VALUES {{({SESSION}, ?, ?)}}"
+    db.insert(query, [(storable(session), key, shown) for key, shown in read])
 
 
 def unpublished(db: Database, session: str) -> list[str]:

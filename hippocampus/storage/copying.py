@@ -138,4 +138,4 @@ def _write(db: Database, name: str, rows: Rows, before: Rows) -> None:
             places = ", ".join("?" * len(columns.split(",")))
             if table != "session":
                 columns, places = f"{columns}, session", f"{places}, {OF_NAME}"  # noqa: PLW2901
-            db.run_many(f"INSERT INTO {table} ({columns}) VALUES ({places})", given[table])
+            db.insert(f"INSERT INTO {table} ({columns}) VALUES {{({places})}}", given[table])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import abc
 import contextlib
 import os
+import re
 import sqlite3
 import threading
 import time
@@ -74,22 +75,19 @@ class Database(abc.ABC):
         """Run statements in one transaction and one round trip, and return the rows of each."""
 
     @abc.abstractmethod
-    def run_many(self, sql: str, values: Sequence[Values]) -> None:
-        """Run one change for each of some values; in a transaction, nothing waits for it."""
+    def run(self, sql: str, values: Values = ()) -> None:
+        """Run one change; in a transaction, nothing waits for it."""
 
     def lock(self, name: str) -> None:  # noqa: B027 - a transaction has a file for itself
         """Let no other transaction that locks the same name go on before the open one ends."""
 
-    def run(self, sql: str, values: Values = ()) -> None:
-        """Run one change."""
-        self.run_many(sql, [values])
-
     def insert(self, sql: str, rows: Sequence[Row]) -> None:
-        """Run one change with some rows, no two of one key, in the place of `{rows}`."""
+        """Run one change for some rows, no two of one key; what is in braces is written once a row."""
+        head, row, tail = re.split("[{}]", sql)
         for start in range(0, len(rows), MAX_ROWS):
             some = rows[start : start + MAX_ROWS]
-            places = ", ".join([f"({', '.join('?' * len(some[0]))})"] * len(some))
-            self.run(sql.format(rows=places), [value for row in some for value in row])
+            values = [value for given in some for value in given]
+            self.run(f"{head}{', '.join([row] * len(some))}{tail}", values)
 
     def rows(self, sql: str, values: Values = ()) -> list[Row]:
         """Run one statement and return its rows."""
@@ -249,11 +247,10 @@ class SqliteDatabase(Database):
         with self._guarded():
             return self.connection.execute(sql, values).fetchall()
 
-    def run_many(self, sql: str, values: Sequence[Values]) -> None:
-        """Run one change for each of some values."""
+    def run(self, sql: str, values: Values = ()) -> None:
+        """Run one change."""
         with self._guarded():
-            for given in values:
-                self.connection.execute(sql, given)
+            self.connection.execute(sql, values)
 
     @contextlib.contextmanager
     def _guarded(self) -> Iterator[None]:

@@ -265,8 +265,9 @@ def collect_words(
     with db.transaction():
         active = _active(db)
         gone = [each for each in removals if active.get(each.session, 0.0) <= started]
-        db.run_many(UNARCHIVE, [(each.session,) for each in gone])
-        db.run_many(UNKNOW, [(each.session, started) for each in gone])
+        for each in gone:
+            db.run(UNARCHIVE, (each.session,))
+            db.run(UNKNOW, (each.session, started))
     db.shrink()
     search_index.forget(state.index, [each.session for each in gone])
     return gone

@@ -38,7 +38,7 @@ BEGIN = """
 SAVE = """
     INSERT INTO entry AS known (session, id, origin, content, form, kind, tool, arguments, tokens, stage,
         shown, entry, is_pinned)
-    SELECT * FROM (VALUES {rows}) AS new
+    SELECT * FROM (VALUES {(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)}) AS new
     WHERE NOT EXISTS (SELECT 1 FROM entry WHERE +session = column1 AND origin = column3 AND id != column2)
     ON CONFLICT (id, session) DO UPDATE SET stage = excluded.stage, entry = excluded.entry,
         is_pinned = excluded.is_pinned,
@@ -54,7 +54,7 @@ No stage goes back, and the text of a stage is frozen: a process that has not re
 another overwrites none of them. The session is locked, so that no other writes its origin meanwhile.
 """
 CANDIDATE = """
-    INSERT INTO candidate (session, id, entry, stage, shown, note) VALUES {rows}
+    INSERT INTO candidate (session, id, entry, stage, shown, note) VALUES {(?, ?, ?, ?, ?, ?)}
     ON CONFLICT (session, id) DO UPDATE SET stage = excluded.stage, shown = excluded.shown,
         entry = excluded.entry, note = excluded.note
 """
@@ -214,10 +214,12 @@ class Ledger:
         try:
             self._payloads = state.payload_rows()
             begin = (storable(session), time.time(), mark or database.new_mark())
-            _, found = self._together((BEGIN, begin), self._own())
-            self._known, self.mark = self._expected(found)
-            if self._db.is_local:
-                with self._timed(), self._db.transaction():
+            with self._timed(), contextlib.ExitStack() as stack:
+                if self._db.is_local:
+                    stack.enter_context(self._db.transaction())
+                _, found = self._db.together((BEGIN, begin), self._own())
+                self._known, self.mark = self._expected(found)
+                if self._db.is_local:
                     self._holder = hold(self._db, self._known)
             self._changes = self._seen_changes = self._read_ahead()
         except BaseException:

@@ -85,7 +85,7 @@ def copy(source: Facts, target: Facts) -> Imported:
                 target.tables.vectors.clear()
             memories.clear(db)
         done = bring(target, bundle(found))
-        db.run_many(memories.FORGOTTEN, [(memory_id,) for memory_id in gone])
+        db.insert(memories.FORGOTTEN, [(memory_id,) for memory_id in gone])
         if (
             is_copy
             and not done.skipped

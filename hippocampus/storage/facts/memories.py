@@ -29,7 +29,7 @@ NAMES = "(SELECT value FROM json_each(?))"
 NUMBERS = "(SELECT CAST(value AS BIGINT) FROM json_each(?))"
 AMONG = f"row IN {NUMBERS}"
 CURRENT = "removed IS NULL AND known_until IS NULL AND (until IS NULL OR until > ?)"
-FORGOTTEN = "INSERT INTO forgotten (id) VALUES (?) ON CONFLICT DO NOTHING"
+FORGOTTEN = "INSERT INTO forgotten (id) VALUES {(?)} ON CONFLICT DO NOTHING"
 SHOWN_CHARACTERS = 100
 FADES = frozenset({"faded", "old"})
 """The reasons of `compact` for which a memory is weak rather than untrue."""
@@ -404,8 +404,10 @@ def also_found_by(db: Database, row: int, text: str) -> None:
 
 def delete(db: Database, gone: Mapping[int, Memory]) -> None:
     """Delete memories for good with their triples, from the text index too; their ids are known as deleted."""
+    if not gone:
+        return
     numbers = listed(gone)
-    db.run_many(FORGOTTEN, [(each.id,) for each in gone.values()])
+    db.insert(FORGOTTEN, [(each.id,) for each in gone.values()])
     db.unindex(numbers)
     db.run(f"DELETE FROM triple WHERE memory IN {NUMBERS}", (numbers,))
     db.run(f"DELETE FROM memory WHERE {AMONG}", (numbers,))

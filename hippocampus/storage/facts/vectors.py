@@ -63,7 +63,7 @@ class Vectors:
         matrix = unit(np.stack(list(vectors.values()))).astype("<f4")
         rows = [(row, vector.tobytes()) for row, vector in zip(vectors, matrix, strict=True)]
         put = "ON CONFLICT (row) DO UPDATE SET exact = excluded.exact"
-        self._db.run_many(f"INSERT INTO vector (row, exact) VALUES (?, ?) {put}", rows)
+        self._db.insert(f"INSERT INTO vector (row, exact) VALUES {{(?, ?)}} {put}", rows)
 
     def drop(self, rows: Iterable[int]) -> None:
         """Remove the vectors of rows; inside the caller's transaction."""

@@ -15,7 +15,7 @@ from hippocampus.storage.objects import MIN_BYTES, Objects
 from hippocampus.storage.postgres.database import ServerDatabase
 
 PUT = """
-    INSERT INTO content (key, put_at, packed) VALUES (?, ?, ?)
+    INSERT INTO content (key, put_at, packed) VALUES {(?, ?, ?)}
     ON CONFLICT (key) DO UPDATE SET put_at = excluded.put_at
 """
 ALL = "SELECT key, octet_length(packed), put_at FROM content ORDER BY key"
@@ -47,7 +47,7 @@ class PostgresContents:
 
     def write(self, db: Database, rows: Sequence[Row]) -> None:
         """Write rows in the open transaction, in the order of their keys: two workers wait for no ring."""
-        db.run_many(PUT, sorted(rows))
+        db.insert(PUT, sorted({row[0]: row for row in rows}.values()))
 
     def put(self, content: bytes) -> str:
         """Store a payload and return its key; again renews its `put_at`."""

@@ -89,12 +89,11 @@ class ServerDatabase(Database):
                     first = self._send(open_, queries)
             return open_.rows[first : first + len(queries)]
 
-    def run_many(self, sql: str, values: Sequence[Values]) -> None:
-        """Run one change for each of some values; in a transaction, nothing waits for it."""
-        if values:
-            with self.transaction():
-                assert self._open is not None
-                self._send(self._open, [(sql, given) for given in values])
+    def run(self, sql: str, values: Values = ()) -> None:
+        """Run one change; in a transaction, nothing waits for it."""
+        with self.transaction():
+            assert self._open is not None
+            self._send(self._open, [(sql, values)])
 
     def lock(self, name: str) -> None:
         self.run("SELECT pg_advisory_xact_lock(hashtextextended(?, 39))", (name,))
