@@ -83,7 +83,6 @@ def forget(state: StateStore, session: str, store: ContentStore, facts: Facts) -
         with db.transaction():
             upkeep.delete_rows(facts.tables, memories.of_session(db, session))
             triples.drop_unused_names(db)
-            db.merge_index()
             ledger.forget(db, session)
         db.wipe()
         if isinstance(store, DiskStore):

@@ -108,11 +108,6 @@ class Database(abc.ABC):
         put = "ON CONFLICT (key) DO UPDATE SET value = excluded.value"
         self.run(f"INSERT INTO meta (key, value) VALUES (?, ?) {put}", (key, value))
 
-    def has_facts(self) -> bool:
-        """Return whether there are facts, memories or blocks."""
-        query = "SELECT EXISTS (SELECT 1 FROM memory) OR EXISTS (SELECT 1 FROM block)"
-        return bool(self.value(query))
-
     # The text index, which each engine has itself
 
     @abc.abstractmethod
@@ -130,9 +125,6 @@ class Database(abc.ABC):
     @abc.abstractmethod
     def expression(self, match: str) -> str:
         """Return an FTS5 expression as `HAVING` and `RANKED` take it."""
-
-    def merge_index(self) -> None:  # noqa: B027 - on a server, these words are deleted rows
-        """Write the text index anew where it keeps the words of deleted rows until its parts are merged."""
 
     # Housekeeping; a server has its own vacuum, and holds no connection between statements
 
@@ -284,9 +276,6 @@ class SqliteDatabase(Database):
     def expression(self, match: str) -> str:
         return match
 
-    def merge_index(self) -> None:
-        self.run("INSERT INTO memory_text (memory_text) VALUES ('optimize')")
-
     def check(self) -> list[str]:
         self.run("INSERT INTO memory_text (memory_text, rank) VALUES ('integrity-check', 1)")
         found = [text for (text,) in self.rows("PRAGMA integrity_check")]
@@ -301,6 +290,8 @@ class SqliteDatabase(Database):
             sqlite.shrink(self.connection)
 
     def wipe(self) -> None:
+        # The text index keeps the words of deleted rows until its parts are merged.
+        self.run("INSERT INTO memory_text (memory_text) VALUES ('optimize')")
         with self._guarded():
             sqlite.wipe(self.connection)
 

@@ -58,6 +58,9 @@ CANDIDATE = """
     ON CONFLICT (session, id) DO UPDATE SET stage = excluded.stage, shown = excluded.shown,
         entry = excluded.entry, note = excluded.note
 """
+DROP_CANDIDATES = (
+    "DELETE FROM candidate WHERE session = ? AND id IN (SELECT value FROM json_each(?))"
+)
 WRITE_CALL = """
     INSERT INTO call (session, number, turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost, edit_cost,
         marks, encoding, first, sent, measures, decisions, lines)
@@ -438,24 +441,15 @@ class Ledger:
             StoreError: the state is locked, full, damaged or gone; then nothing was written.
         """
         fields = functools.partial(call_fields, turn.call, turn.decisions, turn.records)
+        entries = self._rows_of(turn.records)
+        candidates = [(self._number, *candidate_row(each)) for each in turn.candidates]
+        done = [*(each.entry.id for each in turn.records), *turn.replaced]
         with self._change(turn.raw, fields, model=turn.model) as (change, lines):
-            self._save(turn.records)
-            self._write_candidates(turn)
+            self._db.insert(SAVE, entries)
+            if gone := self._weighed.intersection(done):
+                self._db.run(DROP_CANDIDATES, (self._number, json.dumps([*gone])))
+            self._db.insert(CANDIDATE, candidates)
             self._write_call(change, turn, lines)
-
-    def _write_candidates(self, turn: TurnRows) -> None:
-        """Write the next texts of entries, and remove those that are not needed any more."""
-        gone = self._weighed.intersection(
-            [*(each.entry.id for each in turn.records), *turn.replaced]
-        )
-        if gone:
-            query = (
-                "DELETE FROM candidate WHERE session = ? AND id IN (SELECT value FROM json_each(?))"
-            )
-            self._db.run(query, (self._number, json.dumps([*gone])))
-        self._db.insert(
-            CANDIDATE, [(self._number, *candidate_row(each)) for each in turn.candidates]
-        )
         self._weighed.update(each.entry_id for each in turn.candidates)
 
     def _write_call(self, change: int, turn: TurnRows, lines: bytes | None = None) -> None:
@@ -491,15 +485,17 @@ class Ledger:
         A state waits for the disk: no list has it, from which a call could write it again.
         """
         is_state = any(record.entry.type == "state" for record in records)
+        entries = self._rows_of(records)
         with self._change(raw, dict, is_synced=is_state) as (change, lines):
-            self._save(records)
+            self._db.insert(SAVE, entries)
             if lines is not None:
                 query = "INSERT INTO call (session, number, lines) VALUES (?, ?, ?)"
                 self._db.run(query, (self._number, change, lines))
 
-    def _save(self, records: Iterable[Record]) -> None:
+    def _rows_of(self, records: Iterable[Record]) -> list[Row]:
+        """Return the rows of entries, the last one of each: they are packed before the lock is taken."""
         rows = {record.entry.id: (self._number, *columns_of(record)) for record in records}
-        self._db.insert(SAVE, [*rows.values()])
+        return [*rows.values()]
 
     def go_on_from(self, turn: int) -> None:
         """Let the sums of all calls stand before a turn: the list has fewer turns than were paid for."""
@@ -514,7 +510,7 @@ class Ledger:
         )
         with self._timed(), self._db.transaction():
             if self._db.rows(query, (storable(text).encode(), tokens, self._number)):
-                self._save(records)
+                self._db.insert(SAVE, self._rows_of(records))
         self._fetched.clear()
         self._read_row()
         return self.context_load() or ""

@@ -194,8 +194,8 @@ def is_busy(failure: sqlite3.OperationalError) -> bool:
     return failure.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
-def opened_for_reading(path: Path) -> sqlite3.Connection:
-    """Open a file for reading alone, and leave no log next to it that was not there before.
+def reading(path: Path) -> contextlib.closing[sqlite3.Connection]:
+    """Open a file for reading alone in a block, and leave no log next to it that was not there before.
 
     Raises:
         sqlite3.Error: the file is not there, damaged, or locked for longer than `BUSY_SECONDS`.
@@ -209,12 +209,7 @@ def opened_for_reading(path: Path) -> sqlite3.Connection:
     address = f"file:{quote(str(path))}?mode={mode}"
     db = sqlite3.connect(address, timeout=left(BUSY_SECONDS), isolation_level=None, uri=True)
     db.execute("PRAGMA query_only = 1")
-    return db
-
-
-def reading(path: Path) -> contextlib.closing[sqlite3.Connection]:
-    """Open a file for reading, for a `with` block."""
-    return contextlib.closing(opened_for_reading(path))
+    return contextlib.closing(db)
 
 
 def is_open(path: Path) -> bool:

@@ -167,7 +167,9 @@ class StateStore(abc.ABC):
     def has_facts(self) -> bool:
         """Return whether there are facts, memories or blocks."""
         with self.reading() as db:
-            return db.has_facts()
+            return bool(
+                db.value("SELECT EXISTS (SELECT 1 FROM memory) OR EXISTS (SELECT 1 FROM block)")
+            )
 
 
 class DirectoryState(StateStore):
