@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 import logging
 import threading
 import time
@@ -198,13 +197,21 @@ class Hippocampus:
         """The observers of this memory's sessions."""
         return self._resources.observers
 
-    def session(
-        self, session_id: str, *, agent: str | None = None, context_time: float | None = None
+    def session(  # noqa: PLR0913 - one parameter a setting
+        self,
+        session_id: str,
+        *,
+        agent: str | None = None,
+        context_time: float | None = None,
+        model: str | None = None,
+        marks: int | None = None,
+        tail_mark: bool | None = None,
     ) -> Session:
         """Return the session of an id; the same id after a restart continues the same session.
 
         `agent` is its owner; without it, this memory's. `context_time` is its start in seconds since
-        1970, as its context load states it; without it, the present time.
+        1970, as its context load states it; without it, the present time. `model`, `marks`
+        and `tail_mark` are those of its requests, where they are not this memory's.
 
         Where its ledger cannot be opened, it sends messages as they are, and tries again at each
         call; `status()["problem"]` has the reason.
@@ -216,26 +223,22 @@ class Hippocampus:
         if not isinstance(session_id, str):
             raise TypeError(f"the id of a session is a text, not {session_id!r}")
         started = time.time() if context_time is None else context_time
+        resources = self._resources
+        if model is not None:
+            resources = replace(
+                resources,
+                prices=_prices_of(resources.policy, model),
+                encoding=tokens.encoding_for(bare_name(model)),
+            )
+        if marks is not None:
+            resources = replace(resources, marks=marks)
+        if tail_mark is not None:
+            resources = replace(resources, tail_mark=tail_mark)
         return Session(
             session_id,
-            self._resources,
+            resources,
             SessionInfo(self._agent if agent is None else agent, started),
         )
-
-    def for_model(self, model: str | None, *, marks: int, tail_mark: bool) -> Hippocampus:
-        """Return this memory with a model's prices, window and tokenizer, and other cache marks.
-
-        Its sessions share all files with this memory, which alone is closed.
-        """
-        shared, policy = copy.copy(self), self._resources.policy
-        shared._resources = replace(  # noqa: SLF001 - of this class
-            self._resources,
-            prices=_prices_of(policy, model),
-            encoding=tokens.encoding_for(bare_name(model or policy.model or "")),
-            marks=marks,
-            tail_mark=tail_mark,
-        )
-        return shared
 
     def using(self, session_id: str) -> contextlib.AbstractContextManager[Session]:
         """Return the session of an id for a `with` block, from those that this memory holds open.
@@ -268,21 +271,6 @@ class Hippocampus:
             LOG.error("session %s: sending the messages as they are: %s", session_id, failure)  # noqa: TRY400 - the cause is in the text
             return list(messages)
 
-    async def aview(
-        self,
-        session_id: str,
-        messages: Iterable[Any],
-        *,
-        idle_seconds: float = 0.0,
-        request: Mapping[str, Any] | None = None,
-    ) -> list[Any]:
-        """Return what `view` returns; the work is done in a thread."""
-        import asyncio
-
-        return await asyncio.to_thread(
-            self.view, session_id, messages, idle_seconds=idle_seconds, request=request
-        )
-
     def answer(self, session_id: str, arguments: str | Mapping[str, Any]) -> str:
         """Return the answer to a recall in the session of an id, as `Session.answer` does.
 
@@ -291,12 +279,6 @@ class Hippocampus:
         """
         with self.using(session_id) as session:
             return session.answer(arguments)
-
-    async def aanswer(self, session_id: str, arguments: str | Mapping[str, Any]) -> str:
-        """Return what `answer` returns; the work is done in a thread."""
-        import asyncio
-
-        return await asyncio.to_thread(self.answer, session_id, arguments)
 
     def attach(
         self,

@@ -81,8 +81,12 @@ def turns_until(
     """
     if initial <= below:
         return 0.0
-    fades = rate > 0 and exponent > 0 and below > 0
-    return float((initial / below) ** (1 / exponent) - 1) / rate if fades else math.inf
+    if rate <= 0 or exponent <= 0 or below <= 0:
+        return math.inf
+    try:
+        return float((initial / below) ** (1 / exponent) - 1) / rate
+    except OverflowError:
+        return math.inf
 
 
 def accessed(

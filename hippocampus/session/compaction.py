@@ -9,7 +9,6 @@ from __future__ import annotations
 import bisect
 from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from typing import NamedTuple
 
 from hippocampus.entries.entry import (
@@ -275,10 +274,9 @@ def digests_of(  # noqa: PLR0913, PLR0917 - a view, its state, and what to repla
         original = original_of(view, span)
         origin = DigestOrigin(span.start, span.end, content_key(original))
         inner = payloads.ids_in(span, records, history)
-        record = _record(view, span, origin, inner, files, taken, room, rules)
-        known = records.get(origin)
-        if known is not None:
-            record = replace(known, shown=record.shown.replace(record.entry.id, known.entry.id))
+        record = records.get(origin)
+        if record is None:  # else it stands as it stood on another branch
+            record = _record(view, span, origin, inner, files, taken, room, rules)
         taken.add(record.entry.id)
         inside = payloads.records_in(span, records, history)
         parts = tuple(each.content for _, each in inside)

@@ -6,6 +6,7 @@ Law 3 stands here, in `Guard.run`: a failure of the memory never breaks the agen
 from __future__ import annotations
 
 import logging
+import re
 import time
 import traceback
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from hippocampus.errors import MessagesError, StoreError
 
 LOG = logging.getLogger("hippocampus")
 T = TypeVar("T")
+PLACE = re.compile(r"\[\d+\]")
 REPEAT_SECONDS = 600
 """How long a problem of the directory that was logged is not logged again."""
 
@@ -73,7 +75,8 @@ class Guard:
             LOG.error("session %s: %s: %s", self._id, lost, failure)
 
     def say_once(self, text: str) -> None:
-        """Log a problem that may come with every call."""
-        if text not in self._said:
-            self._said.add(text)
+        """Log a problem that may come with every call, at another place of the list too."""
+        problem = PLACE.sub("", text)
+        if problem not in self._said:
+            self._said.add(problem)
             LOG.error("session %s: %s", self._id, text)

@@ -85,6 +85,17 @@ class Sums(Generic[V]):
                 total = total + part[key]
         return total
 
+    def last(self, key: str, default: int) -> int:
+        """Return the value of a key that was added last; of lists, the last item."""
+        for part in reversed(self.parts):
+            if isinstance(part, _Packed):
+                rows: Sequence[int] = part.rows(key)
+            else:
+                rows = part.get(key, ())
+            if rows:
+                return rows[-1]
+        return default
+
 
 def _size(part: _Part) -> int:
     return len(part.keys) if isinstance(part, _Packed) else len(part)
@@ -163,7 +174,7 @@ class IdentifierIndex:
 
     def cited_since(self, message: int, text: str) -> set[str]:
         """Return the identifiers of a text that the assistant has written from a message on."""
-        return {name for name in identifiers(text) if self.written.get(name, [-1])[-1] >= message}
+        return {name for name in identifiers(text) if self.written.last(name, -1) >= message}
 
     def meant_by(self, text: str, described: int) -> int | None:
         """Return the payload that a user's words describe best, by BM25, where they clearly do.

@@ -25,11 +25,14 @@ class OpenFiles:
         `rest` is its method that closes them until they are used again, and returns whether it did.
         """
         reference = weakref.WeakMethod(rest)
+        owner = id(rest.__self__)  # type: ignore[attr-defined]
         with self._lock:
-            owner = id(rest.__self__)  # type: ignore[attr-defined]
             self._used.pop(owner, None)
             self._used[owner] = reference
-            for key, reference in list(self._used.items())[: -self._most]:
-                oldest = reference()
-                if oldest is None or oldest():
-                    del self._used[key]
+            oldest = list(self._used.items())[: -self._most]
+        for key, each in oldest:  # without the lock: files take their time to close
+            rests = each()
+            if rests is None or rests():
+                with self._lock:
+                    if self._used.get(key) is each:  # else it was used again meanwhile
+                        del self._used[key]

@@ -5,13 +5,23 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 
 from hippocampus.session.session import Session
 
 CLOSING_SECONDS = 5.0
 """How long the end of a memory ends sessions."""
+
+
+@dataclass(slots=True, eq=False)
+class _Slot:
+    """The place of one session: open, or not at the moment."""
+
+    session: Session | None = None
+    users: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    """Held while the session is opened or released; no other session waits for it."""
 
 
 class OpenSessions:
@@ -22,35 +32,40 @@ class OpenSessions:
         self._opened = opened
         self._max_idle = max_idle
         self._lock = threading.Lock()
-        self._sessions: dict[str, Session] = {}
+        self._slots: dict[str, _Slot] = {}
         """The most recently used last."""
-        self._users: Counter[str] = Counter()
 
     @contextlib.contextmanager
     def using(self, session_id: str) -> Iterator[Session]:
-        """Return a session for a `with` block.
-
-        Raises:
-            StoreError: its ledger cannot be opened.
-        """
+        """Return a session for a `with` block."""
         with self._lock:
-            session = self._sessions.pop(session_id, None) or self._opened(session_id)
-            self._sessions[session_id] = session
-            self._users[session_id] += 1
+            slot = self._slots[session_id] = self._slots.pop(session_id, _Slot())
+            slot.users += 1
         try:
-            yield session
+            with slot.lock:
+                if slot.session is None:
+                    slot.session = self._opened(session_id)
+            yield slot.session
         finally:
             with self._lock:
-                self._users[session_id] -= 1
-                self._users = +self._users
-                idle = [name for name in self._sessions if name not in self._users]
-                for name in idle[: max(0, len(idle) - self._max_idle)]:
-                    self._sessions.pop(name).release()  # under the lock: its files are opened again
+                slot.users -= 1
+                idle = [each for each in self._slots.values() if not each.users]
+            for each in idle[: max(0, len(idle) - self._max_idle)]:
+                self._release(each)
+
+    def _release(self, slot: _Slot) -> None:
+        with slot.lock:  # a user who comes meanwhile waits, and opens it again
+            if not slot.users and slot.session is not None:
+                slot.session.release()
+                slot.session = None
+        with self._lock:
+            if not slot.users and slot.session is None:
+                self._slots = {key: each for key, each in self._slots.items() if each is not slot}
 
     def close(self) -> None:
         """End every session; those that are left after a while are released, for the next start."""
         with self._lock:
-            sessions, self._sessions = list(self._sessions.values()), {}
+            slots, self._slots = list(self._slots.values()), {}
         until = time.monotonic() + CLOSING_SECONDS
-        for session in sessions:
+        for session in filter(None, (slot.session for slot in slots)):
             (session.close if time.monotonic() < until else session.release)()

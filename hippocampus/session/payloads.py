@@ -244,7 +244,9 @@ class Payloads:
         payload = self.items[number]
         shown = payload.record.shown if record.stage is Stage.FULL else record.shown
         weight = payload.weight if shown == payload.record.shown else rules.count_tokens(shown)
-        own = replace(payload, record=replace(record, shown=shown), weight=weight)
+        # A text that was written before an access would bring back what the entry was before it.
+        shorter = payload.shorter if record.entry == payload.record.entry else None
+        own = replace(payload, record=replace(record, shown=shown), weight=weight, shorter=shorter)
         return self.changed({number: own}, rules)
 
     def moved_on(

@@ -21,6 +21,7 @@ from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.recall import calls, retrieval
 from hippocampus.recall.lines import MIN_TOKENS
 from hippocampus.session import digest
+from hippocampus.session.guard import Guard
 from hippocampus.session.redactor import redacted_text
 from hippocampus.session.resources import Resources
 from hippocampus.session.run import SessionRun
@@ -28,6 +29,7 @@ from hippocampus.session.run import SessionRun
 LOG = logging.getLogger("hippocampus")
 MAX_RECALL_FACTOR = 4
 """A model may ask for this many times the tokens that one recall returns by the policy."""
+FAILED = "it failed inside, which the log has. Do not retry; call the original tool again."
 
 
 class SessionRecalls:
@@ -37,12 +39,14 @@ class SessionRecalls:
         self,
         run: SessionRun,
         resources: Resources,
+        guard: Guard,
         begin: Callable[[], None],
         report: Callable[[str, float], None],
     ) -> None:
         """Take what to call before each recall, and then with its outcome and its seconds."""
         self._run = run
         self._resources = resources
+        self._guard = guard
         self._begin = begin
         self._report = report
         refetching = retrieval.Refetching(
@@ -74,8 +78,7 @@ class SessionRecalls:
                 mark, self._run.id, record, text, turn, prices, encoding, is_taken
             )
             self._resources.store.put(text.encode("utf-8", "surrogatepass"))
-            self._run.save(newer)
-            self._run.save(retrieval.linked(record, newer))
+            self._run.save(newer, retrieval.linked(self._run.current(record), newer))
         return newer
 
     def content(self, entry_id: str) -> Any:
@@ -105,9 +108,27 @@ class SessionRecalls:
         return ToolResult(call.call_id, text, failed, images=self.images(call))
 
     def serve(self, call: calls.RecallCall) -> str:
-        """Return what a model's recall brings, of at most four times the usual tokens."""
+        """Return what a model's recall brings, of at most four times the usual tokens.
+
+        Raises:
+            RecallError: nothing can be served, or it fails inside: the loop gets an answer (law 3).
+            StoreError: the disk refuses.
+        """
         usual = self._resources.policy.recall_tokens
-        return self.slice(call, min(call.max_tokens or usual, MAX_RECALL_FACTOR * usual))
+        bound = min(call.max_tokens or usual, MAX_RECALL_FACTOR * usual)
+
+        def served() -> str | RecallError | StoreError:
+            try:
+                return self.slice(call, bound)
+            except (RecallError, StoreError) as refused:
+                return refused
+
+        found = self._guard.run(
+            served, lambda: RecallError("failed", FAILED, call.entry_id), "a recall is not answered"
+        )
+        if isinstance(found, str):
+            return found
+        raise found
 
     def slice(self, call: calls.RecallCall, bound: int) -> str:
         """Return what a recall brings, of at most `bound` tokens, and report it.
@@ -171,12 +192,12 @@ class SessionRecalls:
 
     def _accessed(self, records: Sequence[Record]) -> None:
         """Bring the strength of entries back, which a recall has returned."""
+        if not records:
+            return
         with self._run.lock:
             turn = self._run.state.history.turn
+            now = list(map(self._run.current, records))
             try:
-                for record in records:
-                    self._run.save(replace(record, entry=accessed(record.entry, turn)))
-            except (
-                StoreError
-            ) as failure:  # the content was found; that counts more than its strength
+                self._run.save(*(replace(each, entry=accessed(each.entry, turn)) for each in now))
+            except StoreError as failure:  # the content was found: that counts more
                 LOG.warning("session %s: access not written down: %s", self._run.id, failure)

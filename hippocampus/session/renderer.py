@@ -128,7 +128,9 @@ class EntryRenderer:
             tool=payload.record.tool,
             arguments=payload.record.arguments,
             is_error=self.part_of(payload).is_error,
-            task=_task(said[number] for number in self.history.asked_before(payload.message)),
+            task=_task(
+                said[number] for number in reversed(self.history.asked_before(payload.message))
+            ),
             cited=set() if is_newest else self.index.cited_since(payload.message, text),
             known=Elsewhere(self.named, names_of(payload, self.history)),
             content_tokens=payload.record.tokens,
@@ -145,6 +147,11 @@ def _written(record: Record, shown: str, summary: str, key_data: dict[str, Any])
 
 
 def _task(asked: Iterable[Message]) -> str:
-    """Return the end of the user's words."""
-    words = (part.text for message in asked for part in message.parts if part.kind == "text")
-    return " ".join(words)[-TASK_CHARACTERS:]
+    """Return the end of the user's words, of whose messages the newest come first."""
+    words, left = list[str](), TASK_CHARACTERS
+    for message in asked:
+        for part in reversed(message.parts):
+            if part.kind == "text" and left > 0:
+                words.append(part.text)
+                left -= len(part.text) + 1
+    return " ".join(reversed(words))[-TASK_CHARACTERS:]

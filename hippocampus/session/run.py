@@ -380,13 +380,13 @@ class SessionRun:
         """Take in a list as it ended, with what came behind its last call; no view is made of it."""
         before = self.state.history
         history = before.extended(items)
-        taken = read(self.state, history, self._opening_of(history), self._rules_of_turn())
+        taken = read(self.state, history, self._opening_of(history), self.rules)
         if taken.kept == len(before.raw) == len(history.raw):
             self.state = taken.state
             return
         for _, original in taken.noted:
             self._resources.store.put(original)
-        records = [record for record, _ in taken.noted]
+        records = [*taken.accessed, *(record for record, _ in taken.noted)]
         self.ledger.save(*records, raw=_raw(taken.state.history, taken.kept))
         self.state = taken.state.with_committed(records)
         self._note_change(taken.kept, before)
@@ -397,16 +397,21 @@ class SessionRun:
         view = self.state.view
         return view.joined(self.marker.written(view.write(items, self._handed)))
 
-    def save(self, record: Record) -> None:
-        """Write an entry down as it stands after an access, or as the host wants it.
+    def save(self, *records: Record) -> None:
+        """Write entries down as they stand after an access, or as the host wants them.
 
         Raises:
-            StoreError: the ledger cannot be written.
+            StoreError: the ledger cannot be written; then nothing has changed.
         """
         with self.lock:
-            self.state = self.state.with_record(record, self.rules)
             self.ledger.busy_seconds = self._resources.deadline_seconds
-            self.ledger.save(record)
+            self.ledger.save(*records)
+            for record in records:
+                self.state = self.state.with_record(record, self.rules)
+
+    def current(self, record: Record) -> Record:
+        """Return an entry as it stands now: turns may have come since it was read."""
+        return self.state.records.get(record.origin, record)
 
     def records(self) -> list[Record]:
         """Return the entries, oldest first, with their texts in the view."""

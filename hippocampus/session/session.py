@@ -130,7 +130,9 @@ class Session:
         self._bill = Bill(resources.prices)
         self._memory_calls: Mapping[str, Callable[[str], str]] = {}
         """By name the tools of long-term memory that were offered to the model."""
-        self._recalls = SessionRecalls(self._run, resources, self._begin, self._report_recall)
+        self._recalls = SessionRecalls(
+            self._run, resources, self._guard, self._begin, self._report_recall
+        )
         self.entries = SessionEntries(self._run, resources, self._recalls)
         """The entries that left the view, oldest first."""
         self._begin()
@@ -304,7 +306,8 @@ class Session:
         """
         self._named(name)
         known = self._resources.memory_tools if memory else None
-        self._memory_calls = known.callables(self._run.info.agent) if known else {}
+        if known:
+            self._memory_calls = known.callables(self._run.info.agent)
         return [recall.tool(format_name, name), *(known.tools(format_name) if known else [])]
 
     def recall_function(self, name: str = recall.TOOL_NAME) -> Callable[..., str]:
@@ -402,8 +405,16 @@ class Session:
             content = self._resources.store.put(text.encode("utf-8", "surrogatepass"))
             turn = self._run.state.history.turn
             origin = StateOrigin(turn, content)
+            if known := self._run.state.records.get(origin):
+                return known.entry.id
             entry = Entry(
-                id=make_id(self._run.ledger.mark, self.id, origin, content),
+                id=make_id(
+                    self._run.ledger.mark,
+                    self.id,
+                    origin,
+                    content,
+                    self._run.state.ids.__contains__,
+                ),
                 type="state",
                 source=Source(type="state", ref=content, turn=turn),
                 summary=storable(text),
@@ -488,17 +499,20 @@ class Session:
         """
         with self._lock:
             self._end(messages)
-            outcome = self._resources.consolidator.consolidate(
-                self._run.snapshot(), is_whole=self._run.is_whole()
-            )
-            if outcome.finished:
+            snapshot, is_whole = self._run.snapshot(), self._run.is_whole()
+            history = self._run.state.history
+        # Turns go on meanwhile: a model may read for seconds.
+        outcome = self._resources.consolidator.consolidate(snapshot, is_whole=is_whole)
+        with self._lock:
+            if outcome.finished and self._run.state.history is history:
                 self._run.is_consolidated = True
-            return outcome
+        return outcome
 
     def _end(self, messages: Iterable[Any] | None) -> None:
         """Take in the list as it ended, or as a failed call had it; else the last that was taken."""
         self._run.wait_longer()
-        wanted, self._left = self._left if messages is None else [messages, self._last], []
+        wanted = self._left if messages is None else [messages, self._last]
+        self._left = []
 
         def take_in(items: Iterable[Any]) -> bool:
             self._run.take_in(plain.plain(plain.listed(items)))
@@ -545,11 +559,14 @@ class Session:
             return False
         try:
             if not self._is_closed:
-                self._recalls.retrieval.close()
-                self._run.rest()
+                self._guard.run(self._close_files, lambda: None, "its files stay open")
         finally:
             self._lock.release()
         return True
+
+    def _close_files(self) -> None:
+        self._recalls.retrieval.close()
+        self._run.rest()
 
     def __enter__(self) -> Self:
         return self

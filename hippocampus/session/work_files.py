@@ -159,7 +159,7 @@ class WorkFile:
             if at >= 0:
                 added = _replaced(piece, at, edit, turn)
                 for later in self.pieces:
-                    later.first += added if later.first > piece.first else 0
+                    later.first += added if 0 < piece.first < later.first else 0
                 return
         self.unfollowed += 1
         if edit.new.strip():

@@ -134,11 +134,15 @@ class Passages:
         return [PassageHit(*row) for row in rows if row[0] in kept]
 
     def close(self) -> None:
-        """Close the file; a later search opens it again."""
-        with self._lock:
+        """Close the file, unless a search is reading it; a later search opens it again."""
+        if not self._lock.acquire(blocking=False):
+            return
+        try:
             if self._db is not None:
                 self._db.close()
             self._db = None
+        finally:
+            self._lock.release()
 
     @property
     def _table(self) -> str:

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
-from hippocampus import Hippocampus
+import pytest
+from conversations import EAGER, reading
+
+from hippocampus import Hippocampus, Stage
+from hippocampus.errors import StoreError
+from hippocampus.storage.state_dir import StateDir
 
 
 def test_a_mention_of_an_entry_stands_in_the_ledger(tmp_path: Path) -> None:
@@ -28,4 +35,67 @@ def test_a_mention_of_an_entry_stands_in_the_ledger(tmp_path: Path) -> None:
     (entry,) = again.entries
     assert entry.decay.last_access == entry.lifecycle.created + 1
     again.close()
+    memory.close()
+
+
+def test_a_recall_is_not_undone_by_a_text_that_was_written_before_it(tmp_path: Path) -> None:
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    with memory.session("s") as session:
+        items = reading(4)
+        session(items)
+        run = session._run
+        [payload, *_] = run.state.payloads.standing()
+        number = run.state.payloads.numbers[payload.id]
+        weighed = replace(payload, shorter=replace(payload.record, stage=Stage.DORMANT))
+        run.state = replace(
+            run.state, payloads=run.state.payloads.changed({number: weighed}, run.rules)
+        )
+        session.recall(payload.id, head=1)
+        moved, _ = run.state.payloads.moved_on([payload.id], run.state.history, run.rules)
+        assert moved.items[number].record.entry.decay.last_access == run.state.history.turn > 1
+    memory.close()
+
+
+def test_a_recall_of_what_a_turn_has_shortened_meanwhile_does_not_bring_its_old_stage_back(
+    tmp_path: Path,
+) -> None:
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    with memory.session("s") as session:
+        session(reading(4))
+        [record, *_] = session.report.records()
+        assert record.stage is not Stage.FULL
+        session._recalls._accessed([replace(record, stage=Stage.FULL, shown="")])
+        assert session.report.records()[0].stage is record.stage
+        assert session.entries[0].decay.last_access == session.status()["turn"]
+    memory.close()
+
+
+def test_what_the_last_answer_names_is_written_down_when_the_session_closes(tmp_path: Path) -> None:
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    items = reading(4)
+    session = memory.session("s")
+    session(items)
+    named = session.entries[0].id
+    session.close([*items, {"role": "assistant", "content": f"All of it is in {named}."}])
+    again = memory.session("s")
+    assert again.entries[0].decay.last_access == session.status()["turn"] > 1
+    again.close()
+    memory.close()
+
+
+def test_a_state_that_the_disk_refuses_is_not_there(tmp_path: Path) -> None:
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    with memory.session("s") as session:
+        session(reading(1))
+        other = sqlite3.connect(StateDir(tmp_path).database)
+        other.execute("BEGIN IMMEDIATE")
+        before = len(session.entries)
+        with pytest.raises(StoreError):
+            session.state("deploying to staging")
+        other.rollback()
+        other.close()
+        assert len(session.entries) == before
+        first = session.state("deploying to staging")
+        assert session.state("deploying to staging") == first
+        assert len(session.entries) == before + 1
     memory.close()

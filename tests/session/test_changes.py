@@ -166,18 +166,20 @@ def test_sessions_by_their_id_stay_open_and_bounded(
     items = reading(2)
 
     async def all_of_them() -> list[Any]:
-        return await asyncio.gather(*(memory.aview(f"s{n}", items) for n in range(5)))
+        return await asyncio.gather(
+            *(asyncio.to_thread(memory.view, f"s{n}", items) for n in range(5))
+        )
 
     with no_fallback():
         views = asyncio.run(all_of_them())
-        assert len(memory._open_sessions._sessions) == 2
+        assert len(memory._open_sessions._slots) == 2
         assert [memory.view(f"s{n}", items) for n in range(5)] == views
         with memory.using("s0") as one, memory.using("s1"), memory.using("s2"), memory.using("s0"):
-            assert len(memory._open_sessions._sessions) >= 3
+            assert len(memory._open_sessions._slots) >= 3
             assert "row_7" in memory.answer("s0", {"entry_id": one.entries[0].id})
-            assert asyncio.run(memory.aanswer("s1", "{}")).startswith("recall failed")
+            assert memory.answer("s1", "{}").startswith("recall failed")
     memory.close()
-    assert memory._open_sessions._sessions == {}
+    assert memory._open_sessions._slots == {}
 
 
 def test_a_session_that_cannot_be_opened_sends_everything(

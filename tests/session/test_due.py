@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.entries.decay import strength
+from hippocampus.entries.decay import strength, turns_until
 from hippocampus.entries.entry import Decay, Entry, Lifecycle, Modifiers, Record, Source, Stage
 from hippocampus.entries.origin import MemoryOrigin
 from hippocampus.policy import Policy, Resolution
@@ -158,3 +158,7 @@ def test_nothing_fades_where_nothing_is_forgotten() -> None:
 def test_what_a_rule_never_indexes_stays_as_it_is(said: Resolution) -> None:
     made = replace(held(), resolution=said, note="superseded at turn 3", due_turn=0)
     assert due_from(made, POLICY) == inf
+
+
+def test_an_exponent_so_small_that_nothing_fades_in_any_session_is_infinite() -> None:
+    assert turns_until(0.5, 0.15, 0.0005) == inf

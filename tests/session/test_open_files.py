@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from conversations import EAGER, no_fallback, reading
 
-from hippocampus import Hippocampus
+from hippocampus import Hippocampus, Session
 from hippocampus.session.open_files import MAX_OPEN, OpenFiles
+from hippocampus.session.open_sessions import OpenSessions
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="no /proc")
 
@@ -79,4 +81,47 @@ def test_a_session_whose_ledger_was_removed_while_it_rested_does_not_make_an_emp
     assert session(items) == items
     assert session.report.failures == 1
     assert not ledger.exists()
+    memory.close()
+
+
+def test_a_search_that_takes_long_holds_up_no_other_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Hippocampus, "_open_files", OpenFiles(most=1))
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    searching, other = memory.session("searching"), memory.session("other")
+    searching(reading(3))
+    assert searching.recall(query="row_7")
+    passages = searching._recalls.retrieval._passages
+    assert passages is not None
+    with passages._lock, ThreadPoolExecutor(1) as pool:  # a search has it for as long as it reads
+        assert pool.submit(other, reading(1)).result(timeout=20)
+    assert not other.report.failures
+    searching.close()
+    other.close()
+    memory.close()
+
+
+def test_a_session_that_takes_long_to_open_holds_up_no_other(tmp_path: Path) -> None:
+    memory = Hippocampus(tmp_path)
+    opening, may_open = threading.Event(), threading.Event()
+
+    def opened(name: str) -> Session:
+        if name == "slow":
+            opening.set()
+            assert may_open.wait(20)
+        return memory.session(name)
+
+    def used(name: str) -> str:
+        with sessions.using(name) as session:
+            return session.id
+
+    sessions = OpenSessions(opened, max_idle=1)
+    with ThreadPoolExecutor(2) as pool:
+        slow = pool.submit(used, "slow")
+        assert opening.wait(20)
+        assert [used(name) for name in "abab"] == [*"abab"]
+        may_open.set()
+        assert slow.result() == "slow"
+    sessions.close()
     memory.close()

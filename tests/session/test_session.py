@@ -465,3 +465,30 @@ def test_every_decision_has_its_turn_and_reason(memory: Hippocampus) -> None:
         for _, decision in session.report.decisions():
             assert decision.reason
             assert decision.saves > 0
+
+
+def test_a_recall_that_breaks_inside_is_answered(
+    memory: Hippocampus, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Law 3: what a tool raises may end the agent's run."""
+    with fresh(memory) as session:
+        session(reading(3))
+        entry_id = session.entries[0].id
+        monkeypatch.setattr(session._recalls.retrieval, "slice", lambda *_: 1 / 0)
+        assert session.answer({"entry_id": entry_id}).startswith("recall failed")
+        assert session.tool_result("c", {"entry_id": entry_id}).is_error
+    assert "a recall is not answered" in caplog.text
+
+
+def test_memory_s_tools_stay_answered_once_they_were_offered(memory: Hippocampus) -> None:
+    with fresh(memory) as session:
+        session.tools("openai", memory=True)
+        offered = dict(session._memory_calls)
+        session.tools("openai")
+        assert session._memory_calls == offered != {}
+
+
+def test_a_session_may_have_a_model_of_its_own(memory: Hippocampus) -> None:
+    with memory.session("gpt", model="gpt-5") as session, fresh(memory) as usual:
+        assert session._resources.prices.name == "gpt-5"
+        assert usual._resources.prices.name != "gpt-5"

@@ -127,6 +127,18 @@ def test_an_edit_moves_the_numbers_of_the_lines_after_it(everywhere: bool) -> No
     assert described(file, 400, 9) == ["1→import os", "2→import re", "3→", "4→def a(guests):"]
 
 
+def test_an_edit_of_a_text_whose_place_is_not_known_moves_no_numbers() -> None:
+    path = "/srv/house/rooms.py"
+    read_it = ("Read", {"file_path": path}, cat(1, [f"room = {n}" for n in range(20)]))
+    edits = [("not in it", "new here"), ("new here", "new\nof\nfour\nlines")]
+    steps = [
+        ("Edit", {"file_path": path, "old_string": old, "new_string": new}, "done")
+        for old, new in edits
+    ]
+    [file] = known(read_it, *steps).newest()
+    assert [piece.first for piece in file.pieces] == [1]
+
+
 def test_a_file_is_shown_whole_while_its_reading_is_fresh() -> None:
     [file] = known(READ).newest()
     lines = SOURCE.rstrip("\n").split("\n")

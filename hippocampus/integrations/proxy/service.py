@@ -195,7 +195,7 @@ class Service:
         self._root = state_of(state, tenant or UNNAMED)
         self._memories: dict[str, Hippocampus] = {}
         """By tenant, the most recently made last; its sessions share files, whatever their models."""
-        self._memory(tenant or UNNAMED, Caching())
+        self._memory(tenant or UNNAMED)
         self._known = None if self._has_tenants else self._conversations("")
         self._open: dict[tuple[str, str, Caching], OpenConversation] = {}
         """By tenant, session and caching: requests of one conversation may go to two models at once.
@@ -281,7 +281,13 @@ class Service:
             if ended:
                 threading.Thread(target=_close, args=(ended,), daemon=True).start()
             if found is None:
-                session = self._memory(tenant, caching).session(name, agent=caller)
+                session = self._memory(tenant).session(
+                    name,
+                    agent=caller,
+                    model=caching.model or None,
+                    marks=caching.marks,
+                    tail_mark=caching.tail_mark,
+                )
                 users = [item for item in items if item.get("role") == "user"]
                 title = text_of(users[0].get("content"))[-TITLE_CHARACTERS:] if users else ""
                 cost = session.status()["sent_cost"]
@@ -294,8 +300,8 @@ class Service:
         root = self._root.of_tenant(tenant) if self._has_tenants else self._root
         return Conversations(root.database(), root.caller_key(), DEADLINE_SECONDS)
 
-    def _memory(self, tenant: str, caching: Caching) -> Hippocampus:
-        """Return a tenant's memory with the prices and the window of a model, and with the marks left."""
+    def _memory(self, tenant: str) -> Hippocampus:
+        """Return a tenant's memory."""
         named = tenant if self._has_tenants else UNNAMED
         if named not in self._memories:
             if len(self._memories) > MAX_CONVERSATIONS:  # its sessions go on without it
@@ -303,9 +309,7 @@ class Service:
             self._memories[named] = Hippocampus(
                 self._root.of_tenant(named), policy=self._policy, observers=self._observers
             )
-        return self._memories[named].for_model(
-            caching.model or None, marks=caching.marks, tail_mark=caching.tail_mark
-        )
+        return self._memories[named]
 
     def conversations(self) -> list[dict[str, Any]]:
         """Return what the live page shows: each open conversation, the newest first."""
