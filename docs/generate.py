@@ -234,7 +234,7 @@ def recall_tool() -> str:
         (f"`{name}`", each["type"], each["description"])
         for name, each in recall.PARAMETERS["properties"].items()
     ]
-    return f"> {html.escape(recall.DESCRIPTION)}\n\n{table('argument | type | meaning', rows)}"
+    return f"> {html.escape(recall.DESCRIPTION, quote=False)}\n\n{table('argument | type | meaning', rows)}"
 
 
 def memory_tool_definitions() -> str:
@@ -259,7 +259,7 @@ def mcp_tools() -> str:
             named = ", ".join(
                 f"`{name}`" for name in tool.parameters["properties"] if name != "self"
             )
-            yield f"`{tool.name}`", named, html.escape(tool.description)
+            yield f"`{tool.name}`", named, html.escape(tool.description, quote=False)
 
     return "\n\n".join(
         f"**Profile `{name}`**\n\n{table('tool | arguments | description', list(rows(profile)))}"

@@ -135,7 +135,16 @@ class Hippocampus:
             PolicyError: the policy cannot be read; the error lists every problem.
             SealedError: the directory is encrypted, and its key is not set.
             StoreError: the directory cannot be used, and `strict` is set.
+            ValueError: a number is less than 0.
         """
+        for name, number in (
+            ("window_tokens", window_tokens),
+            ("summary_seconds", summary_seconds),
+            ("marks", marks),
+            ("deadline_seconds", deadline_seconds),
+        ):
+            if number < 0:
+                raise ValueError(f"Hippocampus({name}={number}): expected 0 or more")
         named = state_dir
         stored = state_of(named, tenant, payloads) if isinstance(named, str | Path) else named
         declared = policy if isinstance(policy, Policy) else load_policy(policy)

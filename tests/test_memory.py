@@ -55,6 +55,13 @@ def test_a_policy_that_is_not_known_leaves_no_state_behind(tmp_path: Path, polic
     assert not (tmp_path / "state").exists()
 
 
+@pytest.mark.parametrize("name", ["window_tokens", "summary_seconds", "marks", "deadline_seconds"])
+def test_a_number_below_zero_is_an_error_that_names_it(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ValueError, match=rf"Hippocampus\({name}=-5\): expected 0 or more"):
+        Hippocampus(tmp_path / "state", **{name: -5})
+    assert not (tmp_path / "state").exists()
+
+
 def test_an_unknown_model_warns_and_takes_a_window_and_safe_prices(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

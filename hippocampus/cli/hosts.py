@@ -6,7 +6,7 @@ import itertools
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer import Argument, Option
@@ -31,9 +31,23 @@ SAVINGS = "calls  shortened  raw cost  sent cost  saved     $ saved  $ edits  $ 
 CACHES = {".cache", "archive-v0"}
 """Parts of the paths at which uvx and `pipx run` make an environment for one command."""
 INSTALL_TOOL = 'first run uv tool install "hippocampus-context[mcp]", or pipx install'
+HOSTS = ("claude-code", "cline", "codex", "copilot", "gemini", "kimi", "opencode", "qwen")
+
+
+def _host(name: str) -> str:
+    if name not in HOSTS:
+        raise typer.BadParameter(f"{name!r} is none of {', '.join(HOSTS)}")
+    return name
+
+
 Named = Annotated[
-    Literal["claude-code", "cline", "codex", "copilot", "gemini", "kimi", "opencode", "qwen"],
-    Argument(help="The coding agent."),
+    str,
+    Argument(
+        help=f"{', '.join(HOSTS)}.",
+        metavar="HOST",
+        parser=_host,
+        autocompletion=lambda: list(HOSTS),
+    ),
 ]
 Project = Annotated[bool, Option("--project", help="This folder's settings, not the user's.")]
 DryRun = Annotated[bool, Option("--dry-run", help="Only print the changes.")]
@@ -113,7 +127,7 @@ def _print_savings(state: StateStore, model: str, *, as_json: bool) -> None:
     with state.reading() as db:
         found = savings(db, model)
     lines = [SAVINGS]
-    if unknown := sum(not row["model"] for row in found):
+    if unknown := sum(row["raw_cost"] > 0 and not row["model"] for row in found):
         several = "" if unknown == 1 else "s"
         lines.insert(
             0,

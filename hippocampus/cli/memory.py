@@ -153,7 +153,9 @@ def _words(value: Any) -> str:
 @verb(app)
 def history(facts: Facts, memory_id: out.Id) -> Shown:
     """Show a memory and all that it replaced, newest first; status 1 where the id is unknown."""
-    return out.memories(memories.history(facts.tables.database, memory_id), asked=[memory_id])
+    known = stores.known(facts, [memory_id])
+    found = [each for one in known for each in memories.history(facts.tables.database, one.id)]
+    return out.memories(found, asked=[memory_id])
 
 
 @verb(app, opens=stores.for_reading)
@@ -161,9 +163,9 @@ def update(facts: Facts, memory_id: out.Id, text: out.Text = "") -> Shown:
     """Put another text in a memory's place; status 1 where the id is unknown."""
     from hippocampus.facts import upkeep
 
-    if not stores.known(facts, [memory_id]):
-        return out.memories([], asked=[memory_id])
-    return out.memories([upkeep.update(facts.tables, memory_id, text)])
+    known = stores.known(facts, [memory_id])
+    found = [upkeep.update(facts.tables, one.id, text) for one in known]
+    return out.memories(found, asked=[] if known else [memory_id])
 
 
 @verb(app)
@@ -191,8 +193,9 @@ def restore(facts: Facts, ids: out.Ids) -> Shown:
     """Bring back memories that were replaced or taken away; status 1 where an id is unknown."""
     from hippocampus.facts import upkeep
 
-    problems = out.missing(ids, stores.known(facts, ids))
-    return out.memories(upkeep.restore(facts.tables, ids))._replace(problems=problems)
+    known = stores.known(facts, ids)
+    restored = upkeep.restore(facts.tables, [memory.id for memory in known])
+    return out.memories(restored)._replace(problems=out.missing(ids, known))
 
 
 @verb(app)

@@ -44,7 +44,7 @@ Database = Annotated[
     Option(
         "--db",
         envvar="HIPPOCAMPUS_DB",
-        help="The SQLite file, or the address of a PostgreSQL server.",
+        help="A state directory, a SQLite file, or the address of a PostgreSQL server.",
         show_default=True,
     ),
 ]
@@ -56,8 +56,8 @@ Scopes = Annotated[list[str] | None, Option("--scope", help="Only this part; may
 Limit = Annotated[int, Option(help="How many at most; -1 is all.")]
 Json = Annotated[bool, Option("--json", help="Print JSON.")]
 Force = Annotated[bool, Option("--force", help="Do it; without this, only show it.")]
-Ids = Annotated[list[str], Argument(help="Ids of memories.")]
-Id = Annotated[str, Argument(help="The id of a memory.")]
+Ids = Annotated[list[str], Argument(help="Ids of memories, or their ends in MEMORY.md.")]
+Id = Annotated[str, Argument(help="The id of a memory, or its end in MEMORY.md.")]
 Text = Annotated[str, Argument(callback=_text, help="The text; left out, stdin is read.")]
 Query = Annotated[str, Argument(help="What to look for; nothing loads the context.")]
 OneType = Annotated[str, Option("--type", help="Only this type; after !, all others.")]
@@ -183,5 +183,7 @@ def recalled(found: Sequence[Recalled]) -> Shown:
 
 def missing(ids: Iterable[str], found: Sequence[Memory]) -> list[str]:
     """Return a sentence for each id without a memory."""
-    known = {memory.id for memory in found}
+    from hippocampus.consolidation.memory_lines import mark_of
+
+    known = {name for memory in found for name in (memory.id, mark_of(memory.id))}
     return [f"no memory {memory_id}" for memory_id in dict.fromkeys(ids) if memory_id not in known]

@@ -9,11 +9,11 @@ import functools
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hippocampus.errors import StoreError
 from hippocampus.storage.facts.errors import FactError
-from hippocampus.storage.state_dir import is_address, tenant_of_environment
+from hippocampus.storage.state_dir import StateDir, is_address, tenant_of_environment
 
 if TYPE_CHECKING:
     from hippocampus.facts.models import Recalled
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from hippocampus.storage.database import Database
     from hippocampus.storage.facts.models import Memory
 
+T = TypeVar("T")
 OWN_AGENT, EVERY_AGENT = "default", "*"
 POLICY = "HIPPOCAMPUS_POLICY"
 """Names a preset of the fact store, or a policy with a `facts` block."""
@@ -53,7 +54,12 @@ def opened(
     more = {"embed": embed(), "complete": complete(), "rerank": rerank()} if models else {}
     tenant = tenant_of_environment()
     return Facts(
-        path, settings=settings, agent=agent, reembedding=reembedding, tenant=tenant, **more
+        _database(path),
+        settings=settings,
+        agent=agent,
+        reembedding=reembedding,
+        tenant=tenant,
+        **more,
     )
 
 
@@ -87,7 +93,14 @@ for_reading = functools.partial(existing, models=True)
 
 def is_there(path: Path | str) -> bool:
     """Return whether a database is there; one on a server is."""
-    return is_address(path) or Path(path).exists()
+    return is_address(path) or Path(_database(path)).exists()
+
+
+def _database(path: T) -> T | Path:
+    """Return the database that a path names: its own file, or that of a state directory."""
+    if isinstance(path, str | Path) and not is_address(path) and Path(path).is_dir():
+        return StateDir(Path(path)).database
+    return path
 
 
 def embed() -> Any:

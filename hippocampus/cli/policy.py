@@ -13,7 +13,10 @@ from typer import Argument, Option
 from hippocampus import policy as policies
 from hippocampus.cli.options import AsJson, Shown, console, fail, track
 from hippocampus.errors import PolicyError
+from hippocampus.policy import Policy
+from hippocampus.policy.rules import OWN_SOURCES
 from hippocampus.prices import DEFAULT_MODEL, model_prices
+from hippocampus.recall.sources import installed_sources
 
 HELP = "Check, print and compare policies, or print their schema."
 app = typer.Typer(help=HELP, no_args_is_help=True, add_completion=False)
@@ -32,10 +35,21 @@ def check(
             problems += failure.problems
         else:
             typer.echo(f"{named}: policy {found.name}, {len(found.lifecycle_policies)} rules")
+            for name in sorted(_sources_of(found) - {*OWN_SOURCES, *installed_sources()}):
+                typer.echo(
+                    f"{named}: the source {name!r} is in no installed package; without "
+                    f"@memory.source({name!r}) in the host, recalls return the stored copy"
+                )
     for problem in problems:
         typer.echo(problem, err=True)
     if problems:
         raise typer.Exit(1)
+
+
+def _sources_of(policy: Policy) -> set[str]:
+    """Return the names of the sources that recalls are to ask."""
+    plans = (rule.action.source for rule in policy.lifecycle_policies)
+    return {name for plan in plans if plan for name in plan.asked}
 
 
 @app.command()

@@ -254,9 +254,8 @@ class Facts:
     # Looking ------------------------------------------------------------------------------------
 
     def get(self, memory_id: str) -> Memory | None:
-        """Return the memory of an id, superseded or removed ones too."""
-        found = memories.by_id(self._database, [memory_id])
-        return found[memory_id][1] if found else None
+        """Return the memory of an id, or of its end in a MEMORY.md; superseded or removed ones too."""
+        return next(iter(memories.named(self._database, memory_id).values()), None)
 
     def memories(  # noqa: PLR0913 - each is one filter
         self,

@@ -333,7 +333,7 @@ def memory_forget(
     outside = reach.scopes is not None and known is not None and known.scope not in reach.scopes
     if known is None or known.agent != (reach.agent or facts.agent) or outside:
         return _error("not_found", f"there is no memory {id!r}; memory_recall lists ids")
-    return _deleted(facts, [id])
+    return _deleted(facts, [known.id])
 
 
 FOREIGN = (remember_facts, store_memory, forget_memory, recall_memories)

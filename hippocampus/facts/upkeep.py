@@ -201,10 +201,9 @@ def meant(tables: FactTables, text: str, query: RecallQuery, threshold: float) -
 
     Those are the ones that have all of its words, or a cosine as high as that.
     """
-    named = memories.by_id(tables.database, [text.strip()])
-    kept = dict(named.values())
+    kept = memories.named(tables.database, text.strip())
     close = dict.fromkeys(kept, 1.0)
-    if not named and text.strip():
+    if not kept and text.strip():
         found, wanted = find(tables, text, query, seconds=WRITING_SECONDS), content_words(text)
         kept = memories.by_row(tables.database, found.rows)
         whole = [row for row, each in kept.items() if coverage(wanted, each.content) == 1.0]

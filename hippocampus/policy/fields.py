@@ -19,7 +19,17 @@ from hippocampus.policy import matching
 from hippocampus.policy.consolidation import Consolidation
 from hippocampus.policy.facts import FactFields
 from hippocampus.policy.resolution import NO_RULES, Resolution, Subject, resolve
-from hippocampus.policy.rules import Compressions, Count, Declared, Glob, Rate, Rule, Share, Text
+from hippocampus.policy.rules import (
+    Compressions,
+    Count,
+    DecayRate,
+    Declared,
+    Glob,
+    Rate,
+    Rule,
+    Share,
+    Text,
+)
 from hippocampus.policy.words import (
     ERROR_SOURCE,
     UNNAMED_SOURCE,
@@ -130,7 +140,7 @@ class Policy(Declared):
     exponent: Rate = 0.5
     """The exponent of the power law of forgetting; 0 forgets nothing."""
     decay_rates: Annotated[
-        dict[EntryType | Kind, Rate],
+        dict[EntryType | Kind, DecayRate],
         BeforeValidator(
             lambda rates: {**DECAY_RATES, **rates} if isinstance(rates, dict) else rates
         ),

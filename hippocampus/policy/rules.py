@@ -45,6 +45,8 @@ Patterns = Annotated[tuple[Annotated[Text, AfterValidator(valid_pattern)], ...],
 Compressions = Annotated[Compression, BeforeValidator(_compression)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Rate = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
+DecayRate = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
+"""At 100, a turn leaves a hundredth of the strength."""
 Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
 """The bound is above any turn or token count; larger numbers would not fit in a ledger."""
 
@@ -170,7 +172,7 @@ class RuleAction(Declared):
     Each is read in `policy.fields`, `policy.new_entry`, `session` or `integrations.hooks.stored_entries`.
     """
 
-    decay_rate: Rate | None = None
+    decay_rate: DecayRate | None = None
     """Rate of the power law, per turn; 0 does not fade."""
     floor: Share | None = None
     """The least strength; 0 lets the entry fade completely."""

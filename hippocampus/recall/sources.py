@@ -117,6 +117,11 @@ def known_sources(tools: Mapping[str, Tool]) -> Sources:
     return {"file": read_file, "http": read_url, "tool": repeat}
 
 
+def installed_sources() -> dict[str, metadata.EntryPoint]:
+    """Return the sources of installed packages, by name."""
+    return {each.name: each for each in metadata.entry_points(group=GROUP)}
+
+
 def _source(name: str, sources: Sources) -> Source:
     """Return a source by its name: a known one, else one from an installed package.
 
@@ -125,7 +130,7 @@ def _source(name: str, sources: Sources) -> Source:
     """
     if name in sources:
         return sources[name]
-    brought = {entry_point.name: entry_point for entry_point in metadata.entry_points(group=GROUP)}
+    brought = installed_sources()
     if name not in brought:
         near = ", ".join(nearest(name, [*sources, *brought])) or "none"
         raise Unavailable(f"there is no source {name!r}; like it: {near}")

@@ -68,7 +68,7 @@ def figures(state: State, rules: Rules) -> Figures:
     """Return the figures of a state."""
     view, history, costs, policy = state.view, state.history, state.costs, rules.policy
     entries = [record.entry for record in state.records.values()]
-    bounds = history.turn, policy.exponent, policy.initial_strength
+    bounds = state.turn, policy.exponent, policy.initial_strength
     prices, recalls = rules.prices, _recalled(state, rules)
     recalled = sum(prices.recall_cost(view.shown_total, tokens) for tokens in recalls)
     return {

@@ -447,7 +447,7 @@ class Session:
         """Return the live figures of the session."""
         with self._lock:
             return {
-                "turn": self._run.state.history.turn,
+                "turn": self._run.state.turn,
                 "failures": self._guard.failures,
                 "raw": self._guard.raw_calls,
                 "problem": self._guard.problem,

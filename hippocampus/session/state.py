@@ -41,6 +41,13 @@ class State:
     stored_keys: int = 0
     """How many leading keys of the list the ledger has."""
     costs: Costs = field(default_factory=Costs)
+    last_turn: int = 0
+    """That of the last call before this list was read."""
+
+    @property
+    def turn(self) -> int:
+        """The number of the last turn."""
+        return self.history.turn or self.last_turn
 
     @classmethod
     def empty(cls, rules: Rules) -> State:
@@ -65,6 +72,7 @@ class State:
             candidates={each.entry_id: each for each in ledger.candidates()},
             stored_keys=len(sent.keys),
             costs=Costs.after(last),
+            last_turn=last.turn if last else 0,
         )
         return state.with_committed(ledger.records())
 

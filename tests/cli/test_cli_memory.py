@@ -335,7 +335,7 @@ def test_forgetting_shows_first(tmp_path: Path) -> None:
     assert read("--as", "scriptling", "count", cwd=tmp_path) == {"count": 0}
 
 
-def test_forgetting_takes_the_lines_in_files_too(tmp_path: Path) -> None:
+def test_forgetting_by_the_mark_of_a_line_takes_the_lines_in_files_too(tmp_path: Path) -> None:
     messages = [
         {"role": "user", "content": "Remember: the boiler is red. Remember: tea is at five."},
         {"role": "assistant", "content": "Noted."},
@@ -345,7 +345,11 @@ def test_forgetting_takes_the_lines_in_files_too(tmp_path: Path) -> None:
         session.close(messages)
     texts = [path.read_text() for path in tmp_path.rglob("*.md")]
     assert [text.count("boiler") for text in texts] == [1, 1]
-    forget("the red boiler", "--apply", cwd=tmp_path)
+    mark = re.findall(r"boiler.*<!-- (\w+) -->", "".join(texts))[0]
+    for verb in ("show", "history", "confirm"):
+        assert "the boiler is red" in done(verb, mark, cwd=tmp_path)
+    assert read("show", mark, "--db", ".hippocampus", cwd=tmp_path)[0]["id"].endswith(mark[-10:])
+    forget(mark, "--apply", cwd=tmp_path)
     texts = [path.read_text() for path in tmp_path.rglob("*.md")]
     assert [(text.count("boiler"), text.count("tea")) for text in texts] == [(0, 1), (0, 1)]
 

@@ -68,6 +68,8 @@ def one_rule(match: str = "{}", action: str = "{}") -> str:
         ("fresh_turns: 1", ":1:1", "expected a mapping, found the number 1"),
         ("fresh_turns: {cod: 1}", ":1:15", "found text 'cod'; did you mean code?"),
         ("decay_rates: {message: -1}", ":1:15", "expected at least 0"),
+        ("decay_rates: {code: 800}", ":1:15", "expected at most 100"),
+        (one_rule(action="{decay_rate: 800}"), ":3:14", "expected at most 100"),
         ("source_types: {'a[z-b]': x}", ":1:16", "no RE2 expression"),
         ("decay_rate: 1", ":1:1", "it belongs under `action`; did you mean decay_rates"),
         ("lifecycle_policies: {}", ":1:1", "expected a list, found a mapping"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import json
 import textwrap
@@ -32,6 +33,15 @@ def call(number: int, name: str, **arguments: str) -> dict[str, Any]:
 
 def result(number: int, text: str) -> dict[str, Any]:
     return {"role": "tool", "tool_call_id": f"c{number}", "content": text}
+
+
+def test_a_session_that_is_opened_again_knows_its_turn_before_it_sends(tmp_path: Path) -> None:
+    items = [{"role": "user", "content": "Go on."}, call(1, "list"), result(1, rows(0))]
+    for _ in range(2):
+        with contextlib.closing(Hippocampus(tmp_path)) as memory, memory.session("s") as session:
+            if not session.status()["turn"]:
+                grow(session, items)
+            assert session.status()["turn"] == 1
 
 
 def rows(start: int, count: int = 60) -> str:

@@ -26,7 +26,9 @@ def read(path: Path) -> list[BenchConversation]:
     """
     try:
         return [_conversation(sample) for sample in json.loads(path.read_text(encoding="utf-8"))]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
+    except OSError as problem:
+        raise RecordingError(str(path), problem.strerror or str(problem)) from problem
+    except (ValueError, KeyError, TypeError, AttributeError) as problem:
         raise RecordingError(str(path), f"not a LoCoMo file: {problem!r}") from problem
 
 

@@ -6,6 +6,7 @@ SQL only; what a statement ends and what ranks is decided elsewhere.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
@@ -31,6 +32,8 @@ AMONG = f"row IN {NUMBERS}"
 CURRENT = "removed IS NULL AND known_until IS NULL AND (until IS NULL OR until > ?)"
 FORGOTTEN = "INSERT INTO forgotten (id) VALUES {(?)} ON CONFLICT DO NOTHING"
 SHOWN_CHARACTERS = 100
+MARK = re.compile("[0-9a-f]{10}")
+"""The end of an id, as `consolidation.memory_lines` writes it."""
 FADES = frozenset({"faded", "old"})
 """The reasons of `compact` for which a memory is weak rather than untrue."""
 END_TRIPLES = (
@@ -76,6 +79,14 @@ def by_id(db: Database, ids: Iterable[str]) -> dict[str, tuple[int, Memory]]:
         raise FactError(f"ids are a list of texts; {ids[:SHOWN_CHARACTERS]!r} is one text")
     found = select(db, f"WHERE id IN {NAMES}", (json.dumps(list(ids)),))
     return {memory.id: (row, memory) for row, memory in found.items()}
+
+
+def named(db: Database, name: str) -> dict[int, Memory]:
+    """Return the memory of an id, or of the end of one by which a MEMORY.md names it, by its row."""
+    found = dict(by_id(db, [name]).values())
+    if not found and MARK.fullmatch(name):
+        found = select(db, "WHERE id LIKE ?", (f"%{name}",))
+    return found
 
 
 def matching(  # noqa: PLR0913, PLR0917 - each is one filter
