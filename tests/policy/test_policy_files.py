@@ -338,6 +338,15 @@ def test_check_tells_all_problems_of_all_files_and_ends_with_1(tmp_path: Path) -
     assert run("check", *shipped())[0] == 0
 
 
+def test_check_names_sources_that_no_package_has(tmp_path: Path) -> None:
+    rules = [one_rule(action="{source: tickts}"), one_rule(action="{source: file}")]
+    unknown, known = (write(tmp_path, f"p{n}", rule) for n, rule in enumerate(rules))
+    status, out, _ = run("check", str(unknown), str(known))
+    assert status == 0
+    assert "the source 'tickts' is in no installed package" in out
+    assert len(out.splitlines()) == 3
+
+
 def test_show_prints_the_file_and_resolved_what_works(tmp_path: Path) -> None:
     assert run("show", "coding")[1] == text_of("coding")
     status, out, _ = run("show", "coding", "--resolved")
