@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from hippocampus.errors import MALFORMED, RecordingError
+from hippocampus.errors import MALFORMED, MessagesError, RecordingError
 from hippocampus.replay.readers import archive, codex, formats, opencode, openhands_sdk
 from hippocampus.replay.readers.documents import DATABASE, JsonDocument, load, of_bytes
 from hippocampus.replay.readers.make_recordings import make_recordings
@@ -84,7 +84,7 @@ def read_bytes(name: str, content: bytes) -> list[Recording]:
 def _recordings(document: JsonDocument) -> list[Recording]:
     try:
         return make_recordings(document, formats.read(document))
-    except MALFORMED as error:
+    except (*MALFORMED, MessagesError) as error:
         # Foreign JSON can be wrong in more ways than its reader checks. One bad file must not
         # end the replay of a whole directory.
         reason = f"its fields are not of the expected types: {type(error).__name__}: {error}"

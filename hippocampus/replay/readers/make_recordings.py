@@ -14,13 +14,13 @@ from datetime import datetime
 from pathlib import PurePath
 
 from hippocampus.errors import RecordingError
-from hippocampus.formats.reader import snapshot
+from hippocampus.formats.reader import read, snapshot
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.formats import DocumentContents
-from hippocampus.replay.readers.item_types import with_required_types, without_reasoning
 from hippocampus.replay.readers.pairing import PAIRING, is_of_answer, with_call_ids
 from hippocampus.replay.readers.raw import RawConversation, RawMessage
+from hippocampus.replay.readers.valid_items import is_valid, without_reasoning
 from hippocampus.replay.readers.values import role_of, text_of
 from hippocampus.replay.recording import Recording
 
@@ -32,6 +32,7 @@ def make_recordings(document: JsonDocument, contents: DocumentContents) -> list[
 
     Raises:
         RecordingError: no conversation is left, and lines of the file are broken.
+        MessagesError: the messages of a conversation are in no format.
     """
     made = [
         (conversation.name, _recording(document.path, contents.format, conversation))
@@ -54,12 +55,14 @@ def make_recordings(document: JsonDocument, contents: DocumentContents) -> list[
 
 def _recording(path: str, format_name: str, conversation: RawConversation) -> Recording:
     message_format = conversation.message_format
-    typed = [
-        each._replace(item=with_required_types(message_format, snapshot(each.item)))
+    valid = [
+        each._replace(item=snapshot(each.item))
         for each in conversation.messages
+        if is_valid(message_format, each.item)
     ]
     pair = PAIRING[message_format]
-    messages, unanswered, orphans = pair(without_reasoning(with_call_ids(typed)))
+    messages, unanswered, orphans = pair(without_reasoning(with_call_ids(valid)))
+    read([message.item for message in messages])  # an item may be valid, and its list in no format
     answers = list(_answers(conversation, messages))
     times: dict[int, float] = {}
     for call, message in answers:
