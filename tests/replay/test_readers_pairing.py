@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus.formats.conversation import Item
-from hippocampus.replay.readers.pairing import NO_RESULT, PAIRING, Paired
+from hippocampus.replay.readers.pairing import NO_RESULT, Paired, pair
 from hippocampus.replay.readers.raw import (
     MessageFormat,
     RawMessage,
@@ -72,7 +72,7 @@ def responses_items() -> st.SearchStrategy[list[Item]]:
 
 
 def paired(kind: MessageFormat, messages: list[Item]) -> Paired:
-    return PAIRING[kind]([RawMessage(message) for message in messages])
+    return pair(kind, [RawMessage(message) for message in messages])
 
 
 def messages_of(found: Paired) -> list[Item]:
@@ -127,7 +127,7 @@ def test_a_second_repair_changes_nothing(kind: MessageFormat, data: st.DataObjec
         "responses": responses_items(),
     }
     once = paired(kind, data.draw(lists[kind]))
-    assert PAIRING[kind](once[0]) == (once[0], 0, 0)
+    assert pair(kind, once[0]) == (once[0], 0, 0)
 
 
 @given(chat_messages())

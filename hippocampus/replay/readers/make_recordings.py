@@ -18,7 +18,7 @@ from hippocampus.formats.reader import read, snapshot
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.formats import DocumentContents
-from hippocampus.replay.readers.pairing import PAIRING, is_of_answer, with_call_ids
+from hippocampus.replay.readers.pairing import is_of_answer, pair
 from hippocampus.replay.readers.raw import RawConversation, RawMessage
 from hippocampus.replay.readers.valid_items import is_valid, without_reasoning
 from hippocampus.replay.readers.values import role_of, text_of
@@ -60,8 +60,7 @@ def _recording(path: str, format_name: str, conversation: RawConversation) -> Re
         for each in conversation.messages
         if is_valid(message_format, each.item)
     ]
-    pair = PAIRING[message_format]
-    messages, unanswered, orphans = pair(without_reasoning(with_call_ids(valid)))
+    messages, unanswered, orphans = pair(message_format, without_reasoning(valid))
     read([message.item for message in messages])  # an item may be valid, and its list in no format
     answers = list(_answers(conversation, messages))
     times: dict[int, float] = {}
