@@ -167,7 +167,7 @@ def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> list[str]:
         )
         found.append(
             f"For {raw['billed_calls']:,} calls with a recorded bill the prediction is off by {off:+.1f} %, "
-            f"and by {off_without:+.1f} % without the excess of {raw['missed_calls']:,} calls that "
+            f"and by {off_without:+.1f} % without the excess of {counted(raw['missed_calls'], 'call')} that "
             "missed the provider's cache."
         )
     if ours["steps"]:

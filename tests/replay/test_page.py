@@ -210,9 +210,11 @@ def test_one_recall_is_one_call(found, tmp_path):
     changed = copy.deepcopy(found)
     changed["total"]["strategies"]["hippocampus"]["recalls"] = 1
     changed["total"]["priced_as"] = {"claude-opus-4-5": 1, "claude-sonnet-5-5": 2}
+    changed["total"]["raw"] |= {"billed_cost": 9.0, "predicted_cost": 8.0, "missed_calls": 1}
     write_page(changed, tmp_path / "out.html")
     text = (tmp_path / "out.html").read_text(encoding="utf-8")
     assert "; 1 call paid a recall" in text
+    assert "the excess of 1 call that missed" in text
     assert "prices of 2 models<" in text
 
 
@@ -269,6 +271,24 @@ def test_a_label_ends_inside_the_drawing(found, tmp_path):
     width = float(re.search(r'<svg viewBox="0 0 (\d+)', document)[1])
     [(place, label)] = re.findall(r'<text x="([\d.]+)"[^>]*>(costs more[^<]*)', document)
     assert float(place) + 6 * len(label) < width
+
+
+@pytest.mark.skipif(not CHROMIUM, reason="no chromium on the PATH to draw the page in")
+def test_no_name_is_written_over_the_words_at_the_bottom(found, tmp_path):
+    changed = copy.deepcopy(found)
+    changed["total"]["strategies"]["mask all but 10"] |= {
+        "cost_percent": 183.0,
+        "visible_percent": 60.0,
+    }
+    write_page(changed, tmp_path / "out.html")
+    document, _ = dumped(tmp_path / "out.html", tmp_path, "r0")
+    labels = re.findall(r'<text x="([\d.]+)" y="([\d.]+)"[^>]*>([^<]*)', document)
+    [(left, bottom, words)] = [each for each in labels if each[2].startswith("costs more")]
+    [(start, line, name)] = [each for each in labels if each[2] == "mask all but 10"]
+    is_beside = float(start) > float(left) + 6 * len(words) or float(start) + 6 * len(name) < float(
+        left
+    )
+    assert is_beside or abs(float(line) - float(bottom)) >= 10
 
 
 @pytest.mark.skipif(not CHROMIUM, reason="no chromium on the PATH to open the page in")

@@ -108,13 +108,15 @@ def _sources(outcome: dict[str, Any]) -> str:
 
 def _summary(name: str, summary: dict[str, Any], outcome: dict[str, Any]) -> str:
     words = "".join(f"<p>{text(sentence)}</p>" for sentence in sentences(summary, outcome))
+    words += f'<p class="soft">{text(shares_of_raw(summary["raw"]))}</p>'
+    words = words.replace(" %", "\u00a0%")  # a line does not begin with the sign
     scatter = json_script(bounds_data(summary, outcome))
     titles = "".join(f'<th scope="col">{text(title)}</th>' for title in TITLES)
     rows = "".join(_row(strategy, line, summary) for strategy, line in line_styles(outcome).items())
     label = text(f"Strategies, {name}")
     return (
-        f'<div class="summary"><div class="words">{words}<p class="soft">'
-        f'{text(shares_of_raw(summary["raw"]))}</p></div><figure class="scatter">{scatter}</figure></div>'
+        f'<div class="summary"><div class="words">{words}</div><figure class="scatter">{scatter}'
+        "</figure></div>"
         f'<div class="scroll" role="region" tabindex="0" aria-label="{label}"><table>'
         f'<thead><tr><th scope="col">strategy</th>{titles}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"

@@ -9,9 +9,11 @@ function scatter(points, width) {
   const y = scale(lowest, 100, height - 46, 22);
   const drawn = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label":
     "Net cost against visible values and lines for each strategy; the figures stand in the table below." });
-  drawn.append(...axes(x, y, lowest, Math.max(110, ...costs) * 1.04, width, height));
-  const unit = box(46, 0, 56, 14);
-  const taken = [unit, ...points.map(([cost, visible]) => box(x(cost) - 6, y(visible) - 6, 12, 12))];
+  const space = width - 12 - x(100);
+  const more = space > 220 ? "costs more than sending everything" : space > 80 ? "costs more" : "";
+  drawn.append(...axes(x, y, lowest, Math.max(110, ...costs) * 1.04, width, height), label(x(100) + 6, height - 54, more, "start", "unit"));
+  const [ticked, unit] = [box(0, 0, 46, height), box(46, 0, 56, 14)];
+  const taken = [ticked, unit, box(x(100) + 6, height - 65, more.length * 6.4, 14), ...points.map(([cost, visible]) => box(x(cost) - 6, y(visible) - 6, 12, 12))];
   // Ours comes last, so that no other point covers it.
   [...points.entries()].reverse().forEach(([at, [cost, visible]]) => {
     const { name, line } = page.strategies[at];
@@ -37,9 +39,6 @@ function axes(x, y, lowest, highest, width, height) {
   }
   parts.push(svg("path", { d: `M46 ${bottom}H${width - 12}`, class: "axis" }),
     label(46, 12, "visible %", "start", "unit"), label(width - 12, height - 8, "net cost % →", "end", "unit"));
-  const space = width - 12 - x(100);
-  const words = space > 220 ? "costs more than sending everything" : space > 80 ? "costs more" : "";
-  parts.push(label(x(100) + 6, bottom - 8, words, "start", "unit"));
   return parts;
 }
 
@@ -61,7 +60,7 @@ function free(x, y, name, taken, width) {
     places.push({ ...box(right, y - 6 + down, wide, 12), down, edge: right - 2 });
     places.push({ ...box(left - wide, y - 6 + down, wide, 12), down, edge: left + 2 });
   }
-  const inside = places.filter((each) => each.x > 48 && each.x + wide < width && each.y > 0);
+  const inside = places.filter((each) => each.x > 0 && each.x + wide < width && each.y > 0);
   const covered = (place) => taken.reduce((sum, each) => sum + overlap(place, each), 0);
   const best = (inside.length ? inside : places).reduce((a, b) => (covered(b) < covered(a) ? b : a));
   taken.push(best);

@@ -51,7 +51,7 @@ function draw() {
   const { call } = chosen, values = page.hidden[call];
   const pairs = page.messages.flatMap((message, number) => (isChosen(message) ? [pair(message, number)] : []));
   document.getElementById("pairs").replaceChildren(...pairs);
-  document.getElementById("told").textContent = `Call ${call} of 0 to ${page.calls - 1}: ${pairs.length} messages shown. `
+  document.getElementById("told").textContent = `Call ${call} (0 to ${page.calls - 1}): ${pairs.length} messages. `
     + (values.length ? `Used and not shown: ${values.join(", ")}` : "All that the agent used stood in its view.");
 }
 
@@ -60,13 +60,19 @@ function goTo(call) {
   draw();
 }
 
+function goToHidden(call) {
+  goTo(call);
+  document.querySelector(".hidden-use")?.scrollIntoView({ block: "center" });
+}
+
 const slider = html("input", { type: "range", min: 0, max: page.calls - 1, value: chosen.call, "aria-label": "call" });
 slider.addEventListener("input", () => goTo(+slider.value));
 const withHidden = page.hidden.flatMap((values, call) => (values.length ? [call] : []));
-const next = html("button", { type: "button" }, `next call with a hidden use, of ${withHidden.length}`);
+const next = html("button", { type: "button" }, `next of ${withHidden.length} calls with a hidden use`);
 next.disabled = !withHidden.length;
-next.addEventListener("click", () => goTo(withHidden.find((call) => call > chosen.call) ?? withHidden[0]));
+next.addEventListener("click", () => goToHidden(withHidden.find((call) => call > chosen.call) ?? withHidden[0]));
 const show = select("show", "messages", [["all", "all messages"], ["changed", "changed in the view"], ["hidden", "with a hidden use"]]);
 const [tool, file] = [select("tool", "tool", distinct("tools", "every tool")), select("file", "file", distinct("files", "every file"))];
-document.getElementById("filters").append(html("label", {}, "call ", slider), show, tool, file, next);
-goTo(withHidden[0] ?? chosen.call);
+document.getElementById("filters").append(html("label", {}, "call ", slider), show, tool, file, next,
+  html("div", { class: "pair heads" }, html("b", {}, "raw list"), html("b", {}, "view")));
+goToHidden(withHidden[0] ?? chosen.call);
