@@ -69,7 +69,7 @@ FORMS: dict[MessageFormat, _Form] = {
 
 
 @dataclass(slots=True)
-class _Call:
+class _PairedCall:
     id: str
     answer: int
     """The place of the last message of the answer that makes it."""
@@ -97,15 +97,15 @@ def pair(message_format: MessageFormat, messages: Sequence[RawMessage]) -> Paire
     for place in reversed(ends[:-1] if is_joined else ()):
         if is_of_answer(messages[place].item) and is_of_answer(messages[place + 1].item):
             ends[place] = ends[place + 1]
-    calls: defaultdict[int, list[_Call]] = defaultdict(list)
-    waiting: defaultdict[tuple[str, str], list[_Call]] = defaultdict(list)
+    calls: defaultdict[int, list[_PairedCall]] = defaultdict(list)
+    waiting: defaultdict[tuple[str, str], list[_PairedCall]] = defaultdict(list)
     unnamed, orphans = itertools.count(), 0
     for place, message in enumerate(messages):
         for made in form.calls(message.item):
             named, kind = as_text(made.get(form.call_id)), ANSWERED_ITEMS.get(kind_of(made), "")
             made[form.call_id] = named or f"unnamed_call_{next(unnamed)}"
             missing = form.missing(made[form.call_id], kind)
-            call = _Call(made[form.call_id], ends[place], RawMessage(missing))
+            call = _PairedCall(made[form.call_id], ends[place], RawMessage(missing))
             calls[call.answer].append(call)
             same = waiting[kind, named]
             same[:] = [*(each for each in same if each.answer == call.answer), call]
@@ -132,7 +132,7 @@ def pair(message_format: MessageFormat, messages: Sequence[RawMessage]) -> Paire
 
 
 def _joined(
-    messages: Sequence[RawMessage], calls: Mapping[int, list[_Call]], form: _Form
+    messages: Sequence[RawMessage], calls: Mapping[int, list[_PairedCall]], form: _Form
 ) -> list[RawMessage]:
     """Put the results of an answer into one user message after it.
 
