@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from hippocampus.formats import json_text
@@ -16,7 +16,7 @@ from hippocampus.formats.conversation import Message, Part
 from hippocampus.formats.reads import PATCHED, file_read, files_written, points_back, reads_whole
 from hippocampus.indexing.code.outline import definitions, depth_of
 from hippocampus.indexing.excerpt import is_notice
-from hippocampus.indexing.extraction import ExtractionContext, kept_by_hash
+from hippocampus.indexing.extraction import PLACE, EntryLine, ExtractionContext, kept_by_hash
 from hippocampus.indexing.output import output_of
 from hippocampus.indexing.select import choose
 from hippocampus.indexing.sniff import extraction_of
@@ -309,7 +309,11 @@ def _excerpts(file: WorkFile, parts: Sequence[Piece], budget_tokens: int) -> lis
     total = sum(len(part.lines) for part in parts)
     for part in parts:
         room = budget_tokens * len(part.lines) // max(1, total)
-        rows += excerpt(part.text, room, file=file.path)[1:] if room >= MIN_TOKENS // 4 else []
+        rows += (
+            excerpt(part.text, room, part.first, file=file.path)[1:]
+            if room >= MIN_TOKENS // 4
+            else []
+        )
     return rows
 
 
@@ -383,9 +387,22 @@ def _shown(parts: Sequence[Piece], picked: Sequence[Sequence[int]]) -> list[str]
 
 
 @kept_by_hash
-def excerpt(text: str, /, room: int, **context: Any) -> list[str]:
-    """Return the lines that say most of a text, of at most `room` tokens."""
+def excerpt(text: str, /, room: int, first: int = 1, **context: Any) -> list[str]:
+    """Return the lines that say most of a text, of at most `room` tokens.
+
+    `first` is the number of its first line in its file; at 0, which is not known, lines have no numbers.
+    """
     given = ExtractionContext(content_tokens=len(text) // 4, **context)
     extraction = extraction_of(text, given)
+    if first != 1:
+        placed = [_placed(line, first) for line in extraction.lines]
+        extraction = replace(extraction, lines=tuple(placed))
     room = max(1, room - tokens.count(extraction.summary))
     return [extraction.summary, *choose(extraction, given, Price(0.0, 1.0, room, room))]
+
+
+def _placed(line: EntryLine, first: int) -> EntryLine:
+    """Return a line with its number in its file, or without one; a place in a list stays."""
+    if line.number is None or line.form == PLACE:
+        return line
+    return replace(line, number=line.number + first - 1) if first else replace(line, form="")

@@ -273,6 +273,26 @@ def test_a_result_that_refers_to_an_earlier_read_replaces_no_text() -> None:
     assert SOURCE.rstrip("\n") in text_of(known(READ, again))
 
 
+@pytest.mark.parametrize("numbered", [True, False])
+def test_lines_of_a_file_that_was_read_in_parts_have_their_numbers_in_the_file(
+    *, numbered: bool
+) -> None:
+    lines = [f"def room_{n}(guests): return guests + {n}" for n in range(400)]
+    parts = [
+        ("Read", {"path": "rooms.py", "offset": first, "limit": 90}, lines[first - 1 : first + 89])
+        for first in (1, 200)
+    ]
+    files = known(
+        *(
+            (tool, asked, cat(asked["offset"], part) if numbered else "\n".join(part))
+            for tool, asked, part in parts
+        )
+    )
+    shown = [row.split(": ", 1) for row in described(files.newest()[0], 600, 9) if ": def" in row]
+    assert any(int(number) > 200 for number, _ in shown)
+    assert all(lines[int(number) - 1] == line for number, line in shown)
+
+
 def test_a_file_is_described_within_its_budget() -> None:
     files = known(
         ("Read", {"path": "names.py"}, "".join(f"room_{n} = hall_{n}\n" for n in range(9_000)))
