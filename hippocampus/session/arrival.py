@@ -31,7 +31,7 @@ from hippocampus.policy.words import EntryType
 from hippocampus.recall import calls
 from hippocampus.session import redactor
 from hippocampus.session.history import History
-from hippocampus.session.identifiers import Holders, IdentifierIndex, add_holder, describe
+from hippocampus.session.identifiers import Holders, IdentifierIndex
 from hippocampus.session.own_text import is_entry
 from hippocampus.session.payloads import (
     PartSite,
@@ -65,11 +65,22 @@ class Arrival(NamedTuple):
     """The entries that new messages name, with the access."""
 
 
+class _Candidate(NamedTuple):
+    """A part of a new message that may become a payload."""
+
+    site: PartSite
+    tool: str
+    arguments: str
+    """Of the call that it is the result of."""
+    tokens: int
+    resolution: Resolution
+
+
 def arrived(  # noqa: PLR0913, PLR0917 - a list, its state, and the rules
     history: History,
     payloads: Payloads,
     records: Mapping[EntryOrigin, Record],
-    ids: AbstractSet[str],
+    by_id: Mapping[str, Record],
     rules: Rules,
     read_again: int,
     start: int,
@@ -77,12 +88,12 @@ def arrived(  # noqa: PLR0913, PLR0917 - a list, its state, and the rules
 ) -> Arrival:
     """Return the payloads of a list whose messages from `start` on are new.
 
-    `records` are the entries of the session by their origin, and `ids` their ids. Digests replace
+    `records` are the entries of the session by their origin, `by_id` by their ids. Digests replace
     the `hidden` ones of the new messages.
 
     Messages from `read_again` on have the words that they had, and may carry other marks.
     """
-    reader = _MessageReader(history, payloads.copied(), records, ids, rules, hidden)
+    reader = _MessageReader(history, payloads.copied(), records, by_id, rules, hidden)
     for number in range(read_again, start):
         reader.thin_again(number)
     reader.rendered += [
@@ -111,24 +122,21 @@ class _MessageReader:
     history: History
     payloads: Payloads
     records: Mapping[EntryOrigin, Record]
-    ids: AbstractSet[str]
+    by_id: Mapping[str, Record]
     rules: Rules
     hidden: Container[int]
     rendered: list[Rendered] = field(default_factory=list)
     noted: list[tuple[Record, bytes]] = field(default_factory=list)
     names: Holders = field(default_factory=lambda: defaultdict(list))
-    words: Holders = field(default_factory=lambda: defaultdict(list))
     written: dict[str, list[int]] = field(default_factory=dict)
     touched: set[int] = field(default_factory=set)
     """The payloads of earlier messages that were replaced."""
     accessed: set[int] = field(default_factory=set)
     index: IdentifierIndex = field(init=False)
-    """The index with the names and the words of this reader, which are still being filled."""
-    described: int = field(init=False)
+    """The index with the names of this reader, which are still being filled."""
 
     def __post_init__(self) -> None:
-        self.index = self.payloads.index.growing(self.names, self.words)
-        self.described = self.payloads.index.described
+        self.index = self.payloads.index.growing(self.names)
 
     def arrival(self) -> Arrival:
         """Return what was taken in."""
@@ -144,7 +152,7 @@ class _MessageReader:
         numbers = own.numbers
         if self.hidden:
             numbers = {each: at for each, at in numbers.items() if not own.items[at].collapsed}
-        index = own.index.plus(self.names, self.words, self.described, self.written)
+        index = own.index.plus(self.names, self.written)
         entries = (own.items[number].record for number in sorted(self.accessed))
         accessed = [
             each
@@ -182,11 +190,6 @@ class _MessageReader:
             self.index.cited_by(said),
             key=lambda n: (self.payloads.items[n].message, self.payloads.items[n].part),
         )
-        if message.role == "user" and said:
-            self._describe()
-            meant = self.index.meant_by(" ".join(said), self.described)
-            if meant is not None and meant not in cited:
-                cited.append(meant)
         self.accessed.update(cited)
         ids = [self.payloads.items[each].id for each in cited]
         policy = self.rules.policy
@@ -196,28 +199,19 @@ class _MessageReader:
             )
             self._put(each, payload.associated(ids) if len(ids) > 1 else payload)
 
-    def _describe(self) -> None:
-        """Note the words of the results that have come since a user asked last."""
-        for number in self.payloads.undescribed:
-            payload = self.payloads.items[number]
-            part = self.history.raw[payload.message].parts[payload.part]
-            describe(self.words, number, payload.record, part.text)
-        self.described += len(self.payloads.undescribed)
-        self.payloads.undescribed.clear()
-
     def _put(self, number: int, payload: Payload) -> None:
         self.payloads.items[number] = payload
         self.touched.add(number)
 
     def _take_words(self, number: int, at: int, part: Part) -> None:
         """Note what the user wants to be kept; words stay as they are, unless a rule indexes them."""
-        rules = self.rules
+        rules, site = self.rules, PartSite(number, at, part)
         weight = self.history.tokens_of(number, at)
         said = Subject("message", source_type="user", text=part.text, tokens=weight)
         resolution = rules.policy.resolve(said)
         kind = rules.kind_of
         if resolution.index and rules.policy.indexes(weight, lambda: kind(part.text), resolution):
-            self._hold(PartSite(number, at, part), "", "", weight, resolution, large=True)
+            self._hold(_Candidate(site, "", "", weight, resolution), large=True)
             return
         if not resolution.persist:
             return
@@ -226,7 +220,7 @@ class _MessageReader:
         origin = MessageOrigin(number, key)
         if origin in self.records:
             return
-        entry = self._new_entry(number, part, "", origin, key, resolution)
+        entry = self._new_entry(_Candidate(site, "", "", weight, resolution), origin, key)
         text = self.history.quotable(number).parts[at].text
         quoted = replace(entry, summary=storable(text[:200]))
         record = Record(quoted, origin, key, "text", "message", "user", "", weight, Stage.FULL, "")
@@ -249,7 +243,7 @@ class _MessageReader:
             Subject("tool_result", source_type="tool", tokens=weight, kind=IMAGE)
         )
         if is_image_block(self.history.raw[site.message].held(site.part)):
-            self._hold(site, "", "", weight, resolution, large=False)
+            self._hold(_Candidate(site, "", "", weight, resolution), large=False)
 
     def _take_result(self, site: PartSite) -> None:
         rules, part = self.rules, site.part
@@ -260,7 +254,7 @@ class _MessageReader:
         is_ours = calls.is_named(tool, rules.recall_name)
         if is_ours:
             asked = replace(part, tool=tool, text=argued)
-            if calls.is_answer(asked, part.text, rules.recall_name, self.ids.__contains__):
+            if calls.is_answer(asked, part.text, rules.recall_name, self.by_id.__contains__):
                 return
         subject = redactor.result_subject(part, call, self.history.tokens_of(site.message, site.at))
         resolution = rules.resolve(subject)
@@ -268,7 +262,7 @@ class _MessageReader:
         large = rules.policy.indexes(subject.tokens, lambda: kind(part.text), resolution)
         images = 0 if large else self.history.image_tokens(site.message, site.at)
         weight = subject.tokens + images
-        held = self._hold(site, tool, argued, weight, resolution, large=large)
+        held = self._hold(_Candidate(site, tool, argued, weight, resolution), large=large)
         if not is_ours:
             self._thin(site.message, site.at, argued, held)
         if held is not None:
@@ -282,33 +276,24 @@ class _MessageReader:
             large = rules.policy.shortens_arguments(weight, resolution)
             redaction = self.payloads.redactions.get((called.message, called.at))
             own = Resolution(redact=redaction, index=kept)
-            wrote = self._hold(called, called.part.tool, "", weight, own, large=large)
+            wrote = self._hold(_Candidate(called, called.part.tool, "", weight, own), large=large)
         if not part.is_error:
             self._follow_files(tool, argued, held, wrote, self.history.turns[site.message])
 
-    def _hold(  # noqa: PLR0913 - a part, and its state
-        self,
-        site: PartSite,
-        tool: str,
-        argued: str,
-        weight: int,
-        resolution: Resolution,
-        *,
-        large: bool,
-    ) -> int | None:
+    def _hold(self, new: _Candidate, *, large: bool) -> int | None:
         """Follow a part from now on; return the number of its payload."""
-        number, at, part = site
+        (number, at, part), tool, argued, weight, resolution = new
         policy = self.rules.policy
         bound = resolution.pin or resolution.index is False or resolution.compression == "none"
         followed = large or bound or weight > policy.fade_over_tokens
         if not followed or (number, at) in self.payloads.sites:
             return None
-        if is_entry(part, self._record_of, weight):
+        if is_entry(part, self.by_id.get, weight):
             return None
         origin = self._origin(number, part)
         record = self.records.get(origin)
         if record is None:
-            record = self._new_record(site, tool, argued, weight, origin, resolution)
+            record = self._new_record(new, origin)
         full = record.stage is Stage.FULL
         if full and record.shown != part.text:
             record = replace(record, shown=part.text)
@@ -345,20 +330,14 @@ class _MessageReader:
             ):
                 self._thin(number, at, called.part.text if called else "", None)
 
-    def _record_of(self, entry_id: str) -> Record | None:
-        if entry_id not in self.ids:
-            return None
-        return next(each for each in self.records.values() if each.entry.id == entry_id)
-
     def _add(self, payload: Payload, part: Part) -> int:
         """Number a payload, and note the names that it has."""
         own = len(self.payloads.items)
         self.payloads.items.append(payload)
         self.payloads.numbers[payload.id] = own
         self.payloads.sites[payload.message, payload.part] = own
-        add_holder(self.names, own, identifiers(part.text) | {payload.id})
-        if part.kind == "result":
-            self.payloads.undescribed.append(own)
+        for name in identifiers(part.text) | {payload.id}:
+            self.names[name].append(own)
         if self.rules.summaries and part.kind == "result" and payload.stands_full:
             name, text = str(payload.record.origin), payload.resolution.redacted(part.text)
             self.rules.summaries.ask(name, text)
@@ -466,56 +445,42 @@ class _MessageReader:
             origin = replace(origin, rank=rank)
         return origin
 
-    def _new_record(  # noqa: PLR0913, PLR0917 - a part, and its state
-        self,
-        site: PartSite,
-        tool: str,
-        argued: str,
-        weight: int,
-        origin: PartOrigin,
-        resolution: Resolution,
-    ) -> Record:
-        number, _, part = site
+    def _new_record(self, new: _Candidate, origin: PartOrigin) -> Record:
+        number, at, part = new.site
         form, original = original_of(self.history.raw[number], part)
         content = content_key(original)
         if content == origin.text_key:  # one text for both
             content = origin.text_key
-        has_image = not part.text.strip() and self.history.image_tokens(number, site.at)
+        has_image = not part.text.strip() and self.history.image_tokens(number, at)
         read = IMAGE if has_image else self.rules.kind_of(part.text)
         kind = ARGUMENTS if part.kind == "call" else read
         return Record(
-            entry=self._new_entry(number, part, tool, origin, content, resolution, kind),
+            entry=self._new_entry(new, origin, content, kind),
             origin=origin,
             content=content,
             form=form,
             kind=kind,
-            tool=storable(tool),
-            arguments=storable(argued),
-            tokens=weight,
+            tool=storable(new.tool),
+            arguments=storable(new.arguments),
+            tokens=new.tokens,
             stage=Stage.FULL,
             shown=part.text,
         )
 
-    def _new_entry(  # noqa: PLR0913, PLR0917 - its place, and its state
-        self,
-        number: int,
-        part: Part,
-        tool: str,
-        origin: EntryOrigin,
-        content: str,
-        resolution: Resolution,
-        kind: str = "",
+    def _new_entry(
+        self, new: _Candidate, origin: EntryOrigin, content: str, kind: str = ""
     ) -> Entry:
-        turn, policy = self.history.turns[number], self.rules.policy
+        part = new.site.part
+        turn, policy = self.history.turns[new.site.message], self.rules.policy
         is_words = part.kind == "text"
-        source = "user" if is_words else policy.source_type_of(storable(tool), part.is_error)
+        source = "user" if is_words else policy.source_type_of(storable(new.tool), part.is_error)
         entry_type: EntryType = "message" if is_words else "tool_result"
         found = Source(type=source or "tool", ref=content, turn=turn)
         noted = {record.entry.id for record, _ in self.noted}
-        known = (self.payloads.numbers, self.ids, noted)
+        known = (self.payloads.numbers, self.by_id, noted)
 
         def is_taken(named: str) -> bool:
             return any(named in ids for ids in known)
 
         named = entry_id(self.rules.mark, self.rules.session, origin, content, is_taken)
-        return new_entry(named, entry_type, found, policy, resolution, kind)
+        return new_entry(named, entry_type, found, policy, new.resolution, kind)

@@ -7,7 +7,7 @@ while they fit.
 from __future__ import annotations
 
 import bisect
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
@@ -257,7 +257,7 @@ def digests_of(  # noqa: PLR0913, PLR0917 - a view, its state, and what to repla
     view: View,
     payloads: Payloads,
     records: Mapping[EntryOrigin, Record],
-    ids: AbstractSet[str],
+    ids: Iterable[str],
     planned: CompactionPlan,
     rules: Rules,
 ) -> list[Digest]:

@@ -1,31 +1,21 @@
-"""Which payloads a text points at, by the identifiers and the words that it has. Values; pure."""
+"""Which payloads a text points at, by the identifiers that it has. Values; pure."""
 
 from __future__ import annotations
 
 import bisect
-import math
 import re
 from array import array
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from hippocampus.entries.entry import Record
 from hippocampus.indexing.shapes import identifiers
 
 ID = re.compile(r"\b[a-z2-7]{8,12}\b")
 """What an entry's id looks like; one in five has no digit and reads as a word."""
-WORD = re.compile(r"\w{4,}")
-ABOUT_CHARACTERS = 400
-MAX_ASKED_WORDS = 60
-"""A longer message is no pointer at one payload."""
-CLEAR_SCORE = 1.7
-"""The BM25 of a word that one of eight payloads has alone; in more of them it is rarer still."""
-CLEAR_RATIO = 2.0
-"""How many times more the best must score than the next."""
 MAX_HOLDERS = 3
 """A name that more payloads have points at none of them."""
 
@@ -34,7 +24,7 @@ MAX_UNPACKED = 2_000
 
 V = TypeVar("V", int, list[int])
 Holders = defaultdict[str, list[int]]
-"""By a name or a word, the numbers of the payloads that have it."""
+"""By a name, the numbers of the payloads that have it."""
 
 
 class _Packed(NamedTuple):
@@ -139,28 +129,19 @@ class Elsewhere(Container[str]):
 
 @dataclass(frozen=True, slots=True)
 class IdentifierIndex:
-    """The payloads of a list by the identifiers and the words that they have; numbered as they came."""
+    """The payloads of a list by the identifiers that they have; numbered as they came."""
 
     holders: Sums[list[int]] = Sums()
-    words: Sums[list[int]] = Sums()
-    described: int = 0
-    """How many results have words, which are noted once a user asks."""
     written: Sums[list[int]] = Sums()
     """The messages in which the assistant wrote an identifier, the last one at the end."""
 
-    def plus(
-        self, names: Holders, words: Holders, described: int, written: Mapping[str, list[int]]
-    ) -> IdentifierIndex:
-        """Return the index with the names and the words of more payloads, as `describe` adds them."""
-        return IdentifierIndex(
-            self.holders.plus(names), self.words.plus(words), described, self.written.plus(written)
-        )
+    def plus(self, names: Holders, written: Mapping[str, list[int]]) -> IdentifierIndex:
+        """Return the index with the names of more payloads."""
+        return IdentifierIndex(self.holders.plus(names), self.written.plus(written))
 
-    def growing(self, names: Holders, words: Holders) -> IdentifierIndex:
-        """Return the index with two mappings that are still being filled."""
-        return IdentifierIndex(
-            Sums((*self.holders.parts, names)), Sums((*self.words.parts, words)), self.described
-        )
+    def growing(self, names: Holders) -> IdentifierIndex:
+        """Return the index with a mapping that is still being filled."""
+        return IdentifierIndex(Sums((*self.holders.parts, names)))
 
     def cited_by(self, texts: Iterable[str]) -> set[int]:
         """Return the payloads that texts point at by an id, or by a name that few payloads have."""
@@ -175,37 +156,3 @@ class IdentifierIndex:
     def cited_since(self, message: int, text: str) -> set[str]:
         """Return the identifiers of a text that the assistant has written from a message on."""
         return {name for name in identifiers(text) if self.written.last(name, -1) >= message}
-
-    def meant_by(self, text: str, described: int) -> int | None:
-        """Return the payload that a user's words describe best, by BM25, where they clearly do.
-
-        A word that most payloads have counts next to nothing; one that a single payload has is a
-        name.
-        """
-        asked = set(WORD.findall(text.lower()))
-        if not described or len(asked) > MAX_ASKED_WORDS:
-            return None
-        scores: Counter[int] = Counter()
-        for word in sorted(asked):
-            having = self.words.get(word, [])
-            n = len(having)
-            rarity = math.log(1 + (described - n + 0.5) / (n + 0.5))
-            for number in having:
-                scores[number] += rarity  # type: ignore[assignment]
-        if not scores:
-            return None
-        best = min(scores, key=lambda number: (-scores[number], number))
-        second = max((score for number, score in scores.items() if number != best), default=0.0)
-        return best if scores[best] >= max(CLEAR_SCORE, CLEAR_RATIO * second) else None
-
-
-def add_holder(holders: Holders, number: int, names: AbstractSet[str]) -> None:
-    """Note that a payload has some names."""
-    for name in names:
-        holders[name].append(number)
-
-
-def describe(words: Holders, number: int, record: Record, text: str) -> None:
-    """Note what a payload is about: the words of its tool, its arguments and its start."""
-    about = f"{record.tool} {record.arguments} {text[:ABOUT_CHARACTERS]}"
-    add_holder(words, number, set(WORD.findall(about.lower())))

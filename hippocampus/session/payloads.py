@@ -166,8 +166,6 @@ class Payloads:
     batches: list[tuple[int, ...]] = field(default_factory=lambda: [()])
     """The newest reads of files between two writes: an agent uses them together."""
     index: IdentifierIndex = field(default_factory=IdentifierIndex)
-    undescribed: list[int] = field(default_factory=list)
-    """The results whose words the index does not have yet."""
     named: Sums[int] = field(default_factory=Sums)
     """How many texts of the view have an identifier; large results in full do not count."""
     due_turns: array[float] = field(default_factory=lambda: array("d"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -72,7 +72,7 @@ class SessionRecalls:
         """Store a newer text of an entry's source as an entry of its own, linked to it."""
         prices, encoding = self._resources.prices, self._resources.encoding
         with self._run.lock:
-            turn, is_taken = self._run.state.history.turn, self._run.state.ids.__contains__
+            turn, is_taken = self._run.state.history.turn, self._run.state.by_id.__contains__
             mark = self._run.ledger.mark
             newer = retrieval.version(
                 mark, self._run.id, record, text, turn, prices, encoding, is_taken
@@ -97,7 +97,7 @@ class SessionRecalls:
         Raises:
             RecallError: there is none.
         """
-        known = {record.entry.id: record for record in self._run.records()}
+        known: Mapping[str, Record] = self._run.state.by_id
         return self.retrieval.record_of(entry_id, known if entry_id in known else self._run.known())
 
     # Recalls

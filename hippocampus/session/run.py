@@ -163,8 +163,7 @@ class SessionRun:
         rules = replace(self._rules_of_turn(), standing_tokens=self._standing(history, items))
         turn = take_turn(self.state, history, costs, rules, opening, cold=cold)
         _check(turn.state.view)
-        marks = self._marks_of(turn, idle_seconds)
-        self._commit(replace(turn, call=replace(turn.call, marks=marks)))
+        self._commit(turn, self._marks_of(turn, idle_seconds))
         if is_continued:
             self._store_lost()
         self._warn_of_excess()
@@ -279,32 +278,36 @@ class SessionRun:
         summaries = self._resources.summaries
         return replace(self.rules, summaries=summaries.of_turn()) if summaries else self.rules
 
-    def _commit(self, turn: Turn) -> None:
-        """Put on disk what a turn decided, and go on from its state; a failure leaves the old one."""
+    def _commit(self, turn: Turn, marks: str) -> None:
+        """Put on disk what a turn decided, and go on from its state; a failure leaves the old one.
+
+        `marks` is where cache marks of ours stand in its view.
+        """
         for original in turn.originals:
             self.ledger.put(self._resources.store, original.content, original.parts)
-        state, before = turn.state, self.state.history
-        sent, measures = state.history.sent_from(state.stored_keys), self._new_measures(turn)
-        raw = _raw(state.history, turn.kept)
+        state, before, measures = turn.state, self.state.history, self._new_measures(turn)
         self.ledger.commit(
-            TurnRows(
-                turn.call, turn.records, turn.decisions, sent, measures, raw, self._model,
-                turn.candidates, turn.replaced,
+            turn.rows._replace(
+                call=replace(turn.rows.call, marks=marks),
+                sent=state.history.sent_from(state.stored_keys),
+                measures=measures,
+                raw=_raw(state.history, turn.kept),
+                model=self._model,
             )
-        )  # fmt: skip
+        )
         self._measured.update(each.digest for each in measures)
         self._last_call = self.ledger.last_call()
         self.state = replace(
-            state.with_committed(turn.records),
+            state.with_committed(turn.rows.records),
             stored_keys=len(state.history.keys),
             costs=Costs.after(self._last_call),
         )
         self._note_change(turn.kept, before)
-        self.edits = len(turn.decisions)
+        self.edits = len(turn.rows.decisions)
 
     def _new_measures(self, turn: Turn) -> list[Measure]:
         """Return the measures of the long texts that a turn brought, and that are not written down."""
-        texts = {record.shown for record in turn.records}
+        texts = {record.shown for record in turn.rows.records}
         for message in turn.state.history.raw[turn.kept :]:
             texts.update(part.text for part in message.parts)
         found = []
@@ -421,8 +424,7 @@ class SessionRun:
     def known(self) -> dict[str, Record]:
         """Return the entries by id, those of other processes too."""
         with self.lock:
-            records = (*self.ledger.records(), *self.state.records.values())
-            return {record.entry.id: record for record in records}
+            return {each.entry.id: each for each in self.ledger.records()} | dict(self.state.by_id)
 
     def keep_facts(self) -> None:
         """Consolidate what no consolidation has seen, in a thread.

@@ -413,7 +413,7 @@ class Session:
                     self.id,
                     origin,
                     content,
-                    self._run.state.ids.__contains__,
+                    self._run.state.by_id.__contains__,
                 ),
                 type="state",
                 source=Source(type="state", ref=content, turn=turn),

@@ -30,8 +30,8 @@ class State:
     payloads: Payloads = field(default_factory=Payloads)
     records: Mapping[EntryOrigin, Record] = field(default_factory=dict)
     """Every entry of the session by its origin, oldest first."""
-    ids: frozenset[str] = frozenset()
-    """The ids of these."""
+    by_id: Mapping[str, Record] = field(default_factory=dict)
+    """The same by their ids."""
     digests: Mapping[EntryOrigin, Record] = field(default_factory=dict)
     """The digests among these."""
     last_keys: Sequence[str] | None = None
@@ -85,7 +85,7 @@ class State:
         return replace(
             self,
             records={**self.records, **known},
-            ids=self.ids.union(record.entry.id for record in records),
+            by_id={**self.by_id, **{record.entry.id: record for record in records}},
             digests={**self.digests, **digests},
         )
 
@@ -180,7 +180,7 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
     hidden = {number for span, _ in digests for number in range(max(start, span.start), span.end)}
     known = len(payloads.items)
     arrival = arrived(
-        history, payloads, state.records, state.ids, rules, kept, start, frozenset(hidden)
+        history, payloads, state.records, state.by_id, rules, kept, start, frozenset(hidden)
     )
     noted = [*arrival.noted, *_pointed_at(pointers, arrival.payloads, state.records, history)]
     shown = [each for each in texts if each.message not in hidden]

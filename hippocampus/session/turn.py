@@ -23,7 +23,7 @@ from hippocampus.session.renderer import EntryRenderer
 from hippocampus.session.rules import Rules
 from hippocampus.session.state import State, read
 from hippocampus.session.view import Rendered, View
-from hippocampus.storage.ledger import NEXT_FIELDS, ModelCall, NextText
+from hippocampus.storage.ledger import NEXT_FIELDS, NextText, TurnRows
 
 LIMIT_REASON = "the view passed its limit: old turns became digests"
 UNREAD_REASON = "the view passes its limit: there is no room to read it in full first"
@@ -50,18 +50,15 @@ class Turn:
     state: State
     kept: int
     """How many leading messages of the list are those of the list before."""
-    call: ModelCall
-    decisions: Sequence[Decision]
-    records: Sequence[Record]
-    """The entries that changed, for the ledger."""
+    rows: TurnRows
+    """What the ledger has of it."""
     originals: Sequence[Original]
     """The contents that left the view, for the store."""
-    candidates: Sequence[NextText]
-    """The next texts that were written and not committed."""
-    replaced: Sequence[str]
-    """The entries that digests have replaced: they need no next text."""
-    compacted: bool
-    """Whether digests replaced old turns because the view passed its limit."""
+
+    @property
+    def compacted(self) -> bool:
+        """Whether digests replaced old turns because the view passed its limit."""
+        return any(each.reason == LIMIT_REASON for each in self.rows.decisions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,30 +110,35 @@ def take_turn(  # noqa: PLR0913 - a state, a list, and by what to decide
             costs=costs,
         ),
         taken.kept,
-        call_of(view, costs),
-        [*changes.edits, *changes.folds],
-        [
-            *taken.accessed,
-            *changes.entries,
-            *changes.digests,
-            *(record for record, _ in noted),
-        ],
+        TurnRows(
+            call_of(view, costs),
+            records=[
+                *taken.accessed,
+                *changes.entries,
+                *changes.digests,
+                *(record for record, _ in noted),
+            ],
+            decisions=[*changes.edits, *changes.folds],
+            candidates=[
+                NextText(
+                    payload.id,
+                    {name: fields[name] for name in NEXT_FIELDS},
+                    shorter.stage,
+                    shorter.shown,
+                    payload.note,
+                )
+                for payload in map(changes.payloads.items.__getitem__, changes.weighed)
+                if (shorter := payload.shorter) and (fields := shorter.entry.fields())
+            ],
+            replaced=[
+                each
+                for each in taken.state.payloads.numbers
+                if each not in changes.payloads.numbers
+            ]
+            if changes.digests
+            else [],
+        ),
         [*(Original(original) for _, original in noted), *changes.originals],
-        [
-            NextText(
-                payload.id,
-                {name: fields[name] for name in NEXT_FIELDS},
-                shorter.stage,
-                shorter.shown,
-                payload.note,
-            )
-            for payload in map(changes.payloads.items.__getitem__, changes.weighed)
-            if (shorter := payload.shorter) and (fields := shorter.entry.fields())
-        ],
-        [each for each in taken.state.payloads.numbers if each not in changes.payloads.numbers]
-        if changes.digests
-        else [],
-        any(each.reason == LIMIT_REASON for each in changes.folds),
     )
 
 
@@ -271,7 +273,7 @@ def _with_digests(
     """Return the changes with digests in place of the spans of a plan."""
     view, prices = changes.view, rules.prices
     digests = compaction.digests_of(
-        view, changes.payloads, state.records, state.ids, planned, rules
+        view, changes.payloads, state.records, state.by_id, planned, rules
     )
     if not digests:
         return changes
