@@ -44,5 +44,5 @@ def test_numbers_stand_in_the_order_in_which_they_came(added: list[dict[str, lis
 
 def test_a_text_is_cited_by_what_is_written_after_it() -> None:
     written = {"ORD-17": [4], "ORD-18": [9]}
-    index = IdentifierIndex().plus({}, {}, 0, written)
+    index = IdentifierIndex().plus({}, written)
     assert index.cited_since(5, "ORD-17 ORD-18 ORD-19") == {"ORD-18"}

@@ -422,29 +422,6 @@ def test_pasted_words_are_indexed_only_where_a_rule_says_so(tmp_path: Path) -> N
         memory.close()
 
 
-def test_a_user_who_describes_a_content_is_an_access(tmp_path: Path) -> None:
-    """By words, without an id: two that it alone has."""
-    items: list[dict[str, Any]] = [{"role": "user", "content": "Look around."}]
-    places = ["harbour", "library", "kitchen", "station", "garden", "museum", "market", "school"]
-    for number, name in enumerate(places):
-        text = f"The {name} of the town has windows and doors. " * 30
-        items += [call(number, f"visit_{name}"), result(number, text)]
-    items += [
-        {"role": "assistant", "content": "Done."},
-        {"role": "user", "content": "What about the windows of that kitchen, please?"},
-    ]
-    memory = opened(tmp_path)
-    with memory.session("s") as session:
-        grow(session, items)
-        last = {
-            h.record.tool: h.record.entry.decay.last_access
-            for h in session._run.state.payloads.items
-        }
-        assert last.pop("visit_kitchen") == len(places) + 1
-        assert max(last.values()) <= len(places)
-    memory.close()
-
-
 @pytest.mark.parametrize(("table", "seconds"), [("anthropic-5m", 301), ("anthropic-1h", 3_601)])
 def test_a_cache_is_cold_when_its_provider_has_dropped_it(
     tmp_path: Path, table: str, seconds: int
