@@ -6,7 +6,7 @@ Pure. What a call does is not known here.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
@@ -29,10 +29,17 @@ def schema_of(model: type[BaseModel]) -> dict[str, Any]:
 def problem_of(error: ValidationError) -> str:
     """Return which arguments of a call are wrong, and what each may be, in a sentence for a model."""
     return "; ".join(
-        f"{'.'.join(map(str, each['loc'])) or 'the arguments'}: {each['msg'].lower()}"
+        f"{each['loc'][0] if each['loc'] else 'the arguments'}: {each['msg'].lower()}"
         + ("" if each["type"] == "missing" else f", found {each['input']!r:.60}")
         for each in error.errors()
+        if each["type"] != "none_required"  # the other half of `str | None`
     )
+
+
+def unknown_arguments(given: Iterable[str], known: Collection[str]) -> str:
+    """Return which names of arguments a tool does not have, and those that it has; empty where it has all."""
+    names = [name for name in given if name not in known]
+    return f"unknown arguments: {', '.join(names)}; known: {', '.join(known)}" if names else ""
 
 
 def arguments_of(function: Callable[..., Any], *, leaving: int = 0) -> type[BaseModel]:

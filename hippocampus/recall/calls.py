@@ -20,8 +20,9 @@ from hippocampus.formats import json_text
 from hippocampus.formats.conversation import Item, Part
 from hippocampus.formats.plain import AS_DICTS
 from hippocampus.formats.reader import adapter_of
+from hippocampus.formats.signatures import problem_of, unknown_arguments
 from hippocampus.indexing.frame import as_content
-from hippocampus.recall.definition import TOOL_NAME, RecallRequest, problem_of
+from hippocampus.recall.definition import TOOL_NAME, RecallRequest
 from hippocampus.recall.slices import Request
 
 SELECTORS = {field.name for field in fields(Request)}
@@ -97,6 +98,8 @@ def written(call_id: str, arguments: object) -> RecallCall:
 
 def read_call(call_id: str, arguments: Mapping[str, Any]) -> RecallCall:
     """Return a call from its arguments by name; `problem` is set where they cannot be read."""
+    if unknown := unknown_arguments(arguments, RecallRequest.model_fields):
+        return _refused(call_id, unknown)
     try:
         read = RecallRequest.model_validate(arguments)
     except ValidationError as error:

@@ -15,7 +15,6 @@ from pydantic import (
     ConfigDict,
     Field,
     Strict,
-    ValidationError,
     model_validator,
 )
 from pydantic.json_schema import SkipJsonSchema
@@ -121,31 +120,6 @@ class RecallRequest(BaseModel):
         if self.entry_id is None and self.query is None and self.pattern is None:
             raise ValueError("name an entry_id, or a query to search everything that is stored")
         return self
-
-
-PROBLEMS = {
-    "string_type": "{} is not text",
-    "string_unicode": "{} is not text",
-    "int_type": "{} is not a whole number",
-}
-"""By the type of a validation error, the sentence for a model."""
-
-
-def problem_of(error: ValidationError) -> str:
-    """Return the problem with the arguments of a call, in one sentence for a model."""
-    errors = error.errors()
-    unknown = sorted(
-        str(problem["loc"][0]) for problem in errors if problem["type"] == "extra_forbidden"
-    )
-    first = errors[0]
-    if unknown:
-        known = ", ".join(sorted(RecallRequest.model_fields))
-        return f"unknown arguments: {', '.join(unknown)}; known: {known}"
-    if not first["loc"]:
-        return str(first["ctx"]["error"])
-    if first["loc"][0] == "lines":
-        return "lines is not a pair of line numbers such as [1, 40]"
-    return PROBLEMS.get(first["type"], "{} cannot be read").format(first["loc"][0])
 
 
 PARAMETERS: dict[str, Any] = {"type": "object", "properties": signatures.properties(RecallRequest)}

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from hippocampus.errors import HippocampusError
 from hippocampus.facts.tools import TOOLS, function
-from hippocampus.formats.signatures import problem_of
+from hippocampus.formats.signatures import problem_of, unknown_arguments
 from hippocampus.integrations.mcp_server.http import app
 from hippocampus.integrations.mcp_server.tools import SELECTORS, ScopeName, Tools
 from hippocampus.recall import definition
@@ -89,10 +89,8 @@ class CheckedTool(Tool):
         Raises:
             ToolError: an argument is unknown, missing or of another type, or the tool failed.
         """
-        known = self.parameters["properties"]
-        if unknown := arguments.keys() - known.keys():
-            names = f"{', '.join(sorted(unknown))}; known: {', '.join(known)}"
-            raise ToolError(f"{self.name}: unknown arguments: {names}")
+        if unknown := unknown_arguments(arguments, self.parameters["properties"]):
+            raise ToolError(f"{self.name}: {unknown}")
         try:
             return await super().run(arguments, *given, **more)
         except ToolError as failure:
