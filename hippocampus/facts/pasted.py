@@ -46,7 +46,7 @@ _OBSERVATION = re.compile(
 _FORWARDED = r"\W{0,4}(?:-{2,}\s*)?(?:{forwarded})"
 _HEADER = r"(?:{headers})\s*[:：]"
 _FIELD = re.compile(r"[^:：]{1,20}[:：]")
-_GREETING, _CLOSING = r"(?:{greetings}) ?.{1,40}$", r"(?:{closings}).{0,20}$"
+_CLOSING = r"(?:{closings}).{0,20}$"
 _WROTE = r"(?:{wrote})\s*:$"
 _REQUEST = (
     r"\W{0,4}(?:(?:{please})\s*)?(?:{rework})"
@@ -56,15 +56,12 @@ _REQUEST = (
 _REPORTED = r"(?=[^:：.!?]{0,160}[:：])[^:：.!?]{0,80}(?:{reported})[^:：.!?]{0,40}[:：]"
 """Someone else's words are announced, with the words."""
 _ANNOUNCED = re.compile(r"[:：]$")
-_ASKS = ("?", "？", "؟")
-"""Of a question: what someone is quoted to say below it is what it asks about."""
 _STOP = re.compile(r"[.!?…:;)。！？：；।؟]$")
 
 # How a line begins or ends that comes from somewhere else.
 _LISTED = re.compile(
     r"(?:[-*•+‣–·]|[A-Z]?\d{1,3}[.)]|\d{1,5}(?=\s\s|\t)|\(?(?:[a-z]|[ivx]{2,5})[.)]|\[[ x]\])\s"
 )
-_BRACKETED = re.compile(r"\[[^\]]{1,60}\]")
 _OPENING = (
     r"[\"'“‘«„「『¿¡`]|[*_]{1,2}(?=\w)|\((?![^.!?]*\)$)|(?:\.{3}|…)\s?|[@/](?=\w+\s)"
     r"|[\U0001F300-\U0001FAFF]+\s?"
@@ -82,7 +79,6 @@ _COPIED = re.compile(
     r"#{1,6} |(?i:re|fwd?|aw|wg): |diff --|@@ |>>> |=\w+$|PS [A-Z]:\\|(?:[A-Z]+ \S+ )?HTTP/\d"
 )
 """The first line of a copied text: a document, a letter, a change, a terminal, a request, a manual."""
-_ROW = re.compile(r"[^,;\t]{0,200}(?:[,;\t][^\s,;\t][^,;\t]{0,200}){2}")
 _CAPITAL = r"[A-ZÀ-ÞА-ЯЁ\d]\S*"
 _ATTRIBUTED = re.compile(
     rf"(?:.*[.!?…\"”»*_]\s)?(?:[—–-]\s?{_CAPITAL}(?:\s\S+){{0,3}}|\({_CAPITAL}(?:\s{_CAPITAL}){{0,2}}\))(?<![.!?])"
@@ -172,10 +168,6 @@ class _Reader:
         """How many characters are pasted by their shape alone."""
         self._size = 0
         """How many characters are the author's."""
-        closing = expression(_CLOSING)
-        self._last_closing = max(
-            (at for at, line in enumerate(self.lines) if closing.match(line.strip())), default=-1
-        )
         self._closed = {
             name: at for at, line in enumerate(self.lines) for name in _END_TAG.findall(line)
         }
@@ -229,8 +221,6 @@ class _Reader:
             self._is_over = lambda other: any(end in other for end in closing)
         elif self._begins_rest(plain):
             self._is_over = _never
-        elif self._at < self._last_closing and expression(_GREETING).match(plain):
-            self._is_over = lambda _: self._at >= self._last_closing
         else:
             return _QUOTED.match(line) is not None
         return True
@@ -253,11 +243,10 @@ class _Reader:
             if self._own and _ANNOUNCED.search(self._own[-1]):
                 self._lists[place] = f"{self._lists.get(place, '')} {plain}"
             return True
-        is_asked = bool(self._own) and self._own[-1].endswith(_ASKS)
-        is_spoken = _SPOKEN.match(plain) and (self._is_chat or is_asked or _ROLE.match(plain))
-        if _TIMED.fullmatch(plain) or _BRACKETED.fullmatch(plain):
+        is_spoken = _SPOKEN.match(plain) and (self._is_chat or _ROLE.match(plain))
+        if _TIMED.fullmatch(plain):
             self._is_over = _never
-        elif is_spoken or not _PROSE.match(plain) or _ASSIGNED.match(plain) or _ROW.match(plain):
+        elif is_spoken or not _PROSE.match(plain) or _ASSIGNED.match(plain):
             self._goes_on = True
         return self._goes_on or self._is_over is not None
 
