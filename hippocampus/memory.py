@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from hippocampus import prices
-from hippocampus.consolidation.inputs import ConsolidationResources
-from hippocampus.consolidation.scheduler import ConsolidationScheduler
+from hippocampus.consolidation.scheduler import ConsolidationResources, ConsolidationScheduler
 from hippocampus.errors import ModelError, SealedError, StoreError
 from hippocampus.models import tokens
 from hippocampus.policy import Policy
@@ -35,7 +34,6 @@ from hippocampus.storage.state import StateStore, state_of
 from hippocampus.storage.state_dir import DEFAULT_AGENT
 
 if TYPE_CHECKING:
-    from hippocampus.consolidation.memory_file import Synced
     from hippocampus.facts import Facts
 
 LOG = logging.getLogger("hippocampus")
@@ -172,17 +170,16 @@ class Hippocampus:
                 raise
             Guard("*", disk_problems).say_of_disk("sending messages as they are", failure)
         self._store: ContentStore = store
-        inputs = ConsolidationResources(
-            stored,
-            self._store,
-            declared,
-            lambda: self.facts,
-            self._known_facts,
-            complete,
+        self._scheduler = ConsolidationScheduler(
+            ConsolidationResources(
+                stored,
+                self._store,
+                declared,
+                lambda: self.facts,
+                self._known_facts,
+                complete,
+            )
         )
-        if stored.layout:
-            inputs = replace(inputs, read_edits=self._read_edits)
-        self._scheduler = ConsolidationScheduler(inputs)
         self._resources = Resources(
             state=stored,
             store=self._store,
@@ -364,19 +361,13 @@ class Hippocampus:
         """
         if not (layout := self._resources.state.layout):
             return []
-        own = [self._agent] if self._agent else []
-        agents = dict.fromkeys([*layout.agents(), *own])
-        found = [self._read_edits(agent, adopt=adopt) for agent in agents]
-        return [fact_id for each in found for fact_id in (*each.added, *each.retired)]
-
-    def _read_edits(self, agent: str, *, adopt: bool = False) -> Synced:
         from hippocampus.consolidation.memory_file import read_edits
 
         facts = self.facts if adopt else self._known_facts()
-        named, policy = agent or self._agent, self._resources.policy
-        layout = self._resources.state.layout
-        assert layout is not None
-        return read_edits(layout, facts, named, policy, adopt=adopt)
+        own = [self._agent] if self._agent else []
+        agents, policy = dict.fromkeys([*layout.agents(), *own]), self._resources.policy
+        found = [read_edits(layout, facts, agent, policy, adopt=adopt) for agent in agents]
+        return [fact_id for each in found for fact_id in (*each.added, *each.retired)]
 
     def _known_facts(self) -> Facts | None:
         """Return the long-term memory if it has anything: a start without it loads nothing."""

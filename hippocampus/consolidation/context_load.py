@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from hippocampus.consolidation.caution import without_secrets
-from hippocampus.consolidation.inputs import ConsolidationResources
+from hippocampus.consolidation.scheduler import ConsolidationResources
 from hippocampus.entries.adoption import adopted
 from hippocampus.entries.entry import (
     Decay,
@@ -85,14 +85,15 @@ def opening(request: ContextLoadRequest, resources: ConsolidationResources) -> C
     Raises:
         StoreError: the fact store or the contents cannot be read.
     """
+    from hippocampus.consolidation.memory_file import read_edits
     from hippocampus.facts.timestamps import stamp
 
     encoding, budget = request.encoding, resources.policy.consolidation.context_load_tokens
     first = f'<memory context_time="{stamp(request.context_time)}">\n{HEADER}'
     frame_tokens = tokens.count(f"{first}\n{FOOTER}\n\n", encoding)
     left = budget - frame_tokens
-    resources.read_edits(request.agent)
     facts = resources.known_facts()
+    read_edits(resources.state.layout, facts, request.agent, resources.policy)
     excerpts = list(resources.state.earlier(request.session, request.agent, EARLIER_SESSIONS))
     states = _states(excerpts, facts, request)
     blocks = facts.blocks.list(agent=request.agent or None) if facts else []

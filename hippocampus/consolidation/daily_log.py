@@ -6,33 +6,24 @@ Each consolidation is logged once.
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from hippocampus.consolidation.memory_lines import mark_of, shown
-from hippocampus.entries.adoption import is_adopted
-from hippocampus.entries.entry import Record, Stage
 from hippocampus.errors import StoreError
 from hippocampus.facts.timestamps import day, stamp
-from hippocampus.indexing.lines import counted
 from hippocampus.session.ports import ConsolidationOutcome
 from hippocampus.storage import files
-from hippocampus.storage.ledger import ModelCall
 from hippocampus.storage.state_dir import StateDir
 
 RECENT_LOGS = 62
 """The newest logs that are searched for a consolidation that is logged already."""
-MAX_TOOLS = 5
 
 
-def append(
-    state: StateDir, outcome: ConsolidationOutcome, at: float, activity: Sequence[str] = ()
-) -> bool:
+def append(state: StateDir, outcome: ConsolidationOutcome, at: float) -> bool:
     """Log a consolidation under its day, and return whether it was not logged before.
 
-    `at` is in seconds since 1970, and the day is in UTC; `activity` are sentences about what the
-    session did. An unfinished consolidation is not logged.
+    `at` is in seconds since 1970, and the day is in UTC. An unfinished consolidation is not logged.
 
     Raises:
         StoreError: a log cannot be read or written.
@@ -48,7 +39,6 @@ def append(
             before = _text(path) or f"# {day(at)}\n"
             named = f"{shown(outcome.session)}, turn {outcome.turn}"
             lines = [before, f"## {stamp(at)[11:16]} {named} {key}", ""]
-            lines += [f"{shown(sentence)}\n" for sentence in activity]
             if outcome.model_tokens:
                 lines.append(f"The model was asked once, for {outcome.model_tokens:,} tokens.\n")
             for kept in outcome.kept:
@@ -103,20 +93,3 @@ def _name(session: str) -> str:
 
 def _text(path: Path) -> str:
     return files.read_file(path, follows_links=True).decode("utf-8", "surrogateescape")
-
-
-def activity(records: Iterable[Record], call: ModelCall | None) -> list[str]:
-    """Return sentences about what a session did: its turns, and the contents that left its view."""
-    left = [each for each in records if each.stage is not Stage.FULL and not is_adopted(each)]
-    sentences = []
-    if call is not None:
-        shares = f"{call.sent_tokens:,} of {call.raw_tokens:,} tokens"
-        sentences.append(f"{counted(call.turn, 'turn')}; the last view had {shares}.")
-    if left:
-        tools = Counter(each.tool or each.entry.type for each in left).most_common(MAX_TOOLS)
-        named = ", ".join(f"{name} {count}" for name, count in tools)
-        tokens = sum(each.tokens for each in left)
-        sentences.append(
-            f"{counted(len(left), 'content')} of {tokens:,} tokens left the view: {named}."
-        )
-    return sentences

@@ -6,18 +6,16 @@ It may be killed at any time and repeated: marked statements are stored, all oth
 
 from __future__ import annotations
 
-import itertools
 import json
 import logging
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hippocampus.consolidation.daily_log import activity
 from hippocampus.consolidation.extract import Extracted, key_of, statements, worth_keeping
-from hippocampus.consolidation.inputs import ConsolidationResources
 from hippocampus.consolidation.memory_file import publish
+from hippocampus.consolidation.scheduler import ConsolidationResources
 from hippocampus.consolidation.transcript import Transcript, Utterance, transcript_of
 from hippocampus.errors import HippocampusError
 from hippocampus.facts import upkeep, write
@@ -76,10 +74,9 @@ def consolidate(
         session.name, session.turn, kept, finished=True, model_tokens=model.tokens
     )
     # A kill before they are noted as published, or a failure of the files, publishes them again.
-    if unpublished and (layout := resources.state.layout):
-        did = activity(session.records, ledger.last_call())
-        if not publish(layout, outcome, facts, resources.policy, time.time(), did):
-            return replace(outcome, finished=False)
+    layout = resources.state.layout if unpublished else None
+    if layout and not publish(layout, outcome, facts, resources.policy, time.time()):
+        return replace(outcome, finished=False)
     with db.transaction():
         consolidated.publish(db, session.name, change)
     return outcome
@@ -133,8 +130,11 @@ def _store(  # noqa: PLR0913, PLR0917 - one parameter an input
     asked = [
         each for each in statements(session.name, list(unread.values())) if each.key not in read
     ]
-    verbatim = [each for each in new if each.way in {"message", "verbatim"}]
-    texts = [(each, write.verbatim(tables, each.item)) for each in verbatim]
+    texts = [
+        (each, replace(write.verbatim(tables, each.item), only_if_no_fact=each.way == "message"))
+        for each in new
+        if each.way in {"message", "verbatim"}
+    ]
     claims, known = _claims(facts, agent, new, asked, model)
     for batch in _batches([*texts, *claims]):
         requests = [request for _, request in batch]
@@ -143,16 +143,10 @@ def _store(  # noqa: PLR0913, PLR0917 - one parameter an input
             if consolidated.keys(db, session.name) != read:
                 break
             outcomes = write.written(tables, agent, ready, named)
-            done = list(zip([each for each, _ in batch], outcomes, strict=True))
-            claimed = {
-                each.item.content for each, kept in done if each.way != "message" and kept.memory
+            marks = {
+                each.key: _shown(each, kept, session)
+                for (each, _), kept in zip(batch, outcomes, strict=True)
             }
-            facts.delete(  # the words of a claim are not kept a second time
-                kept.memory.id
-                for each, kept in done
-                if each.way == "message" and each.item.content in claimed and kept.memory
-            )
-            marks = {each.key: _shown(each, kept, session) for each, kept in done}
             consolidated.add(db, session.name, marks.items())
         read, known = {*read, *marks}, named
     else:
@@ -165,8 +159,8 @@ def _store(  # noqa: PLR0913, PLR0917 - one parameter an input
     _store(facts, session, conversation, found, opening, model)  # another process read some of it
 
 
-def _batches(wanted: Iterable[Wanted]) -> Iterator[list[Wanted]]:
-    """Yield the statements of each transaction, in the order of the session; a message comes before its claim.
+def _batches(wanted: Iterable[Wanted]) -> list[list[Wanted]]:
+    """Return the statements of each transaction, in the order of the session; a claim comes before its message.
 
     A turn of another session waits for one batch at most.
     """
@@ -175,17 +169,10 @@ def _batches(wanted: Iterable[Wanted]) -> Iterator[list[Wanted]]:
     def place(pair: Wanted) -> tuple[int, int, bool]:
         item = pair[0].item
         at = places.setdefault(item.content, len(places))
-        return item.origin.turn or 0, at, pair[0].way != "message"
+        return item.origin.turn or 0, at, pair[0].way == "message"
 
-    batch: list[Wanted] = []
     ordered = sorted(wanted, key=place)
-    for _, same in itertools.groupby(ordered, key=lambda pair: pair[0].item.content):
-        batch += same
-        if len(batch) >= BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
+    return [ordered[at : at + BATCH] for at in range(0, len(ordered), BATCH)]
 
 
 def _claims(

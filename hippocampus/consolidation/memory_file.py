@@ -41,7 +41,7 @@ from hippocampus.storage.facts.models import Item, Memory, Origin
 from hippocampus.storage.state_dir import DEFAULT_AGENT, StateDir
 
 LOG = logging.getLogger("hippocampus")
-RECORD = "memory_file "
+RECORD = "memory_text "
 """Under it and the name of an agent a fact store has the record of the file."""
 MAX_TRIES = 5
 """How often another program may save the file while it is being rewritten."""
@@ -49,26 +49,13 @@ BY_HAND = "struck out in the memory file"
 USER = Origin(role="user")
 
 
-class Known(NamedTuple):
-    """The record of a line that was written: its fact, and the words of both."""
-
-    fact_id: str
-    content: str
-    texts: tuple[str, ...] = ()
-    """A person may have written one fact in two lines."""
-    tool: bool = False
-    """Whether it comes from a tool alone."""
-
-
 class FileRecord(NamedTuple):
-    """The record of a memory file: what was written into it, and what was in it before."""
+    """The record of a memory file."""
 
-    lines: dict[str, Known]
-    """By mark."""
-    foreign: tuple[str, ...] = ()
-    """The texts of lines that no session of this memory has seen a person write."""
-    is_pending: bool = False
-    """Whether a crash may have come before the file was written: then no line is missing."""
+    texts: tuple[str, ...]
+    """What was written last, or was there before; a second one is what a crash may have kept from being written."""
+    facts: dict[str, tuple[str, str]]
+    """By mark, the id of the fact that has a line, and its content."""
 
 
 class Edits(NamedTuple):
@@ -123,7 +110,7 @@ class MemoryFile:
             return Edits()
         try:
             text = self._text()
-            return edits_in(text, self._record(facts, text, adopt=adopt))
+            return edits_in(text, self._record(facts, text), adopt=adopt)
         except OSError as failure:
             raise StoreError(f"memory file {self.path}: {failure}") from failure
 
@@ -167,32 +154,25 @@ class MemoryFile:
         retired: tuple[str, ...] = ()
         for _ in range(MAX_TRIES):
             text = self._text()
-            record = self._record(facts, text, adopt=adopt)
-            known, foreign = record.lines, record.foreign
-            adopted, done = read_back(facts, self._agent, edits_in(text, record), known)
+            record = self._record(facts, text)
+            edits = edits_in(text, record, adopt=adopt)
+            adopted, done = read_back(facts, self._agent, edits)
             added, retired = added + done.added, retired + done.retired
-            ids = [each.fact_id for each in known.values()]
-            lost = ids if record.is_pending or not text.strip() else []
+            gone = {*edits.struck, *dict(edits.changed)}
+            known = {mark: fact for mark, fact in record.facts.items() if fact[0] not in gone}
+            ids = [fact_id for fact_id, _ in known.values()]
+            lost = ids if len(record.texts) > 1 or not text.strip() else []
             now = {
                 fact_id: memory if memory is not None and memory.agent == self._agent else None
                 for fact_id, memory in successors(facts.tables.database, [*ids, *kept]).items()
             } | dict.fromkeys(without)
             written, after = _merged(text, known, now, [*lost, *kept], adopted)
-            texts: dict[str, tuple[str, ...]] = {}
-            for row in filter(lambda row: row.mark, rows(written)):
-                texts[row.mark] = (*texts.get(row.mark, ()), row.text)
-            lines = {
-                mark: each._replace(texts=texts.get(mark, each.texts))
-                for mark, each in after.items()
-            }
-            left = tuple(row.text for row in rows(written) if not row.mark and row.text in foreign)
-            settled = FileRecord(lines, left)
+            settled = FileRecord((written,), after)
             if written == text:
                 self._keep(facts, settled)
                 break
             # A crash from here on leaves lines of which it is not known whether they were written.
-            both = known | settled.lines
-            self._keep(facts, settled._replace(lines=both, is_pending=True))
+            self._keep(facts, FileRecord((*record.texts, written), known | after))
             if text == self._text():
                 files.replace_file(self.path, written.encode("utf-8", "surrogateescape"))
                 self._keep(facts, settled)
@@ -204,20 +184,19 @@ class MemoryFile:
         content = files.read_file(self.path, follows_links=True)
         return content.decode("utf-8", "surrogateescape")
 
-    def _record(self, facts: Facts, text: str, *, adopt: bool) -> FileRecord:
+    def _record(self, facts: Facts, text: str) -> FileRecord:
         """Return the record of the file; of one that this memory has not written no line is known."""
-        foreign = tuple(row.text for row in rows(text) if not row.mark)
-        record = record_of(facts, self._agent) or FileRecord({}, foreign)
-        return record._replace(foreign=()) if adopt else record
+        return record_of(facts, self._agent) or FileRecord((text,), {})
 
     def _keep(self, facts: Facts, record: FileRecord) -> None:
         before = record_of(facts, self._agent)
-        if before is None and record.foreign:
+        foreign = sum(not row.mark for row in rows(record.texts[0]))
+        if before is None and foreign:
             LOG.warning(
                 "memory file %s: %d lines were there before this memory, and are no facts; "
                 "`hippocampus consolidate %s --adopt-lines` takes them as yours",
                 self.path,
-                len(record.foreign),
+                foreign,
                 self.path.parent,
             )
         if record != before:
@@ -226,12 +205,12 @@ class MemoryFile:
 
 def _merged(
     text: str,
-    known: Mapping[str, Known],
+    known: Mapping[str, tuple[str, str]],
     now: Mapping[str, Memory | None],
     kept: Sequence[str],
     adopted: Mapping[int, Memory],
-) -> tuple[str, dict[str, Known]]:
-    """Return a file brought up to date, and the records of its lines; every other line keeps its bytes.
+) -> tuple[str, dict[str, tuple[str, str]]]:
+    """Return a file brought up to date, and the facts of its lines; every other line keeps its bytes.
 
     `now` has for each fact that the store knows the one that is true in its place; a store that was
     moved away, deleted or emptied knows none, and its lines stay.
@@ -239,18 +218,17 @@ def _merged(
     lines: list[str | None] = [*text.split("\n")] if text else []
     there = set(MARK.findall(text))
     after = {
-        mark: each
-        for mark, each in known.items()
+        mark: fact
+        for mark, fact in known.items()
         if mark in there
         and (
-            each.fact_id not in now  # else the line has the words of the fact that is true now
-            or ((true := now[each.fact_id]) and (true.id, true.content) == each[:2])
+            fact[0] not in now  # else the line has the words of the fact that is true now
+            or ((true := now[fact[0]]) and (true.id, true.content) == fact)
         )
     }
 
     def noted(memory: Memory) -> Memory:
-        is_tool = memory.origin.role == UNTRUSTED
-        after[mark_of(memory.id)] = Known(memory.id, memory.content, tool=is_tool)
+        after[mark_of(memory.id)] = memory.id, memory.content
         return memory
 
     moved = []
@@ -262,7 +240,7 @@ def _merged(
             mark = mark_of(noted(adopted[row.last]).id)
             lines[row.last] = f"{words.rstrip()} <!-- {mark} -->{ending}"
         elif row.last in adopted or (row.mark in known and row.mark not in after):
-            memory = adopted.get(row.last) or now[known[row.mark].fact_id]
+            memory = adopted.get(row.last) or now[known[row.mark][0]]
             lines[row.first : row.last + 1] = [None] * (row.last + 1 - row.first)
             if row.last in adopted and memory:
                 lines[row.last] = rendered(noted(memory), shown(row.text))
@@ -287,22 +265,24 @@ def members(state: StateDir | None, facts: Facts) -> set[str]:
     """Return the ids of the facts that have a line in any agent's memory file."""
     agents = state.agents() if state else []
     records = filter(None, (record_of(facts, agent) for agent in agents))
-    return {each.fact_id for record in records for each in record.lines.values()}
+    return {fact_id for record in records for fact_id, _ in record.facts.values()}
 
 
 # A person's edits ----------------------------------------------------------------------------------
 
 
-def edits_in(text: str, record: FileRecord) -> Edits:
+def edits_in(text: str, record: FileRecord, *, adopt: bool = False) -> Edits:
     """Return what a person did to a file; one that is gone or empty is written again."""
-    known = record.lines
     if not text.strip():
         return Edits()
+    before = [row for each in record.texts for row in rows(each)]
+    known = {mark: [row for row in before if row.mark == mark] for mark in record.facts}
+    foreign = set() if adopt else {row.text for row in before if not row.mark}
     new: list[Row] = []
     changed: dict[str, Row] = {}
     as_written = {row.mark for row in rows(text) if _is_as_written(row, known)}
     for row in rows(text):
-        is_foreign = row.mark not in known if row.mark else row.text in record.foreign
+        is_foreign = row.mark not in known if row.mark else row.text in foreign
         if _is_as_written(row, known) or is_foreign:
             continue
         if row.mark and row.mark not in as_written and row.mark not in changed:
@@ -310,18 +290,16 @@ def edits_in(text: str, record: FileRecord) -> Edits:
         else:
             new.append(row)
     there = set(MARK.findall(text))
-    gone = [each.fact_id for mark, each in known.items() if mark not in there]
-    struck = [] if record.is_pending else gone
-    reworded = tuple((known[mark].fact_id, row) for mark, row in changed.items())
-    return Edits(tuple(new), reworded, tuple(struck))
+    struck = [fact_id for mark, (fact_id, _) in record.facts.items() if mark not in there]
+    reworded = tuple((record.facts[mark][0], row) for mark, row in changed.items())
+    return Edits(tuple(new), reworded, () if len(record.texts) > 1 else tuple(struck))
 
 
-def _is_as_written(row: Row, known: Mapping[str, Known]) -> bool:
-    """Return whether a row has the text that was written, and a tool's fact its section."""
-    before = known.get(row.mark)
-    if before is None or row.text not in before.texts:
-        return False
-    return not before.tool or row.section == FROM_TOOLS or not type_of(row.section)
+def _is_as_written(row: Row, known: Mapping[str, Sequence[Row]]) -> bool:
+    """Return whether a row has the text that was written, and a tool's fact is under no type."""
+    before = known.get(row.mark, ())
+    is_tools = any(each.origin == UNTRUSTED for each in before)
+    return row.text in {each.text for each in before} and not (is_tools and type_of(row.section))
 
 
 def record_of(facts: Facts, agent: str) -> FileRecord | None:
@@ -329,12 +307,8 @@ def record_of(facts: Facts, agent: str) -> FileRecord | None:
     stored = facts.tables.database.meta(f"{RECORD}{agent}")
     if stored is None:
         return None
-    lines, foreign, *pending = json.loads(stored)
-    known = {
-        mark: Known(fact_id, content, tuple(texts), tool)
-        for mark, (fact_id, content, texts, tool, *_) in lines.items()
-    }
-    return FileRecord(known, tuple(foreign), any(pending))
+    texts, known = json.loads(stored)
+    return FileRecord(tuple(texts), {mark: (fact[0], fact[1]) for mark, fact in known.items()})
 
 
 def by_ids(facts: Facts, ids: Iterable[str]) -> dict[str, Memory]:
@@ -343,16 +317,12 @@ def by_ids(facts: Facts, ids: Iterable[str]) -> dict[str, Memory]:
     return {memory_id: memory for memory_id, (_, memory) in found.items()}
 
 
-def read_back(
-    facts: Facts, agent: str, edits: Edits, known: dict[str, Known]
-) -> tuple[dict[int, Memory], Synced]:
+def read_back(facts: Facts, agent: str, edits: Edits) -> tuple[dict[int, Memory], Synced]:
     """Take edits into the fact store; return by its last line the fact of each row that a person wrote."""
     reworded = dict(edits.changed)
     before = by_ids(facts, [*edits.struck, *reworded])
     retired = retire(facts.tables, before, BY_HAND)
     shorter, empty = withdraw(facts.tables, list(before.values()), BY_HAND)
-    for fact_id in [*edits.struck, *reworded]:
-        known.pop(mark_of(fact_id), None)
     lines = [*reworded.values(), *edits.new]
     olds = [before.get(fact_id) for fact_id in reworded] + [None] * len(edits.new)
     items = [_item(row, old) for row, old in zip(lines, olds, strict=True)]
@@ -382,19 +352,13 @@ def _item(row: Row, old: Memory | None) -> Item:
 # For a session ---------------------------------------------------------------------------------------
 
 
-def publish(  # noqa: PLR0913, PLR0917 - one parameter an input
-    state: StateDir,
-    outcome: ConsolidationOutcome,
-    facts: Facts,
-    policy: Policy,
-    at: float,
-    activity: Sequence[str] = (),
+def publish(
+    state: StateDir, outcome: ConsolidationOutcome, facts: Facts, policy: Policy, at: float
 ) -> bool:
     """Write what a consolidation kept into the policy's files, and return whether that worked.
 
-    Repeating it changes nothing. `at` is in seconds since 1970; `activity` is that of
-    `daily_log.activity`. A failure is logged: the facts are stored, and repeating this updates the
-    files.
+    Repeating it changes nothing. `at` is in seconds since 1970. A failure is logged: the facts are
+    stored, and repeating this updates the files.
     """
     try:
         if policy.consolidation.memory_file:
@@ -403,7 +367,7 @@ def publish(  # noqa: PLR0913, PLR0917 - one parameter an input
             for agent in {facts.agent} | {each.agent for each in kept.values()}:
                 MemoryFile(state, agent).sync(facts, kept)
         if policy.consolidation.daily_logs:
-            daily_log.append(state, outcome, at, activity)
+            daily_log.append(state, outcome, at)
     except HippocampusError as failure:  # a session's end does not fail for these files
         problem = "session %s: memory file or daily log not written: %s"
         LOG.warning(problem, outcome.session, failure)
@@ -412,7 +376,7 @@ def publish(  # noqa: PLR0913, PLR0917 - one parameter an input
 
 
 def read_edits(
-    state: StateDir,
+    state: StateDir | None,
     facts: Facts | None,
     agent: str,
     policy: Policy,

@@ -53,6 +53,8 @@ class Row(NamedTuple):
     first: int
     """The number of its first physical line."""
     last: int
+    origin: str
+    """Who said it, by the words before the mark."""
 
 
 def mark_of(memory_id: str) -> str:
@@ -86,15 +88,15 @@ def rendered(memory: Memory, text: str = "") -> str:
     return f"- [{date}] {words}{SEPARATOR}{source} <!-- {mark_of(memory.id)} -->"
 
 
-@functools.lru_cache(maxsize=2)
+@functools.lru_cache(maxsize=4)
 def rows(text: str) -> tuple[Row, ...]:
     """Return the lines of a file, in its order; cached, since one file is read several times."""
     found = []
     for each in list_items(text):
-        words, mark, _ = unmarked(each.text)
+        words, mark, origin = unmarked(each.text)
         stamp = STAMP.match(words) if mark else None
         words = " ".join(words[stamp.end() if stamp else 0 :].split())
-        found.append(Row(each.section, mark, words, each.first, each.last))
+        found.append(Row(each.section, mark, words, each.first, each.last, origin))
     return tuple(found)
 
 

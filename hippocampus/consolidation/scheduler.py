@@ -9,20 +9,42 @@ import contextlib
 import logging
 import threading
 import time
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from hippocampus.consolidation.inputs import ConsolidationResources
 from hippocampus.consolidation.transcript import Utterance, transcript_of
 from hippocampus.errors import HippocampusError, StoreError
 from hippocampus.formats import reader
+from hippocampus.policy import Policy
 from hippocampus.session.ports import ConsolidationOutcome, ContextLoadRequest, SessionSnapshot
 from hippocampus.session.resources import END_SECONDS
 from hippocampus.storage.archive_lines import contexts, parsed
+from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.deadline import bounded
 from hippocampus.storage.ledger import Ledger
+from hippocampus.storage.state import StateStore
+
+if TYPE_CHECKING:
+    from hippocampus.facts import Facts
 
 LOG = logging.getLogger("hippocampus")
 LEFT = "session %s: not consolidated, which the next start or `hippocampus consolidate` does: %s"
+
+
+@dataclass(frozen=True, slots=True)
+class ConsolidationResources:
+    """What the consolidations and the context loads of one memory work with."""
+
+    state: StateStore
+    store: ContentStore
+    policy: Policy
+    facts: Callable[[], Facts]
+    """Opens the long-term memory, made if missing: it is loaded only where it is needed."""
+    known_facts: Callable[[], Facts | None]
+    """Opens it if it exists."""
+    complete: Callable[[str], str] | None = None
+    """Returns a model's answer to a prompt."""
 
 
 class ConsolidationScheduler:

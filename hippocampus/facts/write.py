@@ -87,6 +87,8 @@ class MemoryRequest:
     """Whether the relations' earlier values end, by the caller's word."""
     only_if_ending: bool = False
     """Whether it is kept only if it ends an earlier statement."""
+    only_if_no_fact: bool = False
+    """Whether it is left out where a fact has its words."""
     vector: Matrix | None = None
     decision: judge.Judgement | None = None
     name: str = ""
@@ -293,8 +295,9 @@ class _Transaction:
             return Outcome(Action.REFUSED, wanted.refusal, None)
         item, now = wanted.item, self._tables.clock()
         at = now if item.at is None else item.at
-        same = memories.same(self._db, item.content, wanted.kind, self._agent, item.scope)
-        if same is not None:
+        if wanted.only_if_no_fact and self._same(item, "fact") is not None:
+            return Outcome(Action.REFUSED, "a fact has its words", None)
+        if (same := self._same(item, wanted.kind)) is not None:
             return self._strengthened(same, wanted, at, "the same text")
         memory = memories.made(
             item,
@@ -311,6 +314,9 @@ class _Transaction:
         if (duplicate := self._in_band(wanted)) is not None:
             return self._strengthened(duplicate, wanted, at, "it says the same")
         return self._resolved(wanted, memory)
+
+    def _same(self, item: Item, kind: Kind) -> int | None:
+        return memories.same(self._db, item.content, kind, self._agent, item.scope)
 
     def _intensity(self, item: Item) -> float:
         return self._tables.policy.importance if item.intensity is None else item.intensity

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-from conversations import EAGER, reading
-
-from hippocampus import Hippocampus
 from hippocampus.consolidation import daily_log
 from hippocampus.consolidation.daily_log import append
 from hippocampus.session.ports import ConsolidationOutcome, KeptItem
@@ -24,8 +20,6 @@ WRITTEN = """\
 
 ## 15:00 ticket 47, turn 6 <!-- session 8b5c5e5a6d2c turn 6 -->
 
-6 turns.
-
 - preference: Answer in French. (user, turn 3, added) <!-- 3f2a9c1b0d -->
 - error: Build -- > ## failed (tool, turn 5, entry kq3v7a2c)
 """
@@ -38,7 +32,7 @@ def outcome(
 
 
 def test_a_day_says_what_each_session_did_and_kept(tmp_path: Path) -> None:
-    assert append(StateDir(tmp_path), outcome(), AT, ["6 turns."])
+    assert append(StateDir(tmp_path), outcome(), AT)
     [path] = StateDir(tmp_path).daily_logs()
     key = daily_log._name("ticket 47")
     assert path.read_text() == WRITTEN.replace("8b5c5e5a6d2c", key)
@@ -66,31 +60,3 @@ def test_what_a_person_writes_into_it_stays(tmp_path: Path) -> None:
     path.write_text("My notes.\n" + path.read_text())
     append(StateDir(tmp_path), outcome(9), AT)
     assert path.read_text().startswith("My notes.\n# 2026-02-09\n")
-
-
-@pytest.mark.parametrize(
-    ("calls", "turn", "content"), [(3, "3 turns", "3 contents"), (1, "1 turn", "1 content")]
-)
-def test_it_says_what_a_session_put_away(
-    tmp_path: Path, calls: int, turn: str, content: str
-) -> None:
-    memory = Hippocampus(tmp_path, policy=EAGER)
-    with memory.session("s") as session:
-        session(reading(calls))
-        turns, stored = daily_log.activity(
-            session.report.records(), session._run.ledger.last_call()
-        )
-    memory.close()
-    assert turns.startswith(f"{turn}; the last view had ")
-    assert stored.startswith(f"{content} of ")
-    assert stored.endswith(f" left the view: read {calls}.")
-
-
-def test_a_content_of_another_session_is_not_told_as_put_away(tmp_path: Path) -> None:
-    memory = Hippocampus(tmp_path, policy=EAGER)
-    with memory.session("s") as owner, memory.session("t") as other:
-        owner(reading(1))
-        [entry] = owner.entries
-        other.entries.adopt(entry.id)
-        assert daily_log.activity(other.report.records(), None) == []
-    memory.close()

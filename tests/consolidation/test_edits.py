@@ -170,7 +170,7 @@ def test_what_a_message_said_is_history_until_purge(memory: Hippocampus) -> None
 
 def test_edits_that_are_read_twice_take_nothing_more(memory: Hippocampus) -> None:
     """As after a crash between the fact store and the file."""
-    database, key = memory.facts.tables.database, "memory_file default"
+    database, key = memory.facts.tables.database, "memory_text default"
     before = database.meta(key)
     assert before
     edit(memory, "tabs")

@@ -64,7 +64,7 @@ def _loaded(event: dict[str, Any], state: str, policy_name: str) -> str:
         return ""
     from hippocampus import policy
     from hippocampus.consolidation.context_load import opening
-    from hippocampus.consolidation.inputs import ConsolidationResources
+    from hippocampus.consolidation.scheduler import ConsolidationResources
     from hippocampus.facts import Facts
     from hippocampus.facts.query import CONTEXT_TOKENS
     from hippocampus.facts.words import TEXT_RULES
