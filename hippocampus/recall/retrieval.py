@@ -24,9 +24,7 @@ from typing import NamedTuple
 
 from hippocampus.entries.entry import (
     ARGUMENTS,
-    Entry,
     Record,
-    Source,
     Stage,
     content_key,
     entry_id,
@@ -38,7 +36,7 @@ from hippocampus.formats import json_text
 from hippocampus.formats.content import is_image_block, text_of, without_envelope
 from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.formats.writing import tool_results
-from hippocampus.indexing import ExtractionContext, frame, index, kind_of, price_of
+from hippocampus.indexing import ExtractionContext, index, kind_of, price_of
 from hippocampus.models import tokens
 from hippocampus.policy import Policy, Refetch, record_subject
 from hippocampus.prices import Prices
@@ -288,23 +286,20 @@ def version(  # noqa: PLR0913, PLR0917 - an entry is made of all of these
     count, kind = tokens.count(text, encoding), kind_of(text)
     hints = ExtractionContext(record.tool, record.arguments, content_tokens=count)
     kept = index(text, hints, price_of(kind, "normal", prices, count, turn))
-    opening = frame.first_line(named, record.tool, turn, count, kind)
-    closing = frame.last_line(named, kept.selectors, text.count("\n") + 1)
-    modifiers = replace(record.entry.modifiers, associations=[record.entry.id])
-    entry = Entry(
+    entry = replace(
+        record.entry,
         id=named,
-        type="tool_result",
-        source=Source(type=record.entry.source.type, ref=payload, turn=turn),
+        source=replace(record.entry.source, ref=payload, turn=turn),
         summary=storable(kept.summary),
         key_data=kept.key_data or None,
+        strength=1.0,
         decay=replace(record.entry.decay, last_access=turn),
-        modifiers=modifiers,
+        modifiers=replace(record.entry.modifiers, associations=[record.entry.id]),
         lifecycle=replace(record.entry.lifecycle, created=turn),
     )
-    rendered = storable("\n".join((opening, *kept.lines, closing)))
     return Record(
         entry, origin, payload, "text", kind, record.tool, record.arguments, count,
-        Stage.DORMANT, rendered,
+        Stage.DORMANT, "",
     )  # fmt: skip
 
 

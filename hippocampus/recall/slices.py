@@ -363,15 +363,8 @@ def _by_ref(text: str, path: str) -> list[NumberedLine]:
         return []
     ref = re.escape(found["ref"])
     pattern = rf"(?:\b(?:ref|uid|id)=[\"']?{ref}[\"']?(?:[^\w]|$)|\[{ref}\]|^[\s\-*]*@?{ref}[:\s])"
-    first = next(matching(Paged(text), pattern), None)
-    if first is None:
-        return []
-    lines = text.split("\n")
-    indent = _indent_of(lines[first.number - 1])
-    end = first.number
-    while end < len(lines) and lines[end].strip() and _indent_of(lines[end]) > indent:
-        end += 1
-    return list(numbered(lines[first.number - 1 : end], first.number))
+    first, lines = next(matching(Paged(text), pattern), None), text.split("\n")
+    return _spanned(lines, _block(lines, first.number - 1)) if first else []
 
 
 def _definitions(text: str, path: str) -> list[NumberedLine]:
@@ -382,14 +375,15 @@ def _definitions(text: str, path: str) -> list[NumberedLine]:
     last = re.split(r"\.|::", path.removesuffix("()"))[-1]
     wanted = DEFINITION % {"name": re.escape(last)}
     found = matching(Paged("\n".join(bare)), wanted)
-    spans = (_definition(bare, line.number - 1) for line in found)
-    return [
-        line for span in spans for line in numbered(lines[span.start : span.stop], span.start + 1)
-    ]
+    return [each for line in found for each in _spanned(lines, _block(bare, line.number - 1))]
 
 
-def _definition(bare: Sequence[str], start: int) -> slice:
-    """Return the span of a definition, from its decorators to its last indented line."""
+def _spanned(lines: Sequence[str], span: slice) -> list[NumberedLine]:
+    return list(numbered(lines[span], span.start + 1))
+
+
+def _block(bare: Sequence[str], start: int) -> slice:
+    """Return the span of a definition or an element, from its decorators to its last indented line."""
     indent = _indent_of(bare[start])
     first, end = start, start + 1
     while (
