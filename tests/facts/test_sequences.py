@@ -158,6 +158,8 @@ ko | 한 달에 두 번 등산해요. > 지금은 한 달에 네 번 등산해�
 hi | मेरे डॉक्टर का नाम सुरेश है। > अब मेरे डॉक्टर का नाम महेश है। | अब मेरे डॉक्टर का नाम महेश है।
 zh | 我的房东是陈明。 > 我的房东现在是何勇。 | 我的房东现在是何勇。
 en | Our build takes 14 minutes. > Our build currently takes 6 minutes. | Our build currently takes 6 minutes.
+en | We host the wiki on Fly.io. > We moved the wiki from Fly.io to Hetzner. | We moved the wiki from Fly.io to Hetzner.
+de | Meine Tochter spielt Geige. > Meine Tochter hat mit der Geige aufgehört. | Meine Tochter hat mit der Geige aufgehört.
 de | Der Test dauert 12 Minuten. > Der Test dauert mittlerweile 5 Minuten. | Der Test dauert mittlerweile 5 Minuten.
 """
 """The last statement alone stands at the end."""
@@ -443,6 +445,7 @@ xx | My rent is 900 euros. > My sister's rent was raised to 980.
 xx | My dentist is Dr. Hall. > My son's new dentist is Dr. Wu.
 xx | My car is a Golf. > My new bike is a Cube.
 xx | My brother works at Lidl. > My brother now works in the evenings.
+xx | I work at Bosch on weekdays. > I now work at the bakery on Saturdays.
 xx | I quit smoking in 2010. > I smoke salmon every Christmas.
 xx | I have guitar lessons on Mondays. > I cancelled my piano lessons.
 xx | I have a dentist appointment on Friday. > I cancelled my appointment at the garage.

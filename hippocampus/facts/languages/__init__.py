@@ -39,7 +39,7 @@ LETTERS = {
 }
 """Letters that tell languages of one script apart, where few words do."""
 _FIELD = r"\{([a-z_]+)\}"
-_WORD = r"[^\s,.:;!?()，。；：！？、،؛؟।]{1,30}?"
+_WORD = r"(?:[^\s,.:;!?()，。；：！？、،؛؟।]|(?<=\w)\.(?=\w)){1,30}?"
 _PART = r"(?:[^,.;:!?()，。；：！？、،؛؟।]|(?<=\d)[.:,](?=\s?\w))"
 _VALUE = {
     "{thing}": rf"(?P<thing>{_WORD}(?: {_WORD}){{0,4}}?)",

@@ -26,7 +26,7 @@ SHAPES = {
     "opens": r"^\W*(?:{})" + _NOT_AFTER,
 }
 """How a list of words is looked for."""
-LISTED = frozenset({"stop_words", "first", "third", "labels", "people", "verbs"})
+LISTED = frozenset({"stop_words", "first", "labels", "people", "verbs"})
 """Fields that are words between spaces."""
 TELLING = (
     "own",
@@ -76,7 +76,7 @@ class SpokenLanguage:
     def telling(self) -> frozenset[str]:
         """Return the words that tell the language from others, next to its stop words."""
         listed = (words for field in TELLING for words in self._table.get(field, {}).values())
-        return self.verbs.union(filter(str.isalpha, itertools.chain(*listed)))
+        return (self.verbs | self.people).union(filter(str.isalpha, itertools.chain(*listed)))
 
     def __getattr__(self, field: str) -> Any:
         """Return a field, read when it is first asked for; empty where the language has none."""
