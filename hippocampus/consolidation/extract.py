@@ -47,20 +47,9 @@ MAX_CLAIMS = 200
 """How many claims one consolidation keeps, of the newest."""
 MIN_WORDS = 2
 """A shorter message states nothing by itself."""
-IMPORTANCE = {
-    ("user", "preference"): 0.9,
-    ("user", "correction"): 0.8,
-    ("user", "decision"): 0.8,
-    ("user", "error"): 0.6,
-    ("user", "fact"): 0.7,
-    ("user", "note"): 0.6,
-    ("user", "update"): 0.7,
-    ("user", "event"): 0.4,
-    ("host", "note"): 0.5,
-    ("assistant", "event"): 0.3,
-}
-OTHER_IMPORTANCE = 0.2
-"""Of everything else, such as all that comes from tools."""
+IMPORTANCE = {"user": 0.7, "host": 0.5, "assistant": 0.3, "tool": 0.2}
+OF_USER = {"preference": 0.9, "correction": 0.8, "decision": 0.8, MESSAGE: 0.4}
+"""Of what the user says, by kind, where it is another."""
 PROMPT_CHARACTERS = 12_000
 """The newest sentences of the user are decided on, as many as fit."""
 
@@ -91,7 +80,7 @@ def extracted(  # noqa: PLR0913, PLR0917 - one parameter a field
     item = Item(
         text,
         type={UPDATE: "fact", PASTED: "note"}.get(kind, kind),
-        intensity=IMPORTANCE.get((origin, kind), OTHER_IMPORTANCE),
+        intensity=(OF_USER if origin == "user" else {}).get(kind, IMPORTANCE[origin]),
         tags=(HEARSAY,) if kind == PASTED else (),
         origin=Origin(storable(session), turn, entry_id, origin),
     )

@@ -64,7 +64,6 @@ class Outcome(NamedTuple):
     """The memory that holds the text; none when it was refused."""
     others: tuple[str, ...] = ()
     """Ids of the memories that were superseded, merged into or kept apart."""
-    triples: tuple[Triple, ...] = ()
 
 
 class Score(NamedTuple):

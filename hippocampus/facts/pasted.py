@@ -46,7 +46,7 @@ _OBSERVATION = re.compile(
 _FORWARDED = r"\W{0,4}(?:-{2,}\s*)?(?:{forwarded})"
 _HEADER = r"(?:{headers})\s*[:：]"
 _FIELD = re.compile(r"[^:：]{1,20}[:：]")
-_CLOSING = r"(?:{closings}).{0,20}$"
+_GREETING, _CLOSING = r"(?:{greetings}) ?.{1,40}$", r"(?:{closings}).{0,20}$"
 _WROTE = r"(?:{wrote})\s*:$"
 _REQUEST = (
     r"\W{0,4}(?:(?:{please})\s*)?(?:{rework})"
@@ -168,6 +168,10 @@ class _Reader:
         """How many characters are pasted by their shape alone."""
         self._size = 0
         """How many characters are the author's."""
+        closing = expression(_CLOSING)
+        self._last_closing = max(
+            (at for at, line in enumerate(self.lines) if closing.match(line.strip())), default=-1
+        )
         self._closed = {
             name: at for at, line in enumerate(self.lines) for name in _END_TAG.findall(line)
         }
@@ -221,6 +225,8 @@ class _Reader:
             self._is_over = lambda other: any(end in other for end in closing)
         elif self._begins_rest(plain):
             self._is_over = _never
+        elif self._at < self._last_closing and expression(_GREETING).match(plain):
+            self._is_over = lambda _: self._at >= self._last_closing
         else:
             return _QUOTED.match(line) is not None
         return True

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from hippocampus.facts.languages import expression, words_of_any
+from hippocampus.facts.languages import expression
 from hippocampus.facts.models import TRUSTED_ROLES
 from hippocampus.facts.sentences import sentences
 from hippocampus.facts.statements import (
@@ -29,10 +29,8 @@ from hippocampus.facts.values import replaced_value, value_behind
 from hippocampus.facts.words import MARKS, UNSPACED, key, normalised, spoken, words
 from hippocampus.storage.facts.models import Memory
 
-OVERLAP = 0.34
-"""The share of a statement's words that a correction of it has, where other statements have some too."""
 MOST = 0.6
-"""The share of a statement's words that a bare `no` corrects."""
+"""The share of a statement's words that a correction of it has, where other statements have some too."""
 MAX_COMPARED = 200
 """How many sentences a statement is compared with, of the newest memories."""
 RECENT_SECONDS = 3600
@@ -136,7 +134,7 @@ def _by_swap(new: Statement, swap: Swap, said: Sequence[KnownStatement]) -> list
     Certain is a sentence with the same relation of the speaker, one on the same topic, or the
     only one that has the value where the statement names no other topic.
     """
-    value = frozenset(word for word in words(swap.old) if word.isdigit()) or topic(swap.old)
+    value = topic(swap.old)
     ours = persons(new.text)
     there = [each for each in said if holds(each[1], value)]
     there = [each for each in there if not (ours and (who := persons(each[1]))) or ours & who]
@@ -144,8 +142,7 @@ def _by_swap(new: Statement, swap: Swap, said: Sequence[KnownStatement]) -> list
     nearest = max((near for near, _ in about), default=0)
     close = [each for near, each in about if near and near == nearest]
     if not close:
-        meant = not new.corrects and words_of_any("third").isdisjoint(words(new.text))
-        alone = [each for each in there if is_own(each[1])] if meant else there
+        alone = [each for each in there if is_own(each[1])]
         is_name = swap.old != swap.old.lower() or swap.old == swap.old.upper()
         if len(alone) == 1 and (new.corrects or not swap.rest or is_name):
             close = alone
@@ -164,7 +161,6 @@ def _nearness(
 ) -> int:
     """Return how many words of its topic a sentence shares with a statement next to the replaced value."""
     shared = [word for word in topic(sentence) - value if holds(new.text, frozenset({word}))]
-    shared = [word for word in shared if not holds(swap.old, frozenset({word}))]
     either = f"{sentence} {swap.old} {swap.new}"
     for word in shared:  # another word may be before it in each, as in `docs repo` and `web repo`
         ours, theirs = _modifier(word, sentence), _modifier(word, new.text)
@@ -207,12 +203,12 @@ def _by_overlap(new: Statement, said: Sequence[KnownStatement], recent: int | No
                 continue  # a value that is denied is not the right one
             is_other = len(about) > len(value) and not prefers(sentence)
             is_meant = is_other or (row == recent and len(value) == 1)
-            if value and other and value[0] != words(sentence)[0] and is_meant:
+            if value and other and is_meant:
                 return [Ending(row, sentence, value[0], reason)]
         if share:
             shares.append((share, row, sentence))
     share, row, sentence = max(shares, key=lambda each: each[0], default=(0.0, 0, ""))
-    if (new.certain and len(shares) == 1) or share >= (OVERLAP if new.certain else MOST):
+    if (new.certain and len(shares) == 1) or share >= MOST:
         shared = [word for word in topic(sentence) if holds(new.text, frozenset({word}))]
         first = min(shared, key=normalised(sentence).find)
         return [Ending(row, sentence, first, reason)]

@@ -12,25 +12,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from hippocampus.facts.languages import expression, pattern, template, words_of_any
+from hippocampus.facts.languages import expression, pattern, template
 from hippocampus.facts.languages.table import SpokenLanguage
 from hippocampus.facts.topics import is_labelled, is_own, persons, small_words, topic
-from hippocampus.facts.values import TRAILING
-from hippocampus.facts.words import UNSPACED_SIGN, key, spoken, words
+from hippocampus.facts.words import ARTICLE_BEFORE, UNSPACED_SIGN, key, spoken, words
 from hippocampus.storage.facts.models import Relation
 
 _CLAUSE = (
     r"\s*[,;:，；：،؛—–]\s+|\s*[，；：،؛]\s*|(?<=[\u3040-\u30ff\u3400-\u9fff])[,;:、]|\s+[—–-]\s+|(?<=\w\w[.!?])\s+"
     r"|\s+(?:{but_words})\s+|\s+(?=(?:{and_words})\s+(?:{now_words})\b)"
 )
-_JOINED = r"\s(?:{joins})\s|[和或但而]"
-"""A value that holds more than one, or a condition."""
 LONGEST_SUBJECT_WORDS, LONGEST_VALUE_WORDS = 8, 6
 LONGEST_STATEMENT = 600
 SHORT = 5
 """A correction of this many words means the sentence behind it."""
-OPEN_WORDS, OPEN_SIGNS = 3, 8
-"""How much of a value without a word behind it counts: in words, and in characters of a script without spaces."""
+OPEN_WORDS = 3
+"""How many words of a value without a word behind it count."""
 _CASED = re.compile(r"[A-ZÄÖÜÀ-ÞА-ЯЁ\d]")
 _PLACES = frozenset({"lives_in", "works_at"})
 
@@ -104,7 +101,7 @@ def read(text: str) -> Statement:
     passing = pattern(rules.temporary).search(plain) is not None
     adds = passing or pattern(rules.addition).search(plain) is not None
     now = pattern(rules.now).search(plain) is not None
-    swaps = () if passing else tuple(_swaps(plain, rules, adds=adds, moves=now or corrects))
+    swaps = tuple(_swaps(plain, rules, adds=adds, moves=now or corrects))
     ended = tuple(_ended(clauses, rules))
     moves = now or corrects or bool(swaps) or pattern(rules.changed).search(plain) is not None
     return Statement(
@@ -161,8 +158,7 @@ def _swaps(plain: str, rules: SpokenLanguage, *, adds: bool, moves: bool) -> Ite
             elif rule.endswith("{old}"):
                 old = _cut(old)
             if topic(old) and key(old) != key(new) and not pattern(rules.now).search(old):
-                clause = next((part for part in _clauses(plain, rules) if old in part), plain)
-                rest = _bare(clause.replace(old, " ", 1).replace(new, " ", 1), rules)
+                rest = _bare(plain.replace(old, " ", 1).replace(new, " ", 1), rules)
                 yield Swap(old, new, topic(rest))
 
 
@@ -192,7 +188,7 @@ _WHEN = r"^(?:{when})(?:\s*[,，、]\s*|\s+)|(?:\s*[,，、]\s*|\s+)(?:{when})$"
 def _cut(value: str, *, last: bool = False) -> str:
     """Return the words of a value that are next to the wording that announces it, up to a small word."""
     if UNSPACED_SIGN.search(value):
-        return value[-OPEN_SIGNS:] if last else value[:OPEN_SIGNS]
+        return value
     parts = value.split()[::-1] if last else value.split()
     small = small_words(value)
     first = next((at for at, part in enumerate(parts) if part.lower() not in small), 0)
@@ -202,13 +198,8 @@ def _cut(value: str, *, last: bool = False) -> str:
 
 
 def _ended(clauses: Sequence[str], rules: SpokenLanguage) -> Iterator[Denial]:
-    denial, first = pattern(rules.negation), words_of_any("first")
-    parts: list[str] = []
-    for clause in clauses:
-        joined_parts = expression(_AND, rules.code).split(clause)
-        begins_own = len(joined_parts) > 1 and not first.isdisjoint(words(joined_parts[1])[:1])
-        is_one = begins_own and len(joined_parts[0].split()) <= 2  # `Ann and I`
-        parts += [clause] if is_one else joined_parts
+    denial = pattern(rules.negation)
+    parts = (part for clause in clauses for part in expression(_AND, rules.code).split(clause))
     for clause in (_bare(part, rules) for part in parts):
         if found := pattern(rules.ended).search(clause):
             before = _bare(denial.sub(" ", clause[: found.start()]), rules)
@@ -227,8 +218,8 @@ _AND = r"\s+(?:{and_words})\s+|\s+(?=و\w)"
 def _relation(clauses: Sequence[str], rules: SpokenLanguage) -> Relation | None:
     """Return the relation that a clause states whose subject and value are names, and nothing else."""
     is_of_others = bool(persons(" ".join(clauses)))
-    leading, own = expression(_LEADING, rules.code), pattern(rules.own)
-    trailing, joins = expression(TRAILING, rules.code), expression(_JOINED, rules.code)
+    leading, trailing = expression(_LEADING, rules.code), expression(_TRAILING, rules.code)
+    own = pattern(rules.own)
     for clause in clauses:
         plain = leading.sub("", _bare(clause, rules))
         for predicate, rule in (each.split(": ", 1) for each in rules.single):
@@ -239,15 +230,15 @@ def _relation(clauses: Sequence[str], rules: SpokenLanguage) -> Relation | None:
             is_unclear = is_of_others and not subject and not own.search(plain)
             is_short = len(words(subject)) <= LONGEST_SUBJECT_WORDS
             is_short = is_short and 0 < len(value.split()) <= LONGEST_VALUE_WORDS
-            is_joined = joins.search(f" {subject} ") or joins.search(f" {value} ")
-            is_place = not value.isascii() or _CASED.search(value) or predicate not in _PLACES
-            if is_short and is_place and not is_joined and not is_unclear:
+            name = ARTICLE_BEFORE.sub("", value)
+            is_place = not value.isascii() or _CASED.match(name) or predicate not in _PLACES
+            if is_short and is_place and not is_unclear:
                 owner = subject or "user"
                 return Relation("user" if key(owner) == "user" else owner, predicate, value)
     return None
 
 
-_LEADING = r"^(?:{now_words})\s+"
+_LEADING, _TRAILING = r"^(?:{now_words})\s+", r"\s+(?:{again_words})$"
 
 
 def joined(found: Iterable[str]) -> list[str]:

@@ -6,7 +6,7 @@ import functools
 import re
 from collections.abc import Collection
 
-from hippocampus.facts.languages import pattern, word_set, words_of_any
+from hippocampus.facts.languages import pattern, word_set
 from hippocampus.facts.words import UNSPACED_SIGN, bigrams, normalised, spoken, words
 
 _LABEL = re.compile(r"\W{0,3}([^\W_][^:：!?,;]{0,30})(?::\s+|：\s*)(?=\S)")
@@ -30,11 +30,11 @@ def topic(text: str) -> frozenset[str]:
             for word in words(text)
             for pair in (bigrams(word) if UNSPACED_SIGN.search(word) else [word])
         )
-    own, pronouns = pattern(language.own), words_of_any("third")
+    own = pattern(language.own)
     return frozenset(
         word
         for word in words(text.replace("'", " "))
-        if word not in small and word not in pronouns and not own.fullmatch(word)
+        if word not in small and not own.fullmatch(word)
     )
 
 

@@ -162,11 +162,12 @@ def withdraw(
     What a message said before is history; of fewer than two words nothing stays.
     Returns the ids of the shorter messages, and the messages of which nothing is left.
     """
-    added: dict[int, str] = {}
+    db = tables.database
+    added: list[str] = []
     empty = []
-    with tables.database.transaction():
+    with db.transaction():
         now = tables.clock()
-        for row, message in memories.messages(tables.database).items():
+        for row, message in memories.messages(db).items():
             left = message.content
             for fact in (each for each in gone if each.agent == message.agent):
                 left = without_sentence(left, fact.content)
@@ -175,22 +176,17 @@ def withdraw(
             if len(words(left)) < LEAST_WORDS:
                 empty.append(message.id)
             else:
-                memory = replace(
-                    message,
-                    id=new_id(tables.clock()),
-                    content=left,
-                    created=now,
-                    embedding_model=None,
-                )
-                added[memories.insert(tables.database, memory)] = memory.id
-                memories.end(tables.database, row, memory.id, until=memory.valid_from, known=now)
-        retired = retire(tables, empty, reason)
-    texts = [each.content for each in memories.by_row(tables.database, added).values()]
-    vectors = tables.embedded(texts)
-    if vectors is not None:
-        with tables.database.transaction():
-            tables.put_vectors(dict(zip(sorted(added), vectors, strict=True)))
-    return list(added.values()), retired
+                added.append(shortened(tables, message, left))
+                memories.end(db, row, added[-1], until=message.valid_from, known=now)
+        return added, retire(tables, empty, reason)
+
+
+def shortened(tables: FactTables, memory: Memory, left: str) -> str:
+    """Write what is left of a memory, inside the caller's transaction, and return its id; `reembed` embeds it."""
+    now = tables.clock()
+    shorter = replace(memory, id=new_id(now), content=left, created=now, embedding_model=None)
+    memories.insert(tables.database, shorter)
+    return shorter.id
 
 
 # By meaning

@@ -16,7 +16,6 @@ _WORD = rf"(?:(?![{UNSPACED}])[^\W_]|[{MARKS}'’-])+"
 _TOKEN = rf"(?P<number>\d+(?:[.,:]\d+|h\d*)*|(?<!\w)(?:{{numbers}}|{{days}})(?!\w))|{_WORD}"
 _UNSPACED_TOKEN = rf"(?P<number>\d+(?:[.,:]\d+)*(?:[万千百億억만천]\d*)*|(?:{{days}}|{{numbers}}))|[{UNSPACED}]|{_WORD}"
 """A number, a character of a script without spaces, or a word."""
-TRAILING = r"\s+(?:{again_words})$"
 _STOPS = " .!。！।"
 _CASED = re.compile(r"[A-ZÄÖÜÀ-ÞА-ЯЁ]")
 _HIRAGANA = re.compile("[\u3041-\u309f]")
@@ -58,9 +57,6 @@ def replaced_value(old: str, new: str) -> str:
         return ""
     code = _shared_language(old, new)
     ours, theirs = _read(new, code), _read(old, code)
-    others = map(str.lower, ours.tokens[1:])
-    if not ours.is_unspaced and not language(code).third.isdisjoint(others):
-        return ""
     if number := _number(theirs, ours):
         return number
     known, anew = _named(theirs), _named(ours)
@@ -97,9 +93,7 @@ def _read(text: str, code: str) -> _Words:
     known = language(code)
     present = pattern(known.now)
     is_unspaced = UNSPACED_SIGN.search(text) is not None
-    plain = present.sub(
-        "" if is_unspaced else " ", expression(TRAILING, code).sub("", text.strip(_STOPS))
-    )
+    plain = present.sub("" if is_unspaced else " ", text.strip(_STOPS))
     token = expression(_UNSPACED_TOKEN if is_unspaced else _TOKEN, code)
     found = list(token.finditer(plain))
     numbers = tuple(at for at, each in enumerate(found) if each["number"])
@@ -166,7 +160,7 @@ def _is_thing(sentence: _Words, subject: str, *, is_kind: bool) -> bool:
     rules, who = sentence.language, persons(subject)
     if sentence.is_unspaced:
         return not any(subject.endswith(each) for each in who)
-    article = expression("^(?:{articles}) ", sentence.language.code)
+    article = expression("^(?:{articles}) ", rules.code)
     if not article.search(subject) and not pattern(rules.own).search(subject):
         return False
     heads = [word for word in sentence.topical(subject.split()) if not word.endswith(("'s", "’s"))]

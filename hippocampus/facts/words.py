@@ -27,8 +27,8 @@ _RUN = f"[{UNSPACED}]+"
 _HIRAGANA = "[\u3041-\u309f\u30fc]+"
 _HANGUL = "[\uac00-\ud7af]"
 SHORTEST_STEM = 4
-ARTICLE = re.compile(
-    r"the|an?|der|die|das|dem|den|eine?[nrm]?|el|l[ao]s?|les?|une?|una|l'", re.IGNORECASE
+ARTICLE_BEFORE = re.compile(
+    r"^(?:the|an?|der|die|das|dem|den|eine?[nrm]?|el|l[ao]s?|les?|une?|una|l')\s+", re.IGNORECASE
 )
 LONGEST_QUERY_WORDS = 64
 
@@ -51,11 +51,7 @@ def key(name: str) -> str:
     >>> key(" The  New York Office ")
     'new york office'
     """
-    plain = (
-        re.sub(rf"^(?:{ARTICLE.pattern})\s+", "", normalised(name))
-        .strip(" .!。，,;:\"'“”„«»()")
-        .strip()
-    )
+    plain = ARTICLE_BEFORE.sub("", normalised(name)).strip(" .!。，,;:\"'“”„«»()").strip()
     return (
         "user"
         if plain in words_of_any("first") or plain == "the user"

@@ -22,7 +22,7 @@ from hippocampus.facts.statements import Statement, joined, read, type_of
 from hippocampus.facts.tables import FactTables
 from hippocampus.facts.timestamps import Moment, new_id, optional_seconds
 from hippocampus.facts.topics import holds, topic
-from hippocampus.facts.upkeep import LEAST_WORDS
+from hippocampus.facts.upkeep import LEAST_WORDS, shortened
 from hippocampus.facts.words import UNSPACED_SIGN, key, normalised, query_terms, words
 from hippocampus.storage.facts import memories, triples
 from hippocampus.storage.facts.errors import FactError
@@ -367,8 +367,7 @@ class _Transaction:
             memory = replace(memory, embedding_model=self._tables.embed_model)
         for each in wanted.relations:
             triples.add(self._db, row, memory, each)
-        stated = triples.of_rows(self._db, [row]).get(row, ()) if wanted.relations else ()
-        return Outcome(action, reason, memory, triples=stated)
+        return Outcome(action, reason, memory)
 
     def _resolved(self, wanted: MemoryRequest, memory: Memory) -> Outcome:
         """Add a memory, and end what its own words, or its caller, say it ends."""
@@ -451,14 +450,11 @@ class _Transaction:
             is_meant = number == row or left != old.content
             if old.id == by.id or old.known_until is not None or not is_meant:
                 continue
-            heir = by
+            heir = by.id
             if left != old.content and len(words(left)) >= LEAST_WORDS:
-                heir = replace(
-                    old, id=new_id(self._tables.clock()), content=left, embedding_model=None
-                )
-                memories.insert(self._db, heir)
+                heir = shortened(self._tables, old, left)
             until = max(by.valid_from, old.valid_from)
-            memories.end(self._db, number, heir.id, until=until, known=by.created)
+            memories.end(self._db, number, heir, until=until, known=by.created)
 
     def _followed(
         self, wanted: MemoryRequest, decision: judge.Judgement, memory: Memory
