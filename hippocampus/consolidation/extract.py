@@ -49,7 +49,7 @@ MIN_WORDS = 2
 """A shorter message states nothing by itself."""
 IMPORTANCE = {"user": 0.7, "host": 0.5, "assistant": 0.3, "tool": 0.2}
 OF_USER = {"preference": 0.9, "correction": 0.8, "decision": 0.8, MESSAGE: 0.4}
-"""Of what the user says, by kind, where it is another."""
+"""The importance of a statement of the user, by kind, where it differs."""
 PROMPT_CHARACTERS = 12_000
 """The newest sentences of the user are decided on, as many as fit."""
 

@@ -182,7 +182,7 @@ def withdraw(
 
 
 def shortened(tables: FactTables, memory: Memory, left: str) -> str:
-    """Write what is left of a memory, inside the caller's transaction, and return its id; `reembed` embeds it."""
+    """Write the rest of a memory, inside the caller's transaction, and return its id; `reembed` embeds it."""
     now = tables.clock()
     shorter = replace(memory, id=new_id(now), content=left, created=now, embedding_model=None)
     memories.insert(tables.database, shorter)
