@@ -60,6 +60,10 @@ def process(folder: str, number: int, threads: int, seconds: float, results: Any
     """Run threads, each with sessions, recalls and facts of its own, and report."""
     memory = Hippocampus(folder, deadline_seconds=10.0)  # each call waits, and its time is reported
     done: list[Work] = []
+    with memory.session(f"p{number}") as first:  # the figures are not those of a start
+        items: list[Any] = [{"role": "user", "content": "Look at the logs."}]
+        step(items, 0, rows(random.Random(number)))
+        first(items)
 
     def thread(at: int) -> None:
         rng = random.Random(f"{number} {at}")
