@@ -1,7 +1,7 @@
 """The raw conversation of each session, as JSON lines: what `hippocampus replay` reads.
 
-The row of a turn has the lines that it brought; what a view shows is never read from them. When a session
-ends, those of all its rows are packed into the last one. The lines are made in `archive_lines`.
+A turn appends a row with the lines that it brought, in its own transaction; what a view shows is never
+read from here. When a session ends, its rows become one, packed. The lines are made in `archive_lines`.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from hippocampus.storage.database import Database, Row
 LOG = logging.getLogger("hippocampus")
 LEVEL = 17
 """How hard a conversation is packed; no turn waits for it: a tenth of a second a megabyte."""
-LINES = "SELECT number, lines FROM call WHERE session = ? AND number > ? AND lines IS NOT NULL ORDER BY number"
+LINES = "SELECT number, lines FROM conversation WHERE session = ? AND number > ? ORDER BY number"
 ARCHIVED = """
     SELECT number, name FROM session
-    WHERE EXISTS (SELECT 1 FROM call WHERE call.session = session.number AND lines IS NOT NULL) ORDER BY number
+    WHERE EXISTS (SELECT 1 FROM conversation WHERE session = session.number) ORDER BY number
 """
 
 
@@ -99,7 +99,7 @@ def call_fields(
 
 
 def pack(db: Database, session: int, min_bytes: int) -> None:
-    """Pack the lines of a session that are not packed yet into the last of their rows.
+    """Pack the rows of a session that are not packed yet into the last of them.
 
     Turns go on meanwhile: they are packed before the lock is taken, and stay where another process
     has packed the last of them first.
@@ -112,10 +112,13 @@ def pack(db: Database, session: int, min_bytes: int) -> None:
     packing.unpacked(packed)  # what cannot be read back stays as it is
     others = json.dumps([number for number, _ in found[:-1]])
     with db.transaction():
-        query = "UPDATE call SET lines = ? WHERE session = ? AND number = ? AND lines = ? RETURNING number"
+        query = (
+            "UPDATE conversation SET lines = ?"
+            " WHERE session = ? AND number = ? AND lines = ? RETURNING number"
+        )
         if db.rows(query, (packed, session, last, lines)):
             given = "number IN (SELECT value FROM json_each(?))"
-            db.run(f"UPDATE call SET lines = NULL WHERE session = ? AND {given}", (session, others))
+            db.run(f"DELETE FROM conversation WHERE session = ? AND {given}", (session, others))
     db.shrink()
 
 
@@ -139,8 +142,8 @@ def readable(lines: bytes) -> bytes:
 def exported(db: Database, session: str) -> bytes:
     """Return the raw conversation of a session as JSON lines; nothing where none is stored."""
     query = (
-        "SELECT lines FROM call JOIN session ON session.number = call.session"
-        " WHERE name = ? AND lines IS NOT NULL ORDER BY call.number"
+        "SELECT lines FROM conversation JOIN session ON session.number = conversation.session"
+        " WHERE name = ? ORDER BY conversation.number"
     )
     return b"".join(readable(lines) for (lines,) in db.rows(query, (storable(session),)))
 

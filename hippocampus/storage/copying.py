@@ -24,7 +24,8 @@ COLUMNS = {
     "entry": "id, origin, content, form, kind, tool, arguments, tokens, stage, shown, entry, is_pinned",
     "candidate": "id, stage, shown, entry, note",
     "call": "number, turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost, edit_cost, marks, encoding,"
-    " first, sent, measures, decisions, lines",
+    " first, sent, measures, decisions",
+    "conversation": "number, lines",
     "consolidated": "key, shown",
 }
 """The columns of each table of sessions, `session` first."""
@@ -104,8 +105,7 @@ def _digest(rows: Rows) -> bytes:
     found = {table: list(rows[table]) for table in COLUMNS}
     found["session"] = [row[1:CONSOLIDATED] + row[CONSOLIDATED + 1 :] for row in rows["session"]]
     del found["consolidated"]
-    lines = b"".join(readable(row[-1]) for row in rows["call"] if row[-1] is not None)
-    found["call"] = [row[:-1] for row in rows["call"]]
+    lines = b"".join(readable(lines) for _, lines in found.pop("conversation"))
     return hashlib.sha256(repr(found).encode() + lines).digest()
 
 

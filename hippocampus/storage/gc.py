@@ -38,14 +38,12 @@ BURY = """
 """
 WORDS = """
     SELECT name, sum(size) FROM (
-        SELECT name, length(lines) AS size FROM call JOIN session ON session.number = call.session
-            WHERE lines IS NOT NULL
+        SELECT name, length(lines) AS size FROM conversation JOIN session
+            ON session.number = conversation.session
         UNION ALL SELECT session, 0 FROM proxy_conversation
     ) AS word GROUP BY name ORDER BY name
 """
-UNARCHIVE = (
-    "UPDATE call SET lines = NULL WHERE session = (SELECT number FROM session WHERE name = ?)"
-)
+UNARCHIVE = "DELETE FROM conversation WHERE session = (SELECT number FROM session WHERE name = ?)"
 UNKNOW = "DELETE FROM proxy_conversation WHERE session = ? AND sent <= ?"
 REFERENCES = """
     SELECT name, id, content, is_pinned FROM entry JOIN session ON session.number = entry.session

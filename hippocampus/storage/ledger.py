@@ -63,8 +63,8 @@ DROP_CANDIDATES = (
 )
 WRITE_CALL = """
     INSERT INTO call (session, number, turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost, edit_cost,
-        marks, encoding, first, sent, measures, decisions, lines)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        marks, encoding, first, sent, measures, decisions)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 CALL = "turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost, edit_cost, marks"
 TWO_CALLS = f"SELECT {CALL} FROM call WHERE session = ? AND turn < ? ORDER BY number DESC LIMIT 2"
@@ -401,7 +401,7 @@ class Ledger:
 
     def is_archived(self) -> bool:
         """Return whether the raw conversation of the session is stored."""
-        query = "SELECT 1 FROM call WHERE session = ? AND lines IS NOT NULL LIMIT 1"
+        query = "SELECT 1 FROM conversation WHERE session = ? LIMIT 1"
         return bool(self._together((query, (self._number,)))[0])
 
     def context_load(self) -> str | None:
@@ -444,15 +444,15 @@ class Ledger:
         entries = self._rows_of(turn.records)
         candidates = [(self._number, *candidate_row(each)) for each in turn.candidates]
         done = [*(each.entry.id for each in turn.records), *turn.replaced]
-        with self._change(turn.raw, fields, model=turn.model) as (change, lines):
+        with self._change(turn.raw, fields, model=turn.model) as change:
             self._db.insert(SAVE, entries)
             if gone := self._weighed.intersection(done):
                 self._db.run(DROP_CANDIDATES, (self._number, json.dumps([*gone])))
             self._db.insert(CANDIDATE, candidates)
-            self._write_call(change, turn, lines)
+            self._write_call(change, turn)
         self._weighed.update(each.entry_id for each in turn.candidates)
 
-    def _write_call(self, change: int, turn: TurnRows, lines: bytes | None = None) -> None:
+    def _write_call(self, change: int, turn: TurnRows) -> None:
         """Write the row of a turn; its second call finds in the cache what the first one paid for."""
         call, sent = turn.call, turn.sent
         before = [each for each in self._calls if each.turn <= call.turn]
@@ -475,7 +475,7 @@ class Ledger:
             [(each.digest.hex(), each.tokens, each.kind) for each in turn.measures],
             [(call.turn, *astuple(each)) for each in turn.decisions],
         )
-        row = (*astuple(call), sent.encoding, sent.first, *map(json.dumps, brought), lines)
+        row = (*astuple(call), sent.encoding, sent.first, *map(json.dumps, brought))
         self._db.run(WRITE_CALL, (self._number, change, *row))
         self._calls = [call, *before][:2]
 
@@ -486,11 +486,8 @@ class Ledger:
         """
         is_state = any(record.entry.type == "state" for record in records)
         entries = self._rows_of(records)
-        with self._change(raw, dict, is_synced=is_state) as (change, lines):
+        with self._change(raw, dict, is_synced=is_state):
             self._db.insert(SAVE, entries)
-            if lines is not None:
-                query = "INSERT INTO call (session, number, lines) VALUES (?, ?, ?)"
-                self._db.run(query, (self._number, change, lines))
 
     def _rows_of(self, records: Iterable[Record]) -> list[Row]:
         """Return the rows of entries, the last one of each: they are packed before the lock is taken."""
@@ -499,7 +496,7 @@ class Ledger:
 
     def go_on_from(self, turn: int) -> None:
         """Let the sums of all calls stand before a turn: the list has fewer turns than were paid for."""
-        with self._change(None, dict) as (change, _):
+        with self._change(None, dict) as change:
             self._write_call(change, TurnRows(replace(self._calls[0], turn=turn - 1)))
 
     def settle_context_load(self, text: str, tokens: int, records: Iterable[Record]) -> str:
@@ -552,16 +549,15 @@ class Ledger:
         *,
         model: str | None = None,
         is_synced: bool = False,
-    ) -> Iterator[tuple[int, bytes | None]]:
+    ) -> Iterator[int]:
         """Write a change of the session, which other processes take up; on a server in two round trips.
 
-        The first locks the session, and yields the number of the change, and the lines of the list as they
-        are stored. Calls and lines are read again only where another process has written.
+        The first locks the session; the number of the change is yielded. Calls and lines are read again
+        only where another process has written.
         """
         number, journal = self._number, self._journal if raw else None
         payloads, self._waiting = self._waiting, []
         calls, queries = self._calls, [(LINES, (number, journal.last))] if journal else []
-        lines = None
         try:
             with self._timed(), self._db.transaction(is_synced=is_synced):
                 is_known = journal is None or journal.last == self._seen_changes
@@ -575,12 +571,14 @@ class Ledger:
                     )
                     self._calls = [ModelCall(*row) for row in last]
                     self._weighed = {id_ for (id_,) in ids}
+                yield change
                 if payloads and self._payloads is not None:
                     self._payloads.write(self._db, payloads)
                 if journal and raw:
                     lines = journal.lines([row for rows in others for row in rows], raw, fields())
-                    lines = lines if self._db.is_local else packing.packed(lines, LEVEL)
-                yield change, lines
+                    packed = lines if self._db.is_local else packing.packed(lines, LEVEL)
+                    query = "INSERT INTO conversation (session, number, lines) VALUES (?, ?, ?)"
+                    self._db.run(query, (number, change, packed))
         except BaseException:
             self._calls = calls
             if self._journal:

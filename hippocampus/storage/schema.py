@@ -60,30 +60,36 @@ CREATE TABLE candidate (
     note BLOB NOT NULL,
     UNIQUE (session, id)
 ) STRICT;
--- What each request brought, with the account up to it, and a list that ended without a further request.
--- number: of the change of its session. turn: NULL without a request, and once a later row has its turn or an
--- earlier one. marks: where our cache marks stand. encoding: which counted the tokens, empty where nothing was
--- sent. sent, measures, decisions are JSON lists: messages from `first` on, each as a hash of its words and its
--- tokens (0 is not known), digests of long texts (BLAKE2b, 16 bytes) with tokens and kind (empty where no turn
--- asked for it), and changes of the view with turn, entry, stage, reason, savings and costs. lines: JSON lines
--- of the raw conversation (`archive_lines`), packed on a server, and in a file once the session has ended.
+-- What each request brought, with the account up to it. number: of the change of its session. turn: NULL once
+-- a later row has its turn or an earlier one. marks: where our cache marks stand. encoding: which counted the
+-- tokens, empty where nothing was sent. sent, measures, decisions are JSON lists: messages from `first` on, each
+-- as a hash of its words and its tokens (0 is not known), digests of long texts (BLAKE2b, 16 bytes) with tokens
+-- and kind (empty where no turn asked for it), and changes of the view with turn, entry, stage, reason, savings
+-- and costs.
 CREATE TABLE call (
     session INTEGER NOT NULL REFERENCES session(number) ON DELETE CASCADE,
     number INTEGER NOT NULL,
     turn INTEGER,
-    messages INTEGER NOT NULL DEFAULT 0,
-    raw_tokens INTEGER NOT NULL DEFAULT 0,
-    sent_tokens INTEGER NOT NULL DEFAULT 0,
-    raw_cost REAL NOT NULL DEFAULT 0,
-    sent_cost REAL NOT NULL DEFAULT 0,
-    edit_cost REAL NOT NULL DEFAULT 0,
-    marks TEXT NOT NULL DEFAULT '',
-    encoding TEXT NOT NULL DEFAULT '',
-    first INTEGER NOT NULL DEFAULT 0,
-    sent TEXT NOT NULL DEFAULT '[]',
-    measures TEXT NOT NULL DEFAULT '[]',
-    decisions TEXT NOT NULL DEFAULT '[]',
-    lines BLOB,
+    messages INTEGER NOT NULL,
+    raw_tokens INTEGER NOT NULL,
+    sent_tokens INTEGER NOT NULL,
+    raw_cost REAL NOT NULL,
+    sent_cost REAL NOT NULL,
+    edit_cost REAL NOT NULL,
+    marks TEXT NOT NULL,
+    encoding TEXT NOT NULL,
+    first INTEGER NOT NULL,
+    sent TEXT NOT NULL,
+    measures TEXT NOT NULL,
+    decisions TEXT NOT NULL,
+    PRIMARY KEY (session, number)
+) STRICT;
+-- The raw conversation, appended by each turn. number: of the change of its session. lines: JSON lines
+-- (`archive_lines`), packed on a server, and in a file once the session has ended.
+CREATE TABLE conversation (
+    session INTEGER NOT NULL REFERENCES session(number) ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    lines BLOB NOT NULL,
     PRIMARY KEY (session, number)
 ) STRICT;
 -- What consolidations have read, by key. shown: what files show of it, as JSON, empty for nothing, NULL once

@@ -144,9 +144,7 @@ def test_cache_marks_that_move_start_no_context(tmp_path: Path) -> None:
 
 def stored(state: Path) -> list[tuple[int, bytes]]:
     with contextlib.closing(sqlite3.connect(StateDir(state).database)) as db:
-        return db.execute(
-            "SELECT number, lines FROM call WHERE lines NOT NULL ORDER BY number"
-        ).fetchall()
+        return db.execute("SELECT number, lines FROM conversation ORDER BY number").fetchall()
 
 
 def test_a_session_that_ends_has_one_packed_row(tmp_path: Path) -> None:
@@ -196,7 +194,7 @@ def test_a_turn_that_fails_writes_no_line_of_its_list(tmp_path: Path) -> None:
     with memory.session("s") as session:
         session(items[:3])
         session._run.ledger._db.run(
-            "CREATE TEMP TRIGGER full BEFORE INSERT ON call"
+            "CREATE TEMP TRIGGER full BEFORE INSERT ON conversation"
             " BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"
         )
         assert session(items[:5]) == items[:5]
@@ -215,7 +213,7 @@ def test_a_damaged_row_is_left_out_and_archiving_goes_on(
     sent(tmp_path, items[:7])
     with contextlib.closing(sqlite3.connect(StateDir(tmp_path).database)) as db, db:
         [(number, lines)] = stored(tmp_path)
-        db.execute("UPDATE call SET lines = ? WHERE number = ?", (damage(lines), number))
+        db.execute("UPDATE conversation SET lines = ? WHERE number = ?", (damage(lines), number))
     assert any(
         "its conversation is damaged" in each
         for each in problems(DirectoryState(StateDir(tmp_path)))

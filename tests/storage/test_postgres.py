@@ -237,7 +237,7 @@ def test_two_workers_that_commit_at_once_wait_for_each_other(postgres: Server, t
 
 
 TABLES = [
-    "session", "entry", "candidate", "call", "content", "tombstone",
+    "session", "entry", "candidate", "call", "conversation", "content", "tombstone",
 ]  # fmt: skip
 
 
