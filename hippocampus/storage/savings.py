@@ -22,6 +22,7 @@ class Savings(TypedDict):
     day: str
     """When it was last written to, as `2026-11-24`."""
     calls: int
+    """The turns of the last list and its call."""
     shortened: int
     """Payloads and turns that were not shown in full in its last view."""
     raw_cost: float
@@ -53,7 +54,7 @@ def savings(db: Database, model: str = "") -> list[Savings]:
                 session=stored.name,
                 model=prices.name,
                 day=time.strftime("%Y-%m-%d", time.localtime(min(stored.active_at, time.time()))),
-                calls=call.turn,
+                calls=call.turn + (call.messages > 0),
                 shortened=sum(record.stage is not Stage.FULL for record in stored.records),
                 raw_cost=round(call.raw_cost, 1),
                 sent_cost=round(call.sent_cost, 1),

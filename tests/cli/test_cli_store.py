@@ -178,7 +178,7 @@ def test_status_of_a_directory_sums_what_its_sessions_have_saved_each_at_its_own
     assert "1 session without a known model" in lines.pop(0)
     assert len(lines) == 5
     assert lines[0].index("session") == lines[1].index("one, claude-haiku-4-5")
-    assert lines[-1].split()[0] == str(sum(each["turn"] for each in figures))
+    assert lines[-1].split()[0] == str(sum(each["turn"] + 1 for each in figures))
 
 
 def test_status_of_neither_names_the_coding_agents(tmp_path: Path) -> None:
