@@ -1,6 +1,7 @@
 """Removes every trace of one session from a state, or memories with their lines in files.
 
-What another session quotes, shares or was given of it belongs to that session, and stays.
+What another session quotes, shares or was given of it belongs to that session, and stays. A tool that
+forgets a memory deletes its rows by `facts.upkeep`; its lines in files go when these are next read.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""How an index entry reads in the view: its frame, which no content can forge. Pure text."""
+"""The first and the last line of an index entry: its frame, which no content can forge. Pure text.
+
+`session.own_text` recognises our entries by exactly these lines.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Costs are in base input tokens (one token at full price is 1.0), and converted to dollars for
 reports. No clock: the caller knows whether the cache has gone cold. A new table is a line of `TABLES`,
-and its name in `policy.words.PriceTable`.
+and its name in `policy.words.PriceTable`; the prices of models are those of the package `genai-prices`.
 """
 
 from __future__ import annotations

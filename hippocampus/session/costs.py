@@ -1,7 +1,7 @@
 """The cost of a session so far, and its cost without us. Values; pure; no clock.
 
 An edit of the past is a bet on the calls still to come; it may cost no more than what was won
-before, and a little. So a wrong bet loses little (ski rental).
+before, and a little. So a wrong bet loses little (ski rental). Whether one is made is decided in `plan`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which entries leave the view at this call: decides, touches nothing.
+"""Which edits pay, and so which entries leave the view at this call: decides, touches nothing.
 
 Pure: turns and tokens in, `Decision`s out. No text is rendered and nothing is stored here.
 """

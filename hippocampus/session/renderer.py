@@ -1,4 +1,7 @@
-"""The texts of entries: what replaces a payload in the view at each stage. Pure."""
+"""The texts of entries: what replaces a payload in the view at each stage. Pure.
+
+Their first and last lines are in `indexing.frame`, their middle is chosen by the extractors.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a session knows between two calls: one value, replaced as a whole by each turn. Pure."""
+"""What a session knows between two calls: one value, replaced as a whole by each turn. Pure.
+
+`read` takes a list in: one that grew, and one that its host has cut, edited or branched.
+"""
 
 from __future__ import annotations
 

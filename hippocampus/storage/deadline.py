@@ -1,4 +1,7 @@
-"""How long the calls of a thread wait for other processes, or for a server. One limit holds for a whole block."""
+"""How long the calls of a thread wait for other processes, or for a server. One limit holds for a whole block.
+
+A session's call sets `session.resources.DEADLINE_SECONDS`; where nothing is set, SQLite waits `sqlite.BUSY_SECONDS`.
+"""
 
 from __future__ import annotations
 

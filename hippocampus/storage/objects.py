@@ -1,6 +1,7 @@
 """Object storage: bytes by name, in S3 or its like.
 
-The large payloads of a fleet and the recordings of a corpus are such bytes.
+The large payloads of a server's state and the recordings of a corpus are such bytes; a directory keeps
+its payloads in files, or in the `ContentStore` that `HIPPOCAMPUS_STORE` names.
 """
 
 from __future__ import annotations

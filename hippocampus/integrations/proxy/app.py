@@ -1,4 +1,4 @@
-"""The ASGI application: passes requests on, and sends views of those that it manages.
+"""The ASGI application: passes requests and their headers on, and sends views of those that it manages.
 
 Law 3 stands here for the proxy: whatever fails inside, the host's own bytes are sent.
 """

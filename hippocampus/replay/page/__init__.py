@@ -1,4 +1,4 @@
-"""A replay's outcome as one self-contained HTML page: no network, no library, nothing to install.
+"""A replay's outcome as one self-contained HTML page; its charts are drawn by the .js files next to this one.
 
 Takes the object of `outcome` and writes; nothing is computed that is not in it. Recordings are
 untrusted: their text reaches the page only escaped or as inert data.
