@@ -1,4 +1,4 @@
-"""Daily logs `memory/YYYY-MM-DD.md`: what sessions did and kept on a day, for people to read.
+"""Daily logs `memory/YYYY-MM-DD.md`: what sessions kept on a day, for people to read.
 
 Each consolidation is logged once.
 """

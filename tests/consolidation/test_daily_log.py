@@ -31,7 +31,7 @@ def outcome(
     return ConsolidationOutcome(session, turn, KEPT, finished)
 
 
-def test_a_day_says_what_each_session_did_and_kept(tmp_path: Path) -> None:
+def test_a_day_has_what_each_session_kept(tmp_path: Path) -> None:
     assert append(StateDir(tmp_path), outcome(), AT)
     [path] = StateDir(tmp_path).daily_logs()
     key = daily_log._name("ticket 47")
