@@ -23,11 +23,9 @@ PROMPTS = {"USER_INPUT", "SYSTEM_MESSAGE"}
 NOT_SENT = {"EPHEMERAL_MESSAGE", "CONVERSATION_HISTORY"}
 
 
-def recognises(records: list[JsonRecord]) -> bool:
+def is_own(record: JsonRecord) -> bool:
     """Return whether a record is a step of this program with the model's answer or a result."""
-    return any(
-        record.keys() >= OWN_FIELDS and record.text("source") in SOURCES for record in records
-    )
+    return record.keys() >= OWN_FIELDS and record.text("source") in SOURCES
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:

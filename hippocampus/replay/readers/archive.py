@@ -29,12 +29,9 @@ KINDS: dict[str, MessageFormat] = {
 }
 
 
-def recognises(records: list[JsonRecord]) -> bool:
+def is_own(record: JsonRecord) -> bool:
     """Return whether a line opens an archive."""
-    return any(
-        kind_of(record) == "archive" and "session" in record and "part" in record
-        for record in records
-    )
+    return kind_of(record) == "archive" and "session" in record and "part" in record
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:

@@ -32,18 +32,15 @@ LINES = {
     "system",
     "user",
 }
-OWN_FIELDS = ("sessionId", "session_id", "leafUuid", "isSnapshotUpdate")
+OWN_FIELDS = {"sessionId", "session_id", "leafUuid", "isSnapshotUpdate"}
 NO_MODEL = "<synthetic>"
 """The model's name in lines that the program itself wrote, such as that a request failed."""
 
 
-def recognises(records: list[JsonRecord]) -> bool:
-    """Return whether there are lines of this program's types with its own fields."""
-    return any(
-        kind_of(record) in LINES and any(field in record for field in OWN_FIELDS)
-        for record in records
-        if "payload" not in record and "parts" not in record.record("message")
-    )
+def is_own(record: JsonRecord) -> bool:
+    """Return whether a line has one of this program's types and its own fields."""
+    is_other = "payload" in record or "parts" in record.record("message")
+    return not is_other and kind_of(record) in LINES and not OWN_FIELDS.isdisjoint(record)
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:

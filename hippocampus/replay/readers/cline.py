@@ -28,15 +28,14 @@ LAST_CLOSING_TAG = {"content", "diff"}
 """Parameters that may hold their own closing tag: they end at the last one."""
 
 
-def recognises(records: list[JsonRecord]) -> bool:
-    """Return whether user messages have results under headers, and the programs' own additions."""
-    texts = [
-        as_text(block.get("text"))
-        for record in records
-        if role_of(record) == "user"
-        for block in record.records("content")
-    ]
-    return any(map(_header, texts)) and any(SURROUNDINGS in text for text in texts)
+def is_own(record: JsonRecord) -> bool:
+    """Return whether a user message has a result under a header, and the programs' own additions."""
+    texts = [block.text("text") for block in record.records("content")]
+    return (
+        role_of(record) == "user"
+        and any(map(_header, texts))
+        and any(SURROUNDINGS in text for text in texts)
+    )
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:

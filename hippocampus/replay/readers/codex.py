@@ -26,12 +26,11 @@ ROLES = {"system", "developer", "user", "assistant"}
 NOT_SENT = {"ghost_snapshot", "other", "compaction", "compaction_summary", "compaction_trigger"}
 
 
-def recognises(records: list[JsonRecord]) -> bool:
+def is_own(record: JsonRecord) -> bool:
     """Return whether a line is in the program's envelope, or starts a rollout without envelopes."""
-    first = records[0]
-    return any(
-        kind_of(each) in ENVELOPES and isinstance(each.get("payload"), dict) for each in records
-    ) or ({"id", "timestamp", "instructions"} <= first.keys() and "role" not in first)
+    if "payload" in record:
+        return kind_of(record) in ENVELOPES and isinstance(record["payload"], dict)
+    return record.keys() >= {"id", "timestamp", "instructions"} and "role" not in record
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:

@@ -11,9 +11,9 @@ from hippocampus.replay.readers.values import JsonRecord, kind_of
 NAME = "copilot"
 
 
-def recognises(records: list[JsonRecord]) -> bool:
+def is_own(record: JsonRecord) -> bool:
     """Return whether a line begins a session of this program."""
-    return any(each.record("data").text("producer") == "copilot-agent" for each in records)
+    return record.record("data").text("producer") == "copilot-agent"
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:

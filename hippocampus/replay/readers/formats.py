@@ -5,6 +5,7 @@ This is the one place that knows every reader; none of them knows another.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
@@ -33,7 +34,7 @@ from hippocampus.replay.readers import (
     swe_agent,
 )
 from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.message_lists import LISTS
+from hippocampus.replay.readers.message_lists import LISTS, MessageList
 from hippocampus.replay.readers.raw import RawConversation
 from hippocampus.replay.readers.values import JsonRecord, text_of
 
@@ -54,11 +55,11 @@ class RecordingReader(Protocol):
     def NAME(self) -> str:  # noqa: N802 - a constant of a module
         """The format's name."""
 
-    def recognises(self, records: list[JsonRecord], /) -> bool:
-        """Return whether the records of a file are of this format."""
+    def is_own(self, record: JsonRecord, /) -> bool:
+        """Return whether a record of a file can only be of this format."""
 
     def read(self, records: list[JsonRecord], /) -> list[RawConversation]:
-        """Return their conversations."""
+        """Return the conversations of a file."""
 
 
 READERS: tuple[RecordingReader, ...] = (
@@ -85,8 +86,6 @@ READERS: tuple[RecordingReader, ...] = (
     langgraph,
 )
 """The formats of programs that record, in the order in which they are tried."""
-MESSAGES: tuple[RecordingReader, ...] = (langgraph, *LISTS)
-"""The formats of message lists: of a whole file, and of a field of each record."""
 LIST_FIELDS = ("messages", "input", "items")
 
 
@@ -96,9 +95,8 @@ def read(document: JsonDocument) -> DocumentContents:
     Raises:
         RecordingError: the document is in no known format.
     """
-    for reader in (*READERS, *LISTS) if document.records else ():
-        if reader.recognises(document.records):
-            return DocumentContents(reader.NAME, reader.read(document.records))
+    if reader := _reader_of(READERS, document.records):
+        return DocumentContents(reader.NAME, reader.read(document.records))
     contents = [_contents_of_record(record) for record in document.records]
     found = [each for each in contents if each]
     if not found:
@@ -114,11 +112,18 @@ def read(document: JsonDocument) -> DocumentContents:
     return DocumentContents(found[0].format, conversations, broken)
 
 
+def _reader_of(
+    readers: Sequence[RecordingReader], records: list[JsonRecord]
+) -> RecordingReader | MessageList | None:
+    """Return the first format of which a record is, or that of a list of messages."""
+    own = (reader for reader in readers if any(map(reader.is_own, records)))
+    return next(own, None) or next((each for each in LISTS if each.recognises(records)), None)
+
+
 def _contents_of_record(record: JsonRecord) -> DocumentContents | None:
     """Read a record that holds a message list, such as the body of a request to a provider."""
     messages = next((found for key in LIST_FIELDS if (found := record.records(key))), [])
-    readers = (reader for reader in MESSAGES if messages and reader.recognises(messages))
-    reader = next(readers, None)
+    reader = _reader_of([langgraph], messages)
     if not reader:
         return None
     model = record.text("model")

@@ -15,13 +15,10 @@ NAME = "gemini-chat"
 TYPES = {"user", "gemini"}
 
 
-def recognises(records: list[JsonRecord]) -> bool:
-    """Return whether the model's messages are of type `gemini`, in a chat or as lines."""
-    return any(
-        each.get("type") == "gemini" or "projectHash" in record
-        for record in records
-        for each in (record, *record.records("messages"))
-    )
+def is_own(record: JsonRecord) -> bool:
+    """Return whether a chat, or a line of one, has a message of type `gemini`."""
+    kinds = map(kind_of, (record, *record.records("messages")))
+    return "projectHash" in record or "gemini" in kinds
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:

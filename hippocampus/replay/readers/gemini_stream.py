@@ -14,13 +14,10 @@ from hippocampus.replay.readers.values import JsonRecord, as_string_or_json, kin
 NAME = "gemini-stream"
 
 
-def recognises(records: list[JsonRecord]) -> bool:
-    """Return whether a tool event or the first line has this program's fields."""
-    return any(
-        (kind_of(record) in {"tool_use", "tool_result"} and "tool_id" in record)
-        or (record.get("type") == "init" and "session_id" in record)
-        for record in records
-    )
+def is_own(record: JsonRecord) -> bool:
+    """Return whether a line is a tool event or the first one, with this program's fields."""
+    field = "session_id" if kind_of(record) == "init" else "tool_id"
+    return kind_of(record) in {"tool_use", "tool_result", "init"} and field in record
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:

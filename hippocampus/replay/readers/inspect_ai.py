@@ -16,9 +16,9 @@ ATTACHMENT = "attachment://"
 TOKENS = ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write", "output_tokens")
 
 
-def recognises(records: list[JsonRecord]) -> bool:
+def is_own(record: JsonRecord) -> bool:
     """Return whether a record is a log with samples, or such a sample itself."""
-    return any(_samples(record) for record in records)
+    return bool(_samples(record))
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:

@@ -20,9 +20,9 @@ ENDS = ("context.apply_compaction", "context.clear")
 """What ends a context; after the first its summary begins the next."""
 
 
-def recognises(records: list[JsonRecord]) -> bool:
+def is_own(record: JsonRecord) -> bool:
     """Return whether a line is an event of the loop of a wire file."""
-    return any(kind_of(each) == "context.append_loop_event" for each in records)
+    return kind_of(record) == "context.append_loop_event"
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:

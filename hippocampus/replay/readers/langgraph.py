@@ -14,11 +14,9 @@ ROLES = {"human": "user", "system": "system", "developer": "system", "chat": "us
 MODEL_FIELDS = ("model_name", "model", "model_id")
 
 
-def recognises(records: list[JsonRecord]) -> bool:
-    """Return whether the records are threads, or LangChain messages themselves."""
-    if any(_thread(record) for record in records):
-        return True
-    return any(_kind(record) in {"human", "ai"} for record in records)
+def is_own(record: JsonRecord) -> bool:
+    """Return whether a record is a thread, or a LangChain message itself."""
+    return bool(_thread(record)) or _kind(record) in {"human", "ai"}
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:

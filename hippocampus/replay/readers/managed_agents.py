@@ -30,9 +30,9 @@ REQUEST_END = "span.model_request_end"
 OWN_TYPES = {"agent.message", "agent.thinking", REQUEST_END, *CALLS, *RESULTS}
 
 
-def recognises(records: list[JsonRecord]) -> bool:
-    """Return whether some event has a type that only these agents have."""
-    return any(kind_of(_event(record)) in OWN_TYPES for record in records)
+def is_own(record: JsonRecord) -> bool:
+    """Return whether an event has a type that only these agents have."""
+    return kind_of(_event(record)) in OWN_TYPES
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:

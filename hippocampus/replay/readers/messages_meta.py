@@ -32,9 +32,10 @@ COMPACTED = "This session is being continued from a previous conversation"
 """How Claude Code opens the message with the summary of a compacted context."""
 
 
-def recognises(records: list[JsonRecord]) -> bool:
+def is_own(record: JsonRecord) -> bool:
     """Return whether a record has messages and this exporter's fields about the session."""
-    return any(_is_export(record) for record in records)
+    meta = record.record("meta")
+    return any(field in meta for field in OWN_FIELDS) and bool(record.records("messages"))
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:
@@ -42,14 +43,9 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
     return [
         conversation
         for record in records
-        if _is_export(record)
+        if is_own(record)
         for conversation in _conversations(record)
     ]
-
-
-def _is_export(record: JsonRecord) -> bool:
-    meta = record.record("meta")
-    return any(field in meta for field in OWN_FIELDS) and bool(record.records("messages"))
 
 
 def _conversations(record: JsonRecord) -> Iterator[RawConversation]:

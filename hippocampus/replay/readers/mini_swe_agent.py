@@ -24,9 +24,10 @@ NAME = "mini-swe-agent"
 COMMAND = re.compile(r"\s*```(?:bash|mswea_bash_command)[ \t]*\n(.*?)\n```", re.DOTALL)
 
 
-def recognises(records: list[JsonRecord]) -> bool:
+def is_own(record: JsonRecord) -> bool:
     """Return whether a record is a trajectory."""
-    return any(map(_is_trajectory, records))
+    is_named = record.text("trajectory_format").startswith(NAME)
+    return is_named or ("mini_version" in record.record("info") and "messages" in record)
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:
@@ -39,13 +40,8 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
             submission=record.record("info").text("submission"),
         )
         for record in records
-        if _is_trajectory(record)
+        if is_own(record)
     ]
-
-
-def _is_trajectory(record: JsonRecord) -> bool:
-    is_named = record.text("trajectory_format").startswith(NAME)
-    return is_named or ("mini_version" in record.record("info") and "messages" in record)
 
 
 def _messages(record: JsonRecord) -> Iterator[RawMessage]:

@@ -23,9 +23,9 @@ REPLACED_PARTS = {
 """The text that opencode sends to the model in place of these parts of a user message."""
 
 
-def recognises(records: list[JsonRecord]) -> bool:
+def is_own(record: JsonRecord) -> bool:
     """Return whether a record has messages of `info` and `parts`."""
-    return any(_messages(record) for record in records)
+    return bool(_messages(record))
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:

@@ -29,25 +29,21 @@ _Sent = tuple[int, RawMessage]
 KNOWLEDGE = ("repo_instructions", "additional_agent_instructions", "conversation_instructions")
 
 
-def recognises(records: list[JsonRecord]) -> bool:
-    """Return whether most records are events with a source and an action or an observation."""
-    return sum(map(_is_event, records)) * 2 > len(records)
+def is_own(record: JsonRecord) -> bool:
+    """Return whether a record is an event with a source, and an action or an observation."""
+    kind = record.get("action", record.get("observation"))
+    return record.text("source") in SOURCES and isinstance(kind, str)
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:
     """Return each context as a conversation; a condensation starts one."""
-    events = [record for record in records if _is_event(record)]
+    events = list(filter(is_own, records))
     system = next(
         (_arguments(each) for each in events if each.get("action") == "system"), JsonRecord()
     )
     prompt, tools = system.text("content"), system.records("tools")
     contexts = _contexts(events)
     return [RawConversation("chat", each, "", prompt, tools) for each in contexts]
-
-
-def _is_event(record: JsonRecord) -> bool:
-    kind = record.get("action", record.get("observation"))
-    return record.text("source") in SOURCES and isinstance(kind, str)
 
 
 def _arguments(event: JsonRecord) -> JsonRecord:

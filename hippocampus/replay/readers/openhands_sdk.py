@@ -31,9 +31,9 @@ def with_events(document: JsonDocument) -> JsonDocument:
     return replace(document, path=str(folder), records=[*document.records, *events])
 
 
-def recognises(records: list[JsonRecord]) -> bool:
-    """Return whether one of the records is an event that the model is sent."""
-    return any(each.text("kind") in SENT and "timestamp" in each for each in records)
+def is_own(record: JsonRecord) -> bool:
+    """Return whether a record is an event that the model is sent."""
+    return record.text("kind") in SENT and "timestamp" in record
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:

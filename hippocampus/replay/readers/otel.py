@@ -58,9 +58,9 @@ class _Call:
     tools: Sequence[Item]
 
 
-def recognises(records: list[JsonRecord]) -> bool:
+def is_own(record: JsonRecord) -> bool:
     """Return whether there are spans."""
-    return any(True for _ in _spans(records))
+    return any(True for _ in _spans([record]))
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:

@@ -26,9 +26,14 @@ ADDED_TEXTS = {"custom_message": "content", "branch_summary": "summary"}
 """Lines besides messages that the model gets as user messages, and the field with their text."""
 
 
-def recognises(records: list[JsonRecord]) -> bool:
-    """Return whether there is a session line, or a message with this agent's own fields."""
-    return any(map(_is_typical, records))
+def is_own(record: JsonRecord) -> bool:
+    """Return whether a line begins a session, or is a message with this agent's own fields."""
+    if record.get("type") == "session":
+        return "cwd" in record and "timestamp" in record
+    message = record.record("message")
+    return record.get("type") == "message" and (
+        message.get("role") == "toolResult" or "stopReason" in message
+    )
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:
@@ -43,15 +48,6 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
         RawConversation("anthropic", each, cut=() if at else cut)
         for at, each in enumerate(contexts)
     ]
-
-
-def _is_typical(record: JsonRecord) -> bool:
-    if record.get("type") == "session":
-        return "cwd" in record and "timestamp" in record
-    message = record.record("message")
-    return record.get("type") == "message" and (
-        message.get("role") == "toolResult" or "stopReason" in message
-    )
 
 
 def _contexts(records: list[JsonRecord]) -> Iterator[list[RawMessage]]:

@@ -22,9 +22,9 @@ NAME = "qwen-code"
 COUNTS = ("promptTokenCount", "cachedContentTokenCount")
 
 
-def recognises(records: list[JsonRecord]) -> bool:
+def is_own(record: JsonRecord) -> bool:
     """Return whether a line of a session has a message of parts."""
-    return any("sessionId" in each and "parts" in each.record("message") for each in records)
+    return "sessionId" in record and "parts" in record.record("message")
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:

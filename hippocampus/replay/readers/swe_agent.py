@@ -22,9 +22,9 @@ OWN_COMMANDS = re.compile(
 NO_MODELS = {"replay", "human", "instant_empty_submit"}
 
 
-def recognises(records: list[JsonRecord]) -> bool:
+def is_own(record: JsonRecord) -> bool:
     """Return whether a record has a history of messages and a trajectory."""
-    return any(_history(record) for record in records)
+    return bool(_history(record))
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:
