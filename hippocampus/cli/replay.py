@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
@@ -14,12 +14,13 @@ from typer import Argument, Option
 from hippocampus import policy as policies
 from hippocampus import prices as price_tables
 from hippocampus.cli.options import AsJson, PolicyName, Shown, console, fail, print_table, track
+from hippocampus.errors import RecordingError
 from hippocampus.policy.words import PriceTable
 from hippocampus.prices import DEFAULT_MODEL
 from hippocampus.storage.files import temporary_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from hippocampus.replay.buckets import BucketFile
 
@@ -85,7 +86,7 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
     by_model = model == "recorded"
     local = [Path(path) for path in paths if not is_bucket(path)]
     if report is not None:
-        _expect_writable(report, local)
+        _expect_writable(report)
     if out and not is_bucket(out):
         to = Path(out).resolve()
         if {path.resolve() for path in local} & {to, *to.parents}:
@@ -147,17 +148,17 @@ def _print_outcome(
         raise typer.Exit(1)
 
 
-def _expect_writable(out: Path, paths: Iterable[Path]) -> None:
-    """Fail where a file cannot be written, before a replay that may take minutes, or is replayed."""
-    from hippocampus.replay.readers import find_files
+def _expect_writable(out: Path) -> None:
+    """Fail where a file cannot be written, before a replay that may take minutes, or is a recording."""
+    from hippocampus.replay.readers import read_file
 
-    recordings = {found.resolve() for found in find_files(path for path in paths if path.exists())}
+    with suppress(RecordingError):
+        if out.is_file() and read_file(out):
+            fail(f"nothing can be written to {out}: it is a recording; name another file")
     if out.is_dir():
         problem = "a folder; name a file in it"
     elif not out.parent.is_dir():
         problem = f"there is no folder {out.parent}"
-    elif out.resolve() in recordings:
-        problem = "one of the recordings; name another file"
     elif not os.access(out if out.exists() else out.parent, os.W_OK):
         problem = "not writable"
     else:
@@ -220,7 +221,7 @@ def tune(
     from hippocampus.replay.readers import find_files
     from hippocampus.replay.table import figures_table
 
-    _expect_writable(out, paths)
+    _expect_writable(out)
     prices = price_tables.model_prices(DEFAULT_MODEL)
     own = policies.load(policy)
     found = tuning.tune(find_files(paths), own, prices, track)

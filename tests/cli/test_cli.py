@@ -155,6 +155,13 @@ def test_explain_shows_both_lists_and_why(source: Path) -> None:
     assert max(map(len, done.stdout.splitlines())) == PIPED_WIDTH
 
 
+def test_a_report_next_to_the_recordings_is_written_again_and_not_read(source: Path) -> None:
+    for _ in range(2):
+        done = hippocampus("replay", ".", "--report", "report.html", "--strict", cwd=source)
+        assert (done.returncode, done.stderr) == (0, "")
+    assert "left out" not in done.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -169,9 +176,9 @@ def test_explain_shows_both_lists_and_why(source: Path) -> None:
         (["replay", "source", "--prices", "antropic-5m"], ["did you mean anthropic-5m"]),
         (["replay", "source", "--report", "no/x.html"], ["no folder no"]),
         (["replay", "source", "--report", "source"], ["source", "a folder"]),
-        (["replay", "source", "--report", "source/one.json"], ["one of the recordings"]),
+        (["replay", "source", "--report", "source/one.json"], ["it is a recording"]),
         (["replay", "source", "--texts"], ["name it by --report"]),
-        (["tune", "source", "--out", "source/one.json"], ["one of the recordings"]),
+        (["tune", "source", "--out", "source/one.json"], ["it is a recording"]),
         (["replay", "gone", "away"], ["gone"]),
         (["replay", "source", "--prices", "zzz"], ["there are anthropic-5m, anthropic-1h, openai"]),
         (["explain", "missing.json", "--turn", "0"], ["missing.json"]),

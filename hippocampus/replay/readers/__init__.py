@@ -26,7 +26,8 @@ def find_files(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
 def iter_files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
     """Yield the files at the paths and below them, sorted in each directory, none twice.
 
-    Hidden files and directories below a path are left out. A state directory of `hippocampus` has
+    Hidden files and directories below a path are left out, and so are HTML pages, since a report may be
+    written next to the recordings. A state directory of `hippocampus` has
     a path for each session.
 
     Raises:
@@ -53,7 +54,7 @@ def _walk(root: Path) -> Iterator[Path]:
         directories[:] = sorted(name for name in directories if not name.startswith("."))
         for name in sorted(names):
             file = Path(directory, name)
-            if not name.startswith(".") and file.is_file():
+            if not name.startswith(".") and file.suffix != ".html" and file.is_file():
                 yield file
 
 
