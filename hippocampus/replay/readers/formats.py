@@ -100,7 +100,8 @@ def read(document: JsonDocument) -> DocumentContents:
     contents = [_contents_of_record(record) for record in document.records]
     found = [each for each in contents if each]
     if not found:
-        names = ", ".join(dict.fromkeys(reader.NAME for reader in (*READERS, *LISTS)))
+        known: list[RecordingReader | MessageList] = [*READERS, *LISTS]
+        names = ", ".join(reader.NAME for reader in known)
         reason = f"{document.description}, in none of the known formats: {names}"
         raise RecordingError(document.path, reason)
     broken = tuple(
@@ -116,8 +117,10 @@ def _reader_of(
     readers: Sequence[RecordingReader], records: list[JsonRecord]
 ) -> RecordingReader | MessageList | None:
     """Return the first format of which a record is, or that of a list of messages."""
-    own = (reader for reader in readers if any(map(reader.is_own, records)))
-    return next(own, None) or next((each for each in LISTS if each.recognises(records)), None)
+    for reader in readers:
+        if any(map(reader.is_own, records)):
+            return reader
+    return next((each for each in LISTS if each.recognises(records)), None)
 
 
 def _contents_of_record(record: JsonRecord) -> DocumentContents | None:
