@@ -29,10 +29,9 @@ def reason_of_request(request: Mapping[str, Any]) -> str:
             return f"{name}: the list has new messages only, the provider has the others"
     managed = request.get("context_management") or ()
     edits = managed.get("edits") if isinstance(managed, Mapping) else managed
-    for edit in edits or ():
-        kind = str(edit.get("type")) if isinstance(edit, Mapping) else ""
-        if kind.startswith(EDITS):
-            return f"context_management {kind}: the provider edits the list, so switch one of the two off"
+    kinds = [str(edit.get("type")) for edit in edits or () if isinstance(edit, Mapping)]
+    if request.get("compaction") or any(kind.startswith(EDITS) for kind in kinds):
+        return "context_management: the provider edits the list, so switch one of the two off"
     return ""
 
 

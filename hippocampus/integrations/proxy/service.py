@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from hippocampus import prices, recall
 from hippocampus.errors import MALFORMED, ModelError
+from hippocampus.formats import passing
 from hippocampus.formats.content import text_of
 from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.formats.usage import Usage, usage_of
@@ -225,11 +226,12 @@ class Service:
             body = Body(content)
             request = body.values
             items = _listed(request.get(answers.ITEMS))
-            reason = answers.unmanaged(request) if request.get("tools") else "no tools"
+            reason = passing.reason_of_request(request) or answers.unmanaged(request)
+            reason = reason if request.get("tools") else "no tools"
             if reason or not items:
                 if reason not in {"", "no tools", *self._warned}:
                     self._warned.add(reason)
-                    LOG.warning("requests whose messages are %s pass as they are", reason)
+                    LOG.warning("requests pass as they are: %s", reason)
                 return reason or "no messages"
             chains = chains_of(answers, request, items, f"{caller} {self._upstream}")
             caching = Caching.of(request)

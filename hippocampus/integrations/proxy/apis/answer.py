@@ -66,9 +66,9 @@ class ModelAnswer(ABC):
         """The usage that the provider reported of this round."""
 
     @classmethod
-    @abstractmethod
-    def unmanaged(cls, request: dict[str, Any]) -> str:
-        """Return why a request is not managed: the provider has or edits its list; empty if not."""
+    def unmanaged(cls, request: dict[str, Any]) -> str:  # noqa: ARG003 - for those of one API
+        """Return why a request of this API is not managed; empty if it is."""
+        return ""
 
     @staticmethod
     def is_answer(item: Item) -> bool:

@@ -1,4 +1,4 @@
-"""Anthropic Messages: its stream, its whole answers, and the requests that are not managed."""
+"""Anthropic Messages: its stream, and its whole answers."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from hippocampus.integrations.proxy.events import Event, written
 
 DELTAS = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
 """The deltas that append to a text, with the name that the text has in them."""
-EDITS = ("clear_tool_uses", "compact")
-"""The starts of the names of the provider's edits that change which messages the model sees."""
 
 
 class MessagesAnswer(BlocksAnswer):
@@ -22,13 +20,6 @@ class MessagesAnswer(BlocksAnswer):
     ITEMS: ClassVar = "messages"
     ADAPTER: ClassVar = anthropic
     TO_ANSWER: ClassVar = frozenset({"tool_use"})
-
-    @classmethod
-    def unmanaged(cls, request: dict[str, Any]) -> str:
-        edits = (request.get("context_management") or {}).get("edits") or ()
-        names = [str(each.get("type")) for each in edits if isinstance(each, dict)]
-        edited = any(name.startswith(EDITS) for name in names)
-        return "edited by the provider" if edited or request.get("compaction") else ""
 
     @staticmethod
     def call_ids(item: Item) -> list[str]:

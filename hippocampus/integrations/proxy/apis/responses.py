@@ -14,7 +14,6 @@ from hippocampus.integrations.proxy.events import Event, written
 BEGINNINGS = {"response.created", "response.in_progress", "response.queued"}
 CHANGED_ITEMS = {"response.output_item.added", "response.output_item.done"}
 ENDS = {"response.completed", "response.incomplete", "response.failed"}
-KEPT_BY_THE_PROVIDER = ("previous_response_id", "conversation")
 ANSWERED = ("_output", "_approval_response")
 """The endings of the types of items that answer a call."""
 RUN_BY_THE_PROVIDER = {
@@ -39,10 +38,6 @@ class ResponsesAnswer(BlocksAnswer):
 
     @classmethod
     def unmanaged(cls, request: dict[str, Any]) -> str:
-        if any(request.get(name) for name in KEPT_BY_THE_PROVIDER):
-            return "kept by the provider"
-        if request.get("context_management"):
-            return "edited by the provider"
         if request.get("background"):
             return "in the background"
         # Where the provider stores the answer, the agent's next request may send the new items alone.
