@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from hippocampus.formats.json_text import NOTHING
 from hippocampus.indexing.excerpt import excerpt, rows_of
 from hippocampus.indexing.extraction import EntryLine, Extraction
 from hippocampus.indexing.lines import counted, packed, shifted
 from hippocampus.indexing.shapes import Shape, shape_of
-from hippocampus.indexing.tables import LINE_CHARACTERS, cell, lines_of, table_of
+from hippocampus.indexing.tables import LINE_CHARACTERS, Table, cell, lines_of, table_of
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentWeights:
     """What the lines of a document are worth, relative to a row of a table; chosen by reading."""
 
-    outcome: float = 9.0
-    """Pairs whose key is about the outcome or what comes next, near the top."""
     label: float = 16.0
     """Pairs whose key names the record."""
     pair: float = 2.0
@@ -84,16 +83,17 @@ class _Walk:
     def _object(self, value: dict[str, Any], path: str, depth: int) -> None:
         if _is_map_of_records(value):
             rows = [{"key": key, **inner} for key, inner in value.items()]
-            self._table(path, rows, [""] * len(rows))
+            keyed = replace(table_of(path or "list", rows), numbers=())
+            self._table(path, keyed, f".{next(iter(value))}")
             return
         pairs: list[tuple[str, Any]] = []
         for key, inner in value.items():
             self.values += 1
             if self.values > MAX_VALUES or depth > MAX_DEPTH:
                 break
-            scalars = dict(_only_scalars(inner, key))
-            if scalars:
-                pairs += scalars.items()
+            short = _short_form(inner)
+            if short is not NOTHING:
+                pairs.append((key, short))
                 continue
             self._pairs(pairs, path, depth)
             pairs = []
@@ -106,24 +106,16 @@ class _Walk:
         share = 1 / (1 + WEIGHTS.depth * depth)
         main, minor = list[tuple[str, Any]](), list[tuple[str, Any]]()
         for key, value in pairs:
-            shape, is_outcome = shape_of(value), OUTCOME_KEYS.search(key.rpartition(".")[2])
-            if shape not in MINOR or (shape == "flag" and is_outcome):
-                main.append((key, value))
-                if is_outcome:
-                    self.data[f"{path}.{key}" if path else key] = value
-            elif shape != "empty":
-                minor.append((key, value))
+            shape = shape_of(value)
+            if shape != "empty":
+                (minor if shape in MINOR else main).append((key, value))
+            if shape != "empty" and OUTCOME_KEYS.search(key):
+                self.data[f"{path}.{key}" if path else key] = value
         for chosen, weight in ((main, WEIGHTS.pair), (minor, WEIGHTS.minor)):
-            is_main = chosen is main
             items = [f"{key}={cell(value, INLINE_CHARACTERS)}" for key, value in chosen]
             for line in packed(items, path, characters=LINE_CHARACTERS - len(opening)):
-                own = (
-                    WEIGHTS.outcome
-                    if is_main and depth < 2 and OUTCOME_KEYS.search(line.text)
-                    else weight
-                )
-                if is_main and LABELED.search(line.text.removeprefix(opening)):
-                    own = max(own, WEIGHTS.label)
+                is_label = chosen is main and LABELED.search(line.text.removeprefix(opening))
+                own = WEIGHTS.label if is_label else weight
                 self.lines.append(EntryLine(line.text, own * share, count=0))
 
     def _list(self, value: list[Any], path: str, depth: int) -> None:
@@ -131,14 +123,7 @@ class _Walk:
         if depth > MAX_DEPTH or not value:
             return
         if len(value) > 1 and {*map(type, value)} == {dict}:
-            self._table(path, value)
-        elif _is_one_table(value):
-            found = [
-                (f"[{at}][{to}]", one)
-                for at, each in enumerate(value)
-                for to, one in enumerate(each)
-            ]
-            self._table(path, [one for _, one in found], [place for place, _ in found])
+            self._table(path, table_of(path or "list", value))
         elif any(isinstance(each, dict | list) for each in value):
             for at, each in enumerate(value[:MAX_VALUES]):
                 self.read(each, f"{path}[{at}]", depth + 1)
@@ -153,11 +138,10 @@ class _Walk:
             items = [cell(item, INLINE_CHARACTERS) for item in value]
             self.lines += packed(items, "  ", weight=WEIGHTS.items, parent=first)
 
-    def _table(self, path: str, records: list[Any], places: Sequence[str] = ()) -> None:
-        """Write records as a table; `places` are their steps below the path, where not a list's."""
-        first = "[0]" if not places else places[0] or f".{next(iter(records[0].values()), '')}"
-        self.tables[path] = len(records), first
-        self.lines += lines_of(table_of(path or "list", records, places), len(self.lines))
+    def _table(self, path: str, table: Table, first: str = "[0]") -> None:
+        """Write a table; `first` is the step from its path to the first row."""
+        self.tables[path] = table.total, first
+        self.lines += lines_of(table, len(self.lines))
 
     def _text(self, text: str, path: str) -> None:
         """Write a long text below its key, so that its lines are unchanged."""
@@ -212,31 +196,13 @@ def without_text(extraction: Extraction, path: str) -> Extraction:
     return replace(extraction, lines=(*lines[:head], *others))
 
 
-def _only_scalars(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """Yield a short scalar, or those of a small object of scalars under their joined names."""
-    if isinstance(value, dict) and 0 < len(value) <= 2:
-        inner = [
-            pair for key, each in value.items() for pair in _only_scalars(each, f"{path}.{key}")
-        ]
-        yield from inner if len(inner) == len(value) else ()
-    elif isinstance(value, list):
-        if 0 < len(value) <= INLINE_ITEMS and not any(
-            isinstance(each, dict | list) for each in value
-        ):
-            joined = ", ".join(map(str, value))
-            if len(joined) <= INLINE_CHARACTERS:
-                yield path, f"[{joined}]"
-    elif not isinstance(value, dict | str) or (
-        isinstance(value, str) and len(value) <= INLINE_CHARACTERS
-    ):
-        yield path, value
-
-
-def _is_one_table(value: list[Any]) -> bool:
-    """Return whether lists of records have a field in common, as the pages of one list do."""
-    if not all(isinstance(each, list) and each and isinstance(each[0], dict) for each in value):
-        return False
-    return bool(set(value[0][0]).intersection(*(each[0] for each in value[1:])))
+def _short_form(value: Any) -> Any:
+    """Return a short scalar, or a short list of scalars as its text; else `NOTHING`."""
+    if isinstance(value, list) and 0 < len(value) <= INLINE_ITEMS:
+        is_flat = not any(isinstance(each, dict | list) for each in value)
+        value = f"[{', '.join(map(str, value))}]" if is_flat else value
+    is_long = isinstance(value, str) and len(value) > INLINE_CHARACTERS
+    return NOTHING if is_long or isinstance(value, dict | list) else value
 
 
 def _is_map_of_records(value: dict[str, Any]) -> bool:

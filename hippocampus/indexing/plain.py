@@ -29,13 +29,9 @@ DIFF_SIGNS = re.compile(
     r"\*\*\* (?:Begin Patch|(?:Add|Update|Delete) File: )|--- \S.*\n\+\+\+ \S|Index: )",
     re.MULTILINE,
 )
+DIFF_HEADS = ("diff ", "index ", "*** ", "new file ", "deleted file ", "rename ")
 DIFF_WORDS = ("diff --", "@@ -", "*** ", "--- ", "Index: ")
 """One of them is in every sign."""
-DIFF_HEADER = re.compile(
-    r"diff |index |\*\*\* |Index: |====|\\ No|(?:new|deleted) file mode |(?:rename|copy) from |"
-    r"Binary files |GIT binary patch|old mode |(?:commit|From) [0-9a-f]{7,64}\b|"
-    r"(?:Author|Date|Subject|From): "
-)
 
 SENTENCE = re.compile(
     r"(?:[^\W\d_]+['’,;:.()\"“”%-]{0,3} +(?:[\d,.%$€£–—-]+ +)?){5}|(?:[^\W\d_]['’-]?){1,30} .{20,}[.!?:…][\"”')\]*_]*$"
@@ -102,8 +98,7 @@ def is_diff(text: str, _file: str = "") -> float:
     if first is None:
         return 0.0
     lines = sample[first.start() :].split("\n")
-    signed = sum(line[:1] in "+-@ " or DIFF_HEADER.match(line) is not None for line in lines)
-    inside = signed / len(lines)
+    inside = sum(line[:1] in "+-@ " or line.startswith(DIFF_HEADS) for line in lines) / len(lines)
     before = first.start() / max(1, len(sample))
     return max(0.0, min(1.0, inside * 1.05) - 0.6 * before) if inside > 0.7 else 0.2
 

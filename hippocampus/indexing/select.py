@@ -26,10 +26,6 @@ MAX_RELEVANCE = 12.0
 INHERITED = 0.5
 """The share of a heading's relevance that the lines below it have."""
 MAX_CITED = 60
-MAX_LEFT = 3
-"""Rows of a list up to here are not replaced by a count where they nearly fit."""
-WIDENED = 10
-"""The part of its most tokens that an entry may weigh more for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +82,6 @@ def choose(extraction: Extraction, context: ExtractionContext, price: Price) -> 
             chosen.add(at)
     if order and not chosen.numbers:  # A count alone would be all that is shown of them.
         chosen.add(order[0])
-    chosen.left += price.most_tokens // WIDENED
-    for at in _last_few(lines, chosen.numbers):
-        chosen.add(at)
     gaps: dict[int, list[str]] = {}
     missing = _gaps(lines, chosen.numbers).items()
     for (at, own), count in sorted(missing, key=lambda gap: -gap[1]):
@@ -152,18 +145,6 @@ def _render(
             yield line.text if line.number == expected else line.numbered()
             expected = None if line.number is None else line.number + 1 + line.text.count("\n")
         yield from gaps.get(at, ())
-
-
-def _last_few(lines: Sequence[EntryLine], chosen: set[int]) -> Iterator[int]:
-    """Yield the rows of each list of which so few are left out that a count is no shorter."""
-    left: dict[int | None, list[int]] = {}
-    for at, line in enumerate(lines):
-        is_row = line.number is not None or (line.count > 0 and not line.unit)
-        if is_row and at not in chosen and (line.parent is None or line.parent in chosen):
-            left.setdefault(line.parent, []).append(at)
-    for rows in left.values():
-        if len(rows) <= MAX_LEFT:
-            yield from rows
 
 
 def _gaps(lines: Sequence[EntryLine], chosen: set[int]) -> dict[tuple[int, str], int]:

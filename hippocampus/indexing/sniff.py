@@ -25,12 +25,15 @@ from hippocampus.indexing.extraction import (
     kept,
 )
 from hippocampus.indexing.lines import counted, cut, lines_in, shifted, with_lines_before
-from hippocampus.indexing.logs import EXIT
 from hippocampus.indexing.output import Output, output_of
 
 LOG = logging.getLogger("hippocampus")
 MIN_CONFIDENCE = 0.25
 HEADING_WEIGHT, EXIT_WEIGHT, NOTE_WEIGHT = 6.0, 3.0, 0.15
+EXIT = re.compile(
+    r"(?i)\bexit(?:ed|ing)?(?: with| status| code){0,3}[ :=]{1,4}(-?\d+)\b"
+    r"|\breturned? (?:code|non-zero exit status)[ :=]{0,4}(-?\d+)|^make.*\bError (\d+)"
+)
 HTTP_STATUS = re.compile(r"\bHTTP/[\d.]{1,4} [1-5]\d\d\b")
 NOTE_CHARACTERS, MAX_NOTES = 220, 12
 DOMINANT_SHARE = 0.5

@@ -1,12 +1,10 @@
 """Tables: the records of JSON and the rows of CSV, Markdown and databases, each row on a line. Pure.
 
-Rows keep their order. A value that all rows share is written once, and a column that repeats another
-is left out.
+Rows and columns keep their order. A value that all rows share is written once.
 """
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -53,10 +51,6 @@ LABELS = re.compile(r"(?i)(?:name|title|label|subject|message|text|path|login)s?
 """Key names that hold a record's name, in APIs of all kinds."""
 CORE = {"key": 2, "label": 2, "state": 2, "words": 1, "date": 1, "number": 1, "path": 1, "id": 1}
 """How many columns of each role a row's own line has; the others follow in one of lower weight."""
-ORDER: dict[Shape, int] = {
-    "words": 0, "date": 1, "number": 2, "path": 2, "id": 3, "flag": 4, "url": 5, "text": 6, "empty": 7,
-}  # fmt: skip
-"""Which shapes are taken first into a row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +69,9 @@ class Table:
     name: str
     rows: Sequence[TableRow]
     numbers: Sequence[int] = ()
-    """Their lines in the content; without them, rows are numbered from 0, as in a list."""
-    places: Sequence[str] = ()
-    """The paths of rows that are not the items of one list."""
+    """Their lines in the content, or their places in a list; none where a key names each."""
+    form: str = "{}: "
+    """How a number is written before a row."""
     total: int = 0
     """How many rows the content has, where that is more than `rows`."""
     noun: str = "record"
@@ -113,13 +107,6 @@ class Column:
             return "state"
         return "label" if self.is_label else self.shape
 
-    def rank(self, rows: int) -> tuple[int, int, int]:
-        """Return its order: a key, a label, what few values share, then other ids."""
-        depth = self.name.count(".")
-        if self.is_key(rows) and (depth == 0 or rows == 1):
-            return 0, depth, 0
-        return 1 if self.is_label else 2 + ORDER[self.shape], depth, -self.distinct
-
 
 def flat(record: Any, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
     """Yield path and value of each scalar of a record, and of each list of records inside it."""
@@ -148,10 +135,10 @@ def row_of(record: Any) -> TableRow:
     return TableRow(cells, tuple((path, value) for path, value in found if isinstance(value, list)))
 
 
-def table_of(name: str, records: Sequence[Any], places: Sequence[str] = ()) -> Table:
+def table_of(name: str, records: Sequence[Any]) -> Table:
     """Return a list of records as a table."""
     rows = [row_of(record) for record in records[:MAX_ROWS]]
-    return Table(name, rows, places=places, total=len(records))
+    return Table(name, rows, range(len(rows)), PLACE, len(records))
 
 
 def cell(value: Any, most: int = CELL_CHARACTERS) -> str:
@@ -199,34 +186,34 @@ def lines_of(table: Table, first: int = 0) -> list[EntryLine]:
     ]
     same = {column.name for column in constant}
     news = [column for column in columns if column.name not in same]
-    varying = _ranked(cells, news)
     names = short_names([column.name for column in columns])
-    core = _core(varying or columns, cells)
+    core = _core(news or columns, cells)
     more = f" (the first {count:,} are read)" if total > count else ""
     shown = " | ".join(names[column.name] for column in core)
     title = f"{table.name}: {total:,} {table.noun}s{more}: {shown}"
     lines = [EntryLine(title, WEIGHTS.title, count=0)]
 
     def note(text: str, weight: float) -> None:
-        if text:
-            lines.append(EntryLine(text, weight, parent=first, count=0))
+        lines.append(EntryLine(text, weight, parent=first, count=0))
 
-    note(_shared(cells[0] if cells else {}, constant, names), WEIGHTS.same)
+    shared = (column for column in constant if column.shape not in ("url", "text"))
+    pairs = [
+        f"{names[each.name]}={cell(cells[0][each.name], SHARED_CHARACTERS)}" for each in shared
+    ]
+    if pairs:
+        note(f"all: {', '.join(pairs[:MAX_SHARED])}", WEIGHTS.same)
     others = dict.fromkeys(ending(column.name, 1) for column in news if column not in core)
     if others:
         note(f"other fields: {', '.join(list(others)[:MAX_NAMED])}", WEIGHTS.detail)
-    details = [column for column in varying if column not in core]
+    details = [column for column in news if column not in core]
     for number, row in enumerate(table.rows):
         at = first + len(lines)
         row_cells = cells_of([row.cells.get(column.name) for column in core], nothing="")
         text = " | ".join(row_cells).rstrip(" |") or "-"
         line = EntryLine(text, parent=first, unit=f"{table.noun}s")
-        if table.places:
-            lines.append(replace(line, text=f"{table.places[number]} {text}".strip()))
-        elif table.numbers:
-            lines.append(replace(line, number=table.numbers[number]))
-        else:
-            lines.append(replace(line, number=number, form=PLACE))
+        if table.numbers:
+            line = replace(line, number=table.numbers[number], form=table.form)
+        lines.append(line)
         if details and (detail := _details(row.cells, details, names)):
             lines.append(EntryLine(f"  {detail}", WEIGHTS.detail, parent=at, count=0))
         for path, inner in row.lists:
@@ -235,6 +222,7 @@ def lines_of(table: Table, first: int = 0) -> list[EntryLine]:
 
 
 def _columns(rows: Sequence[Cells]) -> list[Column]:
+    """Return the columns with a value in one of the rows at least."""
     values: dict[str, list[Any]] = {}
     for row in rows:
         for name, value in row.items():
@@ -243,24 +231,13 @@ def _columns(rows: Sequence[Cells]) -> list[Column]:
     for name, held in values.items():
         shapes = Counter(map(shape_of, held[:SHAPED]))
         shapes.pop("empty", None)
-        shape: Shape = max(shapes, key=lambda each: shapes[each]) if shapes else "empty"
+        if not shapes:
+            continue
+        shape: Shape = max(shapes, key=lambda each: shapes[each])
         if shape == "number" and name.lower().endswith(("id", "number", "key", "no")):
             shape = "id"
         columns.append(Column(name, shape, len(set(map(str, held))), len(held)))
     return columns
-
-
-def _ranked(rows: Sequence[Cells], columns: Sequence[Column]) -> list[Column]:
-    """Return the columns that repeat no other, the most distinctive first."""
-    seen: dict[tuple[str, ...], Column] = {}
-    for column in columns:
-        if column.shape == "empty":
-            continue
-        values = tuple([str(row.get(column.name, "")) for row in rows[:SAMPLED]])
-        known = seen.setdefault(values, column)
-        if (column.is_label, -len(column.name)) > (known.is_label, -len(known.name)):
-            seen[values] = column
-    return sorted(seen.values(), key=lambda column: column.rank(len(rows)))
 
 
 def _core(columns: Sequence[Column], rows: Sequence[Cells]) -> list[Column]:
@@ -283,26 +260,13 @@ def _core(columns: Sequence[Column], rows: Sequence[Cells]) -> list[Column]:
             if width > ROW_CHARACTERS:
                 break
             core.append(column)
-    order = list(dict.fromkeys(itertools.chain.from_iterable(rows)))
-    return sorted(core, key=lambda column: order.index(column.name))
+    return sorted(core, key=columns.index)
 
 
 def _width(rows: Sequence[Cells], column: Column) -> int:
     """Return how wide the cells of a column usually are."""
     sizes = sorted(map(len, cells_of([row.get(column.name) for row in rows[:SAMPLED]])))
     return sizes[len(sizes) * 3 // 4] + len(" | ")
-
-
-def _shared(row: Cells, columns: Sequence[Column], names: dict[str, str]) -> str:
-    """Return what all rows share, without values deep in them."""
-    shown = [
-        column
-        for column in columns
-        if column.shape not in ("url", "text", "empty") and column.name.count(".") < 2
-    ]
-    shown.sort(key=lambda column: (column.shape == "flag", column.shape != "id"))
-    pairs = [f"{names[each.name]}={cell(row[each.name], SHARED_CHARACTERS)}" for each in shown]
-    return f"all: {', '.join(pairs[:MAX_SHARED])}" if pairs else ""
 
 
 def _details(row: Cells, columns: Sequence[Column], names: dict[str, str]) -> str:
@@ -317,7 +281,7 @@ def _details(row: Cells, columns: Sequence[Column], names: dict[str, str]) -> st
 def _nested(name: str, records: Sequence[Any], parent: int) -> list[EntryLine]:
     """Return a list of records inside a row: the key and the labels of each."""
     rows = [row_of(record).cells for record in records[:MAX_NESTED]]
-    columns = _ranked(rows, _columns(rows))
+    columns = _columns(rows)
     key = [column for column in columns if column.is_key(len(rows))][:1]
     rest = sorted(columns, key=lambda column: not column.is_label)
     shown = [*key, *(column for column in rest if column not in key)][:NESTED_COLUMNS]

@@ -52,11 +52,6 @@ def test_a_map_of_like_records_is_a_table_with_its_keys() -> None:
     assert "u-3 | Ann 3 | 3" in lines
 
 
-def test_lists_in_a_list_keep_both_places() -> None:
-    lines = shown([[{"flight": "HA-1"}, {"flight": "HA-2"}], [{"flight": "HA-3"}]])
-    assert lines[1:] == ["[0][0] HA-1", "[0][1] HA-2", "[1][0] HA-3"]
-
-
 def test_lists_of_other_records_in_a_list_are_tables_of_their_own() -> None:
     """As two JSON blocks of one result are, which MCP servers return."""
     rows = [{"id": n, "city": f"Berlin {n}"} for n in range(3)]
@@ -78,13 +73,6 @@ def test_long_texts_are_kept_by_path() -> None:
     text = "word " * 200
     document = documents.read({"body": {"text": text}})
     assert document.texts == [("body.text", text)]
-
-
-def test_a_flag_about_the_outcome_stands_with_the_numbers() -> None:
-    rows = [{"id": at} for at in range(20)]
-    lines = shown({"items": rows, "has_more": True, "draft": False, "truncated": True})
-    assert "has_more=true, truncated=true" in lines
-    assert "draft=false" in lines
 
 
 def test_facts_for_code_have_the_cursor_and_the_total() -> None:
