@@ -65,7 +65,7 @@ class Arrival(NamedTuple):
     """The entries that new messages name, with the access."""
 
 
-class _Candidate(NamedTuple):
+class _NewPart(NamedTuple):
     """A part of a new message that may become a payload."""
 
     site: PartSite
@@ -211,7 +211,7 @@ class _MessageReader:
         resolution = rules.policy.resolve(said)
         kind = rules.kind_of
         if resolution.index and rules.policy.indexes(weight, lambda: kind(part.text), resolution):
-            self._hold(_Candidate(site, "", "", weight, resolution), large=True)
+            self._hold(_NewPart(site, "", "", weight, resolution), large=True)
             return
         if not resolution.persist:
             return
@@ -220,7 +220,7 @@ class _MessageReader:
         origin = MessageOrigin(number, key)
         if origin in self.records:
             return
-        entry = self._new_entry(_Candidate(site, "", "", weight, resolution), origin, key)
+        entry = self._new_entry(_NewPart(site, "", "", weight, resolution), origin, key)
         text = self.history.quotable(number).parts[at].text
         quoted = replace(entry, summary=storable(text[:200]))
         record = Record(quoted, origin, key, "text", "message", "user", "", weight, Stage.FULL, "")
@@ -243,7 +243,7 @@ class _MessageReader:
             Subject("tool_result", source_type="tool", tokens=weight, kind=IMAGE)
         )
         if is_image_block(self.history.raw[site.message].held(site.part)):
-            self._hold(_Candidate(site, "", "", weight, resolution), large=False)
+            self._hold(_NewPart(site, "", "", weight, resolution), large=False)
 
     def _take_result(self, site: PartSite) -> None:
         rules, part = self.rules, site.part
@@ -262,7 +262,7 @@ class _MessageReader:
         large = rules.policy.indexes(subject.tokens, lambda: kind(part.text), resolution)
         images = 0 if large else self.history.image_tokens(site.message, site.at)
         weight = subject.tokens + images
-        held = self._hold(_Candidate(site, tool, argued, weight, resolution), large=large)
+        held = self._hold(_NewPart(site, tool, argued, weight, resolution), large=large)
         if not is_ours:
             self._thin(site.message, site.at, argued, held)
         if held is not None:
@@ -276,11 +276,11 @@ class _MessageReader:
             large = rules.policy.shortens_arguments(weight, resolution)
             redaction = self.payloads.redactions.get((called.message, called.at))
             own = Resolution(redact=redaction, index=kept)
-            wrote = self._hold(_Candidate(called, called.part.tool, "", weight, own), large=large)
+            wrote = self._hold(_NewPart(called, called.part.tool, "", weight, own), large=large)
         if not part.is_error:
             self._follow_files(tool, argued, held, wrote, self.history.turns[site.message])
 
-    def _hold(self, new: _Candidate, *, large: bool) -> int | None:
+    def _hold(self, new: _NewPart, *, large: bool) -> int | None:
         """Follow a part from now on; return the number of its payload."""
         (number, at, part), tool, argued, weight, resolution = new
         policy = self.rules.policy
@@ -445,7 +445,7 @@ class _MessageReader:
             origin = replace(origin, rank=rank)
         return origin
 
-    def _new_record(self, new: _Candidate, origin: PartOrigin) -> Record:
+    def _new_record(self, new: _NewPart, origin: PartOrigin) -> Record:
         number, at, part = new.site
         form, original = original_of(self.history.raw[number], part)
         content = content_key(original)
@@ -467,9 +467,7 @@ class _MessageReader:
             shown=part.text,
         )
 
-    def _new_entry(
-        self, new: _Candidate, origin: EntryOrigin, content: str, kind: str = ""
-    ) -> Entry:
+    def _new_entry(self, new: _NewPart, origin: EntryOrigin, content: str, kind: str = "") -> Entry:
         part = new.site.part
         turn, policy = self.history.turns[new.site.message], self.rules.policy
         is_words = part.kind == "text"

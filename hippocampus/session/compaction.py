@@ -211,7 +211,6 @@ def foldable(view: View, payloads: Payloads, prices: Prices, policy: Policy) -> 
         spans[0].start,
         weight,
         left,
-        0,
         stage=Stage.DORMANT,
         spans=tuple(spans),
         carried=carried,

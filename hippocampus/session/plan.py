@@ -5,7 +5,7 @@ Pure: turns and tokens in, `Decision`s out. No text is rendered and nothing is s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
@@ -35,8 +35,6 @@ class Candidate(NamedTuple):
     """The number of its message in the view."""
     full_tokens: int
     indexed_tokens: int
-    due_turn: float
-    """The first turn at which it may be shortened."""
     risk: float = 0.0
     """What hiding it is expected to cost in recalls, in base input tokens."""
     stage: Stage = Stage.INDEXED
@@ -78,64 +76,61 @@ class PlanInput:
 
 
 class Plan(NamedTuple):
-    """What to commit at a call: payloads to shorten, and spans for digests to replace."""
+    """What to commit at a call: payloads to shorten, and whether digests replace the spans of the fold."""
 
     decisions: list[Decision]
-    spans: list[Candidate]
+    is_folded: bool
 
 
 def plan(
     candidates: Sequence[Candidate],
-    folds: Sequence[Candidate],
+    fold: Candidate | None,
     given: PlanInput,
     prices: Prices,
     policy: Policy,
 ) -> Plan:
     """Return what to commit now: arrivals at once, older content where the edit pays or must be.
 
-    `folds` are the spans that digests may replace. Where one saves more than the payloads in it, it
-    takes their place.
+    `candidates` are due. `fold` are the spans that digests may replace: where these save more than
+    the payloads in them, they take their place.
     """
-    due = _due(candidates, given.turn, policy)
+    due = [
+        each
+        for each in candidates
+        if policy.is_worth_shortening(each.full_tokens, each.indexed_tokens, each.kind)
+    ]
     sent = 0 if given.cold else given.sent_messages
     arrived = [each for each in due if each.message >= sent]
     cached = [each for each in due if each.message < sent]
     calls = calls_to_come(given.turn)
-    cached, spans = _either(cached, folds, calls * prices.read)
-    batch = _worth_an_edit([*cached, *spans], given, prices)
+    if fold and _gains_more(fold, filter(fold.holds, cached), calls * prices.read):
+        cached = [fold, *(each for each in cached if not fold.holds(each))]
+    batch = _worth_an_edit(cached, given, prices)
     edits = "1 edit" if len(batch.chosen) == 1 else f"{len(batch.chosen)} edits together"
     reason = f"pays over the {calls} calls expected to come, with {edits}"
-    folded = [each for each in batch.chosen if each.spans]
+    is_folded = fold is not None and fold in batch.chosen
     decisions = [
         Decision(each.entry_id, each.stage, _reason(given), each.saves, 0.0)
         for each in arrived
-        if not any(fold.holds(each) for fold in folded)
+        if not (is_folded and fold and fold.holds(each))
     ]
     decisions += [
         Decision(each.entry_id, each.stage, reason, each.saves, batch.costs / len(batch.chosen))
         for each in batch.chosen
-        if not each.spans
+        if each is not fold
     ]
-    if folded:
-        return Plan(decisions, folded)
-    return Plan(decisions + _forced(due, decisions, given, prices), [])
+    if not is_folded:
+        decisions += _forced(due, decisions, given, prices)
+    return Plan(decisions, is_folded)
 
 
-def _either(
-    cached: Sequence[Candidate], folds: Sequence[Candidate], token: float
-) -> tuple[list[Candidate], list[Candidate]]:
-    """Return payloads and spans of which none lie in each other: of these, what gains more.
+def _gains_more(fold: Candidate, inside: Iterable[Candidate], token: float) -> bool:
+    """Return whether digests gain more than the payloads in their spans.
 
     `token` is what a token is worth that no call carries any more.
     """
-    better: list[Candidate] = []
-    for fold in folds:
-        inside = list(filter(fold.holds, cached))
-        if token * fold.saves - fold.risk > sum(token * each.saves - each.risk for each in inside):
-            better.append(fold)
-            taken = set(map(id, inside))
-            cached = [each for each in cached if id(each) not in taken]
-    return list(cached), better
+    gain = token * fold.saves - fold.risk
+    return gain > sum(token * each.saves - each.risk for each in inside)
 
 
 def _reason(given: PlanInput) -> str:
@@ -172,16 +167,6 @@ def _forced(
     once = _tails(sorted(forced, key=attrgetter("message"), reverse=True), given, prices).once
     costs = max(0.0, float(once[-1])) / len(forced)
     return [Decision(each.entry_id, each.stage, FORCED, each.saves, costs) for each in forced]
-
-
-def _due(candidates: Sequence[Candidate], turn: int, policy: Policy) -> list[Candidate]:
-    """Return what may be shortened at a turn and saves enough."""
-    return [
-        each
-        for each in candidates
-        if each.due_turn <= turn
-        and policy.is_worth_shortening(each.full_tokens, each.indexed_tokens, each.kind)
-    ]
 
 
 class _Batch(NamedTuple):

@@ -164,8 +164,8 @@ def _changes(state: State, costs: Costs, rules: Rules, *, cold: bool) -> _Change
     due = changes.payloads.due(given.turn, view.shown_total, rules)
     changes, candidates = _weighed(changes, due, rules)
     fold = compaction.foldable(view, changes.payloads, prices, policy)
-    decisions, replaced = plan(candidates, [fold.candidate] if fold else [], given, prices, policy)
-    if fold and replaced:
+    decisions, is_folded = plan(candidates, fold.candidate if fold else None, given, prices, policy)
+    if fold and is_folded:
         changes = _with_digests(changes, state, fold.digests, compaction.PAYS_REASON, rules)
     changes = _with_edits(changes, decisions, state, rules)
     if excess_tokens(changes.view, rules):
@@ -224,7 +224,6 @@ def _candidate(payloads: Payloads, number: int, view: View, rules: Rules) -> Can
         payload.message,
         weight,
         payload.shorter_weight,
-        due_turn,
         risk,
         payload.shorter.stage if payload.shorter else payload.record.stage,
         carried=saves * max(0.0, turn - due_turn),

@@ -204,7 +204,6 @@ def test_ten_thousand_entries_are_planned_in_time(benchmark: BenchmarkFixture) -
             2 * number + 1,
             400,
             360 if number < 9_900 else 200,
-            0,
             20.0,
             carried=1e9,
         )
@@ -214,7 +213,7 @@ def test_ten_thousand_entries_are_planned_in_time(benchmark: BenchmarkFixture) -
     policy, prices = Policy(), TABLES["anthropic-5m"]
 
     def turn() -> int:
-        return len(plan(candidates, [], standing, prices, policy).decisions)
+        return len(plan(candidates, None, standing, prices, policy).decisions)
 
     assert 0 < benchmark.pedantic(turn, rounds=ROUNDS, warmup_rounds=2) < ENTRIES
     if benchmark.stats:

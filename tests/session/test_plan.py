@@ -18,16 +18,14 @@ POLICY = Policy()
 PRICES = TABLES["anthropic-5m"]
 
 
-def candidate(
-    message: int, full: int, indexed: int = 50, due: int = 0, carried: float = 1e9
-) -> Candidate:
-    return Candidate(f"e{message}", message, full, indexed, due, carried=carried)
+def candidate(message: int, full: int, indexed: int = 50, carried: float = 1e9) -> Candidate:
+    return Candidate(f"e{message}", message, full, indexed, carried=carried)
 
 
 def decided(
     candidates: Sequence[Candidate], standing: PlanInput, prices: Prices = PRICES
 ) -> list[Decision]:
-    return plan(candidates, [], standing, prices, POLICY).decisions
+    return plan(candidates, None, standing, prices, POLICY).decisions
 
 
 def test_what_has_not_been_sent_is_shortened_at_once() -> None:
@@ -35,8 +33,8 @@ def test_what_has_not_been_sent_is_shortened_at_once() -> None:
     assert (decision.saves, decision.costs) == (950, 0)
 
 
-def test_what_saves_little_or_is_not_due_stays() -> None:
-    waiting = [candidate(2, 99), candidate(2, 1_000, due=5)]
+def test_what_saves_little_stays() -> None:
+    waiting = [candidate(2, 99)]
     assert decided(waiting, PlanInput(1, 2, [10, 10, 1_000])) == []
 
 
@@ -84,13 +82,13 @@ def test_a_last_message_is_edited_as_soon_as_it_is_due() -> None:
 def test_where_a_digest_saves_more_than_the_payloads_in_it_it_takes_their_place() -> None:
     sizes = [1_000] * 6
     inside = [candidate(at, 1_000) for at in (1, 2)]
-    fold = Candidate("", 1, 4_000, 300, 0, spans=((1, 5),), carried=1e9)
+    fold = Candidate("", 1, 4_000, 300, spans=((1, 5),), carried=1e9)
     standing = PlanInput(900, 6, sizes)
-    found = plan(inside, [fold], standing, PRICES, POLICY)
-    assert (found.decisions, found.spans) == ([], [fold])
+    found = plan(inside, fold, standing, PRICES, POLICY)
+    assert found == ([], True)
     poor = fold._replace(indexed_tokens=3_000)
-    found = plan(inside, [poor], standing, PRICES, POLICY)
-    assert ({each.entry_id for each in found.decisions}, found.spans) == ({"e1", "e2"}, [])
+    found = plan(inside, poor, standing, PRICES, POLICY)
+    assert ({each.entry_id for each in found.decisions}, found.is_folded) == ({"e1", "e2"}, False)
 
 
 @st.composite
@@ -102,7 +100,6 @@ def standings(draw: st.DrawFn) -> tuple[list[Candidate], PlanInput, Prices]:
             at,
             sizes[at],
             draw(st.integers(1, sizes[at])),
-            draw(st.integers(0, 3)),
             draw(st.integers(0, 300_000)),
         )
         for at in sorted(chosen)
@@ -119,12 +116,7 @@ def test_the_batch_is_the_best_of_all_tails(
     """A slow sum for each tail of the due entries is the oracle."""
     candidates, standing, prices = drawn
     decisions = {each.entry_id for each in decided(candidates, standing, prices)}
-    due = [
-        c
-        for c in candidates
-        if c.due_turn <= standing.turn
-        and POLICY.is_worth_shortening(c.full_tokens, c.indexed_tokens)
-    ]
+    due = [c for c in candidates if POLICY.is_worth_shortening(c.full_tokens, c.indexed_tokens)]
     fresh = {c.entry_id for c in due if c.message >= standing.sent_messages}
     cached = [c for c in due if c.message < standing.sent_messages]
     assert fresh <= decisions
@@ -160,9 +152,9 @@ def test_with_a_cold_cache_all_that_is_due_goes() -> None:
 
 def test_with_a_cold_cache_no_payload_is_edited_that_a_digest_takes() -> None:
     inside = [candidate(at, 1_000) for at in (1, 2, 5)]
-    fold = Candidate("", 1, 4_000, 300, 0, spans=((1, 5),), carried=1e9)
-    found = plan(inside, [fold], PlanInput(900, 6, [1_000] * 6, cold=True), PRICES, POLICY)
-    assert ([each.entry_id for each in found.decisions], found.spans) == (["e5"], [fold])
+    fold = Candidate("", 1, 4_000, 300, spans=((1, 5),), carried=1e9)
+    found = plan(inside, fold, PlanInput(900, 6, [1_000] * 6, cold=True), PRICES, POLICY)
+    assert ([each.entry_id for each in found.decisions], found.is_folded) == (["e5"], True)
 
 
 @given(standings())
@@ -183,7 +175,7 @@ def test_after_the_plan_is_carried_out_there_is_nothing_left_to_do(
 
 def test_over_its_limit_the_weakest_go_first_and_make_room() -> None:
     """What pays by itself is not asked for; the batch goes down to three quarters of the limit."""
-    weak = [Candidate(f"e{at}", at, 4_000, 2_000, 0, risk=100 - at) for at in range(10)]
+    weak = [Candidate(f"e{at}", at, 4_000, 2_000, risk=100 - at) for at in range(10)]
     forced = decided(weak, PlanInput(1, 10, [4_000] * 10, limit_tokens=39_000))
     assert [each.entry_id for each in forced] == ["e9", "e8", "e7", "e6", "e5", "e4"]
     assert all(each.reason == FORCED and each.costs > 0 for each in forced)
