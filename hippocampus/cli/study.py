@@ -96,7 +96,7 @@ def _run(folder: StudyFolder, *, yes: bool) -> None:
     say, wanted = functools.partial(typer.echo, err=True), folder.settings.cases
     done = len(list(track(prepare(folder, say), wanted, "preparing")))
     if done < wanted:
-        say(f"{done} of {wanted} moments: no other session has a fitting one")
+        say(f"{done} of {wanted} moments: one a session, and no further session has one")
     prices = estimate(folder)
     for sentence in prices:
         say(sentence)
@@ -115,7 +115,7 @@ def _run(folder: StudyFolder, *, yes: bool) -> None:
         typer.echo(sentence)
     if report.missing:
         more = f"hippocampus study --out {folder.path}"
-        say(f"{len(report.missing)} answers are missing; to go on: {more}")
+        say(f"{len(report.missing)} answers of readers and judges are missing; to go on: {more}")
         if FILES in {folder.settings.reader, folder.settings.judge}:
             say(TO_ANSWER)
     if estimate(folder):  # a model was asked and has not answered

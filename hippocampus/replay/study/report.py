@@ -82,14 +82,15 @@ class StudyReport:
             if shortened:
                 self.figures[f"{condition}, shortened"] = self._figures(shortened, condition)
         times = "once" if settings.readings == 1 else f"{settings.readings} times"
-        steps = len(folder.readings(*judged)) if judged else 0
         self.sentences = [
             f"{len(judged)} of {len(folder.moments)} moments judged, one a session.",
             f"Reader {settings.reader}, judge {settings.judge}, seed {settings.seed}.",
             f"Each case is read {times}.",
-            f"The judge's two passes differ in {len(self.disagreements)} of {steps} steps.",
-            *([SHORTENED] if judged else []),
         ]
+        if judged:
+            steps = len(folder.readings(*judged))
+            differ = f"The judge's two passes differ in {len(self.disagreements)} of {steps} steps."
+            self.sentences += [differ, SHORTENED]
 
     def _figures(self, moments: Sequence[Moment], condition: str) -> dict[str, Figure]:
         """Return each figure with the ends of its 95 percent interval; each moment is of one session."""
