@@ -160,8 +160,7 @@ class DiskStore:
         """
         with self._opening, _as_store_error(self._folder):
             if self._opened is None:
-                if self._marker.exists():
-                    encryption.require(files.read_file(self._marker), str(self._folder))
+                self._require_key()
                 files.private_folder(self._folder)
                 files.private_file(self._database)
                 with (
@@ -180,10 +179,18 @@ class DiskStore:
                     timeout=POLL_SECONDS,
                 )
 
+    def _require_key(self) -> bool:
+        """Return whether the store has encrypted payloads; then its key has to be set."""
+        has_marker = self._marker.exists()
+        if has_marker:
+            encryption.require(files.read_file(self._marker), str(self._folder))
+        return has_marker
+
     def put(self, content: bytes, parts: Iterable[str] = ()) -> str:
         """Store a payload and return its key; of `parts`, which it repeats, it has the keys only.
 
         Raises:
+            SealedError: another process encrypts the store, under a key that this one has not.
             StoreError: the disk is full, locked, not writable or gone.
         """
         key = content_key(content)
@@ -194,7 +201,7 @@ class DiskStore:
             sealed = packed_payload(key, content, texts)
             is_sealed, packed = encryption.is_sealed(sealed), head + sealed
             with self._transaction(cache):
-                if is_sealed and not self._marker.exists():
+                if not self._require_key() and is_sealed:
                     files.replace_file(self._marker, encryption.marker())
                 if cache.add(key, packed, expire=NEVER_SECONDS):
                     return key

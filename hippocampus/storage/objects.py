@@ -59,8 +59,8 @@ class Objects:
         except (obstore.exceptions.BaseError, ValueError) as wrong:
             raise StoreError(f"{address}: {wrong}") from None
 
-    def put(self, name: str, packed: bytes, seconds: float) -> None:
-        """Store bytes under a name where it has none yet.
+    def put(self, name: str, packed: bytes, seconds: float, *, replaces: bool = False) -> None:
+        """Store bytes under a name where it has none yet, or in any case.
 
         Raises:
             StoreError: no answer within `seconds`, or a refusal.
@@ -68,7 +68,9 @@ class Objects:
 
         def put() -> None:
             with contextlib.suppress(self._client.exceptions.AlreadyExistsError):
-                self._client.put(self._store, name, packed, mode="create")
+                self._client.put(
+                    self._store, name, packed, mode="overwrite" if replaces else "create"
+                )
 
         self._within(seconds, put)
 

@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import re
+import uuid
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from hippocampus import Hippocampus
 from hippocampus.cli.commands import app
 from hippocampus.errors import SealedError, StoreError
 from hippocampus.storage.content_store import DiskStore
-from hippocampus.storage.encryption import KEY_BYTES, VARIABLE
+from hippocampus.storage.encryption import KEY_BYTES, SEALED, VARIABLE
 
 SECURITY = Path(__file__).parents[2] / "SECURITY.md"
 WORDS = b"zanzibar " * 9_000
@@ -105,14 +106,23 @@ def test_a_memory_is_not_opened_without_the_key_of_its_payloads(tmp_path, monkey
     Hippocampus(tmp_path, policy=EAGER).close()
 
 
-def test_an_encrypted_payload_that_is_put_without_the_key_stays_encrypted(tmp_path, monkeypatch):
-    with contextlib.closing(DiskStore(tmp_path)) as store:
+def test_an_open_store_that_another_process_encrypts_takes_nothing_without_the_key(
+    tmp_path, monkeypatch
+):
+    with (
+        contextlib.closing(DiskStore(tmp_path)) as early,
+        contextlib.closing(DiskStore(tmp_path)) as store,
+    ):
+        early.put(b"plain")
         monkeypatch.setenv(VARIABLE, own := key())
         name = store.put(WORDS)
-        monkeypatch.delenv(VARIABLE)
-        assert store.put(WORDS) == name
-        with pytest.raises(StoreError, match="is encrypted"):
-            store.get(name)
+        for other in ("", key()):
+            monkeypatch.setenv(VARIABLE, other)
+            for content in (WORDS, b"zanzibar"):
+                with pytest.raises(SealedError, match="not opened without its key"):
+                    early.put(content)
+            with pytest.raises(StoreError):
+                early.get(name)
         monkeypatch.setenv(VARIABLE, own)
         assert store.get(name) == WORDS
     assert not any(b"zanzibar" in path.read_bytes() for path in tmp_path.rglob("*.*"))
@@ -136,6 +146,52 @@ def test_every_file_of_a_sealed_directory_that_has_words_is_named(tmp_path, monk
     }
     assert "state.sqlite3" in found
     assert [each for each in found if not each.startswith(tuple(exceptions))] == []
+
+
+def test_a_server_takes_no_payload_without_the_key_of_the_others(postgres, monkeypatch):
+    tenant, items = uuid.uuid4().hex, reading(3)
+    items[2]["content"] = f"zanzibar {items[2]['content']}"
+
+    def opened(strict=True):
+        return contextlib.closing(
+            Hippocampus(postgres.address, tenant=tenant, policy=EAGER, strict=strict)
+        )
+
+    with opened() as early, opened() as memory:
+        monkeypatch.setenv(VARIABLE, own := key())
+        with memory.session("s") as session:
+            session(items)
+            assert not session.status()["raw"]
+        for other, problem in (("", "set HIPPOCAMPUS_KEY"), (key(), "set HIPPOCAMPUS_KEY")):
+            monkeypatch.setenv(VARIABLE, other)
+            with pytest.raises(SealedError, match=problem), opened(strict=False):
+                pass
+            with pytest.raises(StoreError, match=problem):
+                early._store.put(b"zanzibar")
+            session = early.session(f"early {other}")
+            assert session(items) == items
+            assert problem in session.status()["problem"]
+            session.release()
+    assert set(content_heads(postgres, tenant)) == {SEALED}
+    monkeypatch.setenv(VARIABLE, own)
+    with opened() as memory, memory.session("s") as session:
+        assert session(items)
+
+
+def test_a_payload_on_a_server_is_encrypted_when_it_is_put_again(postgres, monkeypatch):
+    tenant = uuid.uuid4().hex
+    with contextlib.closing(Hippocampus(postgres.address, tenant=tenant, strict=True)) as memory:
+        name = memory._store.put(WORDS)
+        monkeypatch.setenv(VARIABLE, key())
+        assert memory._store.get(name) == WORDS
+        assert memory._store.put(WORDS) == name
+        assert content_heads(postgres, tenant) == [SEALED]
+        assert memory._store.get(name) == WORDS
+
+
+def content_heads(postgres, tenant):
+    query = f"SELECT substr(packed, 1, 16) FROM hippocampus.content WHERE tenant = '{tenant}'"
+    return [bytes(head) for (head,) in postgres.execute(query)]
 
 
 def words_of(path):

@@ -55,6 +55,7 @@ class PostgresState(StateStore):
         """Make the tables where they are missing; a put waits for `seconds` at most from then on."""
         self._contents.busy_seconds = seconds
         self.connections.start()
+        self._contents.require_key()
 
     def database(self, text: TextRules | None = None) -> ServerDatabase:
         return ServerDatabase(self.connections, self.tenant, text, self.close if text else None)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from hippocampus.entries.entry import content_key
 from hippocampus.errors import StoreError
+from hippocampus.storage import encryption
 from hippocampus.storage.content_store import StoredPayload, packed_payload, unpacked_payload
 from hippocampus.storage.database import Database, Row
 from hippocampus.storage.deadline import bounded
@@ -15,9 +16,16 @@ from hippocampus.storage.objects import MIN_BYTES, Objects
 from hippocampus.storage.postgres.database import ServerDatabase
 
 PUT = """
-    INSERT INTO content (key, put_at, packed) VALUES {(?, ?, ?)}
-    ON CONFLICT (key) DO UPDATE SET put_at = excluded.put_at
+    INSERT INTO content AS known (key, put_at, packed) VALUES {(?, ?, ?)}
+    ON CONFLICT (key) DO UPDATE SET put_at = excluded.put_at, packed = CASE
+        WHEN substr(known.packed, 1, 16) = substr(excluded.packed, 1, 16) THEN known.packed
+        ELSE excluded.packed
+    END
 """
+"""Bytes that begin alike are the same: a payload that was stored before the key is replaced."""
+SEALED = "sealed"
+"""The key of `meta` under which the marker of encryption is, once there are encrypted payloads."""
+MARK = f"INSERT INTO meta (key, value) VALUES ('{SEALED}', ?) ON CONFLICT (key) DO NOTHING"
 ALL = "SELECT key, octet_length(packed), put_at FROM content ORDER BY key"
 GONE = "DELETE FROM content WHERE key = ? AND put_at <= ? RETURNING key"
 
@@ -41,12 +49,31 @@ class PostgresContents:
         key = content_key(content)
         packed = packed_payload(key, content)
         if self._objects and len(packed) >= MIN_BYTES:
-            self._objects.put(f"{self._prefix}/{key}", packed, self.busy_seconds)
+            self._objects.put(
+                f"{self._prefix}/{key}",
+                packed,
+                self.busy_seconds,
+                replaces=encryption.is_sealed(packed),
+            )
             packed = b""
         return key, time.time(), packed
 
+    def require_key(self) -> None:
+        """Check the key of encryption.
+
+        Raises:
+            SealedError: payloads are encrypted, and their key is not set.
+        """
+        encryption.require(bytes.fromhex(self._db.meta(SEALED) or ""), self._db.path)
+
     def write(self, db: Database, rows: Sequence[Row]) -> None:
-        """Write rows in the open transaction, in the order of their keys: two workers wait for no ring."""
+        """Write rows in the open transaction, in the order of their keys: two workers wait for no ring.
+
+        The server refuses them where another worker encrypts, under a key that this one has not.
+        """
+        if marked := encryption.marker().hex():
+            db.run(MARK, (marked,))
+        db.run("SELECT expect_key(?)", (marked,))
         db.insert(PUT, sorted({row[0]: row for row in rows}.values()))
 
     def put(self, content: bytes) -> str:

@@ -95,5 +95,17 @@ BEGIN
     END LOOP;
 END $$
 """
-SCRIPTS = (f"{tables(TABLES)};{tables(OF_SERVERS)};{FUNCTIONS}".replace("{OF_TENANT}", OF_TENANT),)
+KEYS = """
+-- Refuses the payloads of a worker whose key is not the one of a tenant's encrypted payloads.
+CREATE FUNCTION expect_key(marker text) RETURNS void LANGUAGE plpgsql AS $q$
+BEGIN
+    IF EXISTS (SELECT FROM meta WHERE key = 'sealed' AND value != marker) THEN
+        RAISE 'is encrypted, and not written without its key: set HIPPOCAMPUS_KEY to the key under which it was written';
+    END IF;
+END $q$
+"""
+SCRIPTS = (
+    f"{tables(TABLES)};{tables(OF_SERVERS)};{FUNCTIONS}".replace("{OF_TENANT}", OF_TENANT),
+    KEYS,
+)
 """In the order in which they are applied."""
