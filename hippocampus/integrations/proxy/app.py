@@ -138,6 +138,8 @@ class Proxy:
             return await self._managed(request, answers, await request.body())
         except ClientDisconnect:
             return Response(status_code=499)
+        except httpx.InvalidURL as wrong:
+            return JSONResponse({"error": {"message": f"the address cannot be read: {wrong}"}}, 400)
         except httpx.TimeoutException as late:
             return self._failed(504, late)
         except httpx.HTTPError as failure:

@@ -517,21 +517,39 @@ def test_a_stream_that_ends_within_a_recall_ends_with_an_error(
 class Unknown(Upstream):
     """A provider whose answers are JSON of no known form."""
 
+    text = ""
+
     async def answer(self, request: Request) -> Response:
         await request.body()
-        return Response("[null]", media_type="application/json")
+        return Response(self.text, media_type="application/json")
 
 
+@pytest.mark.parametrize("blocks", ["", '"recall"', "[5, 6]", "7"])
 @pytest.mark.parametrize("kind", HOSTS)
 def test_an_answer_in_an_unknown_form_passes_with_one_line(
-    kind: type[Any], state: Path, caplog: pytest.LogCaptureFixture
+    kind: type[Any], blocks: str, state: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with provider(Unknown(listing(1))) as upstream, in_front(upstream, state) as url:
+    upstream = Unknown(listing(1))
+    message = f'{{"role":"assistant","tool_calls":{blocks}}}'
+    choice = f'{{"message":{message},"finish_reason":"tool_calls"}}'
+    if blocks:
+        upstream.text = f'{{"choices":[{choice}],"content":{blocks},"output":{blocks}}}'
+    else:
+        upstream.text = "[null]"
+    with provider(upstream), in_front(upstream, state) as url:
         host = kind(url)
-        assert httpx.post(url + kind.path, json=host.body).text == "[null]"
+        assert httpx.post(url + kind.path, json=host.body).text == upstream.text
         host.client.close()
     assert caplog.text.count("passes as it is") == 1
     assert "Traceback" not in caplog.text
+
+
+def test_an_address_that_no_client_writes_is_a_400(state: Path) -> None:
+    with proxied(state, listing(1)) as (upstream, url), socket.socket() as client:
+        client.connect(("127.0.0.1", int(url.rpartition(":")[2])))
+        client.sendall(b"POST /v1/messages?#x HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n")
+        assert client.recv(1_000).startswith(b"HTTP/1.1 400")
+    assert not upstream.sent
 
 
 # What is kept and shown

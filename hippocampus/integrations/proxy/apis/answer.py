@@ -29,6 +29,17 @@ class Round(NamedTuple):
     """Whether the host has calls of the same round to answer: then the results of both go together."""
 
 
+def expected_blocks(found: Any) -> list[Block]:
+    """Return the blocks of an answer.
+
+    Raises:
+        TypeError: they are no list of objects.
+    """
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        raise TypeError("the blocks of an answer are no list of objects")
+    return found
+
+
 def results_of(closed: Round) -> list[ToolResult]:
     """Return the results of a round's calls."""
     return [ToolResult(*each) for each in closed.results]

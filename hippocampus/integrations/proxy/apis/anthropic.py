@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from hippocampus.formats import anthropic, json_text
 from hippocampus.formats.conversation import Item
-from hippocampus.integrations.proxy.apis.answer import Block, BlocksAnswer
+from hippocampus.integrations.proxy.apis.answer import Block, BlocksAnswer, expected_blocks
 from hippocampus.integrations.proxy.events import Event, written
 
 DELTAS = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
@@ -60,7 +60,7 @@ class MessagesAnswer(BlocksAnswer):
             self.usage.update({name: n for name, n in counts.items() if n is not None})
 
     def take(self, body: dict[str, Any]) -> None:
-        self.blocks = body["content"]
+        self.blocks = expected_blocks(body["content"])
         self.reason = str(body.get("stop_reason"))
         self.usage = body.get("usage") or {}
 

@@ -7,7 +7,13 @@ from typing import Any, ClassVar
 
 from hippocampus.formats import openai_chat
 from hippocampus.formats.conversation import Item, ToolResult
-from hippocampus.integrations.proxy.apis.answer import Block, ModelAnswer, Round, results_of
+from hippocampus.integrations.proxy.apis.answer import (
+    Block,
+    ModelAnswer,
+    Round,
+    expected_blocks,
+    results_of,
+)
 from hippocampus.integrations.proxy.events import Event, written
 
 MAX_CALLS = 1_024
@@ -85,7 +91,7 @@ class ChatAnswer(ModelAnswer):
     def take(self, body: dict[str, Any]) -> None:
         choice = body["choices"][0]
         self.message = {k: v for k, v in choice["message"].items() if k != "tool_calls"}
-        self.blocks = choice["message"].get("tool_calls") or []
+        self.blocks = expected_blocks(choice["message"].get("tool_calls") or [])
         self.reason = str(choice.get("finish_reason"))
         self.usage = body.get("usage") or {}
 
@@ -114,7 +120,8 @@ class ChatAnswer(ModelAnswer):
 
     @staticmethod
     def name_of(block: Block) -> str:
-        return str((block.get("function") or {}).get("name"))
+        function = block.get("function")
+        return str(function.get("name")) if isinstance(function, dict) else ""
 
     def call_of(self, block: Block) -> tuple[str, Any]:
         return str(block.get("id")), block["function"].get("arguments") or "{}"

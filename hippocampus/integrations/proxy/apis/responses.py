@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from hippocampus.formats import openai_responses
 from hippocampus.formats.content import text_of
 from hippocampus.formats.conversation import Item
-from hippocampus.integrations.proxy.apis.answer import Block, BlocksAnswer
+from hippocampus.integrations.proxy.apis.answer import Block, BlocksAnswer, expected_blocks
 from hippocampus.integrations.proxy.events import Event, written
 
 BEGINNINGS = {"response.created", "response.in_progress", "response.queued"}
@@ -60,7 +60,7 @@ class ResponsesAnswer(BlocksAnswer):
             self._id = self._id or data["response"]["id"]
         elif kind in CHANGED_ITEMS:
             at = data["output_index"]
-            self.blocks[at : at + 1] = [data["item"]]
+            self.blocks[at : at + 1] = expected_blocks([data["item"]])
         elif kind in ENDS:
             self.take(data["response"])
         index = data.get("output_index")
@@ -82,7 +82,7 @@ class ResponsesAnswer(BlocksAnswer):
     def take(self, body: dict[str, Any]) -> None:
         self.reason = str(body.get("status"))
         self.usage = body.get("usage") or {}
-        self.blocks = body.get("output") or self.blocks
+        self.blocks = expected_blocks(body.get("output") or self.blocks)
 
     def merged(self, body: dict[str, Any]) -> dict[str, Any]:
         return {**body, "id": self._id or body["id"], "output": [*self.earlier, *self.seen]}
