@@ -28,6 +28,7 @@ from hippocampus.errors import StoreError
 from hippocampus.formats.visible import visible
 from hippocampus.indexing.lines import counted
 from hippocampus.storage.facts.memories import returning
+from hippocampus.storage.salvage import DAMAGED
 from hippocampus.storage.state import StateStore, state_of
 from hippocampus.storage.state_dir import StateDir, is_address
 
@@ -235,3 +236,8 @@ def _forget_session(state: StateStore, session: str, *, apply: bool) -> None:
     if found.shared:
         stay = counted(len(found.shared), "payload stays", "payloads stay")
         typer.echo(f"{stay}: other sessions refer to them")
+    if state.layout and (aside := sorted(state.layout.root.rglob(f"*{DAMAGED}*"))):
+        names = ", ".join(path.name for path in aside)
+        typer.echo(
+            f"{names}: set aside as damaged, and may have words of it: delete them", err=True
+        )

@@ -17,7 +17,7 @@ from hippocampus.facts import upkeep
 from hippocampus.facts.store import Facts
 from hippocampus.storage import gc, ledger, search_index
 from hippocampus.storage.content_store import ContentStore, DiskStore
-from hippocampus.storage.facts import memories, triples
+from hippocampus.storage.facts import memories
 from hippocampus.storage.state import StateStore
 from hippocampus.storage.state_dir import StateDir
 
@@ -83,7 +83,6 @@ def forget(state: StateStore, session: str, store: ContentStore, facts: Facts) -
         search_index.forget(state.index, [session])
         with db.transaction():
             upkeep.delete_rows(facts.tables, memories.of_session(db, session))
-            triples.drop_unused_names(db)
             ledger.forget(db, session)
         db.wipe()
         if isinstance(store, DiskStore):

@@ -7,12 +7,13 @@ relations in `write`, updating, restoring and compacting in `upkeep`; an agent's
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from hippocampus.errors import HippocampusError
+from hippocampus.errors import HippocampusError, StoreError
 from hippocampus.facts import query
 from hippocampus.facts.models import Clock, Complete, Embed, FactPolicy, Outcome, Recalled, Rerank
 from hippocampus.facts.rendering import rendered
@@ -120,7 +121,10 @@ class Facts:
         """Delete for good, bring back what these had superseded, and return what was deleted."""
         from hippocampus.facts import upkeep
 
-        return upkeep.delete(self.tables, memory_ids)
+        gone = upkeep.delete(self.tables, memory_ids)
+        with contextlib.suppress(StoreError):  # where a process reads the log, it goes with that
+            self.tables.database.wipe()
+        return gone
 
     def forget(  # noqa: PLR0913 - each is one property of a request
         self,

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from hippocampus import Hippocampus, StoreError
 from hippocampus.cli.commands import app
 from hippocampus.consolidation import forgetting
+from hippocampus.facts import tools
 from hippocampus.prices import TABLES
 from hippocampus.storage import proxy
 from hippocampus.storage.proxy import Conversations
@@ -199,3 +200,26 @@ def test_what_a_shared_digest_repeats_stays_with_it(tmp_path):
         assert found.payloads
         with memory.session("two") as session:
             assert session.entries.text(adopted.entry.id) == texts[adopted.entry.id]
+
+
+@pytest.mark.parametrize("tool", ["forget_memory", "memory_forget"])
+def test_no_word_of_a_deleted_memory_stays_while_the_store_is_open(tmp_path, tool):
+    with contextlib.closing(Hippocampus(tmp_path)) as memory:
+        memory.facts.remember("Ann likes quokkas in Rome")
+        outcome = memory.facts.store(f"The {SECRET} plan of Ann " + "is long " * 900)
+        assert found_on_disk(tmp_path, SECRET) == ["state.sqlite3"]
+        given = {"id": outcome.memory.id, "description": f"the {SECRET} plan of Ann"}
+        name = "id" if tool == "memory_forget" else "description"
+        assert "Deleted 1" in tools.call(memory.facts, tool, {name: given[name]})
+        assert found_on_disk(tmp_path, SECRET) == []
+        assert found_on_disk(tmp_path, "quokka") == ["state.sqlite3"]
+
+
+def test_files_that_were_set_aside_as_damaged_are_named(state):
+    aside = state.root / "contents" / "cache.db.damaged"
+    aside.write_bytes(SECRET.encode())
+    named = ["forget", str(state.root), "--everything-from", f"about {SECRET}", "--apply"]
+    ended = CliRunner().invoke(app, named)
+    assert ended.exit_code == 0
+    assert "cache.db.damaged: set aside" in ended.output
+    assert found_on_disk(state.root, SECRET) == ["contents/cache.db.damaged"]
