@@ -140,10 +140,9 @@ class Proxy:
             return Response(status_code=499)
         except httpx.InvalidURL as wrong:
             return JSONResponse({"error": {"message": f"the address cannot be read: {wrong}"}}, 400)
-        except httpx.TimeoutException as late:
-            return self._failed(504, late)
         except httpx.HTTPError as failure:
-            return self._failed(502, failure)
+            is_late = isinstance(failure, httpx.TimeoutException)
+            return self._failed(504 if is_late else 502, failure)
 
     async def _managed(
         self, request: Request, answers: type[ModelAnswer], content: bytes
