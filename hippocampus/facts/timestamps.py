@@ -8,14 +8,13 @@ from datetime import UTC, datetime
 
 from hippocampus.facts.models import Clock
 from hippocampus.storage.facts.errors import FactError
+from hippocampus.storage.facts.models import EARLIEST, LATEST
 
 FRACTION = 1 << 12
 """Steps of a millisecond that ids distinguish."""
 STEP_SECONDS = 1e-6
 Moment = float | str | datetime
 """Seconds since 1970, an ISO 8601 date or time, or a datetime; without a zone it is UTC."""
-EARLIEST, LATEST = -62_135_596_800.0, 253_402_300_799.0
-"""The years 1 to 9999, which is what a date can tell."""
 
 
 def seconds(moment: Moment) -> float:

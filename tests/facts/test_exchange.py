@@ -16,7 +16,7 @@ import pytest
 
 from hippocampus.errors import HippocampusError
 from hippocampus.facts.compat import hippo
-from hippocampus.facts.exchange import import_file
+from hippocampus.facts.exchange import import_file, ours
 from hippocampus.facts.exchange.bundle import Bundle, bring
 from hippocampus.facts.exchange.ours import document as export
 from hippocampus.facts.store import Facts
@@ -406,3 +406,26 @@ def test_a_second_copy_in_a_file_is_named(tmp_path: Path) -> None:
         done = bring(two, Bundle(source="a file", agent="default", memories=copies))
         assert (done.memories, [each.what for each in done.skipped]) == (1, [first.id])
         assert [each.content for each in two.memories()] == ["Ann lives in Rome"]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("created", 1e300), ("accesses", -5), ("accesses", 1 << 70), ("encounters", 1 << 63), ("intensity", -1),
+        ("intensity", float("nan")), ("known_until", 1e308), ("accessed", float("inf")),
+        ("origin", {"session": "s", "turn": 1 << 70}),
+    ],
+)  # fmt: skip
+def test_a_memory_that_no_search_could_read_is_left_out_of_an_import(
+    tmp_path: Path, field: str, value: object
+) -> None:
+    with Facts(tmp_path / "a.db") as one, Facts(tmp_path / "b.db") as two:
+        one.remember("Ann lives in Rome")
+        one.remember("Ann likes tea")
+        found = ours.document(one, "*")
+        found["memories"][0][field] = value
+        (path := tmp_path / "export.json").write_text(json.dumps(found), "utf-8")
+        done = import_file(two, path)
+        assert [each.what for each in done.skipped] == ["memories[0]"]
+        assert len(two.recall("Ann")) == done.memories == 1
+        assert two.context_load()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ import pytest
 
 from hippocampus.errors import ProviderError
 from hippocampus.facts import Facts, Item
-from hippocampus.facts.exchange.bundle import Bundle, bring
 from hippocampus.facts.models import POLICIES
 from hippocampus.storage.facts.errors import FactError
 
@@ -53,16 +51,6 @@ def test_a_time_of_a_recall_is_checked_too(name: str, facts: Facts) -> None:
 def test_a_filter_that_there_is_not_is_named_as_python_does(facts: Facts) -> None:
     with pytest.raises(TypeError, match=r"recall\(\) got an unexpected keyword argument 'bogus'$"):
         facts.recall("lamp", bogus=3)  # type: ignore[call-arg]
-
-
-def test_an_imported_memory_whose_date_is_none_is_refused_alone(tmp_path: Path) -> None:
-    with Facts(tmp_path / "one.sqlite3") as one, Facts(tmp_path / "two.sqlite3") as two:
-        sound = one.store("A lamp stands in the hall.").memory
-        assert sound
-        broken = replace(sound, id="broken", created=1e300)
-        done = bring(two, Bundle("ours", [broken, sound]))
-        assert (done.memories, [each.what for each in done.skipped]) == (1, ["broken"])
-        assert [each.memory.id for each in two.recall("lamp")] == [sound.id]
 
 
 CALLS: dict[str, Callable[[Facts], object]] = {

@@ -19,7 +19,7 @@ from pydantic import TypeAdapter
 from hippocampus.errors import MALFORMED
 from hippocampus.facts import upkeep, write
 from hippocampus.facts.models import WRITTEN
-from hippocampus.facts.timestamps import optional_seconds, uuid_of, within_dates
+from hippocampus.facts.timestamps import uuid_of
 from hippocampus.storage.facts import memories, triples
 from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.facts.models import Block, Item, Memory, Origin, Triple
@@ -106,8 +106,8 @@ def bring(facts: Facts, bundle: Bundle, agent: str | None = None) -> Imported:
     with db.transaction():
         known = set(memories.by_id(db, [each.id for each in bundle.memories]))
         for memory in bundle.memories:
-            if reason := "that id is there already" if memory.id in known else _unfit(memory):
-                skipped.append(Skip(memory.id, reason))
+            if memory.id in known:
+                skipped.append(Skip(memory.id, "that id is there already"))
                 continue
             known.add(memory.id)
             vector = bundle.embeddings.get(memory.id)
@@ -135,17 +135,6 @@ def bring(facts: Facts, bundle: Bundle, agent: str | None = None) -> Imported:
         len(rows),
         tuple(skipped),
     )
-
-
-def _unfit(memory: Memory) -> str:
-    """Return why a memory cannot be taken in, or nothing."""
-    try:
-        for at in (memory.created, memory.accessed, memory.valid_from):
-            within_dates(at)
-        optional_seconds(memory.valid_until)
-    except FactError as wrong:
-        return str(wrong)
-    return ""
 
 
 def _remembered(facts: Facts, bundle: Bundle, skipped: list[Skip]) -> int:

@@ -8,8 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
+from pydantic import Field
+
+EARLIEST, LATEST = -62_135_596_800.0, 253_402_300_799.0
+"""The years 1 to 9999, which is what a date can tell."""
+Time = Annotated[float, Field(ge=EARLIEST, le=LATEST)]
+Count = Annotated[int, Field(ge=0, lt=1 << 63)]
 Kind = Literal["fact", "memory"]
 """A fact is an atomic claim that can be superseded; a memory is kept word by word."""
 HEARSAY = "hearsay"
@@ -34,7 +40,7 @@ class Origin:
     """Where something was learnt; empty where that is not known."""
 
     session: str = ""
-    turn: int | None = None
+    turn: Annotated[int, Field(ge=-(1 << 63), lt=1 << 63)] | None = None
     entry_id: str = ""
     role: str = ""
     """Who said it, as messages name it: `user`, `assistant` or `tool`."""
@@ -48,21 +54,21 @@ class Memory:
     kind: Kind
     type: str
     content: str
-    intensity: float
+    intensity: Annotated[float, Field(ge=0, allow_inf_nan=False)]
     """The running mean of how much it mattered, 0..1; scriptling calls it importance."""
     agent: str
     scope: str
     """The name of a part of the agent's memory; empty is the whole."""
     tags: tuple[str, ...]
     origin: Origin
-    created: float
-    accessed: float
-    accesses: int
-    encounters: int
-    valid_from: float
-    valid_until: float | None
+    created: Time
+    accessed: Time
+    accesses: Count
+    encounters: Count
+    valid_from: Time
+    valid_until: Time | None
     """When it stopped being true; none is still true."""
-    known_until: float | None
+    known_until: Time | None
     """When it was learnt that it is not true, or that another replaces it; none is current."""
     superseded_by: str | None
     removed: str | None
@@ -89,10 +95,10 @@ class Triple:
     subject: str
     predicate: str
     object: str
-    valid_from: float
-    valid_until: float | None
-    known_from: float
-    known_until: float | None
+    valid_from: Time
+    valid_until: Time | None
+    known_from: Time
+    known_until: Time | None
     memory_id: str
     """The fact that states it."""
 
@@ -104,7 +110,7 @@ class Block(NamedTuple):
     scope: str
     key: str
     value: str
-    updated: float
+    updated: Time
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +127,7 @@ class Item:
     """When it was said; none is the clock's time."""
     valid_from: float | None = None
     """When it became true; none is when it was said."""
-    valid_until: float | None = None
+    valid_until: Time | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -146,9 +152,9 @@ class RankedRow(NamedTuple):
     row: int
     type: str
     intensity: float
-    accesses: int
-    accessed: float
-    created: float
+    accesses: Count
+    accessed: Time
+    created: Time
     session: str
     turn: int | None
     asks: int
