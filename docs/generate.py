@@ -28,7 +28,7 @@ from hippocampus.facts.models import POLICIES as FACT_PRESETS
 from hippocampus.formats import reader
 from hippocampus.indexing import worth
 from hippocampus.models import tokens as token_counts
-from hippocampus.replay import managed
+from hippocampus.replay import our_strategy
 from hippocampus.replay.readers.formats import LISTS, READERS
 
 ROOT = Path(__file__).parent.parent
@@ -327,7 +327,7 @@ def _example(kind: str, text: str) -> str:
     told = policy.load("default").model_copy(
         update={"compression": "aggressive", "fresh_turns": {}}
     )
-    with managed.fresh_session(told, prices.TABLES["anthropic-5m"], "ours") as session:
+    with our_strategy.fresh_session(told, prices.TABLES["anthropic-5m"], "ours") as session:
         shown = session(messages)[-1]["content"].splitlines()
     more = [f"({len(shown) - EXAMPLE_LINES} more lines)"] if len(shown) > EXAMPLE_LINES else []
     cut = [line if len(line) <= 110 else f"{line[:110]} (…)" for line in shown]

@@ -21,11 +21,11 @@ from hippocampus.prices import Prices, bare_name
 from hippocampus.prices.prompt_cache import OWN_MARKS
 from hippocampus.recall.sources import Source as Fetcher
 from hippocampus.recall.sources import Tool, known_sources
+from hippocampus.session.consolidator import ConsolidationOutcome
 from hippocampus.session.guard import Guard
 from hippocampus.session.observer import Observer
 from hippocampus.session.open_files import OpenFiles
 from hippocampus.session.open_sessions import OpenSessions
-from hippocampus.session.ports import ConsolidationOutcome
 from hippocampus.session.resources import DEADLINE_SECONDS, Resources, SessionInfo
 from hippocampus.session.session import Session
 from hippocampus.session.summaries import Summaries

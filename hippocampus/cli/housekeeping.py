@@ -34,7 +34,7 @@ from hippocampus.storage.state_dir import StateDir, is_address
 
 if TYPE_CHECKING:
     from hippocampus.memory import Hippocampus
-    from hippocampus.session.ports import ConsolidationOutcome
+    from hippocampus.session.consolidator import ConsolidationOutcome
 
 POLL_SECONDS = 5.0
 """How often idle sessions are looked for."""

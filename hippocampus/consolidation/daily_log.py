@@ -12,7 +12,7 @@ from pathlib import Path
 from hippocampus.consolidation.memory_lines import mark_of, shown
 from hippocampus.errors import StoreError
 from hippocampus.facts.timestamps import day, stamp
-from hippocampus.session.ports import ConsolidationOutcome
+from hippocampus.session.consolidator import ConsolidationOutcome
 from hippocampus.storage import files
 from hippocampus.storage.state_dir import StateDir
 

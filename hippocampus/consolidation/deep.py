@@ -21,7 +21,7 @@ from hippocampus.errors import HippocampusError
 from hippocampus.facts import upkeep, write
 from hippocampus.facts.sentences import RECALLED
 from hippocampus.models import tokens
-from hippocampus.session.ports import ConsolidationOutcome, KeptItem, SessionSnapshot
+from hippocampus.session.consolidator import ConsolidationOutcome, KeptItem, SessionSnapshot
 from hippocampus.storage import consolidated
 from hippocampus.storage.ledger import Ledger
 

@@ -25,7 +25,7 @@ from hippocampus.facts.sentences import sentences, without_recalled
 from hippocampus.facts.statements import joined, read, type_of, worded_as
 from hippocampus.facts.topics import is_own
 from hippocampus.policy import Policy, Subject
-from hippocampus.session.ports import Speaker
+from hippocampus.session.consolidator import Speaker
 from hippocampus.storage.facts.models import HEARSAY, Item, Origin
 
 MESSAGE = "event"

@@ -33,7 +33,7 @@ from hippocampus.facts.store import Facts
 from hippocampus.facts.upkeep import retire, withdraw
 from hippocampus.facts.write import remember_many
 from hippocampus.policy import Policy
-from hippocampus.session.ports import ConsolidationOutcome
+from hippocampus.session.consolidator import ConsolidationOutcome
 from hippocampus.storage import files
 from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.facts.memories import by_id, successors

@@ -17,7 +17,11 @@ from hippocampus.consolidation.transcript import Utterance, transcript_of
 from hippocampus.errors import HippocampusError, StoreError
 from hippocampus.formats import reader
 from hippocampus.policy import Policy
-from hippocampus.session.ports import ConsolidationOutcome, ContextLoadRequest, SessionSnapshot
+from hippocampus.session.consolidator import (
+    ConsolidationOutcome,
+    ContextLoadRequest,
+    SessionSnapshot,
+)
 from hippocampus.session.resources import END_SECONDS
 from hippocampus.storage.archive_lines import contexts, parsed
 from hippocampus.storage.content_store import ContentStore
@@ -48,7 +52,7 @@ class ConsolidationResources:
 
 
 class ConsolidationScheduler:
-    """The consolidations and context loads of one memory: `session.ports.Consolidator`."""
+    """The consolidations and context loads of one memory: `session.consolidator.Consolidator`."""
 
     def __init__(self, resources: ConsolidationResources) -> None:
         self._resources = resources

@@ -21,8 +21,8 @@ from hippocampus.formats.visible import visible
 from hippocampus.models import tokens
 from hippocampus.policy import Policy
 from hippocampus.prices import Prices
-from hippocampus.replay.managed import fresh_session
 from hippocampus.replay.measure import prepare
+from hippocampus.replay.our_strategy import fresh_session
 from hippocampus.replay.recording import Recording
 from hippocampus.session.redactor import subject_of
 

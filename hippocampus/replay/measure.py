@@ -23,7 +23,7 @@ from hippocampus.prices.prompt_cache import (
     Prompt,
     PromptCache,
 )
-from hippocampus.replay.decisive import decisive_steps
+from hippocampus.replay.decisive_steps import decisive_steps
 from hippocampus.replay.recording import Recording
 from hippocampus.replay.uses import lines_of, searchable, unnumbered, uses, values_of
 

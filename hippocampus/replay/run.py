@@ -21,8 +21,8 @@ from hippocampus.policy import Policy
 from hippocampus.prices import TABLES, Prices, prices_for
 from hippocampus.prices.prompt_cache import MarkPlacement
 from hippocampus.replay.buckets import BucketFile
-from hippocampus.replay.managed import measure_ours
 from hippocampus.replay.measure import CacheModel, measure, prepare
+from hippocampus.replay.our_strategy import measure_ours
 from hippocampus.replay.page import texts_page
 from hippocampus.replay.readers import archive, read_bytes, read_file
 from hippocampus.replay.recording import Recording

@@ -23,8 +23,8 @@ from hippocampus.errors import RecordingError
 from hippocampus.policy import Policy
 from hippocampus.policy.files import extended
 from hippocampus.prices import Prices
-from hippocampus.replay.managed import EntryHistories, fresh_session
 from hippocampus.replay.measure import Script, prepare
+from hippocampus.replay.our_strategy import EntryHistories, fresh_session
 from hippocampus.replay.readers import read_file
 from hippocampus.replay.run import OURS, Options, place, replay_files, summarise
 from hippocampus.replay.strategies import EVERYTHING

@@ -9,9 +9,9 @@ from hippocampus.policy import Policy
 from hippocampus.prices import Prices
 from hippocampus.prices.prompt_cache import OWN_MARKS
 from hippocampus.recall.sources import Sources
+from hippocampus.session.consolidator import Consolidator, MemoryTools
 from hippocampus.session.observer import Observer
 from hippocampus.session.open_files import OpenFiles
-from hippocampus.session.ports import Consolidator, MemoryTools
 from hippocampus.session.summaries import Summaries
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.state import StateStore

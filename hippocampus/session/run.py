@@ -22,11 +22,11 @@ from hippocampus.formats.reader import common_prefix
 from hippocampus.models import tokens
 from hippocampus.prices import TABLES
 from hippocampus.session import compaction, report
+from hippocampus.session.consolidator import ContextLoadRequest, SessionSnapshot
 from hippocampus.session.costs import Costs, raw_call
 from hippocampus.session.guard import Guard
 from hippocampus.session.history import History
 from hippocampus.session.marks import Marker
-from hippocampus.session.ports import ContextLoadRequest, SessionSnapshot
 from hippocampus.session.resources import END_SECONDS, Resources, SessionInfo
 from hippocampus.session.rules import Rules
 from hippocampus.session.state import State, keys_of, read

@@ -36,6 +36,7 @@ from hippocampus.models import tokens
 from hippocampus.recall import calls, retrieval
 from hippocampus.session.billing import Bill, CountedCall
 from hippocampus.session.changes import Change, changes_between, changes_of
+from hippocampus.session.consolidator import ConsolidationOutcome
 from hippocampus.session.costs import Costs
 from hippocampus.session.entries import SessionEntries
 from hippocampus.session.guard import Guard
@@ -48,7 +49,6 @@ from hippocampus.session.observer import (
     ViewReport,
 )
 from hippocampus.session.payloads import Payload
-from hippocampus.session.ports import ConsolidationOutcome
 from hippocampus.session.recalls import SessionRecalls
 from hippocampus.session.redactor import redacted_list
 from hippocampus.session.report import Status, figures

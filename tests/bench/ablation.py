@@ -15,8 +15,8 @@ from pathlib import Path
 
 from hippocampus import policy, prices
 from hippocampus.indexing import select
-from hippocampus.replay.managed import fresh_session
 from hippocampus.replay.measure import Measured, Script, measure, prepare
+from hippocampus.replay.our_strategy import fresh_session
 from hippocampus.replay.readers import find_files, read_file
 from hippocampus.replay.strategies import send_everything
 

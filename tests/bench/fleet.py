@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from postgres_server import running
 
 from hippocampus import Hippocampus
-from hippocampus.replay.managed import MARK
+from hippocampus.replay.our_strategy import MARK
 from hippocampus.replay.readers import read_file
 from hippocampus.storage.ledger import Ledger
 

@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 from hippocampus import policy, prices
 from hippocampus.policy import Policy
-from hippocampus.replay.managed import fresh_session
 from hippocampus.replay.measure import CacheModel, Script, measure, prepare
+from hippocampus.replay.our_strategy import fresh_session
 from hippocampus.replay.readers import find_files, read_file
 from hippocampus.replay.strategies import send_everything
 from hippocampus.replay.summary import SAME_LINES, SAME_VALUES

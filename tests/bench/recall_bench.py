@@ -30,8 +30,8 @@ from hippocampus.formats.reader import read
 from hippocampus.models import tokens
 from hippocampus.recall.retrieval import content, names_in
 from hippocampus.recall.slices import terms
-from hippocampus.replay.managed import fresh_session
 from hippocampus.replay.measure import hidden, prepare
+from hippocampus.replay.our_strategy import fresh_session
 from hippocampus.replay.readers import find_files, read_file
 from hippocampus.replay.recording import Recording
 from hippocampus.storage.content_store import DiskStore

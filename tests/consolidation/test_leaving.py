@@ -14,7 +14,7 @@ from conversations import EAGER
 from hippocampus import Hippocampus
 from hippocampus.consolidation.memory_file import MemoryFile, publish
 from hippocampus.facts import Facts
-from hippocampus.session.ports import ConsolidationOutcome, KeptItem
+from hippocampus.session.consolidator import ConsolidationOutcome, KeptItem
 from hippocampus.storage import files as shared_files
 from hippocampus.storage.state_dir import StateDir
 

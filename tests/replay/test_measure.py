@@ -15,7 +15,6 @@ from hippocampus.formats.reads import asks_to_read
 from hippocampus.indexing import kind_of
 from hippocampus.models import tokens
 from hippocampus.prices import TABLES
-from hippocampus.replay.managed import measure_ours
 from hippocampus.replay.measure import (
     LINE_SLICE_TOKENS,
     SLICE_TOKENS,
@@ -25,6 +24,7 @@ from hippocampus.replay.measure import (
     prepare,
     unpaired,
 )
+from hippocampus.replay.our_strategy import measure_ours
 from hippocampus.replay.readers import read_file
 from hippocampus.replay.recording import Recording
 from hippocampus.replay.strategies import BASELINES, EVERYTHING, FLOOR

@@ -29,12 +29,12 @@ from hippocampus.entries.entry import (
 )
 from hippocampus.entries.origin import MemoryOrigin
 from hippocampus.errors import StoreError
-from hippocampus.storage import gc, proxy, search_index
+from hippocampus.storage import gc, proxy_conversations, search_index
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.gc import DAY_SECONDS, GcRules, Holding, Reference
 from hippocampus.storage.ledger import Ledger, ModelCall, TurnRows
 from hippocampus.storage.packing import packed_text
-from hippocampus.storage.proxy import Conversations
+from hippocampus.storage.proxy_conversations import Conversations
 from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
 from hippocampus.storage.verify import verify
@@ -316,8 +316,8 @@ def proxied(state: StateDir, session: str, sent: float) -> None:
     """A conversation of the proxy with a recall that its host has not seen."""
     db = DirectoryState(state).database()
     with contextlib.closing(Conversations(db, b"key")) as known:
-        db.run(proxy.TIP, (session, session, sent))
-        db.run(proxy.CHAIN, (f"c-{session}", session, None))
+        db.run(proxy_conversations.TIP, (session, session, sent))
+        db.run(proxy_conversations.CHAIN, (f"c-{session}", session, None))
         known.keep(f"c-{session}", session, json.dumps([[[], [], [["c", f"words of {session}"]]]]))
 
 

@@ -16,8 +16,8 @@ from hippocampus.cli.commands import app
 from hippocampus.consolidation import forgetting
 from hippocampus.facts import tools
 from hippocampus.prices import TABLES
-from hippocampus.storage import proxy
-from hippocampus.storage.proxy import Conversations
+from hippocampus.storage import proxy_conversations
+from hippocampus.storage.proxy_conversations import Conversations
 from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
 
@@ -81,7 +81,7 @@ def state(tmp_path):
     store = Conversations(DirectoryState(state).database(), b"key")
     with contextlib.closing(store) as known:
         for name, word in ((f"about {SECRET}", SECRET), ("another", OTHER)):
-            store._db.run(proxy.TIP, (name, word, 1e10))
+            store._db.run(proxy_conversations.TIP, (name, word, 1e10))
             known.keep(word, name, json.dumps([[[], [], [["c", f"rows of {word}"]]]]))
     return state
 

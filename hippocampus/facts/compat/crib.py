@@ -16,7 +16,7 @@ from hippocampus.facts.statements import read
 from hippocampus.facts.timestamps import optional_seconds, seconds
 from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.facts.models import Triple
-from hippocampus.storage.foreign import crib_rows
+from hippocampus.storage.foreign_databases import crib_rows
 
 if TYPE_CHECKING:
     from hippocampus.facts.store import Facts

@@ -69,7 +69,7 @@ def _loaded(event: dict[str, Any], state: str, policy_name: str) -> str:
     from hippocampus.facts.query import CONTEXT_TOKENS
     from hippocampus.facts.words import TEXT_RULES
     from hippocampus.models import tokens
-    from hippocampus.session.ports import ContextLoadRequest
+    from hippocampus.session.consolidator import ContextLoadRequest
 
     rules = policy.load(policy_name)
     if not rules.consolidation.context_load_tokens:

@@ -21,7 +21,7 @@ from hippocampus.formats.content import text_of
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.writing import appended
 from hippocampus.integrations.proxy.apis.answer import ModelAnswer, Round, results_of
-from hippocampus.storage.proxy import Conversations
+from hippocampus.storage.proxy_conversations import Conversations
 
 PER_REQUEST = re.compile(r"(?m)^x-anthropic-billing-header:.*$")
 """The line of Claude Code's system prompt that differs in each request of one conversation."""

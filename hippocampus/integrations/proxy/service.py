@@ -39,7 +39,7 @@ from hippocampus.session.marks import UNSEEN_MARKS
 from hippocampus.session.observer import Observer
 from hippocampus.session.resources import DEADLINE_SECONDS
 from hippocampus.session.session import Session
-from hippocampus.storage.proxy import Conversations
+from hippocampus.storage.proxy_conversations import Conversations
 from hippocampus.storage.state import state_of
 from hippocampus.storage.state_dir import is_address
 

@@ -13,7 +13,7 @@ from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.raw import RawConversation, RawMessage, chat_call, without_usage
 from hippocampus.replay.readers.values import JsonRecord, kind_of, role_of, text_of
-from hippocampus.storage.foreign import opencode_sessions
+from hippocampus.storage.foreign_databases import opencode_sessions
 
 NAME = "opencode"
 REPLACED_PARTS = {

@@ -26,8 +26,8 @@ from hippocampus.formats.reader import Reading, read, read_on
 from hippocampus.memory import Hippocampus
 from hippocampus.models import tokens
 from hippocampus.recall import calls
-from hippocampus.replay.managed import offline
 from hippocampus.replay.measure import ViewFunction
+from hippocampus.replay.our_strategy import offline
 from hippocampus.replay.readers import find_files, read_file
 from hippocampus.replay.recording import Recording
 from hippocampus.replay.strategies import offload_on_arrival, send_everything
