@@ -42,6 +42,12 @@ UIDS = """uid=1_0 RootWebArea "Orders" url="https://shop.example/"
   uid=1_3 textbox "Email" value="a@b.c"
   uid=1_4 heading "Welcome" level="1"
 """
+NUMBERED = """[1]<a href='/home'>Home</a>
+[2]<button aria-label='Search now' />
+Some free text
+[3]<input type='text' placeholder='Name' value='x' />
+*[4]<button>Send</button>
+"""
 ELEMENTS = """<element ref="e1" role="banner">
   <element ref="e2" role="link" aria-label="Home" href="/"/>
   <element ref="e3" role="button" aria-label="Send"></element>
@@ -60,7 +66,7 @@ def reads(text: str) -> list[str]:
     return [line.text for line in extraction_of(text).lines]
 
 
-@pytest.mark.parametrize("text", [PAGE, YAML, UIDS, ELEMENTS])
+@pytest.mark.parametrize("text", [PAGE, YAML, UIDS, NUMBERED, ELEMENTS])
 def test_a_page_is_recognised_by_itself(text: str) -> None:
     assert html.recognises(text) >= 0.6
 
@@ -106,6 +112,10 @@ def test_what_a_page_hides_is_not_told() -> None:
         (YAML, ['textbox: Search e8 = "shoes"', "checkbox: Only open e9 (checked)"]),
         (UIDS, ["link: Home 1_1 → https://shop.example/home", "button: Submit 1_2 (disabled)"]),
         (UIDS, ['textbox: Email 1_3 = "a@b.c"', "# Welcome 1_4"]),
+        (
+            NUMBERED,
+            ["link: Home [1] → /home", "button: Search now [2], Send [4]", 'input: Name [3] = "x"'],
+        ),
         (ELEMENTS, ["link: Home e2 → /", "button: Send e3, Go on e4"]),
     ],
 )
