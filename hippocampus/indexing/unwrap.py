@@ -19,6 +19,9 @@ FENCE = re.compile(r"\A\s*```[\w+-]*\n(.*)\n```\s*\Z", re.DOTALL)
 DECODER = json.JSONDecoder()
 QUOTE = re.compile(r"\s*\"")
 CONTAINER = re.compile(r"[\[{](?=\s*[\[{\"\d\]}tfn-])")
+NEXT_BLOCK = re.compile(r"[ \t\r]*\n\s*(?=[\[{])")
+MAX_BLOCKS = 8
+"""More JSON values, one after the other, are the lines of a log."""
 MAX_PREFACE = 2_000
 """JSON may follow some words, as in results of query tools."""
 MAX_AROUND = 1_500
@@ -75,6 +78,7 @@ def _embedded(text: str, words: list[str]) -> Any:
         value, end = DECODER.raw_decode(text, first)
     except json_text.UNREADABLE:
         return NOTHING
+    value, end = _with_later_blocks(text, value, end)
     pieces, size = (text[:first].strip(), text[end:].strip()), end - first
     around = sum(map(len, pieces))
     if isinstance(value, str) or around > MAX_AROUND:
@@ -85,6 +89,20 @@ def _embedded(text: str, words: list[str]) -> Any:
         return NOTHING
     words += filter(None, pieces)
     return value
+
+
+def _with_later_blocks(text: str, value: Any, end: int) -> tuple[Any, int]:
+    """Return the list of the JSON blocks of one result, as MCP servers return them, and their end."""
+    values, last = [value], end
+    while isinstance(values[-1], CONTAINERS) and (next_line := NEXT_BLOCK.match(text, last)):
+        try:
+            following, last = DECODER.raw_decode(text, next_line.end())
+        except json_text.UNREADABLE:
+            break
+        values.append(following)
+        if len(values) > MAX_BLOCKS:
+            return value, end
+    return (value, end) if len(values) == 1 else (values, last)
 
 
 def _inner(value: Any, layers: int, words: list[str]) -> Any:

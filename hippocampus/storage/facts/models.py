@@ -10,12 +10,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import Field
+from annotated_types import Ge, Le
 
 EARLIEST, LATEST = -62_135_596_800.0, 253_402_300_799.0
 """The years 1 to 9999, which is what a date can tell."""
-Time = Annotated[float, Field(ge=EARLIEST, le=LATEST)]
-Count = Annotated[int, Field(ge=0, lt=1 << 63)]
+Time = Annotated[float, Ge(EARLIEST), Le(LATEST)]
+MAX_INTEGER = (1 << 63) - 1
+"""The largest number of a database."""
+Count = Annotated[int, Ge(0), Le(MAX_INTEGER)]
 Kind = Literal["fact", "memory"]
 """A fact is an atomic claim that can be superseded; a memory is kept word by word."""
 HEARSAY = "hearsay"
@@ -40,7 +42,7 @@ class Origin:
     """Where something was learnt; empty where that is not known."""
 
     session: str = ""
-    turn: Annotated[int, Field(ge=-(1 << 63), lt=1 << 63)] | None = None
+    turn: Annotated[int, Ge(-MAX_INTEGER), Le(MAX_INTEGER)] | None = None
     entry_id: str = ""
     role: str = ""
     """Who said it, as messages name it: `user`, `assistant` or `tool`."""
@@ -54,7 +56,7 @@ class Memory:
     kind: Kind
     type: str
     content: str
-    intensity: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    intensity: Annotated[float, Ge(0), Le(LATEST)]
     """The running mean of how much it mattered, 0..1; scriptling calls it importance."""
     agent: str
     scope: str
