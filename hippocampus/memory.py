@@ -141,7 +141,7 @@ class Hippocampus:
             ("marks", marks),
             ("deadline_seconds", deadline_seconds),
         ):
-            if number < 0:
+            if number is not None and number < 0:
                 raise ValueError(f"Hippocampus({name}={number}): expected 0 or more")
         named = state_dir
         stored = state_of(named, tenant, payloads) if isinstance(named, str | Path) else named
