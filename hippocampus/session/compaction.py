@@ -7,7 +7,7 @@ while they fit.
 from __future__ import annotations
 
 import bisect
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
@@ -252,19 +252,18 @@ class Digest(NamedTuple):
     """The keys of the payloads in these messages."""
 
 
-def digests_of(  # noqa: PLR0913, PLR0917 - a view, its state, and what to replace
+def digests_of(
     view: View,
     payloads: Payloads,
     records: Mapping[EntryOrigin, Record],
-    ids: Iterable[str],
     planned: CompactionPlan,
     rules: Rules,
 ) -> list[Digest]:
     """Return the digests of a plan, each within its budget.
 
-    `records` are the entries of the session by their origin, and `ids` their ids.
+    `records` are the entries of the session by their origin.
     """
-    taken = set(ids)
+    taken = {each.entry.id for each in records.values()}
     found: list[Digest] = []
     history = view.history
     rules.files.read_to(max((span.end for span in planned.spans), default=0), history)

@@ -43,10 +43,21 @@ class Guard:
         self._said: set[str] = set()
         """What was logged, and is not logged again."""
 
-    def run(self, work: Callable[[], T], fallback: Callable[[], T], lost: str) -> T:
-        """Return the result of some work; where it fails, log the loss, and return the fallback's."""
+    def run(
+        self,
+        work: Callable[[], T],
+        fallback: Callable[[], T],
+        lost: str,
+        raises: tuple[type[Exception], ...] = (),
+    ) -> T:
+        """Return the result of some work; where it fails, log the loss, and return the fallback's.
+
+        What the work `raises` by its contract is the caller's.
+        """
         try:
             return work()
+        except raises:
+            raise
         except Exception as failure:
             if not lost:
                 LOG.debug("session %s: a fallback failed too", self._id, exc_info=True)

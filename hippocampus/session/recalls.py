@@ -117,18 +117,15 @@ class SessionRecalls:
         usual = self._resources.policy.recall_tokens
         bound = min(call.max_tokens or usual, MAX_RECALL_FACTOR * usual)
 
-        def served() -> str | RecallError | StoreError:
-            try:
-                return self.slice(call, bound)
-            except (RecallError, StoreError) as refused:
-                return refused
+        def broken() -> str:
+            raise RecallError("failed", FAILED, call.entry_id)
 
-        found = self._guard.run(
-            served, lambda: RecallError("failed", FAILED, call.entry_id), "a recall is not answered"
+        return self._guard.run(
+            lambda: self.slice(call, bound),
+            broken,
+            "a recall is not answered",
+            raises=(RecallError, StoreError),
         )
-        if isinstance(found, str):
-            return found
-        raise found
 
     def slice(self, call: calls.RecallCall, bound: int) -> str:
         """Return what a recall brings, of at most `bound` tokens, and report it.

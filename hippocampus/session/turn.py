@@ -271,9 +271,7 @@ def _with_digests(
 ) -> _Changes:
     """Return the changes with digests in place of the spans of a plan."""
     view, prices = changes.view, rules.prices
-    digests = compaction.digests_of(
-        view, changes.payloads, state.records, state.by_id, planned, rules
-    )
+    digests = compaction.digests_of(view, changes.payloads, state.records, planned, rules)
     if not digests:
         return changes
     start = min(each.span.start for each in digests)
