@@ -122,10 +122,13 @@ def status(
 
 def _print_savings(state: StateStore, model: str, *, as_json: bool) -> None:
     """Print the figures of a state: a line for each session, and for each day its sum."""
+    from hippocampus.integrations.hooks.savings import with_transcripts
+    from hippocampus.storage import hook_events
     from hippocampus.storage.savings import savings
 
     with state.reading() as db:
-        found = savings(db, model)
+        rows, events = savings(db, model), hook_events.events(db)
+    found = with_transcripts(rows, events, model)
     lines = [SAVINGS]
     if unknown := sum(row["raw_cost"] > 0 and not row["model"] for row in found):
         several = "" if unknown == 1 else "s"
@@ -135,9 +138,9 @@ def _print_savings(state: StateStore, model: str, *, as_json: bool) -> None:
             "--model NAME takes its prices for all",
         )
     for day, sessions in itertools.groupby(found, key=lambda row: row["day"]):
-        rows = list(sessions)
-        named = [(", ".join(filter(None, (row["session"], row["model"]))), [row]) for row in rows]
-        for name, of in [*named, (day, rows)]:
+        of_day = list(sessions)
+        named = [(", ".join(filter(None, (row["session"], row["model"]))), [row]) for row in of_day]
+        for name, of in [*named, (day, of_day)]:
             calls, shortened, raw, sent, dollars, edits, resume = (
                 sum(row[key] for row in of)
                 for key in (

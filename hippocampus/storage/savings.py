@@ -28,7 +28,8 @@ class Savings(TypedDict):
     raw_cost: float
     """What all calls would have cost with the whole list, in base input tokens."""
     sent_cost: float
-    """What they cost with the views; both are 0 where a coding agent's hook made the entries."""
+    """What they cost with the views; both are 0 where a coding agent's hook made the entries: a hook
+    sees no call."""
     saved_dollars: float
     """The difference."""
     edit_dollars: float
@@ -47,7 +48,7 @@ def savings(db: Database, model: str = "") -> list[Savings]:
     given = model_prices(model) if model else None
     found = []
     for stored in sorted(ledger.stored_sessions(db), key=lambda each: each.active_at):
-        call, prices = stored.call, given or _prices_of(stored.model)
+        call, prices = stored.call, given or prices_of(stored.model)
         resumed = prices.call_cost(0, call.sent_tokens)
         found.append(
             Savings(
@@ -66,7 +67,7 @@ def savings(db: Database, model: str = "") -> list[Savings]:
     return found
 
 
-def _prices_of(model: str) -> Prices:
+def prices_of(model: str) -> Prices:
     """Return the prices of a model; where no list has it, those without a name and dollars."""
     with contextlib.suppress(ModelError):
         return model_prices(model)

@@ -16,8 +16,10 @@ from typing import Any
 import pytest
 from postgres_server import Server
 from states import stored_sessions
+from typer.testing import CliRunner
 
 from hippocampus import Hippocampus
+from hippocampus.cli.commands import app
 from hippocampus.integrations.hooks import answered, log_of, noted, tool_output
 from hippocampus.storage import hook_events
 from hippocampus.storage.state import DirectoryState
@@ -425,3 +427,44 @@ def test_a_hook_whose_server_is_away_answers_nothing_and_ends(
     started = time.monotonic()
     assert run(large, Path("unused"), "--state-dir", "postgresql://nobody@127.0.0.1:9/none") == ""
     assert time.monotonic() - started < 30.0
+
+
+def test_what_its_entries_have_saved_is_counted_in_the_transcript(tmp_path: Path) -> None:
+    transcript, state = tmp_path / "s1.jsonl", tmp_path / "state"
+    event = {
+        **with_result(BASH, ROWS, "Bash", command="./rows"),
+        "session_id": "s1",
+        "transcript_path": str(transcript),
+    }
+    answer = answered(event, str(state), "default")
+    assert answer is not None
+    entry = answer["hookSpecificOutput"]["updatedToolOutput"]["stdout"]
+    use = {"type": "tool_use", "id": event["tool_use_id"], "name": "Bash", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": use["id"], "content": entry}
+    said = {"type": "text", "text": "Item 12 is open."}
+    lines = [
+        {"type": kind, "sessionId": "s1", "message": {"role": kind, "content": content}}
+        for kind, content in (
+            ("user", "List them."),
+            ("assistant", [use]),
+            ("user", [result]),
+            ("assistant", [said]),
+            ("user", "Really?"),
+            ("assistant", [said]),
+        )
+    ]
+    for line in lines:
+        if line["type"] == "assistant":
+            line["message"]["model"] = "claude-sonnet-4-5"
+    transcript.write_text("\n".join(map(json.dumps, lines)))
+    rows = json.loads(CliRunner().invoke(app, ["status", str(state), "--json"]).output)
+    (row,) = rows
+    assert (row["calls"], row["model"]) == (3, "claude-sonnet-4-5")
+    (edit,) = (each for each in log_of(str(state)) if "entry" in each)
+    less = edit["tokens"] - edit["shown"]
+    # The second call would have written it, and the third read it from the cache.
+    assert row["raw_cost"] - row["sent_cost"] == pytest.approx(1.35 * less, abs=0.2)
+    assert row["saved_dollars"] == pytest.approx(3 * 1.35 * less / 1e6, abs=1e-4)
+    transcript.unlink()
+    (gone,) = json.loads(CliRunner().invoke(app, ["status", str(state), "--json"]).output)
+    assert gone["raw_cost"] == 0

@@ -89,6 +89,10 @@ def test_claude_code_gets_the_entry_recalls_its_payload_and_remembers(
     assert read.count("A line of the notes.") == 400  # what it asked to read is whole
     status = hosts.hippocampus(home, project, "status", "claude-code")
     assert "edits    1 of 1 arrived" in status.stdout
+    saved = hosts.hippocampus(home, project, "status", str(home / ".hippocampus"), "--json")
+    row = json.loads(saved.stdout)[0]
+    assert row["calls"] == 4
+    assert 0 < row["sent_cost"] < row["raw_cost"]
     assert status.returncode == 0
     assert told_later(home, "metric units")
     with hosts.claude_model([hosts.say("Yes.")]) as server:
