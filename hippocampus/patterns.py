@@ -1,4 +1,4 @@
-"""Patterns by models and policies over texts of any size: on RE2, or on `regex` within a time limit.
+"""Patterns over texts of any size, on RE2 or on `regex` within a time limit, and tables of them.
 
 RE2 is linear in the text. Where google-re2 is not installed (Alpine and free-threaded Python have no
 wheel of it), `regex` reads the same patterns, and each search ends after `MAX_SECONDS`. Pure.
@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
-
-import regex
 
 HAS_RE2 = importlib.util.find_spec("re2") is not None
 MAX_SECONDS = 2.0
@@ -19,6 +18,23 @@ MAX_SECONDS = 2.0
 
 class PatternError(ValueError):
     """A text is no pattern, or a search for it takes too long."""
+
+
+def table(package: str, name: str) -> dict[str, list[str]]:
+    """Return the paragraphs of a text file of a package: the lines below each head.
+
+    In most of them the lines are alternatives of one expression.
+    """
+    from importlib import resources
+
+    return dict(paragraphs(resources.files(package).joinpath(name).read_text("utf-8")))
+
+
+def paragraphs(text: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the head and the lines of each paragraph of a table, whose lines are indented by two."""
+    for paragraph in re.split(r"\n(?=\S)", text.strip("\n")):
+        head, *lines = paragraph.split("\n")
+        yield head, [line[2:] for line in lines]
 
 
 def compiled(pattern: str | bytes, *, memory_bytes: int = 8 << 20) -> Any:
@@ -48,6 +64,8 @@ def numbers_in(expressions: Iterable[str]) -> Callable[[str], Sequence[int]]:
     RE2 searches for all in one automaton, 80 times as fast as one by one.
     """
     if not HAS_RE2:
+        import regex
+
         each = [regex.compile(expression) for expression in expressions]
         return lambda line: [number for number, one in enumerate(each) if one.search(line)]
     import re2
@@ -68,6 +86,8 @@ class LimitedPattern:
 
     def __init__(self, pattern: str | bytes) -> None:
         r"""Compile a pattern; `\w` and `\b` know the letters of every script, those of RE2 only ASCII."""
+        import regex
+
         try:
             self._expression: Any = regex.compile(pattern)
         except regex.error as wrong:

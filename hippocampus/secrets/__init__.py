@@ -119,7 +119,7 @@ IDENTIFIER = re.compile(
 
 FORMS: tuple[tuple[tuple[str, ...], str, Callable[[str], bool]], ...] = (
     ((issued.PRIVATE_KEY,), PRIVATE_KEY, lambda _: True),
-    (tuple(rf"\b(?:{each})" for each in issued.DISTINCT), ISSUED_KEY, lambda _: True),
+    (issued.DISTINCT, ISSUED_KEY, lambda _: True),
     (issued.SIGNED, ISSUED_KEY, lambda _: True),
     ((issued.PREFIXED,), ISSUED_KEY, issued.is_random),
     (

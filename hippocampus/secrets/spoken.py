@@ -1,4 +1,4 @@
-"""Words for secrets in many languages, and the values that sentences give after them. Pure.
+"""The values that sentences give after the words for secrets of many languages, in `words.txt`. Pure.
 
 Sentences are read around these words only; settings and code are read elsewhere.
 """
@@ -9,20 +9,13 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-_LABELS = "|".join(
-    """passwords? passwd passphrase passcode pwd pins? passwort kennwort losung mot\\ de\\ passe
-    code\\ secret contraseña contrasena clave parola\\ d[’']ordine senha palavra-passe wachtwoord hasło hasla
-    парол[ьяюе]м? şifre\\w* parola\\w* lösenord\\w* adgangskode passord κωδικ[όο]ς?ύ? salasana jelszó heslo
-    mật\\ khẩu kata\\ sandi كلمة\\ المرور كلمة\\ السر पासवर्ड סיסמה""".replace("\\ ", "~").split()
-).replace("~", r"\ ")
-_GLUED = "비밀번호|암호|密码|密碼|口令|パスワード|暗証番号|รหัสผ่าน"
-"""Words to which a particle clings, and of scripts without spaces."""
-_COPULAS = """is|are|was|ist|lautet|war|est|es|era|è|é|to|jest|är|er|είναι|on|adalah|là|=|—|–|-|是|为|為|は|가|이|는|은
-    |هي|هو|है"""
+from hippocampus.patterns import table
+
+_WORDS = {head: "|".join(lines) for head, lines in table(__package__, "words.txt").items()}
 PASSWORD = re.compile(
-    rf"""(?i)(?:(?<![^\W_])(?P<label>{_LABELS})(?!\w)
-    (?!\s(?:manager|policy|generator|hash|reset|field|length))|{_GLUED})
-    (?:[^\n.!?。！？=:：]{{0,40}}?(?:[:：]|(?<![a-z])(?:{_COPULAS}))\s*|\s+)
+    rf"""(?i)(?:(?<![^\W_])(?P<label>{_WORDS["labels"].replace(" ", "[ ]")})(?!\w)
+    (?!\s(?:manager|policy|generator|hash|reset|field|length))|{_WORDS["glued"]})
+    (?:[^\n.!?。！？=:：]{{0,40}}?(?:[:：]|(?<![a-z])(?:{_WORDS["copulas"]}))\s*|\s+)
     ["'“„«「]?(?P<value>(?=[^\s]*[\d!@\#$%^&*_+~])[^\s"'“”„«»「」]{{4,}})""",
     re.VERBOSE,
 )
@@ -43,31 +36,13 @@ PHRASE = re.compile(
     r"(?i)\b(?:passphrase|(?:seed|recovery|mnemonic)\s(?:phrase|words?))\b[^\n.!?]{0,20}?\s?(?:is|are|:|=)\s"
     r"(?P<value>(?:[a-z]+[ ,]+){3,}[a-z]+)"
 )
-HINTS = (
-    r"(?i)passw|passp|passc|pwd|\bpins?\b|kennwort|losung|mot de passe|code secret|contrase|clave|parola|senha"
-    r"|palavra|wachtwoord|hasł|hasl|парол|şifre|lösenord|adgangskode|κωδικ|salasana|jelszó|heslo|mật|sandi"
-    r"|비밀번호|암호|كلمة|पासवर्ड|סיסמה|密码|密碼|口令|パスワード|暗証番号|รหัสผ่าน"
-    r"|secret|token|\bkey\b|clé|schlüssel|chiave|chave|ключ|токен|密钥|令牌|秘钥|(?:seed|recovery|mnemonic) "
-)
+HINTS = f"(?i){_WORDS['hints']}"
 """RE2: the words without one of which no sentence names a secret."""
 NAMED = re.compile(
-    r"(?i)(?<![^\W_])(?:pass ?(?:word|wd|phrase|code)s?|pwd|secrets?|credentials?|api[ _-]?keys?"
-    r"|access[ _-]?(?:keys?|tokens?)|auth[ _-]?tokens?|tokens?|private[ _-]?keys?"
-    r"|\w*passw(?:ö|oe)rte?r?n?|\w*passwort\w*|\w*kennwort\w*|zugangsdaten|geheimnis\w*|api[ _-]?schlüssel"
-    r"|contraseñas?|clave(?:s)?|credencial(?:es)?|secreto|mots? de passe|identifiants?|clé (?:api|secrète)"
-    r"|senhas?|chave|parola|wachtwoord|hasło|şifre|парол\w*|секрет\w*|токен\w*|ключ\w*)(?![^\W_])"
-    "|密码|密碼|口令|密钥|密鑰|令牌|パスワード|暗証番号|秘密鍵|トークン|合言葉|비밀번호|암호|토큰"
+    rf"(?i)(?<![^\W_])(?:{_WORDS['named']})(?![^\W_])|{_WORDS['named within words']}"
 )
 """A word for a secret, whatever its value looks like."""
-_PLAIN = """required expired weak strong wrong invalid stored saved hashed encrypted rotated reset
-    changed disabled enabled missing empty needed short long safe secure unique secret private
-    unknown forgotten incorrect correct valid leaked compromised exposed optional mandatory
-    protected masked hidden this that what where when there here none null true false
-    undefined string something nothing abgelaufen falsch schwach stark sicher nötig
-    erforderlich gespeichert geheim obligatoire expiré faible perdu obligatoria débil segura
-    caducada obbligatoria scaduta debole obrigatória fraca expirada verplicht verlopen
-    обязателен истёк слабый same different easy hard good bad"""
-PLAIN = frozenset(_PLAIN.split())
+PLAIN = frozenset(_WORDS["plain"].split("|"))
 """What sentences say of a secret, in place of the secret."""
 CODE = re.compile(
     r"^(?:[\\\[/<({$*#-]|https?:|[a-z]+(?:_[a-z]+)+$)|[()\[\]{}<>|]|:\**$|::|\.\w+\.|_{2}"

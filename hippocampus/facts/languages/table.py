@@ -13,6 +13,8 @@ import re
 from collections import defaultdict
 from typing import Any
 
+from hippocampus.patterns import paragraphs
+
 _NOT_BEFORE, _NOT_AFTER = r"(?<![\w\u0900-\u094f])", r"(?![\w\u0900-\u094f])"
 """The edges of a word: vowel signs of Devanagari are no letters to `re`."""
 SHAPES = {
@@ -98,10 +100,8 @@ class SpokenLanguage:
 
 def _table(text: str) -> Table:
     table: Table = defaultdict(dict)
-    for paragraph in re.split(r"\n(?=\S)", text.strip("\n")):
-        head, *lines = paragraph.split("\n")
+    for head, lines in paragraphs(text):
         field, _, shape = head.partition(" ")
-        lines = [line[2:] for line in lines]
         table[field][shape] = " ".join(lines).split(" | ") if shape else lines
     return table
 
