@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from hippocampus.errors import RecordingError
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers import find_files, read_file
 from hippocampus.replay.readers.pairing import NO_RESULT
@@ -639,112 +640,35 @@ class TestCodex:
         )
 
 
-class TestQwenCode:
-    @staticmethod
-    def line(own: str, parent: str | None, kind: str, *parts: Record) -> Record:
-        role = "model" if kind == "assistant" else "user"
-        line = {"uuid": own, "parentUuid": parent, "sessionId": "s", "type": kind}
-        return {**line, "message": {"role": role, "parts": list(parts)}}
+class TestNoReader:
+    """Sessions that no reader knows are named as such, and not read as another program's."""
 
-    @classmethod
-    def session(cls) -> list[Record]:
-        """Return a session of one call."""
-        call = {"functionCall": {"id": "c1", "name": "ls", "args": {"path": "."}}}
-        response = {"id": "c1", "name": "ls", "response": {"output": "a.txt"}}
-        counts = {"promptTokenCount": 100, "cachedContentTokenCount": 60, "totalTokenCount": 107}
-        asked = cls.line("2", "1", "assistant", {"text": "Hm.", "thought": True}, call)
-        return [
-            cls.line("1", None, "user", {"text": "List."}),
-            {**asked, "model": "qwen3-coder-plus", "usageMetadata": counts},
-            {"uuid": "3", "parentUuid": "2", "sessionId": "s", "type": "system", "subtype": "ui"},
-            cls.line("4", "3", "tool_result", {"functionResponse": response}),
-            cls.line("5", "4", "assistant", {"text": "a"}),
-        ]
+    QWEN_CODE: ClassVar[list[Record]] = [
+        {"sessionId": "s", "type": "system", "subtype": "ui_telemetry"},
+        *(
+            {"sessionId": "s", "type": kind, "message": {"role": "user", "parts": [part]}}
+            for kind, part in [
+                ("user", {"text": "List."}),
+                ("assistant", {"functionCall": {"id": "c1", "name": "ls", "args": {}}}),
+                ("tool_result", {"functionResponse": {"id": "c1", "response": {"output": "a"}}}),
+            ]
+        ),
+    ]
+    COPILOT_CLI: ClassVar[list[Record]] = [
+        {"type": "session.start", "data": {"producer": "copilot-agent"}},
+        {"type": "user.message", "data": {"content": "List."}},
+        {"type": "assistant.message", "data": {"content": "a", "toolRequests": []}},
+    ]
+    KIMI_CODE: ClassVar[list[Record]] = [
+        {"type": "context.append_message", "message": prompt("List.")},
+        {"type": "context.append_loop_event", "event": {"type": "tool.call", "name": "ls"}},
+        {"type": "llm.request", "model": "kimi-k2"},
+    ]
 
-    def test_a_session_becomes_chat_messages_with_usage(self, save: Any) -> None:
-        [recording] = save(self.session(), lines=True)
-        assert (recording.format, recording.model) == ("qwen-code", "qwen3-coder-plus")
-        assert recording.messages == CHAT
-        assert recording.usage == {0: Usage(40, 60, 0, 7)}
-
-    def test_a_line_with_an_earlier_parent_goes_on_from_there(self, save: Any) -> None:
-        again = [self.line("6", "4", "assistant", {"text": "b"})]
-        first, second = save([*self.session(), *again], lines=True)
-        assert first.messages == CHAT
-        assert second.messages == [*CHAT[:3], {"role": "assistant", "content": "b"}]
-        assert second.usage == {}
-
-    def test_a_compression_starts_a_context(self, save: Any) -> None:
-        history = [{"role": "user", "parts": [{"text": "Summary."}]}]
-        system = {"uuid": "6", "parentUuid": "5", "sessionId": "s", "type": "system"}
-        compressed = {**system, "systemPayload": {"compressedHistory": history}}
-        more = [compressed, self.line("7", "6", "assistant", {"text": "b"})]
-        first, second = save([*self.session(), *more], lines=True)
-        assert first.messages == CHAT
-        assert second.messages == [prompt("Summary."), {"role": "assistant", "content": "b"}]
-
-
-class TestCopilot:
-    def test_events_become_chat_messages(self, save: Any) -> None:
-        def event(kind: str, **data: Any) -> Record:
-            return {"type": kind, "data": data, "timestamp": "2026-11-26T17:04:45.797Z"}
-
-        call = {"toolCallId": "c1", "name": "ls", "arguments": {"path": "."}, "type": "function"}
-        done = {"toolCallId": "c1", "success": True, "result": {"content": "a.txt"}}
-        [recording] = save(
-            [
-                event("session.start", producer="copilot-agent", selectedModel="m"),
-                event("user.message", content="List", transformedContent="List."),
-                event("system.message", role="system", content="You are the CLI."),
-                event("assistant.turn_start", turnId="0"),
-                event("assistant.message", model="m", content="", toolRequests=[call]),
-                event("tool.execution_start", toolCallId="c1", toolName="ls"),
-                event("assistant.message", content="Within.", parentToolCallId="c1"),
-                event("tool.execution_complete", **done),
-                event("assistant.message", model="m", content="a", toolRequests=[]),
-            ],
-            lines=True,
-        )
-        assert (recording.format, recording.model) == ("copilot", "m")
-        assert recording.messages == CHAT
-
-
-class TestKimi:
-    @staticmethod
-    def loop(kind: str, **fields: Any) -> Record:
-        return {"type": "context.append_loop_event", "event": {"type": kind, **fields}}
-
-    @classmethod
-    def session(cls) -> list[Record]:
-        """Return a session of one call."""
-        counts = {"inputOther": 40, "inputCacheRead": 60, "inputCacheCreation": 0, "output": 7}
-        said = {"role": "user", "content": [{"type": "text", "text": "List."}], "toolCalls": []}
-        return [
-            {"type": "metadata", "protocol_version": "1.5"},
-            {"type": "context.append_message", "message": said},
-            cls.loop("step.begin", step=1),
-            {"type": "llm.request", "model": "kimi-k2"},
-            cls.loop("content.part", part={"type": "think", "think": "Hm."}),
-            cls.loop("tool.call", toolCallId="c1", name="ls", args={"path": "."}),
-            cls.loop("tool.result", toolCallId="c1", result={"output": "a.txt"}),
-            cls.loop("step.end", usage=counts),
-            cls.loop("step.begin", step=2),
-            cls.loop("content.part", part={"type": "text", "text": "a"}),
-            {"type": "agent.message.appended", "message": {"message": said}, "kind": "event"},
-        ]
-
-    def test_a_wire_file_becomes_chat_messages_with_usage(self, save: Any) -> None:
-        [recording] = save(self.session(), lines=True)
-        assert (recording.format, recording.model) == ("kimi-code", "kimi-k2")
-        assert recording.messages == CHAT
-        assert recording.usage == {0: Usage(40, 60, 0, 7)}
-
-    def test_a_compaction_starts_a_context_with_its_summary(self, save: Any) -> None:
-        compacted = {"type": "context.apply_compaction", "summary": "Summary."}
-        more = [compacted, self.loop("content.part", part={"type": "text", "text": "b"})]
-        first, second = save([*self.session(), *more], lines=True)
-        assert first.messages == CHAT
-        assert second.messages == [prompt("Summary."), {"role": "assistant", "content": "b"}]
+    @pytest.mark.parametrize("lines", [QWEN_CODE, COPILOT_CLI, KIMI_CODE])
+    def test_is_one_line_on_a_file_in_no_known_format(self, lines: Any, save: Any) -> None:
+        with pytest.raises(RecordingError, match="in none of the known formats"):
+            save(lines, lines=True)
 
 
 class TestGeminiStream:

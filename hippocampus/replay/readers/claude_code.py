@@ -29,7 +29,6 @@ LINES = {
     "progress",
     "queue-operation",
     "summary",
-    "system",
     "user",
 }
 OWN_FIELDS = {"sessionId", "session_id", "leafUuid", "isSnapshotUpdate"}

@@ -16,11 +16,9 @@ from hippocampus.replay.readers import (
     claude_code,
     cline,
     codex,
-    copilot,
     gemini_chat,
     gemini_stream,
     inspect_ai,
-    kimi,
     langgraph,
     managed_agents,
     messages_meta,
@@ -30,7 +28,6 @@ from hippocampus.replay.readers import (
     openhands_sdk,
     otel,
     pi,
-    qwen_code,
     swe_agent,
 )
 from hippocampus.replay.readers.documents import JsonDocument
@@ -64,7 +61,6 @@ class RecordingReader(Protocol):
 
 READERS: tuple[RecordingReader, ...] = (
     archive,
-    qwen_code,
     claude_code,
     codex,
     pi,
@@ -81,8 +77,6 @@ READERS: tuple[RecordingReader, ...] = (
     antigravity,
     managed_agents,
     cline,
-    copilot,
-    kimi,
     langgraph,
 )
 """The formats of programs that record, in the order in which they are tried."""

@@ -8,8 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hippocampus.formats.usage import Usage
-from hippocampus.replay.readers.raw import RawConversation, RawMessage, chat_call, function_result
-from hippocampus.replay.readers.values import JsonRecord, as_records, kind_of, text_of
+from hippocampus.replay.readers.raw import RawConversation, RawMessage, chat_call
+from hippocampus.replay.readers.values import (
+    JsonRecord,
+    as_record,
+    as_records,
+    as_string_or_json,
+    kind_of,
+    text_of,
+)
 
 NAME = "gemini-chat"
 TYPES = {"user", "gemini"}
@@ -75,7 +82,7 @@ def _raw_messages(messages: list[JsonRecord]) -> Iterator[RawMessage]:
                 call_id = part.record("functionResponse").text("id")
                 if call_id not in answered:
                     answered.add(call_id)
-                    yield RawMessage.result(call_id, function_result(part))
+                    yield RawMessage.result(call_id, _result(part))
             if text or not responses:
                 yield RawMessage.user(text)
         elif message.get("type") == "gemini":
@@ -93,4 +100,13 @@ def _raw_messages(messages: list[JsonRecord]) -> Iterator[RawMessage]:
             for call_id, call in zip(ids, calls, strict=True):
                 if results := call.records("result"):
                     answered.add(call_id)
-                    yield RawMessage.result(call_id, "\n".join(map(function_result, results)))
+                    yield RawMessage.result(call_id, "\n".join(map(_result, results)))
+
+
+def _result(part: JsonRecord) -> str:
+    """Return what a tool returned."""
+    response = part.record("functionResponse").get("response")
+    if response is None:
+        return part.text("text")
+    values = list(as_record(response).values())
+    return as_string_or_json(values[0] if len(values) == 1 else response)

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage, usage_of
-from hippocampus.replay.readers.values import JsonRecord, as_record, as_string_or_json
+from hippocampus.replay.readers.values import JsonRecord, as_string_or_json
 
 MessageFormat = Literal["chat", "responses", "anthropic"]
 
@@ -107,12 +107,3 @@ def chat_calls(recorded: Iterable[JsonRecord], arguments: str = "arguments") -> 
         for each in recorded
         for of in [each.record("function") or each]
     ]
-
-
-def function_result(part: JsonRecord) -> str:
-    """Return what a tool returned, of a part of one of Gemini's messages."""
-    response = part.record("functionResponse").get("response")
-    if response is None:
-        return part.text("text")
-    values = list(as_record(response).values())
-    return as_string_or_json(values[0] if len(values) == 1 else response)
