@@ -23,8 +23,8 @@ def trial(  # noqa: PLR0913, PLR0917 - one parameter an option
         Path,
         Argument(
             exists=True,
-            help="A folder of tasks: folders with prompt.md, workspace and verify; or a file of "
-            "SWE-bench's form, JSON or JSON lines.",
+            file_okay=False,
+            help="A folder of tasks: folders with prompt.md, workspace and verify.",
         ),
     ],
     out: Annotated[Path, Option(help="The folder of the trial, made if it does not exist.")],
@@ -37,12 +37,6 @@ def trial(  # noqa: PLR0913, PLR0917 - one parameter an option
     seconds: Annotated[float, Option(help="The most seconds of a command.")] = 120.0,
     budget: Annotated[float, Option(help="Dollars to stop after; 0: none.")] = 0.0,
     seed: Annotated[int, Option(help="The seed of the order of the attempts.")] = 7,
-    repos: Annotated[
-        Path, Option(help="The clones of a file's repositories, as owner/name.")
-    ] = Path(),
-    tests: Annotated[
-        str, Option(help="The command that gets the names of a file's tests.")
-    ] = "python3 -m pytest -q",
     yes: Annotated[bool, Option("--yes", help="Start without confirming the price.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -56,13 +50,11 @@ def trial(  # noqa: PLR0913, PLR0917 - one parameter an option
     from hippocampus.replay.trial.record import TrialRecord, TrialSettings, digest_of, tasks_in
     from hippocampus.replay.trial.report import report
     from hippocampus.replay.trial.running import run_trial
-    from hippocampus.replay.trial.swe_bench import write_tasks
 
     policies.load(policy)
     wire = wire_of(model)
     with journal.held(out):
-        folder = write_tasks(tasks, repos, out / "tasks", tests) if tasks.is_file() else tasks
-        found = tasks_in(folder)
+        found = tasks_in(tasks)
         settings = TrialSettings(digest_of(found), model, policy, calls, seconds, seed)
         record = TrialRecord(out, settings)
         typer.echo(_plan(settings, len(found), wire.model, budget), err=True)

@@ -31,7 +31,6 @@ from hippocampus.replay.trial.record import (
     tasks_in,
 )
 from hippocampus.replay.trial.report import mcnemar, report
-from hippocampus.replay.trial.swe_bench import write_tasks
 from hippocampus.testing import entry_ids
 
 WIRES = ("openai", "anthropic")
@@ -360,20 +359,29 @@ def swe_bench_task(repository: Path) -> dict[str, Any]:
     }
 
 
+def written(file: Path, clones: Path, out: Path) -> subprocess.CompletedProcess[str]:
+    script = [sys.executable, EXAMPLES / "swe_bench_tasks.py", file, clones, out]
+    tests = f"PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {sys.executable} -m pytest -q"
+    return subprocess.run([*script, "--tests", tests], capture_output=True, text=True, check=False)
+
+
 def test_a_list_of_swe_bench_is_the_tasks_of_its_lines(repository: Path, tmp_path: Path) -> None:
     task = json.dumps(swe_bench_task(repository))
-    made = []
     for form in (f"[{task}]", f"{task}\n"):
         file = tmp_path / "tasks.json"
         file.write_text(form)
-        home = write_tasks(file, repository.parent, tmp_path / str(len(made)), "true")
-        made.append([(each.name, each.prompt) for each in tasks_in(home)])
-    assert made == [[("shop__till-1", "The rate has to be 8.")]] * 2
+        home = tmp_path / str(len(form))
+        assert written(file, repository.parent, home).stderr == ""
+        [made] = tasks_in(home)
+        assert (made.name, made.prompt) == ("shop__till-1", "The rate has to be 8.")
 
 
-def test_a_file_of_swe_bench_is_tasks(repository: Path, tmp_path: Path) -> None:
-    file = tmp_path / "tasks.json"
+def test_tasks_of_swe_bench_are_solved_by_their_mend_alone(
+    repository: Path, tmp_path: Path
+) -> None:
+    file, tasks = tmp_path / "tasks.json", tmp_path / "tasks"
     file.write_text(f"{json.dumps(swe_bench_task(repository))}\n")
+    assert written(file, repository.parent, tasks).returncode == 0
 
     def mend(asked: Asked, answer: Answer) -> Answer:
         begun = len(asked.body["messages"]) == 2
@@ -382,18 +390,10 @@ def test_a_file_of_swe_bench_is_tasks(repository: Path, tmp_path: Path) -> None:
         return answer
 
     with model(mend) as server:
-        done = run(
-            "trial", file, "--repos", repository.parent, "--out", tmp_path / "out", "--yes", "--json",
-            "--tests", f"PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {sys.executable} -m pytest -q",
-            "--model", f"openai:m@{server.address}", cwd=tmp_path,
-        )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
+        found, _ = trial(tasks, server, "openai")
     assert [each["solved"] for each in found["conditions"].values()] == [1, 1]
     assert "the mend" not in json.dumps([each.body for each in server.asked])
-    untouched = tasks_in(tmp_path / "out" / "tasks")[0]
-    assert untouched.prompt == "The rate has to be 8."
-    assert subprocess.run([untouched.verify], cwd=untouched.workspace, check=False).returncode != 0
+    assert not verified(tasks_in(tasks)[0])
 
 
 @pytest.mark.parametrize(
@@ -411,12 +411,8 @@ def test_a_task_that_cannot_be_made_is_named(
     whole |= {"problem_statement": "", "test_patch": "", "FAIL_TO_PASS": "[]"}
     file = tmp_path / "tasks.jsonl"
     file.write_text(json.dumps(task if "instance_id" in task else {**whole, **task}))
-    done = run(
-        "trial", file, "--repos", repository.parent, "--out", tmp_path / "o", "--yes",
-        "--model", "openai:m@http://127.0.0.1:9/v1", cwd=tmp_path,
-    )  # fmt: skip
-    assert done.returncode == 2
-    assert problem in " ".join(done.stderr.split())
+    done = written(file, repository.parent, tmp_path / "o")
+    assert (done.returncode, problem in done.stderr) == (1, True)
 
 
 def solve_tickets(prompt: str, work: Path) -> None:
@@ -456,10 +452,3 @@ def solve_modules(_: str, work: Path) -> None:
 
 
 SOLUTIONS = {"tickets": solve_tickets, "logs": solve_logs, "modules": solve_modules}
-
-
-def test_a_file_of_bytes_is_no_file_of_tasks(tmp_path: Path) -> None:
-    (tmp_path / "bytes").write_bytes(bytes(range(256)))
-    to = ("--out", tmp_path / "o", "--model", "openai:m@http://127.0.0.1:1/v1", "--yes")
-    done = run("trial", tmp_path / "bytes", *to, cwd=tmp_path)
-    assert (done.returncode, "task 1 has no instance_id" in done.stderr) == (2, True)
