@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import json
+import operator
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +11,7 @@ import typer
 from typer import Argument, Option
 
 from hippocampus import policy as policies
-from hippocampus.cli.options import AsJson, Shown, console, fail, track
+from hippocampus.cli.options import console, fail, track
 from hippocampus.errors import PolicyError
 from hippocampus.policy import Policy
 from hippocampus.policy.rules import OWN_SOURCES
@@ -83,28 +83,28 @@ def diff(
     before: Annotated[str, Argument(help="A shipped policy's name, or a policy file.")],
     after: Annotated[str, Argument(help="The policy to compare it with.")],
     paths: Annotated[list[Path], Argument(help="Files and folders of recorded sessions.")],
-    as_json: AsJson = False,
 ) -> None:
     """Print how many views of recordings differ in size between two policies, and what that costs."""
-    from hippocampus.replay.policy_diff import diff_file, summed
     from hippocampus.replay.readers import find_files
+    from hippocampus.replay.run import OURS, Options, place, replay_files, summarise
+    from hippocampus.replay.strategies import EVERYTHING
     from hippocampus.replay.table import figures_table
-    from hippocampus.replay.workers import over_files
 
-    old, new = policies.load(before), policies.load(after)
-    prices, files = model_prices(DEFAULT_MODEL), find_files(paths)
-    work = functools.partial(diff_file, before=old, after=new, prices=prices)
-    done = track(over_files(files, work), len(files))
-    found = sorted((row for rows in done for row in rows), key=lambda row: row["name"])
-    if not found:
-        fail("no recorded session found there")
-    total = summed(found)
-    if as_json:
-        Shown({"total": total, "recordings": found}).show()
-        return
+    prices, files = model_prices(DEFAULT_MODEL), list(find_files(paths))
+    figures, sizes = {}, []
+    for name, policy in [(name, policies.load(name)) for name in (before, after)]:
+        done = replay_files(files, Options(policy, prices, by_model=True))
+        found = (row for rows in track(done, len(files)) for row in rows if "reason" not in row)
+        recordings = sorted(found, key=place)
+        if not recordings:
+            fail("no recorded session found there")
+        total = summarise(recordings)[1].strategies
+        figures[name] = total[OURS].figures(total[EVERYTHING.name])
+        sizes.append([row["call_tokens"][OURS] for row in recordings])
+    changed = [sum(map(operator.ne, *each)) for each in zip(*sizes, strict=True)]
     out = console()
-    out.print(figures_table("policy", {before: total["before"], after: total["after"]}))
+    out.print(figures_table("policy", figures))
     out.print(
-        f"{total['changed_views']:,} of {total['views']:,} views have another size, in "
-        f"{total['changed_recordings']} of {total['recordings']} recordings."
+        f"{sum(changed):,} of {sum(map(len, sizes[0])):,} views have another size, in "
+        f"{len(changed) - changed.count(0)} of {len(changed)} recordings."
     )
