@@ -79,7 +79,7 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
     from hippocampus.replay import run
     from hippocampus.replay.buckets import is_bucket, iter_bucket
     from hippocampus.replay.corpus import Corpus
-    from hippocampus.replay.readers import iter_files
+    from hippocampus.replay.readers import find_files
 
     if texts and not report:
         fail("--texts writes into a folder next to the page: name it by --report")
@@ -103,7 +103,7 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
     buckets = [path for path in paths if is_bucket(path)]
 
     def files() -> Iterator[Path | BucketFile]:
-        yield from iter_files(existing if existing or buckets else local)
+        yield from find_files(existing if existing or buckets else local)
         yield from itertools.chain.from_iterable(map(iter_bucket, buckets))
 
     with nullcontext(out) if out else temporary_folder("hippocampus-rows") as folder:
@@ -183,7 +183,7 @@ def explain(
 
     whole = Path(str(file).rpartition("#")[0] or file)
     path = whole if whole.is_file() and not file.exists() else file
-    files = find_files([path]) if path.exists() else [path]
+    files = list(find_files([path])) if path.exists() else [path]
     if len(files) > 1:
         fail(f"{file} has {len(files)} files or sessions; name one, such as {files[0]}")
     read = (each for one in files for each in read_file(one))
@@ -224,7 +224,7 @@ def tune(
     _expect_writable(out)
     prices = price_tables.model_prices(DEFAULT_MODEL)
     own = policies.load(policy)
-    found = tuning.tune(find_files(paths), own, prices, track)
+    found = tuning.tune(list(find_files(paths)), own, prices, track)
     terminal = console()
     scores = [f"{score:.4f}" for score in found.scores.values()]
     print_table(("Brier score", *found.scores), [("owners left out", *scores)])

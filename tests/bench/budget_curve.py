@@ -58,7 +58,7 @@ def row(name: str, sums: dict[str, Any]) -> str:
 
 def table(paths: Sequence[str | Path]) -> str:
     """The table as Markdown."""
-    files = find_files([Path(each) for each in paths])
+    files = list(find_files(map(Path, paths)))
     titles = ("strategy", *COLUMNS, "peak")
     head = [f"| {' | '.join(titles)} |", f"|---|{'--:|' * (len(titles) - 1)}"]
     return "\n".join([*head, *rows(files)])

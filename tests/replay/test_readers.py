@@ -162,7 +162,7 @@ def test_a_missing_file_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(RecordingError, match="No such file"):
         read_file(tmp_path / "nowhere.json")
     with pytest.raises(RecordingError, match="no such file"):
-        find_files([tmp_path / "nowhere"])
+        list(find_files([tmp_path / "nowhere"]))
 
 
 def test_halves_of_surrogate_pairs_become_replacement_characters(tmp_path: Path) -> None:

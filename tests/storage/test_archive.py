@@ -324,7 +324,7 @@ def test_replay_reads_a_state_directory_its_database_and_an_export(tmp_path: Pat
     plain.write_text(json.dumps(items))
     lines.write_bytes(state_of(tmp_path / "state").exported("one"))
     one, two = find_files([tmp_path / "state"])
-    assert find_files([StateDir(tmp_path / "state").database]) == [one, two]
+    assert list(find_files([StateDir(tmp_path / "state").database])) == [one, two]
     [first], [second], [expected], [from_lines] = map(read_file, (one, two, plain, lines))
     assert (first.name, second.name) == ("one", "two")
     assert first.messages == from_lines.messages == expected.messages == items

@@ -18,12 +18,7 @@ from hippocampus.replay.recording import Recording
 from hippocampus.storage.state_dir import StateDir
 
 
-def find_files(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
-    """Return the files at the paths and below them, as `iter_files` does."""
-    return list(iter_files(paths))
-
-
-def iter_files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
+def find_files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
     """Yield the files at the paths and below them, sorted in each directory, none twice.
 
     Hidden files and directories below a path are left out, and so are HTML pages, since a report may be

@@ -95,7 +95,7 @@ def _chosen(folder: StudyFolder, skipped: Callable[[str], None]) -> list[Moment]
     groups = list(itertools.product((LARGE, OLDER), THIRDS))
     needed = dict.fromkeys(groups, -(-settings.cases // len(groups)))
     folders: defaultdict[Path, list[Path]] = defaultdict(list)
-    files = find_files(settings.paths)
+    files = list(find_files(settings.paths))
     for path in random.sample(files, len(files)):
         folders[path.parent].append(path)
     in_turn = itertools.chain.from_iterable(itertools.zip_longest(*folders.values()))
