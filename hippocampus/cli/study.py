@@ -13,7 +13,6 @@ from typer import Argument, Option
 from hippocampus import policy as policies
 from hippocampus import prices
 from hippocampus.cli.options import print_table, track
-from hippocampus.errors import StoreError
 from hippocampus.storage import files
 
 if TYPE_CHECKING:
@@ -27,12 +26,8 @@ TO_ANSWER = (
 
 
 def study(  # noqa: PLR0913, PLR0917 - one parameter an option
-    ctx: typer.Context,
     out: Annotated[Path, Option(help="The folder of the study, made if it does not exist.")],
-    paths: Annotated[
-        list[str] | None,
-        Argument(help="Files and folders of recorded sessions; none to go on with a study."),
-    ] = None,
+    paths: Annotated[list[str], Argument(help="Files and folders of recorded sessions.")],
     cases: Annotated[int, Option(min=2, help="The number of moments.")] = 24,
     policy: Annotated[
         list[str] | None,
@@ -54,7 +49,6 @@ def study(  # noqa: PLR0913, PLR0917 - one parameter an option
         ),
     ] = "files",
     judge: Annotated[str | None, Option(help="Who compares; else the reader.")] = None,
-    readings: Annotated[int, Option(min=1, help="Readings of each case.")] = 1,
     yes: Annotated[bool, Option("--yes", help="Do not confirm the price.")] = False,
 ) -> None:
     """Pick moments of recorded sessions, take the next step under each condition, and compare.
@@ -63,28 +57,20 @@ def study(  # noqa: PLR0913, PLR0917 - one parameter an option
     """
     from hippocampus.replay import journal
     from hippocampus.replay.study.asking import FILES
-    from hippocampus.replay.study.folder import RECORD, StudyFolder, StudySettings
+    from hippocampus.replay.study.folder import StudyFolder, StudySettings
     from hippocampus.replay.study.wires import wire_of
 
     others, named = list(filter(None, against.split(","))), policy or ["default"]
-    asked = (seed, from_tokens, window, model, reader, judge or reader, readings)
-    given = StudySettings(paths or [], cases, named, others, *asked)
+    asked = (seed, from_tokens, window, model, reader, judge or reader)
+    given = StudySettings(paths, cases, named, others, *asked)
     given.conditions()
     prices.model_prices(given.model)
     for policy_name in given.policies:
         policies.load(policy_name)
     for model_name in {given.reader, given.judge} - {FILES}:
         wire_of(model_name)
-    if not paths:
-        if not (out / RECORD).exists():
-            raise StoreError(f"{out} holds no study; name recordings to begin one")
-        for name in ctx.params.keys() - {"out", "yes"}:
-            if (source := ctx.get_parameter_source(name)) and source.name == "COMMANDLINE":
-                raise StoreError(
-                    f"{out} goes on as it was begun; leave --{name.replace('_', '-')} out"
-                )
     with journal.held(out):
-        _run(StudyFolder(out, given if paths else None), yes=yes)
+        _run(StudyFolder(out, given), yes=yes)
 
 
 def _run(folder: StudyFolder, *, yes: bool) -> None:
@@ -102,7 +88,7 @@ def _run(folder: StudyFolder, *, yes: bool) -> None:
         say(sentence)
     if prices and not yes:
         typer.confirm("Each recall sends its request once more. Ask?", abort=True, err=True)
-    steps = track(take_steps(folder), len(folder.readings()), "reading")
+    steps = track(take_steps(folder), len(folder.by_id()), "reading")
     verdicts = track(judge_steps(folder), 2 * done, "judging")
     for problem in filter(None, itertools.chain(steps, verdicts)):
         say(problem)
@@ -114,8 +100,8 @@ def _run(folder: StudyFolder, *, yes: bool) -> None:
     for sentence in (*report.sentences, f"Page: {page}"):
         typer.echo(sentence)
     if report.missing:
-        more = f"hippocampus study --out {folder.path}"
-        say(f"{len(report.missing)} answers of readers and judges are missing; to go on: {more}")
+        missing = f"{len(report.missing)} answers of readers and judges are missing"
+        say(f"{missing}; the same command again goes on")
         if FILES in {folder.settings.reader, folder.settings.judge}:
             say(TO_ANSWER)
     if estimate(folder):  # a model was asked and has not answered

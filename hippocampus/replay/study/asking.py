@@ -62,7 +62,7 @@ def estimate(folder: StudyFolder) -> list[str]:
     """
     steps, verdicts, found = list[int](), list[int](), list[str]()
     for moment in folder.moments:
-        names = folder.readings(moment)
+        names = folder.by_id(moment)
         compared = moment.tokens + ANSWER_TOKENS * len(names)
         steps += [moment.tokens for name in names if folder.answers[name].is_open]
         verdicts += [compared for name in moment.judgements() if folder.answers[name].is_open]
@@ -83,20 +83,19 @@ def estimate(folder: StudyFolder) -> list[str]:
 
 def take_steps(folder: StudyFolder) -> Iterator[str]:
     """Let readers take the missing steps; yield a problem, or an empty text for a step."""
-    readings, settings = folder.readings(), folder.settings
+    cases, settings = folder.by_id(), folder.settings
     if settings.reader != FILES:
         wire = wire_of(settings.reader)
-        left = [name for name in readings if folder.answers[name].is_open]
-        yield from ask_in_turn(left, lambda name: _take_step(folder, name, readings[name], wire))
+        left = [name for name in cases if folder.answers[name].is_open]
+        yield from ask_in_turn(left, lambda name: _take_step(folder, name, cases[name], wire))
         return
-    # Each reader has one condition, and one reading of a case.
-    by_reader: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-    for name, case in readings.items():
-        by_reader[case.condition, name.partition("-")[2]].append(name)
-    readers = [group for names in by_reader.values() for group in _groups(names, settings.seed)]
+    by_condition: defaultdict[str, list[str]] = defaultdict(list)
+    for name, case in cases.items():
+        by_condition[case.condition].append(name)
+    readers = [group for names in by_condition.values() for group in _groups(names, settings.seed)]
     for number, names in enumerate(shuffled(readers, settings.seed), 1):
         home = folder.path / "readers" / str(number)
-        texts = {name: _text_to_read(home / f"{name}.md", readings[name]) for name in names}
+        texts = {name: _text_to_read(home / f"{name}.md", cases[name]) for name in names}
         yield from _exchange(folder, home, texts, lambda _, line: step_in(line))
 
 
@@ -106,7 +105,7 @@ def judge_steps(folder: StudyFolder) -> Iterator[str]:
     labels: dict[str, dict[str, str]] = {}
     texts: dict[str, str] = {}
     for moment in folder.moments:
-        names = folder.readings(moment)
+        names = folder.by_id(moment)
         if not all(folder.answers[name].result for name in names):
             continue
         whole = folder.cases[moment.id][0]
@@ -154,7 +153,7 @@ def shuffled(values: Iterable[T], *seed: object) -> list[T]:
 
 
 def labels_of(names: Iterable[str], seed: int, judgement: str) -> dict[str, str]:
-    """Return the reading by letter; the order is the moment's, and reversed in the second pass."""
+    """Return the case by letter; the order is the moment's, and reversed in the second pass."""
     moment, _, number = judgement.rpartition("-")
     order = shuffled(names, seed, moment)
     return dict(zip(ascii_uppercase, order if number == "1" else reversed(order), strict=False))
@@ -318,7 +317,7 @@ def answered(file: Path, arguments: str) -> str:
         StoreError: the file is no case of a study, or nothing is stored for it.
     """
     folder = StudyFolder(file.absolute().parent.parent.parent)
-    case = folder.readings().get(file.stem)
+    case = folder.by_id().get(file.stem)
     if case is None:
         raise StoreError(f"{file} is no case of a study")
     if case.condition == RAW:

@@ -33,14 +33,13 @@ class StudySettings:
     model: str
     reader: str
     judge: str
-    readings: int
 
     def conditions(self) -> dict[str, str]:
         """Return the policy by condition, empty for the baselines; the whole list is always the first.
 
         Raises:
-            PolicyError: two conditions have the same name, one to compare with is not known, a moment
-                has more readings than a judge has letters, or no list fits the bounds.
+            PolicyError: two conditions have the same name, one to compare with is not known, there
+                are more than a judge has letters, or no list fits the bounds.
         """
         if self.from_tokens > self.window:
             wrong = f"--from-tokens {self.from_tokens} is more than --window {self.window}"
@@ -55,9 +54,8 @@ class StudySettings:
                     [f"two conditions are named {Path(policy).stem!r}; rename a policy"]
                 )
             named[Path(policy).stem] = policy
-        if len(named) * self.readings > len(ascii_uppercase):
-            most = len(ascii_uppercase)
-            raise PolicyError([f"a judge compares at most {most} readings of a moment"])
+        if len(named) > len(ascii_uppercase):
+            raise PolicyError([f"a judge compares at most {len(ascii_uppercase)} conditions"])
         return named
 
 
@@ -104,7 +102,7 @@ class StudyCase:
 
 @dataclass(slots=True)
 class Answers:
-    """The answers to one reading of a case, or to one judgement, so far."""
+    """The answers of one case's reader, or of one judgement, so far."""
 
     exchange: list[dict[str, Any]] = field(default_factory=list)
     """Each request to an endpoint with its answer."""
@@ -135,12 +133,12 @@ class StudyFolder:
         self.cases: defaultdict[str, list[StudyCase]] = defaultdict(list)
         """By id of the moment; the first has the whole list."""
         self.answers: defaultdict[str, Answers] = defaultdict(Answers)
-        """By name of the reading or the judgement."""
+        """By id of the case or name of the judgement."""
         records = journal.read(path / RECORD)
         found = [StudySettings(**record["settings"]) for record in records if "settings" in record]
         settings = found[-1] if found else given
         if settings is None:
-            raise StoreError(f"{path} holds no study; name recordings to begin one")
+            raise StoreError(f"{path} holds no study")
         self.settings = settings
         for each in records:
             self._take(each)
@@ -167,14 +165,10 @@ class StudyFolder:
             case {"name": name, "exchange": value}:
                 self.answers[name].exchange.append(value)
 
-    def readings(self, *moments: Moment) -> dict[str, StudyCase]:
-        """Return the cases of some moments, or of all, by the names of their readings.
+    def by_id(self, *moments: Moment) -> dict[str, StudyCase]:
+        """Return the cases of some moments, or of all, by id.
 
         The cases of one moment come together, that of the whole list first.
         """
-        return {
-            f"{case.id}-{number}": case
-            for moment in moments or self.moments
-            for case in self.cases[moment.id]
-            for number in range(1, self.settings.readings + 1)
-        }
+        found = moments or self.moments
+        return {case.id: case for moment in found for case in self.cases[moment.id]}

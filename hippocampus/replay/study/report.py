@@ -21,7 +21,7 @@ from hippocampus.replay.study.folder import RAW, Moment, StudyFolder
 
 COLUMNS = (
     ("moments", "moments", ".0f", "those with every step and both verdicts"),
-    ("quality", "quality", ".2f", "0 to 4, the mean of all readings and of the judge's two passes"),
+    ("quality", "quality", ".2f", "0 to 4, the mean of the judge's two passes"),
     ("behind", "behind raw", ".2f", "the quality of the whole list's steps minus this one's"),
     ("as_good", "as good %", ".0f", "moments of at least the quality of the whole list's steps"),
     ("same_effect", "same effect %", ".0f", "steps with the effect of the recorded one"),
@@ -35,10 +35,6 @@ COLUMNS = (
 RATIOS = ("tokens", "cost")
 """The figures that are in percent of the whole list's."""
 INTERVALS = "In brackets: 95 percent of 10,000 bootstrap samples of the sessions."
-SHORTENED = (
-    "“Shortened” has only the moments in which the condition shows another text than the whole list; "
-    "in the others one step counts for both."
-)
 Figure = tuple[float, ...]
 """A value, with the ends of its interval where it has one."""
 
@@ -52,45 +48,40 @@ class StudyReport:
         self.missing: list[str] = []
         self.disagreements: list[str] = []
         self.verdicts: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
-        """By name of the reading, one a pass."""
+        """By id of the case, one a pass."""
         judged: list[Moment] = []
         for moment in folder.moments:
-            readings = folder.readings(moment)
+            cases = folder.by_id(moment)
             for judgement in moment.judgements():
-                labels = labels_of(readings, settings.seed, judgement)
+                labels = labels_of(cases, settings.seed, judgement)
                 for label, verdict in (folder.answers[judgement].result or {}).items():
                     self.verdicts[labels[label]].append(verdict)
             missing = [
                 f"{name}: {answers.refused or 'no answer yet'}"
-                for name in (*readings, *moment.judgements())
+                for name in (*cases, *moment.judgements())
                 if not (answers := folder.answers[name]).result
             ]
             self.missing += missing
             if missing:
                 continue
             judged.append(moment)
-            for name in readings:
+            for name in cases:
                 one, two = ((each["quality"], each["same_effect"]) for each in self.verdicts[name])
                 if one != two:
                     found = f"{name} has quality and same effect {one}, then {two}"
                     self.disagreements.append(f"{_title(moment)}: {found}")
-        self.figures: dict[str, dict[str, Figure]] = {}
-        """By condition, and for each but the whole list also of the moments that it shortens."""
-        for condition in settings.conditions() if judged else ():
-            self.figures[condition] = self._figures(judged, condition)
-            shortened = [each for each in judged if condition not in folder.cases[each.id][0].costs]
-            if shortened:
-                self.figures[f"{condition}, shortened"] = self._figures(shortened, condition)
-        times = "once" if settings.readings == 1 else f"{settings.readings} times"
+        self.figures: dict[str, dict[str, Figure]] = {
+            condition: self._figures(judged, condition)
+            for condition in (settings.conditions() if judged else ())
+        }
+        """By condition."""
         self.sentences = [
             f"{len(judged)} of {len(folder.moments)} moments judged, one a session.",
             f"Reader {settings.reader}, judge {settings.judge}, seed {settings.seed}.",
-            f"Each case is read {times}.",
         ]
         if judged:
-            steps = len(folder.readings(*judged))
-            differ = f"The judge's two passes differ in {len(self.disagreements)} of {steps} steps."
-            self.sentences += [differ, SHORTENED]
+            differ, steps = len(self.disagreements), len(folder.by_id(*judged))
+            self.sentences.append(f"The judge's two passes differ in {differ} of {steps} steps.")
 
     def _figures(self, moments: Sequence[Moment], condition: str) -> dict[str, Figure]:
         """Return each figure with the ends of its 95 percent interval; each moment is of one session."""
@@ -107,24 +98,20 @@ class StudyReport:
         return figures
 
     def _numbers(self, moment: Moment, condition: str) -> dict[str, float]:
-        """Return the numbers of a moment under a condition: the mean of its readings."""
-        readings = self.folder.readings(moment)
-        names = [name for name, case in readings.items() if condition in case.costs]
-        case, prices = readings[names[0]], price_tables.model_prices(self.folder.settings.model)
-        verdicts = [verdict for name in names for verdict in self.verdicts[name]]
-        false = [any(each["false_facts"] for each in self.verdicts[name]) for name in names]
-        recalled = [
-            recall["tokens"] for name in names for recall in self.folder.answers[name].recall
-        ]
-        paid = sum(prices.recall_cost(case.tokens, tokens) for tokens in recalled)
+        """Return the numbers of a moment under a condition."""
+        case = next(case for case in self.folder.cases[moment.id] if condition in case.costs)
+        prices = price_tables.model_prices(self.folder.settings.model)
+        verdicts = self.verdicts[case.id]
+        recalled = [recall["tokens"] for recall in self.folder.answers[case.id].recall]
         return {
             "quality": mean(each["quality"] for each in verdicts),
             "same_effect": 100 * mean(each["same_effect"] for each in verdicts),
-            "false_facts": 100 * mean(false),
-            "recalls": len(recalled) / len(names),
-            "recalled": sum(recalled) / len(names),
+            "false_facts": 100.0 * any(each["false_facts"] for each in verdicts),
+            "recalls": len(recalled),
+            "recalled": sum(recalled),
             "tokens": case.tokens,
-            "cost": case.costs[condition] + paid / len(names),
+            "cost": case.costs[condition]
+            + sum(prices.recall_cost(case.tokens, tokens) for tokens in recalled),
         }
 
     def rows(self) -> list[list[str]]:
@@ -161,7 +148,7 @@ class StudyReport:
         whole = self.folder.cases[moment.id][0]
         known = {part.text for message in read(whole.view) for part in message.parts}
         sides, qualities = "", []
-        for name, case in self.folder.readings(moment).items():
+        for name, case in self.folder.by_id(moment).items():
             title, verdicts = " and ".join(case.costs), self.verdicts[name]
             answers = self.folder.answers[name]
             graded = "/".join(str(verdict["quality"]) for verdict in verdicts) or "not judged"

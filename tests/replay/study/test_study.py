@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 import threading
@@ -36,7 +35,6 @@ from hippocampus.replay.study.report import StudyReport
 
 WIRES = ("openai", "anthropic")
 FIRST_WIRE = [WIRES[0], pytest.param(WIRES[1], marks=pytest.mark.slow)]
-STEP = re.compile(r"══════ STEP ([A-Z]) ══════\n(.*)")
 Run = Callable[..., tuple[str, StudyFolder]]
 
 
@@ -80,7 +78,7 @@ def test_a_model_reads_recalls_and_judges(wire: str, run: Run) -> None:
         printed, folder = run(*at(server, wire))
     assert "2 of 2 moments judged" in printed
     assert "differ in 0 of 6 steps" in printed
-    logs = {each.condition: folder.answers[name] for name, each in folder.readings().items()}
+    logs = {each.condition: folder.answers[name] for name, each in folder.by_id().items()}
     assert [len(logs[name].recall) for name in ("raw", "offload", "short")] == [0, 1, 1]
     for name, page in (("offload", 7), ("short", 5)):
         assert "part1050" in logs[name].recall[0]["answer"]
@@ -112,30 +110,8 @@ def test_conditions_that_show_the_same_text_share_a_step_and_its_verdicts(
         assert [list(each.costs) for each in cases] == [["raw", "keep"], ["short"]]
         assert "recall" not in {each["name"] for each in cases[0].tools}
     figures = StudyReport(folder).figures
-    assert list(figures) == ["raw", "short", "short, shortened", "keep"]
+    assert list(figures) == ["raw", "short", "keep"]
     assert figures["keep"]["behind"] == (0, 0, 0)
-    assert figures["short"]["tokens"] == figures["short, shortened"]["tokens"]
-
-
-def test_several_readings_of_a_case_are_averaged(run: Run) -> None:
-    def half_as_good(asked: Asked, answer: Answer) -> Answer:
-        if is_judgement(asked):
-            text = asked.body["messages"][-1]["content"]
-            graded = {
-                label: verdict(quality=4 if "good" in step else 2)
-                for label, step in STEP.findall(text)
-            }
-            return Answer(said(asked, json.dumps(graded)))
-        counts[json.dumps(asked.body)] += 1
-        return Answer(said(asked, "good" if counts[json.dumps(asked.body)] == 1 else "fair"))
-
-    counts: Counter[str] = Counter()
-    with model(half_as_good) as server:
-        options = ("--against", "raw", "--readings", 2)
-        _, folder = run(*options, *at(server, "openai"))
-        assert len(server.asked) == 2 * (2 * 2 + 2)
-    figures = StudyReport(folder).figures
-    assert [each["quality"] for each in figures.values()] == 3 * [(3, 3, 3)]
 
 
 @pytest.mark.parametrize("wire", FIRST_WIRE)
@@ -244,10 +220,9 @@ def test_requests_without_an_answer_end_the_run_and_are_asked_the_next_time(
         return answer if works else wrong
 
     with model(broken) as server:
-        printed, folder = run(*at(server, wire))
+        printed, _ = run(*at(server, wire))
         assert "stopped after 3 failures in a row" in printed
-        again = CliRunner().invoke(app, ["study", "--out", str(folder.path), "--yes"])
-        assert again.exit_code == 1
+        run(*at(server, wire))
         assert len(server.asked) == 6
         works = True
         printed, _ = run(*at(server, wire))
@@ -335,7 +310,7 @@ def test_disagreements_and_false_facts_of_the_passes_are_reported(run: Run) -> N
 
 
 def cases_of(folder: StudyFolder, home: Path) -> list[StudyCase]:
-    return [folder.readings()[path.stem] for path in sorted(home.glob("*.md"))]
+    return [folder.by_id()[path.stem] for path in sorted(home.glob("*.md"))]
 
 
 def test_readers_and_judges_of_files(run: Run) -> None:
@@ -346,7 +321,7 @@ def test_readers_and_judges_of_files(run: Run) -> None:
         cases = cases_of(folder, home)
         assert len({case.condition for case in cases}) == 1
         lines = [
-            json.dumps({"case": f"{case.id}-1", "text": "On.", "calls": [{"tool": "list_parts"}]})
+            json.dumps({"case": case.id, "text": "On.", "calls": [{"tool": "list_parts"}]})
             for case in cases
         ]
         (home / "answers.jsonl").write_text("\n".join(lines))
@@ -363,15 +338,6 @@ def test_readers_and_judges_of_files(run: Run) -> None:
     assert "2 of 2 moments judged" in printed
 
 
-def test_each_reading_of_a_case_is_for_another_reader_of_files(run: Run) -> None:
-    _, folder = run("--readings", 2)
-    homes = [path.parent for path in folder.path.rglob("*.md")]
-    assert Counter(homes) == dict.fromkeys(homes, 2)
-    assert len(set(homes)) == 6
-    for home in set(homes):
-        assert len({path.stem.partition("-")[2] for path in home.glob("*.md")}) == 1
-
-
 def test_a_reader_of_files_gets_no_case_that_another_condition_shows(
     run: Run, tmp_path: Path
 ) -> None:
@@ -385,7 +351,7 @@ def test_a_reader_of_files_gets_no_case_that_another_condition_shows(
 
 def test_a_case_shows_neither_its_condition_nor_the_future(run: Run) -> None:
     _, folder = run()
-    for name, case in folder.readings().items():
+    for name, case in folder.by_id().items():
         path = next(folder.path.rglob(f"{name}.md"))
         text = path.read_text("utf-8")
         assert case.recorded not in text
@@ -394,15 +360,15 @@ def test_a_case_shows_neither_its_condition_nor_the_future(run: Run) -> None:
 
 def test_a_reader_of_files_recalls_at_the_moment_of_the_case(run: Run) -> None:
     _, folder = run()
-    case = next(each for each in folder.readings().values() if each.condition == "offload")
-    path = next(folder.path.rglob(f"{case.id}-1.md"))
+    case = next(each for each in folder.by_id().values() if each.condition == "offload")
+    path = next(folder.path.rglob(f"{case.id}.md"))
     arguments = json.dumps({"entry_id": "c3-1", "pattern": "part1050"})
     done = CliRunner().invoke(app, ["study-recall", str(path), arguments])
     assert "module_150/part1050.py ok" in done.output
     anywhere = CliRunner().invoke(app, ["study-recall", str(path), '{"pattern": "part1050"}'])
     assert "module_150/part1050.py ok" in anywhere.output
     assert len(StudyFolder(folder.path).answers[path.stem].recall) == 2
-    whole = next(folder.path.rglob(f"{folder.cases[case.moment][0].id}-1.md"))
+    whole = next(folder.path.rglob(f"{folder.cases[case.moment][0].id}.md"))
     with pytest.raises(HippocampusError, match="all of it is in the file"):
         CliRunner().invoke(app, ["study-recall", str(whole), arguments], catch_exceptions=False)
 
@@ -410,7 +376,7 @@ def test_a_reader_of_files_recalls_at_the_moment_of_the_case(run: Run) -> None:
 def test_lines_that_are_no_answers_are_named_and_the_first_answer_counts(run: Run) -> None:
     _, folder = run()
     home = folder.path / "readers" / "1"
-    case = f"{cases_of(folder, home)[0].id}-1"
+    case = cases_of(folder, home)[0].id
     lines = ["{", '{"case": "other"}', json.dumps({"case": case}), "", json.dumps([case])]
     lines += [json.dumps({"case": case, "text": text}) for text in ("first", "second")]
     (home / "answers.jsonl").write_text("\n".join(lines))
@@ -443,13 +409,9 @@ def test_runs_of_one_task_are_one_session(run: Run, sessions: Path) -> None:
 
 
 def test_another_study_needs_another_folder(run: Run) -> None:
-    _, folder = run()
+    run()
     with pytest.raises(HippocampusError, match="name another folder"):
         run("--seed", 8)
-    again = ["study", "--out", str(folder.path)]
-    assert CliRunner().invoke(app, again).exit_code == 0
-    with pytest.raises(HippocampusError, match="leave --seed out"):
-        CliRunner().invoke(app, [*again, "--seed", "8"], catch_exceptions=False)
 
 
 @pytest.mark.parametrize(
