@@ -47,7 +47,7 @@ MENTIONS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
 THRESHOLDS = ("fade_below", "sleep_below", "digest_below")
 SCALES = (1.0, 0.6, 0.8, 1.25, 1.6)
 """Factors of the thresholds that are replayed."""
-SCORED = ("a constant", "recency alone", "the policy's law", "the fitted law")
+SCORED = ("the policy's law", "the fitted law")
 
 
 class Observations(NamedTuple):
@@ -74,10 +74,6 @@ class Observations(NamedTuple):
         """Return the rows of the other owners, and those of these."""
         theirs = np.isin(self.owner, sorted(owners))
         return [Observations(*(column[rows] for column in self)) for rows in (~theirs, theirs)]
-
-    def by_recency(self) -> Observations:
-        """Return the rows as a law sees them that knows the last access alone."""
-        return self._replace(name=np.full(len(self.name), "tool_result"), age=self.rest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,19 +229,12 @@ def scored(
 ) -> tuple[dict[str, float], list[Law]]:
     """Return the scores with each part left out once, and the law fitted without each part."""
     scores, laws = dict.fromkeys(SCORED, 0.0), []
-    plain = Law(dict.fromkeys(start.rates, 0.3), 1.0, 1.0)
     for fold in folds:
         train, test = seen.split(fold)
         laws.append(fit(train, start))
-        guesses = (
-            np.full_like(test.used, np.average(train.used, weights=train.weight)),
-            fit(train.by_recency(), plain).probabilities(test.by_recency()),
-            start.calibrated(train).probabilities(test),
-            laws[-1].probabilities(test),
-        )
         share = test.weight.sum() / seen.weight.sum()
-        for name, guess in zip(SCORED, guesses, strict=True):
-            scores[name] += float(share) * brier(guess, test)
+        for name, law in zip(SCORED, (start.calibrated(train), laws[-1]), strict=True):
+            scores[name] += float(share) * brier(law.probabilities(test), test)
     return scores, laws
 
 
@@ -272,7 +261,7 @@ def tune(
     scores, laws = scored(seen, folds, start)
     trains = [seen.split(fold)[0] for fold in folds]
     law = fit(seen, start)
-    if min(scores, key=lambda name: scores[name]) != SCORED[-1]:
+    if min(SCORED, key=lambda name: scores[name]) != SCORED[-1]:
         law, *laws = (start.calibrated(rows) for rows in (seen, *trains))
     everything, before, after, chosen = Totals(), Totals(), Totals(), []
     for fold, own in track(zip(folds, laws, strict=True), len(folds), "replaying parts"):
