@@ -5,7 +5,6 @@ No format of recordings is known here.
 
 from __future__ import annotations
 
-import codecs
 import itertools
 import json
 import re
@@ -86,7 +85,7 @@ def _of_text(path: str, data: bytes) -> JsonDocument:
         return JsonDocument(path, [], DATABASE)
     if _is_binary(data):
         return JsonDocument(path, [], "a binary file")
-    text = data.decode("utf-16" if _is_utf16(data) else "utf-8-sig", errors="replace")
+    text = data.decode("utf-8-sig", errors="replace")
     if not text.strip():
         return JsonDocument(path, [], "an empty file")
     try:
@@ -102,14 +101,10 @@ def _of_text(path: str, data: bytes) -> JsonDocument:
     return _document(path, [record for each in found for record in each], odd)
 
 
-def _is_utf16(data: bytes) -> bool:
-    return data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-
-
 def _is_binary(data: bytes) -> bool:
     """Return whether there are more zero bytes than a crash leaves in a text."""
     head = data[:HEAD_BYTES]
-    return not _is_utf16(data) and head.count(0) > len(head) // 10
+    return head.count(0) > len(head) // 10
 
 
 def _parse(text: str) -> Any:
