@@ -629,16 +629,6 @@ class TestCodex:
             f"{path}:1: goes on from the session ccc, of which there is no file",
         )
 
-    def test_rollouts_without_an_envelope_are_read(self, save: Any) -> None:
-        meta = {"id": "s", "timestamp": "2025-06-01", "instructions": None}
-        state = {"record_type": "state"}
-        lines = [meta, state, self.USER, state, self.CALL, state, self.OUTPUT, state, state]
-        [recording] = save(lines, lines=True)
-        assert (recording.format, recording.messages) == (
-            "codex",
-            [self.USER, self.CALL, self.OUTPUT],
-        )
-
 
 class TestNoReader:
     """Sessions that no reader knows are named as such, and not read as another program's."""

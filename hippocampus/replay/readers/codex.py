@@ -1,4 +1,4 @@
-"""Codex CLI rollouts: JSON lines that hold Responses items, in envelopes or, in old versions, bare.
+"""Codex CLI rollouts: JSON lines that hold Responses items in envelopes.
 
 Only the items that went to the model are read; what the program showed to its user is no message. A
 fork, and a session that went back to an earlier turn, are files of their own that begin in another.
@@ -27,17 +27,13 @@ NOT_SENT = {"ghost_snapshot", "other", "compaction", "compaction_summary", "comp
 
 
 def is_own(record: JsonRecord) -> bool:
-    """Return whether a line is in the program's envelope, or starts a rollout without envelopes."""
-    if "payload" in record:
-        return kind_of(record) in ENVELOPES and isinstance(record["payload"], dict)
-    return record.keys() >= {"id", "timestamp", "instructions"} and "role" not in record
+    """Return whether a line is in one of the program's envelopes."""
+    return kind_of(record) in ENVELOPES and isinstance(record.get("payload"), dict)
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:
     """Return each context as a conversation; a compaction starts one."""
-    metas = (
-        each.record("payload") if kind_of(each) == "session_meta" else each for each in records
-    )
+    metas = (each.record("payload") for each in records if kind_of(each) == "session_meta")
     prompts = (
         meta.record("base_instructions").text("text") or meta.text("instructions") for meta in metas
     )
@@ -82,8 +78,7 @@ def _contexts(records: list[JsonRecord]) -> Iterator[list[RawMessage]]:
     model = ""
     total: object = None
     for record in records:
-        kind = kind_of(record) if "payload" in record else "response_item"
-        payload = record.record("payload") if "payload" in record else record
+        kind, payload = kind_of(record), record.record("payload")
         if kind == "response_item":
             at = record.text("timestamp")
             messages += [RawMessage(item, model=model, at=at) for item in _items([payload])]
