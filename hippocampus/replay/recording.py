@@ -31,8 +31,6 @@ class Recording:
     usage: Mapping[int, Usage] = field(default_factory=dict)
     """Usage by number of the call; call 0 is answered by the first assistant message of
     `messages`. Calls without recorded usage are missing."""
-    dollars: Mapping[int, float] = field(default_factory=dict)
-    """By number of the call, the price that the recording program wrote down for it."""
     times: Mapping[int, float] = field(default_factory=dict)
     """By number of the call, when it was answered, in seconds since 1970, where that is recorded."""
     broken: tuple[str, ...] = ()

@@ -77,7 +77,6 @@ def _recording(path: str, format_name: str, conversation: RawConversation) -> Re
         messages=[message.item for message in messages],
         model=models.most_common(1)[0][0] if models else None,
         usage={at: each.usage for at, each in answers if each.usage and each.usage != Usage()},
-        dollars={at: each.dollars for at, each in answers if each.dollars},
         times=times,
         unanswered=unanswered,
         orphans=orphans,

@@ -18,7 +18,7 @@ from hippocampus.replay.readers.raw import (
     chat_calls,
     reported_usage,
 )
-from hippocampus.replay.readers.values import JsonRecord, as_number, role_of, text_of
+from hippocampus.replay.readers.values import JsonRecord, role_of, text_of
 
 NAME = "mini-swe-agent"
 COMMAND = re.compile(r"\s*```(?:bash|mswea_bash_command)[ \t]*\n(.*?)\n```", re.DOTALL)
@@ -77,16 +77,14 @@ def _answer(message: JsonRecord, content: str, call_id: str) -> tuple[RawMessage
 def _with_bill(answer: RawMessage, extra: JsonRecord, model: str) -> RawMessage:
     """Return an answer with what its call cost; a call that was not billed has none of it."""
     response = extra.record("response")
-    usage = response.record("usage")
     return answer._replace(
-        usage=reported_usage(usage),
+        usage=reported_usage(response.record("usage")),
         model=response.text("model") or model,
-        at=_iso(as_number(response.get("created"))),
-        dollars=as_number(usage.get("cost")) or as_number(extra.get("cost")),
+        at=_iso(response.count("created")),
     )
 
 
-def _iso(seconds: float) -> str:
+def _iso(seconds: int) -> str:
     """Return seconds since 1970 as ISO 8601 text; empty for none."""
     with contextlib.suppress(ValueError, OverflowError, OSError):
         return datetime.fromtimestamp(seconds, UTC).isoformat() if seconds else ""

@@ -26,8 +26,6 @@ class RawMessage(NamedTuple):
     model: str = ""
     at: str = ""
     """When it was recorded, as ISO 8601 text."""
-    dollars: float = 0.0
-    """The recorded price of the call that this message answers."""
 
     @classmethod
     def user(cls, content: object) -> RawMessage:

@@ -65,13 +65,6 @@ def as_count(value: object) -> int:
     return 0
 
 
-def as_number(value: object) -> float:
-    """Return the value as a number of at least zero, else zero."""
-    if isinstance(value, int | float) and 0 <= value < 10**MAX_DIGITS:
-        return float(value)
-    return 0.0
-
-
 def kind_of(record: dict[str, Any]) -> str:
     """Return the type that a record, message or block names."""
     return as_text(record.get("type"))
