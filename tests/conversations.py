@@ -14,7 +14,6 @@ import logging
 import re
 import sqlite3
 import struct
-from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -522,14 +521,6 @@ def held(message: Message, part: Part) -> Any:
     for key in part.path:
         value = value[key]
     return value
-
-
-def named_in(session: Session) -> Counter[str]:
-    """Return how many texts of a session's view have each identifier."""
-    counts: Counter[str] = Counter()
-    for part in session._run.state.payloads.named.parts:
-        counts.update(part)
-    return +counts
 
 
 def written_at(state: Path, at: float, *sessions: str) -> None:

@@ -77,7 +77,7 @@ class ExtractionContext:
     cited: frozenset[str] | set[str] = frozenset()
     """Identifiers of the content that the agent has used already; they stay."""
     known: Container[str] = frozenset()
-    """Identifiers that the view already shows."""
+    """Identifiers that other payloads have too."""
     content_tokens: int = 1_000
     """What the whole content weighs."""
 

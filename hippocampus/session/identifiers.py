@@ -7,10 +7,9 @@ import re
 from array import array
 from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import NamedTuple
 
 from hippocampus.indexing.shapes import identifiers
 
@@ -22,7 +21,6 @@ MAX_HOLDERS = 3
 MAX_UNPACKED = 2_000
 """A part of an index with more names is packed."""
 
-V = TypeVar("V", int, list[int])
 Holders = defaultdict[str, list[int]]
 """By a name, the numbers of the payloads that have it."""
 
@@ -41,12 +39,12 @@ class _Packed(NamedTuple):
         return self.values[start : bisect.bisect_right(self.keys, wanted, start)]
 
 
-_Part = Mapping[str, Any] | _Packed
+_Part = Mapping[str, list[int]] | _Packed
 
 
 @dataclass(frozen=True, slots=True)
-class Sums(Generic[V]):
-    """A mapping whose values are summed as it grows: a value, so that an older version stays.
+class Sums:
+    """A mapping to lists that grow: a value, so that an older version stays.
 
     It is held in parts of doubling size, newest last, so that an addition to a mapping of any size costs
     its size alone (log-structured merge). Large parts are packed.
@@ -54,8 +52,8 @@ class Sums(Generic[V]):
 
     parts: tuple[_Part, ...] = ()
 
-    def plus(self, added: Mapping[str, V]) -> Sums[V]:
-        """Return the mapping with values added to those it has."""
+    def plus(self, added: Mapping[str, list[int]]) -> Sums:
+        """Return the mapping with more at the end of its lists."""
         if not added:
             return self
         layers: list[_Part] = list(self.parts)
@@ -64,27 +62,18 @@ class Sums(Generic[V]):
             last = _merged(layers.pop(), last)
         return Sums((*layers, last))
 
-    def get(self, key: str, default: V) -> V:
-        """Return the sum of the values of a key."""
-        total = default
-        for part in self.parts:
-            if isinstance(part, _Packed):
-                rows = part.rows(key)
-                total = total + (list(rows) if isinstance(total, list) else sum(rows))
-            elif key in part:
-                total = total + part[key]
-        return total
+    def get(self, key: str) -> list[int]:
+        """Return the list of a key."""
+        return [each for part in self.parts for each in _rows(part, key)]
 
     def last(self, key: str, default: int) -> int:
-        """Return the value of a key that was added last; of lists, the last item."""
-        for part in reversed(self.parts):
-            if isinstance(part, _Packed):
-                rows: Sequence[int] = part.rows(key)
-            else:
-                rows = part.get(key, ())
-            if rows:
-                return rows[-1]
-        return default
+        """Return the last item of the list of a key."""
+        found = (rows[-1] for part in reversed(self.parts) if (rows := _rows(part, key)))
+        return next(found, default)
+
+
+def _rows(part: _Part, key: str) -> Sequence[int]:
+    return part.rows(key) if isinstance(part, _Packed) else part.get(key, ())
 
 
 def _size(part: _Part) -> int:
@@ -106,33 +95,30 @@ def _merged(older: _Part, newer: _Part) -> _Part:
     return _Packed(array("q", keys[order].tobytes()), array("i", values[order].tobytes()))
 
 
-def _packed(part: Mapping[str, V]) -> _Packed:
-    rows = [
-        (hash(key), each)
-        for key, value in part.items()
-        for each in (value if isinstance(value, list) else (value,))
-    ]
+def _packed(part: Mapping[str, list[int]]) -> _Packed:
+    rows = [(hash(key), each) for key, values in part.items() for each in values]
     rows.sort(key=itemgetter(0))
     return _Packed(array("q", (key for key, _ in rows)), array("i", (each for _, each in rows)))
 
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere(Container[str]):
-    """The identifiers that stand in the view outside of one entry."""
+    """The identifiers that payloads other than one have."""
 
-    counts: Sums[int]
-    own: AbstractSet[str]
+    holders: Sums
+    own: int
+    """The number of the one."""
 
     def __contains__(self, name: object) -> bool:
-        return self.counts.get(str(name), 0) > (name in self.own)
+        return any(number != self.own for number in self.holders.get(str(name)))
 
 
 @dataclass(frozen=True, slots=True)
 class IdentifierIndex:
     """The payloads of a list by the identifiers that they have; numbered as they came."""
 
-    holders: Sums[list[int]] = Sums()
-    written: Sums[list[int]] = Sums()
+    holders: Sums = Sums()
+    written: Sums = Sums()
     """The messages in which the assistant wrote an identifier, the last one at the end."""
 
     def plus(self, names: Holders, written: Mapping[str, list[int]]) -> IdentifierIndex:
@@ -150,7 +136,7 @@ class IdentifierIndex:
 
     def holders_of(self, name: str) -> Sequence[int]:
         """Return the payloads that a name points at: few have it, or it points at none."""
-        holders = self.holders.get(name, [])
+        holders = self.holders.get(name)
         return holders if len(holders) <= MAX_HOLDERS else ()
 
     def cited_since(self, message: int, text: str) -> set[str]:

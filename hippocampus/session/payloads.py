@@ -6,9 +6,7 @@ Nothing is decided or stored here; `arrival` takes new messages in.
 from __future__ import annotations
 
 from array import array
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from math import inf
@@ -20,15 +18,13 @@ from hippocampus.entries.origin import EntryOrigin, PartOrigin
 from hippocampus.formats import json_text
 from hippocampus.formats.calls import normal
 from hippocampus.formats.conversation import Message, Part
-from hippocampus.indexing.shapes import identifiers
 from hippocampus.models import tokens
 from hippocampus.policy import NO_RULES, Policy, Redaction, Resolution
 from hippocampus.session.constants import CONSTANTS
 from hippocampus.session.digest import Span
 from hippocampus.session.history import History
-from hippocampus.session.identifiers import IdentifierIndex, Sums
+from hippocampus.session.identifiers import IdentifierIndex
 from hippocampus.session.rules import Rules
-from hippocampus.session.view import View
 
 if TYPE_CHECKING:
     import numpy as np
@@ -166,8 +162,6 @@ class Payloads:
     batches: list[tuple[int, ...]] = field(default_factory=lambda: [()])
     """The newest reads of files between two writes: an agent uses them together."""
     index: IdentifierIndex = field(default_factory=IdentifierIndex)
-    named: Sums[int] = field(default_factory=Sums)
-    """How many texts of the view have an identifier; large results in full do not count."""
     due_turns: array[float] = field(default_factory=lambda: array("d"))
     """For each payload the first turn at which it may be due."""
     cold_turns: array[float] = field(default_factory=lambda: array("d"))
@@ -247,74 +241,29 @@ class Payloads:
         own = replace(payload, record=replace(record, shown=shown), weight=weight, shorter=shorter)
         return self.changed({number: own}, rules)
 
-    def moved_on(
-        self, chosen: Iterable[str], history: History, rules: Rules
-    ) -> tuple[Payloads, list[Payload]]:
+    def moved_on(self, chosen: Iterable[str], rules: Rules) -> tuple[Payloads, list[Payload]]:
         """Return the payloads with the chosen entries at their next stage, and these."""
         moved: dict[int, Payload] = {}
-        names: Counter[str] = Counter()
         for number in map(self.numbers.__getitem__, chosen):
             payload = self.items[number]
-            if payload.shorter is None:
-                continue
-            weight = payload.shorter_weight
-            own = replace(payload, record=payload.shorter, shorter=None, weight=weight)
-            names.subtract(names_of(payload, history))
-            names.update(names_of(own, history))
-            moved[number] = own
-        changed = replace(self.changed(moved, rules), named=self.named.plus(names))
-        return changed, list(moved.values())
+            if payload.shorter:
+                weight = payload.shorter_weight
+                moved[number] = replace(
+                    payload, record=payload.shorter, shorter=None, weight=weight
+                )
+        return self.changed(moved, rules), list(moved.values())
 
-    def counted(
-        self, history: History, first: int, known: int, spans: Sequence[tuple[Span, str]]
-    ) -> Payloads:
-        """Return the payloads with the names in new messages counted, but where digests replace these.
-
-        `first` is the number of the first new message, and `known` that of the first new payload.
-        """
-        hidden = {number for span, _ in spans for number in range(*span)}
-        names: Counter[str] = Counter()
-        for number in range(first, len(history.raw)):
-            for at, part in enumerate(history.raw[number].parts if number not in hidden else ()):
-                held = self.sites.get((number, at))
-                own = None if held is None else self.items[held]
-                names.update(names_of(own, history) if own else identifiers(part.text))
-        for own in self.items[known:]:
-            if own.message < first and not own.stands_full:  # of a call whose result came later
-                text = history.raw[own.message].parts[own.part].text
-                names.subtract(identifiers(text))
-                names.update(names_of(own, history))
-        return replace(self, named=self.named.plus(names))
-
-    def collapsed(
-        self, spans: Sequence[tuple[Span, str]], before: View, rules: Rules, end: int | None = None
-    ) -> Payloads:
-        """Return the payloads once digests of these texts replace spans of a view as it was before.
-
-        The names of the messages from `end` on were not counted.
-        """
-        names: Counter[str] = Counter()
-        gone: dict[int, Payload] = {}
-        hidden = {number for span, _ in spans for number in range(*span)}
-        inside = {
-            (each.message, each.part): number
+    def collapsed(self, spans: Iterable[Span], rules: Rules) -> Payloads:
+        """Return the payloads once digests replace spans of the view."""
+        hidden = {number for span in spans for number in range(*span)}
+        gone = {
+            number: replace(each, collapsed=True)
             for number, each in enumerate(self.items)
             if each.message in hidden and not each.collapsed
         }
-        for span, text in spans:
-            last = span.end if end is None else min(span.end, end)
-            for at, message in enumerate(before.shown[span.start : last], span.start):
-                for part_number, part in enumerate(message.parts):
-                    number = inside.get((at, part_number))
-                    own = None if number is None else self.items[number]
-                    names.subtract(names_of(own, before.history) if own else identifiers(part.text))
-            names.update(identifiers(text))
-        for number in inside.values():
-            gone[number] = replace(self.items[number], collapsed=True)
         ids = {each.id for each in gone.values()}
         numbers = {each: number for each, number in self.numbers.items() if each not in ids}
-        named = self.named.plus(names)
-        return replace(self.changed(gone, rules), numbers=numbers, named=named)
+        return replace(self.changed(gone, rules), numbers=numbers)
 
     def ids_in(
         self, span: Span, records: Mapping[EntryOrigin, Record], history: History
@@ -452,11 +401,3 @@ def superseding_key(payload: Payload, tool: str, arguments: str) -> bytes:
         case _:
             common = [source, tool, normal(arguments)]
     return tokens.digest(repr(common))
-
-
-def names_of(payload: Payload, history: History) -> AbstractSet[str]:
-    """Return the identifiers of a payload in the view; a large result in full is soon gone from it."""
-    if not payload.stands_full:
-        return identifiers(payload.record.shown)
-    part = history.raw[payload.message].parts[payload.part]
-    return frozenset() if payload.large and part.kind == "result" else identifiers(part.text)

@@ -14,8 +14,8 @@ from hippocampus.formats.conversation import Message, Part
 from hippocampus.indexing import ExtractionContext, frame, index, price_of
 from hippocampus.indexing import arguments as call_arguments
 from hippocampus.session.history import History
-from hippocampus.session.identifiers import Elsewhere, IdentifierIndex, Sums
-from hippocampus.session.payloads import Payload, is_near_repeat, names_of
+from hippocampus.session.identifiers import Elsewhere
+from hippocampus.session.payloads import Payload, Payloads, is_near_repeat
 from hippocampus.session.rules import Rules
 
 TASK_CHARACTERS = 4_000
@@ -33,9 +33,7 @@ class EntryRenderer:
 
     history: History
     view_tokens: int
-    named: Sums[int]
-    """How many texts of the view have an identifier."""
-    index: IdentifierIndex
+    payloads: Payloads
     rules: Rules
 
     def next_record(self, payload: Payload, twin: Payload | None = None) -> Record:
@@ -125,7 +123,7 @@ class EntryRenderer:
 
     def _context_of(self, payload: Payload, text: str) -> ExtractionContext:
         """Return the words before a payload arrived, and the identifiers taken from it since."""
-        said, turns = self.history.raw, self.history.turns
+        said, turns, found = self.history.raw, self.history.turns, self.payloads.index
         is_newest = turns[payload.message] == self.history.turn
         return ExtractionContext(
             tool=payload.record.tool,
@@ -134,8 +132,8 @@ class EntryRenderer:
             task=_task(
                 said[number] for number in reversed(self.history.asked_before(payload.message))
             ),
-            cited=set() if is_newest else self.index.cited_since(payload.message, text),
-            known=Elsewhere(self.named, names_of(payload, self.history)),
+            cited=set() if is_newest else found.cited_since(payload.message, text),
+            known=Elsewhere(found.holders, self.payloads.sites[payload.message, payload.part]),
             content_tokens=payload.record.tokens,
         )
 

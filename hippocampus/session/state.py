@@ -181,7 +181,6 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
     view = replace(view, history=history)
     digests = _digests(state, view, kept)
     hidden = {number for span, _ in digests for number in range(max(start, span.start), span.end)}
-    known = len(payloads.items)
     arrival = arrived(
         history, payloads, state.records, state.by_id, rules, kept, start, frozenset(hidden)
     )
@@ -189,8 +188,9 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
     shown = [each for each in texts if each.message not in hidden]
     view = view.with_texts(shown)
     view = view.with_texts(arrival.rendered)
-    payloads = arrival.payloads.counted(history, start, known, digests)
-    payloads = payloads.collapsed(digests, view, rules, start) if digests else payloads
+    payloads = arrival.payloads
+    if digests:
+        payloads = payloads.collapsed((span for span, _ in digests), rules)
     view = replace(view.with_digests(digests), unchanged=sent)
     return ReadList(
         replace(

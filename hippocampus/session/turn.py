@@ -188,7 +188,7 @@ def _weighed(
 ) -> tuple[_Changes, list[Candidate]]:
     """Return payloads as the plan weighs them, each with its next text written."""
     view, payloads = changes.view, changes.payloads
-    writer = EntryRenderer(view.history, view.shown_total, payloads.named, payloads.index, rules)
+    writer = EntryRenderer(view.history, view.shown_total, payloads, rules)
     written = {}
     for each in chosen:
         payload = payloads.items[each]
@@ -237,7 +237,7 @@ def _with_edits(
     """Return the changes with payloads shortened."""
     history = changes.view.history
     payloads, moved = changes.payloads.moved_on(
-        [decision.entry_id for decision in decisions], history, rules
+        [decision.entry_id for decision in decisions], rules
     )
     texts = [
         Rendered(each.message, each.part, each.record.shown, each.without_images) for each in moved
@@ -291,7 +291,7 @@ def _with_digests(
     return replace(
         changes,
         view=folded,
-        payloads=changes.payloads.collapsed(texts, view, rules),
+        payloads=changes.payloads.collapsed((each.span for each in digests), rules),
         folds=(*changes.folds, *decisions),
         digests=(*changes.digests, *(each.record for each in digests)),
         originals=(

@@ -51,7 +51,7 @@ def test_a_recall_is_not_undone_by_a_text_that_was_written_before_it(tmp_path: P
             run.state, payloads=run.state.payloads.changed({number: weighed}, run.rules)
         )
         session.recall(payload.id, head=1)
-        moved, _ = run.state.payloads.moved_on([payload.id], run.state.history, run.rules)
+        moved, _ = run.state.payloads.moved_on([payload.id], run.rules)
         assert moved.items[number].record.entry.decay.last_access == run.state.history.turn > 1
     memory.close()
 

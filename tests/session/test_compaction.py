@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import bisect
-import inspect
 import itertools
 import json
 import re
 import shutil
-import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conversations import Rounds, any_rounds, growing, named_in, no_fallback, reading
+from conversations import Rounds, any_rounds, growing, no_fallback, reading
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -383,25 +381,6 @@ def test_code_is_not_shown_in_full_first_where_it_cannot_fit(tmp_path: Path) -> 
             assert (view == items) is whole
             assert not budget or size(view) <= budget
         memory.close()
-
-
-def test_what_a_view_names_is_the_same_after_a_restart(tmp_path: Path) -> None:
-    """By what stands elsewhere in the view entries leave names out; a digest counts as it reads."""
-    items = long_talk(40)
-    for number in range(2, len(items), 20):
-        items[number] = {**items[number], "content": inspect.getsource(textwrap)[:6_000]}
-    named = []
-    memory = Hippocampus(
-        tmp_path, policy=load("default").model_copy(update={"budget_tokens": 4_000})
-    )
-    for ends in (range(1, len(items) + 1, 2), [len(items)]):
-        with memory.session("s") as session, no_fallback():
-            for end in ends:
-                session(items[:end])
-            named.append(named_in(session))
-            assert any(record.kind == "digest" for record in session.report.records())
-    assert named[0] == named[1]
-    memory.close()
 
 
 BUILT_IN = [

@@ -20,7 +20,6 @@ from conversations import (
     any_rounds,
     growing,
     held,
-    named_in,
     no_fallback,
     put_away,
     reading,
@@ -340,20 +339,6 @@ def test_a_result_before_its_call_is_shortened_by_itself(memory: Hippocampus) ->
     with fresh(memory) as session, no_fallback():
         view = session(items)
         assert [entry for entry, _, _ in put_away(read(items), read(view))]
-
-
-def test_what_is_known_is_what_the_view_shows(memory: Hippocampus) -> None:
-    """An entry may leave out what stands elsewhere; hidden and dropped contents stand nowhere."""
-    items = reading(4)
-    with fresh(memory) as session, no_fallback():
-        session(items)
-        known = named_in(session).keys()
-        name = session.id
-        session(items[:3])
-        assert named_in(session).keys() < known
-    with memory.session(name) as session, no_fallback():
-        session(items)
-        assert named_in(session).keys() == known
 
 
 def test_threads_may_share_a_session(memory: Hippocampus) -> None:
