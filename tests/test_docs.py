@@ -448,7 +448,7 @@ def test_every_environment_variable_is_documented() -> None:
     variables = set(re.findall(r"\bHIPPOCAMPUS_\w+", text))
     page = TEXTS[ROOT / "docs/how-to/memory.md"]
     prefixes = {name for name in variables if f"`{name}_URL`" in page}
-    assert prefixes == {"HIPPOCAMPUS_EMBED", "HIPPOCAMPUS_COMPLETE", "HIPPOCAMPUS_RERANK"}
+    assert prefixes == {"HIPPOCAMPUS_EMBED", "HIPPOCAMPUS_COMPLETE"}
     assert backticked(sorted(variables - prefixes), page) == []
 
 

@@ -153,16 +153,9 @@ def complete(model: str | None = None) -> Callable[[str], str] | None:
 
 
 def rerank() -> Any:
-    """Return the reranking that the environment names: an endpoint's, or by completions."""
+    """Return the reranking by the completion model that the environment names, or nothing."""
     model = os.environ.get("HIPPOCAMPUS_RERANK_MODEL")
-    if not model:
-        return None
-    endpoint = _endpoint("HIPPOCAMPUS_RERANK")
-    if endpoint is not None:
-        from hippocampus.models.openai_compatible import Reranker
-
-        return Reranker(endpoint, model)
-    completion = complete(model)
+    completion = complete(model) if model else None
     if completion is None:
         return None
     from hippocampus.models.reranking import reranker

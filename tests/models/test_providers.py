@@ -11,7 +11,7 @@ from models.endpoint import Answer, Asked, endpoint
 from hippocampus.errors import ProviderError
 from hippocampus.models import anthropic
 from hippocampus.models.http import Endpoint
-from hippocampus.models.openai_compatible import Completer, Embedder, Reranker
+from hippocampus.models.openai_compatible import Completer, Embedder
 from hippocampus.models.reranking import reranker
 
 
@@ -63,7 +63,6 @@ def test_dimensions_are_asked_for_where_they_are_given() -> None:
 def test_no_texts_ask_nothing() -> None:
     with endpoint(vectors) as server:
         assert Embedder(Endpoint(server.address), "small")([]).shape[0] == 0
-        assert Reranker(Endpoint(server.address), "small")("q", []) == []
         assert server.asked == []
 
 
@@ -177,22 +176,6 @@ def test_anthropic_overloaded_is_asked_again(monkeypatch: pytest.MonkeyPatch) ->
 def test_an_answer_of_anthropic_without_a_message_is_an_error(value: Any) -> None:
     with endpoint(lambda _: Answer(value)) as server, pytest.raises(ProviderError, match="message"):
         anthropic.AnthropicCompleter("claude", claude(server.address))("?")
-
-
-def test_scores_come_back_in_the_order_of_the_texts() -> None:
-    results = [{"index": 1, "relevance_score": 0.9}, {"index": 0, "relevance_score": 0.2}]
-    with endpoint(lambda _: Answer({"results": results})) as server:
-        assert Reranker(Endpoint(server.address), "r")("q", ["a", "b"]) == [0.2, 0.9]
-    assert server.asked[0].path == "/v1/rerank"
-    assert server.asked[0].body == {"model": "r", "query": "q", "documents": ["a", "b"]}
-
-
-def test_scores_that_are_missing_are_an_error() -> None:
-    with (
-        endpoint(lambda _: Answer({"results": [{"index": 0, "relevance_score": 1}]})) as server,
-        pytest.raises(ProviderError, match="2 scores"),
-    ):
-        Reranker(Endpoint(server.address), "r")("q", ["a", "b"])
 
 
 @pytest.mark.parametrize(

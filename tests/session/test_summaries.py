@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from models.endpoint import Answer, endpoint
 
 from hippocampus import Hippocampus
-from hippocampus.errors import ProviderError
-from hippocampus.models.openai_compatible import summariser
+from hippocampus.models.http import Endpoint
+from hippocampus.models.openai_compatible import Completer
 
 
 def conversation() -> list[dict[str, Any]]:
@@ -74,43 +73,13 @@ def test_a_summary_cannot_forge_a_frame(tmp_path: Path) -> None:
     assert sum(line.startswith("[") and "·" in line for line in text.splitlines()) == 1
 
 
-@contextmanager
-def endpoint(answer: bytes, status: int = 200) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Serve one answer on loopback, and note what was asked."""
-    asked: list[dict[str, Any]] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(status)
-            self.end_headers()
-            self.wfile.write(answer)
-
-        def log_message(self, *_: object) -> None:
-            """Print nothing."""
-
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/v1", asked
-    finally:
-        server.shutdown()
-        server.server_close()
-
-
-def test_an_endpoint_writes_the_summary(tmp_path: Path) -> None:
-    answer = json.dumps({"choices": [{"message": {"content": "200 open orders"}}]}).encode()
-    with endpoint(answer) as (address, asked):
-        text = shown(tmp_path, summariser(address, "small-model"))
+def test_a_model_at_an_endpoint_writes_the_summary(tmp_path: Path) -> None:
+    answer = Answer({"choices": [{"message": {"content": "200 open orders"}}]})
+    with endpoint(lambda _: answer) as server:
+        complete = Completer(Endpoint(server.address), "small-model", max_tokens=120)
+        text = shown(tmp_path, complete)
     assert text.splitlines()[1] == "200 open orders"
-    assert [request["model"] for request in asked] == ["small-model"]
-    assert asked[0]["temperature"] == 0
-
-
-@pytest.mark.parametrize(("answer", "status"), [(b"{}", 200), (b"no json", 200), (b"", 500)])
-def test_a_failing_endpoint_says_so(answer: bytes, status: int) -> None:
-    with endpoint(answer, status) as (address, _), pytest.raises(ProviderError):
-        summariser(address, "m")("text")
+    assert [asked.body["model"] for asked in server.asked] == ["small-model"]
 
 
 def test_a_summariser_that_exits_ends_neither_turn_nor_status(tmp_path: Path) -> None:
