@@ -13,7 +13,6 @@ import inspect
 import itertools
 import json
 import os
-import stat
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass
 from importlib import metadata
@@ -27,6 +26,7 @@ from hippocampus.indexing import unwrap
 from hippocampus.indexing.output import output_of
 from hippocampus.models.bounded import in_thread
 from hippocampus.policy.rules import Refetch
+from hippocampus.storage.files import NO_LINK, opened
 
 PROTOCOL_PERCENT = {"full": 89, "partial": 8, "failed": 3}
 """The shares that section 12.2 of the protocol reports."""
@@ -232,13 +232,9 @@ def read_file(request: FetchRequest, plan: Refetch) -> str:
             raise Unavailable(f"{named[:100]!r} is not the URL of a file: {wrong}") from wrong
     path, most = _allowed(named, plan.roots), plan.largest_bytes
     try:  # a pipe, a device and a link that was put there since are refused
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        with os.fdopen(handle, "rb") as opened:
-            status = os.fstat(opened.fileno())
-            if not stat.S_ISREG(status.st_mode):
-                raise Unavailable(f"{path.name} is not a plain file")
-            data = b"" if status.st_size > most else opened.read(most + 1)
-        if status.st_size > most or len(data) > most:  # /proc gives 0 for any size
+        with os.fdopen(opened(path, os.O_RDONLY | NO_LINK), "rb") as file:
+            data = file.read(most + 1)
+        if len(data) > most:
             raise Unavailable(f"{path.name} is larger than {most:,} bytes")
         return data.decode("utf-8")
     except OSError as failure:

@@ -141,7 +141,7 @@ def opened_for_append(path: Path) -> int:
     Raises:
         OSError: it cannot be opened, or is a link, behind which another file would be written.
     """
-    return _opened(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | NO_LINK)
+    return opened(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | NO_LINK)
 
 
 def read_file(path: Path, *, follows_links: bool = False) -> bytes:
@@ -151,15 +151,19 @@ def read_file(path: Path, *, follows_links: bool = False) -> bytes:
         OSError: it cannot be read, or is no file, or a link where these are not followed.
     """
     try:
-        descriptor = _opened(path, os.O_RDONLY | (0 if follows_links else NO_LINK))
+        descriptor = opened(path, os.O_RDONLY | (0 if follows_links else NO_LINK))
     except FileNotFoundError:
         return b""
     with os.fdopen(descriptor, "rb") as file:
         return file.read()
 
 
-def _opened(path: Path, flags: int) -> int:
-    """Open a file, and nothing that one would wait for, such as a pipe without a writer."""
+def opened(path: Path, flags: int) -> int:
+    """Open a file, and nothing that one would wait for, such as a pipe without a writer.
+
+    Raises:
+        OSError: it cannot be opened, or is no file.
+    """
     descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o600)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)

@@ -67,7 +67,7 @@ def test_without_roots_no_file_is_opened(root: Path) -> None:
 def test_a_pipe_and_a_large_file_are_refused_at_once(root: Path) -> None:
     os.mkfifo(root / "pipe")
     plan = Refetch(type="file", roots=(str(root),), largest_bytes=3)
-    with pytest.raises(Unavailable, match="not a plain file"):
+    with pytest.raises(Unavailable, match="no regular file"):
         read_file(wanted("pipe"), plan)
     with pytest.raises(Unavailable, match="larger than 3"):
         read_file(wanted("a.txt"), plan)
@@ -97,3 +97,11 @@ def test_bytes_that_are_no_text_are_refused(root: Path) -> None:
     (root / "b").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(Unavailable, match="not text"):
         read_file(wanted("b"), Refetch(type="file", roots=(str(root),)))
+
+
+def test_a_system_without_flags_for_links_and_pipes_reads_files(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(os, "O_NOFOLLOW")
+    monkeypatch.delattr(os, "O_NONBLOCK")
+    assert read_file(wanted("a.txt"), Refetch(type="file", roots=(str(root),))) == "hälló"
