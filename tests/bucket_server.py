@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import boto3
-import httpx
+import httpx2
 from moto.server import ThreadedMotoServer
 
 
@@ -16,7 +16,7 @@ class Bucket:
         _, port = self.server.get_host_and_port()
         self.address = f"http://127.0.0.1:{port}"
         # The state of its servers is one for the process.
-        httpx.post(f"{self.address}/moto-api/reset").raise_for_status()
+        httpx2.post(f"{self.address}/moto-api/reset").raise_for_status()
         self.client = boto3.client("s3", endpoint_url=self.address, region_name="us-east-1")
         self.client.create_bucket(Bucket="payloads")
 

@@ -49,7 +49,7 @@ with memory.session("s") as session:
     assert not tokens._vocabulary.cache_info().currsize, "tiktoken's tables"
     assert not {"asyncio", "ssl"} & set(sys.modules), "for another process, or another machine"
 memory.close()
-print([name for name in ("numpy", "httpx", "httpx2", "onnxruntime", "psycopg") if name in sys.modules])
+print([name for name in ("numpy", "httpx2", "onnxruntime", "psycopg") if name in sys.modules])
 import genai_prices
 from genai_prices import UpdatePrices, types  # all of it is there for another who asks
 assert genai_prices.calc_price and not hasattr(genai_prices, "nothing")

@@ -151,7 +151,7 @@ def proxy(  # noqa: PLR0913, PLR0917 - one parameter an option
     ] = "",
 ) -> None:
     """Pass an agent's requests on to its provider, with the views of its conversations."""
-    with _needing(INSTALL_PROXY, "httpx", "prometheus_client", "starlette", "uvicorn"):
+    with _needing(INSTALL_PROXY, "httpx2", "prometheus_client", "starlette", "uvicorn"):
         import uvicorn
 
         from hippocampus.integrations.proxy.app import Proxy

@@ -19,7 +19,7 @@ TEXTS = of.TextInput, of.DataInput
 
 
 class HippocampusAg2Plugin(Plugin):  # type: ignore[misc]
-    """Sends the view of a stream's events; its history keeps all of them."""
+    """Sends the view of a stream's events; its history keeps them all."""
 
     def __init__(self, memory: Hippocampus) -> None:
         """Take the memory; each stream is one of its sessions, by its id."""

@@ -19,7 +19,7 @@ from hippocampus.memory import Hippocampus
 
 
 class HippocampusContext(UnboundedChatCompletionContext):  # type: ignore[misc]
-    """The messages of one agent: the model is sent the view, and the saved state has all of them.
+    """The messages of one agent: the model is sent the view, and the saved state has them all.
 
     `recall` is the tool for that agent.
     """

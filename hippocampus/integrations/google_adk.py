@@ -14,7 +14,7 @@ from hippocampus.memory import Hippocampus
 
 
 class HippocampusAdkPlugin(BasePlugin):  # type: ignore[misc]
-    """Sends the view of an agent's contents in a session; the session service keeps all of them."""
+    """Sends the view of an agent's contents in a session; the session service keeps them all."""
 
     def __init__(self, memory: Hippocampus) -> None:
         """Take the memory; an agent in a session of a user is one of its sessions."""

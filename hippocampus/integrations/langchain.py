@@ -16,7 +16,7 @@ from hippocampus.memory import Hippocampus
 
 
 class HippocampusMiddleware(AgentMiddleware):  # type: ignore[misc]
-    """Sends the view of a thread's messages; state and checkpoints keep all of them."""
+    """Sends the view of a thread's messages; state and checkpoints keep them all."""
 
     def __init__(self, memory: Hippocampus) -> None:
         """Take the memory; a thread, or a sub-graph's run in it, is one of its sessions."""

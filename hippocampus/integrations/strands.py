@@ -14,7 +14,7 @@ from hippocampus.memory import Hippocampus
 
 
 class HippocampusPlugin(Plugin):  # type: ignore[misc]
-    """Sends the view of an agent's messages; the agent and its session manager keep all of them."""
+    """Sends the view of an agent's messages; the agent and its session manager keep them all."""
 
     name = "hippocampus"
 

@@ -5,27 +5,25 @@ Each provider's module writes the requests and reads the answers.
 
 from __future__ import annotations
 
-import http.client
 import json
 import os
 import re
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from hippocampus.errors import MALFORMED, ProviderError
-from hippocampus.models.bounded import in_thread
+
+if TYPE_CHECKING:
+    import httpx2
 
 T = TypeVar("T")
 PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 """The statuses after which the same request may succeed: busy, overloaded, too early."""
 FIRST_WAIT_SECONDS = 0.5
 MAX_WAIT_SECONDS = 20.0
-MAX_ANSWER_BYTES = 256 << 20
 MAX_REASON_CHARACTERS = 300
 MASKED = re.compile(r"\S*\*{3,}\S*")
 """Some vendors quote a wrong key with stars in its middle."""
@@ -44,7 +42,7 @@ class Endpoint:
     headers: Mapping[str, str] | None = None
     """More headers for every request; None is none."""
     timeout_seconds: float = 30.0
-    """The time of one attempt, from the connection to the last byte."""
+    """How long an attempt waits for the connection, and for each read and write."""
     retries: int = 3
     """The attempts after the first, for failures that may pass; 0 is none."""
 
@@ -54,15 +52,6 @@ class Endpoint:
         parts = urlsplit(self.base_url)
         host = parts.netloc.rpartition("@")[2]
         return f"{parts.scheme}://{host}{parts.path.rstrip('/')}"
-
-
-class _Passing(Exception):  # noqa: N818 - it never leaves this file
-    """A failure that may pass; `wait_seconds` is the wait that the server asks for."""
-
-    def __init__(self, reason: str, wait_seconds: float | None = None) -> None:
-        self.reason = reason
-        self.wait_seconds = wait_seconds
-        super().__init__(reason)
 
 
 def ask(
@@ -99,28 +88,57 @@ def post(endpoint: Endpoint, path: str, body: Mapping[str, Any]) -> Any:
     Raises:
         ProviderError: no answer after all attempts, an error status, or an answer that is not JSON.
     """
-    where = f"{endpoint.place}/{path}"
     parts = urlsplit(endpoint.base_url)
     if parts.scheme not in {"http", "https"}:
         raise ProviderError(f"{endpoint.place} is no http address")
     address = parts._replace(path=f"{parts.path.rstrip('/')}/{path}").geturl()
     headers = {"Content-Type": "application/json", **(endpoint.headers or {}), **_key(endpoint)}
     try:
-        request = urllib.request.Request(address, json.dumps(body).encode(), headers)  # noqa: S310
+        content = json.dumps(body).encode()
     except (TypeError, ValueError) as wrong:
         raise ProviderError(f"{endpoint.place}: the request is no JSON: {wrong}") from None
-    attempt = 0
-    while True:
+    import httpx2  # only where a model is asked
+
+    try:  # the environment may name a proxy that cannot be used
+        client = httpx2.Client(headers=headers, timeout=endpoint.timeout_seconds)
+    except (ImportError, ValueError, httpx2.InvalidURL) as wrong:
+        raise ProviderError(f"{endpoint.place}: {wrong}") from None
+    with client:
+        answer = _answer(endpoint, lambda: client.post(address, content=content), path)
+    try:
+        return json.loads(answer)
+    except ValueError:
+        raise ProviderError(f"{endpoint.place}: the answer is no JSON") from None
+
+
+def _answer(endpoint: Endpoint, attempt: Callable[[], httpx2.Response], path: str) -> bytes:
+    """Return the body of the first response with a success status; a redirect is none.
+
+    Raises:
+        ProviderError: no attempt has one.
+    """
+    import httpx2
+
+    reason = ""
+    for number in range(endpoint.retries + 1):
+        wait = FIRST_WAIT_SECONDS * 2**number
         try:
-            return _in_time(endpoint, request)
-        except _Passing as failure:
-            if attempt == endpoint.retries:
-                problem = f"{where}: {failure.reason} ({attempt + 1} attempts)"
-                raise ProviderError(problem) from None
-            wait = failure.wait_seconds
-            seconds = FIRST_WAIT_SECONDS * 2**attempt if wait is None else wait
-            time.sleep(min(seconds, MAX_WAIT_SECONDS))
-            attempt += 1
+            response = attempt()
+        except httpx2.TimeoutException:
+            reason = f"no answer within {endpoint.timeout_seconds:g} seconds"
+        except (httpx2.HTTPError, httpx2.InvalidURL) as failure:
+            reason = _safe(endpoint, str(failure) or type(failure).__name__)
+        else:
+            if response.is_success:
+                return response.content
+            reason = _refusal(endpoint, response)
+            if response.status_code not in PASSING:
+                raise ProviderError(f"{endpoint.place}: {reason}")
+            named = response.headers.get("Retry-After", "").strip()  # a date is not read
+            wait = float(named) if re.fullmatch(r"\d{1,6}(\.\d+)?", named) else wait
+        if number < endpoint.retries:
+            time.sleep(min(wait, MAX_WAIT_SECONDS))
+    raise ProviderError(f"{endpoint.place}/{path}: {reason} ({endpoint.retries + 1} attempts)")
 
 
 def _key(endpoint: Endpoint) -> dict[str, str]:
@@ -134,65 +152,13 @@ def _key(endpoint: Endpoint) -> dict[str, str]:
     return {endpoint.key_header: f"Bearer {key}" if bearer else key}
 
 
-def _in_time(endpoint: Endpoint, request: urllib.request.Request) -> Any:
-    """Make one attempt in a thread, so that it can end at the time limit.
-
-    An abandoned attempt ends in its thread, at the latest when its socket times out.
-    """
-    future = in_thread(lambda: _answer(endpoint, request))
-    try:
-        failure = future.exception(endpoint.timeout_seconds)
-    except TimeoutError:
-        raise _late(endpoint) from None
-    if failure is not None:
-        raise failure
-    return future.result()
-
-
-def _late(endpoint: Endpoint) -> _Passing:
-    return _Passing(f"no answer within {endpoint.timeout_seconds:g} seconds")
-
-
-def _answer(endpoint: Endpoint, request: urllib.request.Request) -> Any:
-    try:
-        opener = urllib.request.build_opener(_NoRedirect)
-        with opener.open(request, timeout=endpoint.timeout_seconds) as response:
-            text = response.read(MAX_ANSWER_BYTES)
-    except urllib.error.HTTPError as refusal:
-        with refusal:
-            raise _refused(endpoint, refusal) from None
-    except (OSError, http.client.HTTPException) as failure:
-        reason = getattr(failure, "reason", None) or failure
-        if isinstance(reason, TimeoutError):
-            raise _late(endpoint) from None
-        raise _Passing(_safe(endpoint, str(reason) or type(failure).__name__)) from None
-    try:
-        return json.loads(text)
-    except ValueError:
-        raise ProviderError(f"{endpoint.place}: the answer is no JSON") from None
-
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Follows no redirect, so that a key is sent to its own endpoint alone."""
-
-    def redirect_request(self, *_: Any) -> None:
-        """Return None, which makes the redirect an error with its status."""
-
-
-def _refused(endpoint: Endpoint, refusal: urllib.error.HTTPError) -> Exception:
-    """Return the exception for an error status: one that may pass, or a ProviderError."""
-    try:
-        body = refusal.read(1 << 16).decode("utf-8", "replace")
-    except (OSError, http.client.HTTPException):
-        body = ""
-    reason = f"status {refusal.code}: {_safe(endpoint, _message(body)) or refusal.reason}"
-    if refusal.code in PASSING:
-        wait = (refusal.headers.get("Retry-After") or "").strip()  # a date is not read
-        is_number = re.fullmatch(r"\d{1,6}(\.\d+)?", wait)
-        return _Passing(reason, float(wait) if is_number else None)
-    if refusal.code in {401, 403} and endpoint.key_variable:
+def _refusal(endpoint: Endpoint, response: httpx2.Response) -> str:
+    """Return the reason in a response with an error status."""
+    said = _safe(endpoint, _message(response.text)) or response.reason_phrase
+    reason = f"status {response.status_code}: {said}"
+    if response.status_code in {401, 403} and endpoint.key_variable:
         reason += f" (the key is read from {endpoint.key_variable})"
-    return ProviderError(f"{endpoint.place}: {reason}")
+    return reason
 
 
 def _message(body: str) -> str:

@@ -52,7 +52,7 @@ class FetchRequest:
     arguments: Mapping[str, Any]
 
     def named(self, *keys: str) -> str:
-        """Return the first of these arguments that is text.
+        """Return the first argument with one of the `keys` that is text.
 
         Raises:
             Unavailable: there is none.
@@ -102,7 +102,7 @@ Sources = MutableMapping[str, Source]
 
 
 def known_sources(tools: Mapping[str, Tool]) -> Sources:
-    """Return the package's sources: `file`, `http` and `tool`, which repeats a call of these tools."""
+    """Return the package's sources: `file`, `http` and `tool`, which repeats a call of `tools`."""
 
     def repeat(request: FetchRequest, _plan: Refetch) -> Any:
         if request.tool not in tools:

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from time import perf_counter
 
-import httpx
+import httpx2
 import pytest
 from bench.test_turn_speed import MESSAGES, NEW_TOKENS, TOKENS, conversation, step
 from integrations.proxy.upstream import Upstream, provider
@@ -42,8 +42,8 @@ def proxy_process(upstream: str, state: Path) -> Iterator[tuple[str, int]]:
     with subprocess.Popen(command, stderr=subprocess.DEVNULL) as running:
         url = f"http://127.0.0.1:{port}"
         while True:
-            with contextlib.suppress(httpx.TransportError):
-                httpx.get(f"{url}/health")
+            with contextlib.suppress(httpx2.TransportError):
+                httpx2.get(f"{url}/health")
                 break
             time.sleep(0.1)
         yield url, running.pid
@@ -65,7 +65,7 @@ def test_the_proxy_adds_little_to_a_request_of_400_000_tokens(tmp_path: Path, st
     with (
         provider(Upstream(lambda _: "Next.")) as upstream,
         proxy_process(upstream.url, tmp_path) as (url, process),
-        httpx.Client(timeout=120) as client,
+        httpx2.Client(timeout=120) as client,
     ):
 
         def seconds(address: str, end: int) -> float:

@@ -1,4 +1,4 @@
-"""The ASGI application: passes requests and their headers on, and sends views of those that it manages.
+"""The ASGI application: passes requests and their headers on, and sends the views of managed ones.
 
 Law 3 stands here for the proxy: whatever fails inside, the host's own bytes are sent.
 """
@@ -16,7 +16,7 @@ from pathlib import Path
 from time import perf_counter
 
 import anyio
-import httpx
+import httpx2
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
@@ -86,12 +86,12 @@ class Proxy:
         self._tenant_header = tenant_header
         self._caller_header = caller_header.lower()
         self._page_key = secrets.token_urlsafe(16)
-        self._upstream = httpx.URL(upstream.rstrip("/"))
+        self._upstream = httpx2.URL(upstream.rstrip("/"))
         self._metrics = Metrics()
         self._service = Service(state, policy, upstream, (self._metrics, *observers), tenant)
-        self._client = httpx.AsyncClient(
-            timeout=httpx.Timeout(timeout_seconds, connect=10.0, pool=None),
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=64),
+        self._client = httpx2.AsyncClient(
+            timeout=httpx2.Timeout(timeout_seconds, connect=10.0, pool=None),
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64),
         )
 
     def app(self) -> Starlette:
@@ -138,10 +138,10 @@ class Proxy:
             return await self._managed(request, answers, await request.body())
         except ClientDisconnect:
             return Response(status_code=499)
-        except httpx.InvalidURL as wrong:
+        except httpx2.InvalidURL as wrong:
             return JSONResponse({"error": {"message": f"the address cannot be read: {wrong}"}}, 400)
-        except httpx.HTTPError as failure:
-            is_late = isinstance(failure, httpx.TimeoutException)
+        except httpx2.HTTPError as failure:
+            is_late = isinstance(failure, httpx2.TimeoutException)
             return self._failed(504 if is_late else 502, failure)
 
     async def _managed(
@@ -182,7 +182,7 @@ class Proxy:
         return await self._whole(request, exchange, response, content)
 
     async def _refused(
-        self, request: Request, exchange: Exchange, refusal: httpx.Response, content: bytes
+        self, request: Request, exchange: Exchange, refusal: httpx2.Response, content: bytes
     ) -> Response:
         """Send the host's own request; if the provider takes that, the conversation passes from now on."""
         reason = await refusal.aread()
@@ -200,11 +200,11 @@ class Proxy:
 
     async def _send(
         self, request: Request, content: bytes | AsyncIterable[bytes], *, is_read: bool = False
-    ) -> httpx.Response:
+    ) -> httpx2.Response:
         """Send a request with the host's headers; an answer that is read here comes uncompressed.
 
         Raises:
-            httpx.HTTPError: the provider cannot be reached, or does not answer.
+            httpx2.HTTPError: the provider cannot be reached, or does not answer.
         """
         left_out = MADE_ANEW | ({b"accept-encoding"} if is_read else set())
         headers = [each for each in _end_to_end(request.headers.raw) if each[0] not in left_out]
@@ -216,13 +216,13 @@ class Proxy:
         query: bytes = request.scope["query_string"]
         target = path + (b"?" + query if query else b"")
         url = self._upstream.copy_with(raw_path=self._upstream.raw_path.rstrip(b"/") + target)
-        sent = httpx.Request(
+        sent = httpx2.Request(
             request.method, url, headers=headers, content=content if has_body else None,
             extensions={"timeout": self._client.timeout.as_dict()},
         )  # fmt: skip
         try:
             response = await self._client.send(sent, stream=True)
-        except httpx.HTTPError as failure:
+        except httpx2.HTTPError as failure:
             self._metrics.upstream(type(failure).__name__)
             raise
         self._metrics.upstream(response.status_code)
@@ -238,7 +238,7 @@ class Proxy:
     # Answers
 
     async def _relayed(
-        self, request: Request, exchange: Exchange, response: httpx.Response
+        self, request: Request, exchange: Exchange, response: httpx2.Response
     ) -> AsyncGenerator[bytes]:
         """Yield the events that the host sees, of one answer after the other until no recall waits."""
         answer, is_kept, is_read = exchange.answer, False, True
@@ -257,7 +257,7 @@ class Proxy:
                 await response.aclose()
                 response = await self._next(request, exchange)
                 await _expect_stream(response)
-        except (httpx.HTTPError, AnswerError) as failure:  # the provider's, and no failure of ours
+        except (httpx2.HTTPError, AnswerError) as failure:  # the provider's, and no failure of ours
             LOG.warning(
                 "session %s: an answer broke off: %s", exchange.conversation.session.id, failure
             )
@@ -271,7 +271,7 @@ class Proxy:
                 await _noted(exchange, Exchange.account, "a usage is not read")
 
     async def _whole(
-        self, request: Request, exchange: Exchange, response: httpx.Response, own: bytes
+        self, request: Request, exchange: Exchange, response: httpx2.Response, own: bytes
     ) -> Response:
         """Return a whole answer, once no recall waits; `own` is the host's request."""
         answer, content = exchange.answer, await response.aread()
@@ -286,7 +286,7 @@ class Proxy:
             await _noted(exchange, Exchange.keep, "recalls are not kept")
             if answer.is_changed:
                 content = json.dumps(answer.merged(body)).encode()
-        except httpx.HTTPError:
+        except httpx2.HTTPError:
             raise
         except Exception as failure:  # law 3: where an answer cannot go on, the host's own is sent
             name, is_bug = exchange.conversation.session.id, not isinstance(failure, MALFORMED)
@@ -302,7 +302,7 @@ class Proxy:
                 await _noted(exchange, Exchange.account, "a usage is not read")
         return _response(response, Response(content))
 
-    async def _next(self, request: Request, exchange: Exchange) -> httpx.Response:
+    async def _next(self, request: Request, exchange: Exchange) -> httpx2.Response:
         """Answer the calls of recall, and send the request with which the answer goes on."""
         content = await run_in_threadpool(exchange.next_request)
         return await self._send(request, content, is_read=True)
@@ -325,7 +325,7 @@ def _broken_off(failure: Exception) -> bytes:
     return written({"type": "error", "error": error}, "error")
 
 
-async def _expect_stream(response: httpx.Response) -> None:
+async def _expect_stream(response: httpx2.Response) -> None:
     """Raise an error where the provider does not go on with an answer."""
     if response.status_code != 200:
         reason = (await response.aread())[:500].decode("utf-8", "replace")
@@ -349,7 +349,7 @@ def _fed(answer: ModelAnswer, event: Event, *, is_read: bool) -> tuple[list[byte
     return [event.content], False
 
 
-def _streamed(response: httpx.Response) -> Response:
+def _streamed(response: httpx2.Response) -> Response:
     """Return a provider's answer byte for byte, as it comes."""
 
     async def content() -> AsyncIterator[bytes]:
@@ -362,7 +362,7 @@ def _streamed(response: httpx.Response) -> Response:
     return _response(response, StreamingResponse(content(), response.status_code), is_raw=True)
 
 
-def _response(source: httpx.Response, made: Response, *, is_raw: bool = False) -> Response:
+def _response(source: httpx2.Response, made: Response, *, is_raw: bool = False) -> Response:
     """Return a response with the provider's headers."""
     left_out = set() if is_raw else {b"content-length", b"content-encoding"}
     own = [] if is_raw else [each for each in made.raw_headers if each[0] == b"content-length"]

@@ -13,7 +13,7 @@ import pytest
 
 pytest.importorskip("starlette")
 pytest.importorskip("prometheus_client")
-import httpx
+import httpx2
 from genai_prices.data_snapshot import get_snapshot
 from integrations.proxy.hosts import ROWS, TOOL
 from integrations.proxy.test_proxy import conversations, proxied
@@ -122,11 +122,11 @@ def test_no_recall_of_one_caller_is_written_into_the_request_of_another(
     with proxied(state, lambda items: next(asked, "The same words.")) as (upstream, url):
         for given, rows in zip(headers, (ROWS, "none"), strict=True):
             items = lists(rows)
-            answer = httpx.post(f"{url}/v1{path}", content=body(path, items), headers=given)
+            answer = httpx2.post(f"{url}/v1{path}", content=body(path, items), headers=given)
             answer.raise_for_status()
             said = {"role": "assistant", "content": "The same words."}
             more = [*items, said, {"role": "user", "content": "Go on."}]
-            httpx.post(f"{url}/v1{path}", content=body(path, more), headers=given)
+            httpx2.post(f"{url}/v1{path}", content=body(path, more), headers=given)
         assert len(conversations(url)) == 2
     assert SECRET in json.dumps(upstream.sent[1].items)  # the recall of the first caller
     assert all(SECRET not in json.dumps(each.items) for each in upstream.sent[-2:])
@@ -147,7 +147,7 @@ def test_a_key_tells_callers_apart_wherever_it_is(place: str, name: str, state: 
             each = {"params": {}, "headers": {"idempotency-key": f"{number}"}}
             each[place][name] = key
             sent = body("/chat/completions", chat_list(ROWS)[:1])
-            httpx.post(f"{url}/v1/chat/completions", content=sent, **each).raise_for_status()
+            httpx2.post(f"{url}/v1/chat/completions", content=sent, **each).raise_for_status()
         assert len(conversations(url)) == 2
 
 
@@ -156,7 +156,7 @@ def test_a_cookie_next_to_a_key_is_no_other_caller(state: Path) -> None:
         for cookie in ("__cf_bm=a", "__cf_bm=b"):
             sent = body("/chat/completions", chat_list(ROWS)[:1])
             headers = SAME_KEY | {"cookie": cookie}
-            httpx.post(f"{url}/v1/chat/completions", content=sent, headers=headers)
+            httpx2.post(f"{url}/v1/chat/completions", content=sent, headers=headers)
         assert len(conversations(url)) == 1
 
 
@@ -164,7 +164,7 @@ def test_a_key_in_the_path_tells_callers_apart(state: Path) -> None:
     with proxied(state, lambda items: "The same words.") as (_, url):
         for path in ("", "/v1", "/openai/deployments/gpt-5", "/key-a/v1", "/key-b/v1", "/key-a"):
             sent = body("/chat/completions", chat_list(ROWS)[:1])
-            httpx.post(f"{url}{path}/chat/completions", content=sent).raise_for_status()
+            httpx2.post(f"{url}{path}/chat/completions", content=sent).raise_for_status()
         assert len(conversations(url)) == 3
 
 

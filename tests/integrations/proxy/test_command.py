@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 pytest.importorskip("starlette")
 pytest.importorskip("prometheus_client")
-import httpx
+import httpx2
 from integrations.proxy.hosts import MessagesHost, recalling, run
 from integrations.proxy.upstream import Upstream, provider
 
@@ -35,8 +35,8 @@ def running(command: list[str], folder: Path, port: int) -> Iterator[str]:
     with subprocess.Popen(whole, cwd=folder, stderr=subprocess.PIPE, text=True) as process:
         url = ADDRESS.replace("8787", str(port))
         while process.poll() is None:
-            with contextlib.suppress(httpx.TransportError):
-                httpx.get(f"{url}/health")
+            with contextlib.suppress(httpx2.TransportError):
+                httpx2.get(f"{url}/health")
                 break
             time.sleep(0.1)
         yield url

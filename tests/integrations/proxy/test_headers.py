@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("starlette")
 pytest.importorskip("prometheus_client")
-import httpx
+import httpx2
 from integrations.proxy.hosts import ChatHost, listing
 from integrations.proxy.test_proxy import proxied
 
@@ -35,17 +35,17 @@ def test_a_page_of_another_site_reaches_neither_the_provider_nor_a_session(
     with proxied(state, listing(0)) as (upstream, url):
         body = ChatHost(url).body
         headers = {"origin": origin}
-        assert httpx.post(url + ChatHost.path, json=body, headers=headers).status_code == status
+        assert httpx2.post(url + ChatHost.path, json=body, headers=headers).status_code == status
         rebound = {"origin": "http://evil.example:80", "host": "evil.example"}
-        assert httpx.post(url + ChatHost.path, json=body, headers=rebound).status_code == 403
+        assert httpx2.post(url + ChatHost.path, json=body, headers=rebound).status_code == 403
         assert len(upstream.sent) == (status == 200)
 
 
 def test_headers_of_one_connection_are_not_passed_on(state: Path) -> None:
     headers = {"connection": "close, X-Private", "x-private": "1", "x-kept": "2", "te": "trailers"}
     with proxied(state, listing(0)) as (upstream, url):
-        httpx.post(url + ChatHost.path, json=ChatHost(url).body, headers=headers)
-        httpx.get(f"{url}/v1/models", headers=headers)
+        httpx2.post(url + ChatHost.path, json=ChatHost(url).body, headers=headers)
+        httpx2.get(f"{url}/v1/models", headers=headers)
     for sent in upstream.sent:
         assert sent.headers["x-kept"] == "2"
         assert not {"x-private", "te"} & sent.headers.keys()

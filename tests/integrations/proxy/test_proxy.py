@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 pytest.importorskip("starlette")
@@ -77,7 +77,7 @@ def tool_names(sent: Sent) -> list[str]:
 
 
 def figures(url: str) -> dict[str, float]:
-    text = httpx.get(f"{url}/metrics").text
+    text = httpx2.get(f"{url}/metrics").text
     return {
         name: float(value)
         for name, value in re.findall(r"^hippocampus_proxy_(.+) (\S+)$", text, re.MULTILINE)
@@ -85,7 +85,7 @@ def figures(url: str) -> dict[str, float]:
 
 
 def conversations(url: str) -> list[dict[str, Any]]:
-    return httpx.get(url + PAGES[url].replace("/", "/conversations", 1)).json()
+    return httpx2.get(url + PAGES[url].replace("/", "/conversations", 1)).json()
 
 
 # Recalls
@@ -208,7 +208,7 @@ def test_a_request_that_is_not_changed_is_sent_byte_for_byte_but_for_the_tool(st
     with proxied(state, listing(0)) as (upstream, url):
         headers = {"anthropic-beta": "a,b", "X-Odd": "1", "content-type": "application/json"}
         address = f"{url}/v1/messages?beta=true&x=%2F%20"
-        httpx.post(address, content=ODD.encode(), headers=headers).raise_for_status()
+        httpx2.post(address, content=ODD.encode(), headers=headers).raise_for_status()
     [sent] = upstream.sent
     assert sent.target == "/v1/messages?beta=true&x=%2F%20"
     assert (sent.headers["anthropic-beta"], sent.headers["x-odd"]) == ("a,b", "1")
@@ -239,8 +239,8 @@ def test_a_request_that_is_not_managed_passes_byte_for_byte(
 ) -> None:
     content = json.dumps({"model": "m", **request_body}, indent=1).encode()
     with proxied(state, lambda _: "Yes.") as (upstream, url):
-        answer = httpx.post(url + path, content=content)
-        direct = httpx.post(upstream.url + path, content=content)
+        answer = httpx2.post(url + path, content=content)
+        direct = httpx2.post(upstream.url + path, content=content)
         assert conversations(url) == []
     assert upstream.sent[0].content == upstream.sent[1].content == content
     assert answer.status_code == direct.status_code
@@ -257,7 +257,7 @@ def test_a_body_of_20_megabytes_passes_and_is_shortened(state: Path) -> None:
     with proxied(state, listing(1)) as (upstream, url):
         host = ChatHost(url, stream=True, timeout=600)
         run(host, result=result)
-        uploaded = httpx.post(f"{url}/v1/files", content=b"x" * 20_000_000, timeout=60)
+        uploaded = httpx2.post(f"{url}/v1/files", content=b"x" * 20_000_000, timeout=60)
         assert uploaded.json()["bytes"] == 20_000_000
     assert host.text == "Done."
     assert len(upstream.sent[1].content) < len(result) / 100
@@ -385,7 +385,7 @@ def test_a_conversation_goes_to_two_models_at_once(state: Path) -> None:
 def test_errors_of_the_provider_reach_the_host_as_they_are(state: Path) -> None:
     for status in (401, 404, 429, 500, 529):
         with proxied(state, listing(0), refuses=lambda _, status=status: status) as (_, url):
-            answer = httpx.post(url + ChatHost.path, json=ChatHost(url).body)
+            answer = httpx2.post(url + ChatHost.path, json=ChatHost(url).body)
             assert answer.status_code == status
             assert answer.json() == {"error": {"message": "refused"}}
 
@@ -409,7 +409,7 @@ def test_a_view_that_the_provider_refuses_is_followed_by_the_host_s_own_request(
 def test_a_request_that_both_forms_of_are_refused_ends_no_management(state: Path) -> None:
     wrong = iter([400, 400])
     with proxied(state, listing(1), refuses=lambda _: next(wrong, 0)) as (upstream, url):
-        answer = httpx.post(url + ChatHost.path, json=ChatHost(url).body)
+        answer = httpx2.post(url + ChatHost.path, json=ChatHost(url).body)
         assert answer.status_code == 400
         run(ChatHost(url))
     assert tool_names(upstream.sent[-1]) == RECALL_TOOLS
@@ -420,12 +420,12 @@ def test_a_provider_that_is_not_there_is_a_502_and_a_silent_one_a_504(state: Pat
         nothing.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{nothing.getsockname()[1]}"
         with served(Proxy(address, state, "default", 1.0).app()) as url:
-            answer = httpx.post(url + ChatHost.path, json=ChatHost(url).body)
+            answer = httpx2.post(url + ChatHost.path, json=ChatHost(url).body)
             assert answer.status_code == 502
             assert address.removeprefix("http://") in answer.json()["error"]["message"]
         nothing.listen()
         with served(Proxy(address, state, "default", 0.3).app()) as url:
-            answer = httpx.post(url + ChatHost.path, json=ChatHost(url).body)
+            answer = httpx2.post(url + ChatHost.path, json=ChatHost(url).body)
             assert answer.status_code == 504
 
 
@@ -437,7 +437,7 @@ async def ever() -> AsyncIterator[None]:
 def test_a_host_that_leaves_a_stream_frees_the_provider_s(state: Path) -> None:
     with proxied(state, listing(1), pause=ever) as (upstream, url):
         host = MessagesHost(url)
-        with httpx.stream("POST", url + host.path, json={**host.body, "stream": True}) as answer:
+        with httpx2.stream("POST", url + host.path, json={**host.body, "stream": True}) as answer:
             first = next(answer.iter_raw())
             assert b"message_start" in first
         assert upstream.closed.wait(10)
@@ -507,7 +507,7 @@ def test_a_stream_that_ends_within_a_recall_ends_with_an_error(
     asks = Ending(lambda items: call("recall", query="row-417"))
     with provider(asks) as upstream, in_front(upstream, state) as url:
         host = kind(url, stream=True)
-        answer = httpx.post(url + kind.path, json={**host.body, "stream": True})
+        answer = httpx2.post(url + kind.path, json={**host.body, "stream": True})
         host.client.close()
     assert "ends within a call" in answer.text
     assert caplog.text.count("an answer broke off") == 1
@@ -538,7 +538,7 @@ def test_an_answer_in_an_unknown_form_passes_with_one_line(
         upstream.text = "[null]"
     with provider(upstream), in_front(upstream, state) as url:
         host = kind(url)
-        assert httpx.post(url + kind.path, json=host.body).text == upstream.text
+        assert httpx2.post(url + kind.path, json=host.body).text == upstream.text
         host.client.close()
     assert caplog.text.count("passes as it is") == 1
     assert "Traceback" not in caplog.text
@@ -562,7 +562,7 @@ def test_keys_are_passed_on_and_nowhere_kept(
     with proxied(state, recalling) as (upstream, url):
         for kind in HOSTS:
             run(kind(url, stream=True))
-        shown = json.dumps(conversations(url)) + httpx.get(f"{url}/metrics").text
+        shown = json.dumps(conversations(url)) + httpx2.get(f"{url}/metrics").text
     for sent in upstream.sent:
         assert KEY in (sent.headers.get("authorization", "") + sent.headers.get("x-api-key", ""))
     files = [path for path in state.rglob("*") if path.is_file()]
@@ -603,12 +603,12 @@ def test_health_and_figures_are_served_to_all_and_conversations_to_who_has_the_k
 ) -> None:
     with proxied(state, listing(1)) as (_, url):
         run(ChatHost(url))
-        assert httpx.get(f"{url}/health").json() == {"status": "ok"}
-        assert "hippocampus proxy" in httpx.get(f"{url}/").text
+        assert httpx2.get(f"{url}/health").json() == {"status": "ok"}
+        assert "hippocampus proxy" in httpx2.get(f"{url}/").text
         assert figures(url)['requests_total{outcome="managed"}'] == 2
         assert conversations(url)
         for query in ("", "?key=", "?key=%C3%A9"):
-            assert httpx.get(f"{url}/conversations{query}").status_code == 403
+            assert httpx2.get(f"{url}/conversations{query}").status_code == 403
 
 
 @pytest.mark.skipif(not shutil.which("chromium"), reason="no chromium")

@@ -19,7 +19,7 @@ import pytest
 
 pytest.importorskip("starlette")
 pytest.importorskip("prometheus_client")
-import httpx
+import httpx2
 import yaml
 from integrations.proxy.hosts import ROWS, ChatHost, recalling, run
 from integrations.proxy.test_callers import SECRET, body, chat_list
@@ -118,7 +118,7 @@ def test_a_request_without_the_header_passes_as_it_is(postgres: Server) -> None:
         with served(proxy.app()) as url:
             for headers in ({"x-api-key": "k"}, {"x-api-key": "k", "X-Tenant": "acme"}):
                 items = body(PATH, chat_list(ROWS))
-                httpx.post(f"{url}/v1{PATH}", content=items, headers=headers).raise_for_status()
+                httpx2.post(f"{url}/v1{PATH}", content=items, headers=headers).raise_for_status()
             counted = figures(url)
     assert counted['requests_total{outcome="no tenant"}'] == 1
     assert counted['requests_total{outcome="managed"}'] == 1
@@ -131,7 +131,7 @@ def test_a_frozen_server_costs_a_request_no_more_than_its_deadline(postgres: Ser
         proxy = Proxy(upstream.url, postgres.address, "default", LIMIT_SECONDS, tenant="frozen")
         with served(proxy.app()) as url, postgres.frozen():
             started = time.monotonic()
-            answer = httpx.post(f"{url}/v1{PATH}", content=body(PATH, chat_list(ROWS)))
+            answer = httpx2.post(f"{url}/v1{PATH}", content=body(PATH, chat_list(ROWS)))
             assert answer.status_code == 200
             assert time.monotonic() - started < 1.5
 
@@ -180,8 +180,8 @@ def test_a_conversation_goes_through_the_balancer(postgres: Server, tmp_path: Pa
         closing.callback(running.terminate)
         host = ChatHost(f"http://127.0.0.1:{port}")
         for _ in range(100):
-            with contextlib.suppress(httpx.HTTPError):
-                if httpx.get(f"http://127.0.0.1:{port}/health").status_code == 200:
+            with contextlib.suppress(httpx2.HTTPError):
+                if httpx2.get(f"http://127.0.0.1:{port}/health").status_code == 200:
                     break
             time.sleep(0.05)
         run(host)
