@@ -321,8 +321,6 @@ class Hippocampus:
     def consolidate(self, session_id: str | None = None) -> list[ConsolidationOutcome]:
         """Consolidate a session that ended without it; without an id, every such session.
 
-        Without an id, a person's edits of the memory files are read too.
-
         Raises:
             StoreError: a session cannot be read or written; the others are consolidated.
         """
@@ -333,8 +331,6 @@ class Hippocampus:
                 outcomes.append(self._scheduler.recover(name))
             except StoreError as failure:
                 failures.append(failure)
-        if session_id is None:
-            self.read_edits()
         if failures:
             raise failures[0]
         return outcomes
@@ -352,22 +348,6 @@ class Hippocampus:
         seconds = CLAIM_SECONDS + block.model_seconds
         name = self._resources.state.claimed(block.idle_minutes * 60, seconds)
         return self._scheduler.recover(name) if name is not None else None
-
-    def read_edits(self, *, adopt: bool = False) -> list[str]:
-        """Apply people's edits of the memory files to the facts; return the ids of the changed facts.
-
-        Lines that were there before this memory, as in a cloned repository, become facts only with
-        `adopt`. A file that cannot be read is logged, and read the next time. On a server there are none.
-        """
-        if not (layout := self._resources.state.layout):
-            return []
-        from hippocampus.consolidation.memory_file import read_edits
-
-        facts = self.facts if adopt else self._known_facts()
-        own = [self._agent] if self._agent else []
-        agents, policy = dict.fromkeys([*layout.agents(), *own]), self._resources.policy
-        found = [read_edits(layout, facts, agent, policy, adopt=adopt) for agent in agents]
-        return [fact_id for each in found for fact_id in (*each.added, *each.retired)]
 
     def _known_facts(self) -> Facts | None:
         """Return the long-term memory if it has anything: a start without it loads nothing."""

@@ -29,7 +29,7 @@ from hippocampus.formats.visible import visible
 from hippocampus.indexing.lines import counted
 from hippocampus.storage.facts.memories import returning
 from hippocampus.storage.salvage import DAMAGED
-from hippocampus.storage.state import StateStore, state_of
+from hippocampus.storage.state import StateStore
 from hippocampus.storage.state_dir import StateDir, is_address
 
 if TYPE_CHECKING:
@@ -61,9 +61,6 @@ def consolidate(  # noqa: PLR0913, PLR0917 - one parameter an option
     policy: PolicyName = "default",
     tenant: TenantName = "",
     dry_run: Annotated[bool, Option("--dry-run", help="Only list the sessions.")] = False,
-    adopt_lines: Annotated[
-        bool, Option("--adopt-lines", help="Take lines of a cloned MEMORY.md as yours.")
-    ] = False,
     watch: Annotated[
         bool, Option("--watch", help="Go on, with sessions that become idle.")
     ] = False,
@@ -71,7 +68,7 @@ def consolidate(  # noqa: PLR0913, PLR0917 - one parameter an option
     """Write the memories of finished sessions to the fact store; a second run changes nothing."""
     from hippocampus.memory import Hippocampus
 
-    state = state_of(state_dir, tenant) if adopt_lines else expect_state(state_dir, tenant)
+    state = expect_state(state_dir, tenant)
     if session and state.agent_of(session) is None:
         fail(f"{state_dir} has no session {session!r}")
     memory = Hippocampus(state, policy=policy)
@@ -84,9 +81,6 @@ def consolidate(  # noqa: PLR0913, PLR0917 - one parameter an option
         if not names:
             typer.echo("every session is consolidated")
         finished = [dry_run or _is_finished(memory, name) for name in names]
-        edits = [] if session or dry_run else memory.read_edits(adopt=adopt_lines)
-        if edits:
-            typer.echo(f"edits of the memory file read: {len(edits)} facts added or removed")
     finally:
         memory.close()
     if not all(finished):

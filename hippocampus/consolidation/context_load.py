@@ -85,7 +85,6 @@ def opening(request: ContextLoadRequest, resources: ConsolidationResources) -> C
     Raises:
         StoreError: the fact store or the contents cannot be read.
     """
-    from hippocampus.consolidation.memory_file import read_edits
     from hippocampus.facts.timestamps import stamp
 
     encoding, budget = request.encoding, resources.policy.consolidation.context_load_tokens
@@ -93,7 +92,6 @@ def opening(request: ContextLoadRequest, resources: ConsolidationResources) -> C
     frame_tokens = tokens.count(f"{first}\n{FOOTER}\n\n", encoding)
     left = budget - frame_tokens
     facts = resources.known_facts()
-    read_edits(resources.state.layout, facts, request.agent, resources.policy)
     excerpts = list(resources.state.earlier(request.session, request.agent, EARLIER_SESSIONS))
     states = _states(excerpts, facts, request)
     blocks = facts.blocks.list(agent=request.agent or None) if facts else []

@@ -7,13 +7,13 @@ and then applied.
 from __future__ import annotations
 
 import contextlib
+import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 from hippocampus import secrets
-from hippocampus.consolidation.memory_file import Edits, MemoryFile
-from hippocampus.consolidation.memory_file import members as lined
+from hippocampus.consolidation.memory_file import members, sync
 from hippocampus.consolidation.memory_lines import shown
 from hippocampus.entries.entry import Record
 from hippocampus.errors import StoreError
@@ -24,6 +24,7 @@ from hippocampus.policy import Policy
 from hippocampus.storage import files, gc
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.database import Database
+from hippocampus.storage.facts import memories
 from hippocampus.storage.facts.models import EVERY_AGENT, Item, Origin
 from hippocampus.storage.gc import Removal
 from hippocampus.storage.ledger import StoredSession, stored_sessions
@@ -40,6 +41,8 @@ PROMOTED_ACCESSES = 5
 """Recalls of a fact that were confirmed as useful, from which it is promoted."""
 PROMOTED_ENCOUNTERS = 3
 """Statements of a fact, from which it is promoted; of no verbatim memory, such as a message."""
+PROMOTED = "promoted"
+"""The key of the ids of promoted facts among the values of the state."""
 PROMOTED_USERS = 2
 """Sessions that used a payload after it left their view, from which it becomes a fact."""
 
@@ -52,8 +55,6 @@ class Defragmented:
     applied: bool = False
     sessions: int = 0
     daily_logs: int = 0
-    edits_read_back: int = 0
-    """Lines of the memory file that a person wrote, reworded or deleted."""
     facts_promoted: int = 0
     """Facts that get a line in the memory file."""
     entries_promoted: int = 0
@@ -75,7 +76,6 @@ class _Plan:
     keep: frozenset[str]
     compaction: Compaction
     going: tuple[Removal, ...]
-    edits: Edits
     sessions: int
 
 
@@ -97,21 +97,26 @@ def defrag(  # noqa: PLR0913 - one parameter an input
         StoreError: something cannot be read or written; what was done stays, the next run does the rest.
     """
     layout, db = state.layout, facts.tables.database
-    file = MemoryFile(layout, facts.agent, is_kept=policy.consolidation.memory_file)
     lock = layout.defrag_lock if apply and layout else None
     try:
         with files.held(lock) if lock else contextlib.nullcontext():
-            plan = _plan(state, store, facts, file, policy, now, idle_hours)
+            plan = _plan(state, store, facts, policy, now, idle_hours)
             if not apply:
                 return _figures(plan, state)
-            if any(plan.edits):
-                file.sync(facts)
             outcomes = write.store_many(facts.tables, plan.new)
             stored = [each.memory.id for each in outcomes if each.memory]
             kept = plan.keep | set(stored)
             done = upkeep.compact(facts.tables, agent=EVERY_AGENT, keep=kept)
-            if plan.promoted or stored or done.removed or done.merged:
-                file.sync(facts, [*plan.promoted, *stored])
+            lined = [*plan.promoted, *stored]
+            if (
+                layout
+                and policy.consolidation.memory_file
+                and (lined or done.removed or done.merged)
+            ):
+                owners = {each.agent for _, each in memories.by_id(db, lined).values()}
+                for agent in owners.union(layout.agents()):
+                    sync(layout, facts, agent, lined)
+                db.set_meta(PROMOTED, json.dumps([*_promoted(db), *lined]))
             gone = gc.collect(db, store, plan.going, now, put_before=now - JUST_PUT_SECONDS)
     except OSError as failure:
         raise StoreError(f"{db.path}: {failure}") from failure
@@ -125,16 +130,16 @@ def _plan(  # noqa: PLR0913, PLR0917 - one parameter an input
     state: StateStore,
     store: ContentStore,
     facts: Facts,
-    file: MemoryFile,
     policy: Policy,
     now: float,
     idle_hours: float,
 ) -> _Plan:
     past = sessions(facts.tables.database)
+    names = {session.name for session in past}
     current = facts.memories(agent=EVERY_AGENT)
-    members = lined(state.layout, facts)
+    lined = members(state.layout, facts) if state.layout else set()
     keep = frozenset(  # what the user said and the memory file has does not fade
-        each.id for each in current if each.id in members and each.origin.role == "user"
+        each.id for each in current if each.id in lined and each.origin.role == "user"
     )
     compaction = upkeep.compact(facts.tables, agent=EVERY_AGENT, keep=keep, dry_run=True)
     going = {*compaction.removed, *compaction.merged}
@@ -143,11 +148,13 @@ def _plan(  # noqa: PLR0913, PLR0917 - one parameter an input
     again = used_in_several(past, PROMOTED_USERS, known)
     known |= {(session, record.entry.id) for session, record in again}
     held = gc.holdings(facts.tables.database, store)
-    own = [each for each in staying if each.agent == facts.agent]
+    # A line that a person struck out does not return: what a session left had one, and a promoted fact.
+    lined |= _promoted(facts.tables.database)
+    lined |= {each.id for each in staying if each.type != "event" and each.origin.session in names}
     promoted = (
         each.id
-        for each in reversed(own)
-        if each.id not in members
+        for each in reversed(staying)
+        if each.id not in lined
         and len(each.content) <= MAX_LINE_CHARACTERS
         and (
             each.accesses >= PROMOTED_ACCESSES
@@ -164,9 +171,13 @@ def _plan(  # noqa: PLR0913, PLR0917 - one parameter an input
                 held, gc.GcRules(), now, gc.unused(past, policy, now - idle_hours * 3_600, known)
             )
         ),
-        file.edits(facts),
         len(past),
     )
+
+
+def _promoted(db: Database) -> set[str]:
+    """Return the ids of the facts that earlier runs have promoted."""
+    return {*json.loads(db.meta(PROMOTED) or "[]")}
 
 
 def _item(session: str, record: Record) -> Item:
@@ -185,7 +196,6 @@ def _figures(plan: _Plan, state: StateStore) -> Defragmented:
     return Defragmented(
         sessions=plan.sessions,
         daily_logs=len(state.layout.daily_logs()) if state.layout else 0,
-        edits_read_back=sum(map(len, plan.edits)),
         facts_promoted=len(plan.promoted),
         entries_promoted=len(plan.new),
         facts_faded=len(plan.compaction.removed),

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hippocampus.consolidation import daily_log
-from hippocampus.consolidation.memory_file import MemoryFile
+from hippocampus.consolidation.memory_file import sync
 from hippocampus.entries.text import storable
 from hippocampus.errors import StoreError
 from hippocampus.facts import upkeep
@@ -109,4 +109,4 @@ def forget_memories(layout: StateDir | None, facts: Facts, ids: Sequence[str]) -
 
 def _sync_files(layout: StateDir, facts: Facts, without: Sequence[str]) -> None:
     for agent in layout.agents():
-        MemoryFile(layout, agent).sync(facts, without=without)
+        sync(layout, facts, agent, without=without)

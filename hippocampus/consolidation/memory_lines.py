@@ -53,8 +53,6 @@ class Row(NamedTuple):
     first: int
     """The number of its first physical line."""
     last: int
-    origin: str
-    """Who said it, by the words before the mark."""
 
 
 def mark_of(memory_id: str) -> str:
@@ -75,8 +73,8 @@ def shown(text: str) -> str:
     return " ".join(text.split()).replace("<!--", "<! --").replace("-->", "-- >")
 
 
-def rendered(memory: Memory, text: str = "") -> str:
-    """Return the line of a fact, in its own words or in those of a person."""
+def rendered(memory: Memory) -> str:
+    """Return the line of a fact."""
     origin, date = memory.origin, day(memory.valid_from)
     if section_of(memory) == FROM_TOOLS:
         date += f" {shown(memory.type.lower()).replace('·', '-')}"
@@ -84,8 +82,7 @@ def rendered(memory: Memory, text: str = "") -> str:
     if origin.session:
         turn = "" if origin.turn is None else f" turn {origin.turn}"
         source += f", {shown(origin.session).replace('·', '-')}{turn}"
-    words = text or shown(memory.content)
-    return f"- [{date}] {words}{SEPARATOR}{source} <!-- {mark_of(memory.id)} -->"
+    return f"- [{date}] {shown(memory.content)}{SEPARATOR}{source} <!-- {mark_of(memory.id)} -->"
 
 
 @functools.lru_cache(maxsize=4)
@@ -93,10 +90,10 @@ def rows(text: str) -> tuple[Row, ...]:
     """Return the lines of a file, in its order; cached, since one file is read several times."""
     found = []
     for each in list_items(text):
-        words, mark, origin = unmarked(each.text)
+        words, mark, _ = unmarked(each.text)
         stamp = STAMP.match(words) if mark else None
         words = " ".join(words[stamp.end() if stamp else 0 :].split())
-        found.append(Row(each.section, mark, words, each.first, each.last, origin))
+        found.append(Row(each.section, mark, words, each.first, each.last))
     return tuple(found)
 
 

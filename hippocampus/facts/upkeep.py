@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import get_args
 
@@ -15,14 +15,14 @@ from hippocampus.errors import ProviderError
 from hippocampus.facts import judge
 from hippocampus.facts.models import Compaction, Recalled, Score
 from hippocampus.facts.query import find
-from hippocampus.facts.sentences import RECALLED, without_sentence
+from hippocampus.facts.sentences import RECALLED
 from hippocampus.facts.similar import differ, features, jaccard
 from hippocampus.facts.statements import read
 from hippocampus.facts.strength import due_for_pruning
 from hippocampus.facts.tables import WRITING_SECONDS, FactTables
 from hippocampus.facts.timestamps import Moment, day, new_id, optional_seconds
 from hippocampus.facts.topics import coverage
-from hippocampus.facts.words import content_words, words
+from hippocampus.facts.words import content_words
 from hippocampus.storage.facts import memories, triples
 from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.facts.models import Kind, Memory
@@ -145,42 +145,6 @@ def purge(
         if not dry_run:
             delete_rows(tables, gone)
     return list(gone.values())
-
-
-def retire(tables: FactTables, ids: Iterable[str], reason: str) -> list[Memory]:
-    """Take current memories away and return them; `restore` brings them back."""
-    db = tables.database
-    with db.transaction():
-        found = [pair for pair in memories.by_id(db, ids).values() if memories.is_current(pair[1])]
-        memories.remove(db, [(row, reason, None) for row, _ in found], tables.clock())
-    return [memory for _, memory in found]
-
-
-def withdraw(
-    tables: FactTables, gone: Sequence[Memory], reason: str
-) -> tuple[list[str], list[Memory]]:
-    """Take what a person struck out or reworded out of the messages that say it too, sentence by sentence.
-
-    What a message said before is history; of fewer than two words nothing stays.
-    Returns the ids of the shorter messages, and the messages of which nothing is left.
-    """
-    db = tables.database
-    added: list[str] = []
-    empty = []
-    with db.transaction():
-        now = tables.clock()
-        for row, message in memories.messages(db).items():
-            left = message.content
-            for fact in (each for each in gone if each.agent == message.agent):
-                left = without_sentence(left, fact.content)
-            if left == message.content:
-                continue
-            if len(words(left)) < LEAST_WORDS:
-                empty.append(message.id)
-            else:
-                added.append(shortened(tables, message, left))
-                memories.end(db, row, added[-1], until=message.valid_from, known=now)
-        return added, retire(tables, empty, reason)
 
 
 def shortened(tables: FactTables, memory: Memory, left: str) -> str:

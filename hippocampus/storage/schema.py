@@ -119,8 +119,8 @@ CREATE TABLE hook_event (
     fields TEXT NOT NULL
 ) STRICT;
 CREATE INDEX hook_event_of_session ON hook_event (session);
--- Values under keys: the embedding model, the identity that the record of the memory file names, the key by
--- which a proxy hashes the names of callers.
+-- Values under keys: the embedding model, the facts that were promoted, the key by which a proxy hashes the
+-- names of callers.
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 CREATE TABLE memory (
     row INTEGER PRIMARY KEY AUTOINCREMENT,

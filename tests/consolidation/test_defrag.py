@@ -21,7 +21,7 @@ from conversations import EAGER, no_fallback, reading, written_at
 
 from hippocampus import Entry, Hippocampus, Policy, RecallError
 from hippocampus.consolidation.defrag import Defragmented, defrag, sessions
-from hippocampus.consolidation.memory_file import MemoryFile, members
+from hippocampus.consolidation.memory_file import members, sync
 from hippocampus.entries.entry import Record, Stage
 from hippocampus.entries.origin import PartOrigin
 from hippocampus.facts import Facts
@@ -236,7 +236,7 @@ def test_a_content_used_in_several_sessions_becomes_a_fact(tmp_path: Path, facts
         "two",
         entry.id,
     )
-    text = MemoryFile(StateDir(tmp_path)).path.read_text()
+    text = StateDir(tmp_path).memory_file().read_text()
     assert "## From tool results\n\n- [" in text
     assert "row_" in recalled(tmp_path, "two", entry.id)
     again = run(tmp_path, facts, apply=True)
@@ -273,23 +273,42 @@ def test_what_faded_goes_but_not_what_the_user_said_in_the_memory_file(
         ],
     )
     ids = [each.memory.id for each in outcomes if each.memory]
-    MemoryFile(StateDir(tmp_path)).sync(facts, ids[:2])
+    sync(StateDir(tmp_path), facts, "default", ids[:2])
     done = run(tmp_path, facts, apply=True)
     assert (done.facts_faded, done.facts_left) == (2, 1)
     assert [each.content for each in facts.memories()] == ["I prefer tea."]
-    assert "The page said so." not in MemoryFile(StateDir(tmp_path)).path.read_text()
+    assert "The page said so." not in StateDir(tmp_path).memory_file().read_text()
 
 
-def test_edits_by_hand_are_read_back(tmp_path: Path, facts: Facts) -> None:
+def test_the_lines_of_every_agent_follow_what_was_compacted(tmp_path: Path, facts: Facts) -> None:
     lived(tmp_path, ["one"])
-    MemoryFile(StateDir(tmp_path)).sync(facts)
-    MemoryFile(StateDir(tmp_path)).path.write_text(
-        "# Memory\n\n## Preferences\n\n- Answer in French.\n"
-    )
-    assert run(tmp_path, facts).edits_read_back == 1
-    assert len(facts.memories()) == 0
-    assert run(tmp_path, facts, apply=True).edits_read_back == 1
-    assert [each.content for each in facts.memories()] == ["Answer in French."]
+    old = Item("The page said so.", "note", origin=TOOL, at=time.time() - 400 * DAY)
+    [faded] = factual.store_many(facts, [old], agent="writer")
+    [used, *_] = factual.remember_many(facts, ["The key is blue."] * 3, agent="writer")
+    assert faded.memory
+    assert used.memory
+    sync(StateDir(tmp_path), facts, "writer", [faded.memory.id])
+    done = run(tmp_path, facts, apply=True)
+    assert (done.facts_faded, done.facts_promoted) == (1, 1)
+    assert members(StateDir(tmp_path), facts) == {used.memory.id}
+    assert "The key is blue." in StateDir(tmp_path).memory_file("writer").read_text()
+
+
+def test_a_line_that_was_struck_out_is_not_promoted_again(tmp_path: Path, facts: Facts) -> None:
+    """Neither one of a session nor one that a run before has promoted."""
+    memory = Hippocampus(tmp_path)
+    with memory.session("one") as session:
+        session([{"role": "user", "content": "I prefer tea."}])
+    memory.close()
+    factual.remember_many(facts, ["The key is blue."] * 3)
+    for each in facts.memories(kind="fact"):
+        for _ in range(5):
+            facts.confirm([each.id])
+    assert run(tmp_path, facts, apply=True).facts_promoted == 1
+    assert len(members(StateDir(tmp_path), facts)) == 2
+    StateDir(tmp_path).memory_file().write_text("# Memory\n")
+    assert run(tmp_path, facts, apply=True).facts_promoted == 0
+    assert StateDir(tmp_path).memory_file().read_text() == "# Memory\n"
 
 
 def test_it_leaves_a_memory_file_alone_that_the_policy_does_not_keep(

@@ -12,7 +12,7 @@ import pytest
 from conversations import EAGER
 
 from hippocampus import Hippocampus
-from hippocampus.consolidation.memory_file import MemoryFile, publish
+from hippocampus.consolidation.memory_file import publish
 from hippocampus.facts import Facts
 from hippocampus.session.consolidator import ConsolidationOutcome, KeptItem
 from hippocampus.storage import files as shared_files
@@ -29,7 +29,7 @@ def kept(facts: Facts) -> ConsolidationOutcome:
 
 
 def files(state: Path) -> dict[str, tuple[bytes, int]]:
-    found = [MemoryFile(StateDir(state)).path, *StateDir(state).daily_logs()]
+    found = [StateDir(state).memory_file(), *StateDir(state).daily_logs()]
     return {
         path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in found if path.exists()
     }

@@ -1,15 +1,15 @@
-"""MEMORY.md: what is kept stands in it, what a person changes in it counts, nothing else is touched."""
+"""MEMORY.md: what is kept stands in it, and what a person writes into it stays and is no fact."""
 
 from __future__ import annotations
 
-import os
 import random
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.consolidation.memory_file import MemoryFile, members
+from hippocampus.consolidation.memory_file import members, sync
 from hippocampus.consolidation.memory_lines import rendered, rows, shown
+from hippocampus.facts import upkeep
 from hippocampus.facts.exchange import import_file
 from hippocampus.facts.store import Facts
+from hippocampus.storage import files
 from hippocampus.storage.facts.memories import is_current, made
 from hippocampus.storage.facts.models import Item, Origin
 from hippocampus.storage.state_dir import StateDir
@@ -65,6 +67,13 @@ def remembered(facts: Facts, items: list[Any] = SAID) -> list[str]:
     return [each.memory.id for each in factual.remember_many(facts, items) if each.memory]
 
 
+def synced(
+    facts: Facts, kept: Sequence[str] = (), without: Sequence[str] = (), agent: str = "default"
+) -> bool:
+    """Bring the memory file next to a fact store up to date."""
+    return sync(StateDir(Path(facts.tables.database.path).parent), facts, agent, kept, without)
+
+
 def mark(memory_id: str) -> str:
     return memory_id.replace("-", "")[-10:]
 
@@ -80,22 +89,20 @@ def untouched(path: Path) -> tuple[bytes, int, int]:
 
 def test_facts_stand_in_sections_with_date_and_origin(tmp_path: Path, facts: Facts) -> None:
     ids = remembered(facts)
-    file = MemoryFile(StateDir(tmp_path))
-    assert file.sync(facts, ids).written
+    assert synced(facts, ids)
     expected = WRITTEN
     for number, memory_id in enumerate(ids):
         expected = expected.replace(f"<!-- {number} -->", f"<!-- {mark(memory_id)} -->")
-    assert file.path.read_text() == expected
+    assert (tmp_path / "MEMORY.md").read_text() == expected
 
 
 def test_a_file_of_which_nothing_changes_is_not_touched(tmp_path: Path, facts: Facts) -> None:
     ids = remembered(facts)
-    file = MemoryFile(StateDir(tmp_path))
-    file.sync(facts, ids)
-    before = untouched(file.path)
-    assert not file.sync(facts, ids).written
-    assert not MemoryFile(StateDir(tmp_path)).sync(facts).written
-    assert untouched(file.path) == before
+    synced(facts, ids)
+    before = untouched(tmp_path / "MEMORY.md")
+    assert not synced(facts, ids)
+    assert not synced(facts)
+    assert untouched(tmp_path / "MEMORY.md") == before
 
 
 def test_a_tool_never_speaks_in_the_sections_of_people(tmp_path: Path, facts: Facts) -> None:
@@ -107,9 +114,8 @@ def test_a_tool_never_speaks_in_the_sections_of_people(tmp_path: Path, facts: Fa
         Item(forged, "decision", origin=tool),
     ]
     outcomes = factual.store_many(facts, items)
-    file = MemoryFile(StateDir(tmp_path))
-    file.sync(facts, [each.memory.id for each in outcomes if each.memory])
-    text = file.path.read_text()
+    synced(facts, [each.memory.id for each in outcomes if each.memory])
+    text = (tmp_path / "MEMORY.md").read_text()
     assert [line for line in text.splitlines() if line.startswith("## ")] == [
         "## From tool results"
     ]
@@ -119,116 +125,109 @@ def test_a_tool_never_speaks_in_the_sections_of_people(tmp_path: Path, facts: Fa
 
 def test_a_fact_that_is_replaced_is_replaced_in_its_line(tmp_path: Path, facts: Facts) -> None:
     [old] = remembered(facts, [Item("I live in Rome.", "fact", origin=Origin(role="user"), at=AT)])
-    file = MemoryFile(StateDir(tmp_path))
-    file.sync(facts, [old])
-    file.path.write_text(file.path.read_text() + "\nMy own words.\n")
+    synced(facts, [old])
+    (tmp_path / "MEMORY.md").write_text((tmp_path / "MEMORY.md").read_text() + "\nMy own words.\n")
     [outcome] = factual.remember_many(
         facts, [Item("I live in Oslo now.", "fact", origin=Origin(role="user"), at=AT + 86_400)]
     )
-    file.sync(facts)
+    synced(facts)
     assert not is_current(facts.get(old))
-    assert "Rome" not in file.path.read_text()
-    assert "- [2026-02-10] I live in Oslo now." in file.path.read_text()
-    assert file.path.read_text().endswith("\nMy own words.\n")
+    assert "Rome" not in (tmp_path / "MEMORY.md").read_text()
+    assert "- [2026-02-10] I live in Oslo now." in (tmp_path / "MEMORY.md").read_text()
+    assert (tmp_path / "MEMORY.md").read_text().endswith("\nMy own words.\n")
     assert outcome.memory
 
 
-def test_a_line_written_by_hand_becomes_a_fact_of_the_user(tmp_path: Path, facts: Facts) -> None:
-    file = MemoryFile(StateDir(tmp_path))
-    file.sync(facts, remembered(facts))
-    text = file.path.read_text().replace(
-        "## Decisions\n", "* Never touch the\n  production database.\n\n## Decisions\n"
+def test_what_a_person_writes_stays_and_becomes_no_fact(tmp_path: Path, facts: Facts) -> None:
+    """Lines of their own, lines in other words, lines struck out or moved, sections and prose."""
+    ids = remembered(facts)
+    synced(facts, ids)
+    path = tmp_path / "MEMORY.md"
+    edited = (
+        path.read_text()
+        .replace("I prefer short answers.", "I prefer long answers.")
+        .replace(
+            "## Decisions\n", "Prose.\n\n* Never touch the\n  production database.\n\n## Mine\n"
+        )
     )
-    file.path.write_text(text)
-    done = MemoryFile(StateDir(tmp_path)).sync(facts)
-    [added] = done.added
-    memory = facts.get(added)
-    assert memory
-    assert memory.content == "Never touch the production database."
-    assert (memory.origin.role, memory.type) == ("user", "preference")
-    marked = f"  production database. <!-- {mark(added)} -->\n"
-    assert file.path.read_text() == text.replace("  production database.\n", marked)
-    before = untouched(file.path)
-    assert MemoryFile(StateDir(tmp_path)).sync(facts).added == ()
-    assert untouched(file.path) == before
+    edited = "\n".join(line for line in edited.split("\n") if "Tuesdays" not in line)
+    path.write_text(edited)
+    assert not synced(facts)
+    assert path.read_text() == edited
+    assert current(facts) == {item.content for item in SAID}
 
 
-def test_a_line_struck_out_takes_its_fact_away(tmp_path: Path, facts: Facts) -> None:
-    ids = remembered(facts)
-    file = MemoryFile(StateDir(tmp_path))
-    file.sync(facts, ids)
-    kept = [line for line in file.path.read_text().split("\n") if "Tuesdays" not in line]
-    file.path.write_text("\n".join(kept))
-    assert file.edits(facts).struck == (ids[1],)
-    assert file.sync(facts, ids).retired == (ids[1],)
-    assert "We deploy on Tuesdays." not in current(facts)
-    assert file.path.read_text() == "\n".join(kept)
-    assert [each.id for each in factual.restore(facts, [ids[1]])] == [ids[1]]
-    assert "We deploy on Tuesdays." in current(facts)
+def test_a_line_that_was_struck_out_does_not_return(tmp_path: Path, facts: Facts) -> None:
+    synced(facts, remembered(facts))
+    path = tmp_path / "MEMORY.md"
+    path.write_text("# Memory\n")
+    synced(facts, remembered(facts, [Item("We ship on Mondays.", "decision")]))
+    assert [row.text for row in rows(path.read_text())] == ["We ship on Mondays."]
 
 
-def test_a_line_worded_anew_is_what_the_user_says(tmp_path: Path, facts: Facts) -> None:
-    """Also where it says less than before."""
-    ids = remembered(facts)
-    file = MemoryFile(StateDir(tmp_path))
-    file.sync(facts, ids)
-    text = file.path.read_text().replace("needs Python 3.11", "needs Python")
-    file.path.write_text(text)
-    done = file.sync(facts)
-    assert done.retired == (ids[2],)
-    memory = facts.get(done.added[0])
-    assert memory
-    assert (memory.content, memory.origin.role) == ("The build needs Python.", "user")
-    assert "The build needs Python 3.11." not in current(facts)
-    assert "The build needs Python. · user <!-- " in file.path.read_text()
-    assert not file.sync(facts).written
+def test_words_of_a_person_stay_though_their_fact_is_replaced(tmp_path: Path, facts: Facts) -> None:
+    user = Origin(role="user")
+    [old] = remembered(facts, [Item("I live in Rome.", "fact", origin=user, at=AT)])
+    synced(facts, [old])
+    path = tmp_path / "MEMORY.md"
+    path.write_text(path.read_text().replace("I live in Rome", "I live near Rome"))
+    remembered(facts, [Item("I live in Oslo now.", "fact", origin=user, at=AT + 86_400)])
+    assert not synced(facts)
+    assert "I live near Rome. · user" in path.read_text()
 
 
-def test_moving_lines_changes_nothing_but_for_what_a_tool_said(
+def test_a_fact_in_other_words_has_them_in_its_line(tmp_path: Path, facts: Facts) -> None:
+    [fact, *_] = ids = remembered(facts)
+    synced(facts, ids)
+    upkeep.update(facts.tables, fact, "I prefer long answers.")
+    synced(facts)
+    text = (tmp_path / "MEMORY.md").read_text()
+    assert "long answers. · user, s turn 3 <!--" in text
+    assert "short" not in text
+
+
+def test_the_line_of_a_deleted_fact_goes_whoever_holds_the_file(
     tmp_path: Path, facts: Facts
 ) -> None:
+    """Those that are about to be deleted, and those that a tool has deleted."""
     ids = remembered(facts)
-    file = MemoryFile(StateDir(tmp_path))
-    file.sync(facts, ids)
-    lines = file.path.read_text().split("\n")
-    moved = "\n".join(
-        ["# Mine", "", "## Später", *reversed([x for x in lines if x[:1] == "-"]), ""]
-    )
-    file.path.write_text(moved)
-    assert file.sync(facts) == MemoryFile(StateDir(tmp_path)).sync(facts)
-    assert file.path.read_text() == moved
-    [tools] = [line for line in moved.split("\n") if "Python" in line]
-    file.path.write_text(moved.replace("## Später", f"## Preferences\n{tools}\n## Später", 1)
-                         .replace(f"## Später\n{tools}", "## Später"))  # fmt: skip
-    file.sync(facts)
-    assert " · user <!--" in next(x for x in file.path.read_text().split("\n") if "Python" in x)
+    synced(facts, ids)
+    held = threading.Event()
+
+    def hold() -> None:
+        with files.held(StateDir(tmp_path).memory_lock):
+            held.set()
+            time.sleep(0.3)
+
+    other = threading.Thread(target=hold)
+    other.start()
+    held.wait()
+    assert synced(facts, without=ids[:1])
+    other.join()
+    facts.delete(ids[1:2])
+    assert synced(facts)
+    left = [row.text for row in rows((tmp_path / "MEMORY.md").read_text())]
+    assert left == ["The port is 8080.", "The build needs Python 3.11."]
 
 
-def test_a_file_that_is_gone_is_written_anew(tmp_path: Path, facts: Facts) -> None:
-    """A lost file is no wish to forget everything."""
-    ids = remembered(facts)
-    file = MemoryFile(StateDir(tmp_path))
-    file.sync(facts, ids)
-    before = file.path.read_text()
-    file.path.unlink()
-    assert file.sync(facts, ids).retired == ()
-    assert file.path.read_text() == before
-    file.path.write_text("")
-    assert file.sync(facts).retired == ()
-    assert file.path.read_text() == before
+def test_a_fact_of_which_the_id_has_no_mark_gets_no_line(tmp_path: Path, facts: Facts) -> None:
+    """As one of another store: its line could not be found again."""
+    [fact] = remembered(facts, SAID[:1])
+    facts._database.run("UPDATE memory SET id = 'chunk-1' WHERE id = ?", (fact,))
+    assert not synced(facts, ["chunk-1"])
 
 
 WRITER = """
 import sys
 from pathlib import Path
-from hippocampus.consolidation.memory_file import MemoryFile
+from hippocampus.consolidation.memory_file import sync
 from hippocampus.facts.store import Facts
 from hippocampus.storage.state_dir import StateDir
 folder, first = Path(sys.argv[1]), int(sys.argv[2])
 with Facts(folder / "memory.sqlite3") as facts:
     for number in range(first, 100):
         outcome = facts.store(f"Rule {number} holds.")
-        MemoryFile(StateDir(folder)).sync(facts, [outcome.memory.id])
+        sync(StateDir(folder), facts, "default", [outcome.memory.id])
         print(number, flush=True)
 """
 
@@ -247,7 +246,7 @@ def test_kills_at_random_moments_strike_nothing_out(tmp_path: Path) -> None:
             told += process.stdout.readlines()
         done = int([each for each in told if each.endswith("\n")][-1])
     with Facts(tmp_path / "memory.sqlite3") as facts:
-        assert MemoryFile(StateDir(tmp_path)).sync(facts).retired == ()
+        assert not synced(facts)
         lines = Counter(row.text for row in rows((tmp_path / "MEMORY.md").read_text()))
         assert lines == Counter(f"Rule {number} holds." for number in range(len(lines)))
         assert set(lines) <= current(facts)
@@ -256,7 +255,7 @@ def test_kills_at_random_moments_strike_nothing_out(tmp_path: Path) -> None:
 
 def test_our_own_file_can_be_imported(tmp_path: Path, facts: Facts) -> None:
     """What a tool said stays what a tool said."""
-    MemoryFile(StateDir(tmp_path)).sync(facts, remembered(facts))
+    synced(facts, remembered(facts))
     with Facts(tmp_path / "other.sqlite3") as other:
         import_file(other, tmp_path / "MEMORY.md")
         assert current(other) == current(facts)
@@ -269,28 +268,28 @@ def test_a_store_that_is_gone_takes_no_line_out_of_the_file(tmp_path: Path, loss
     """Neither its own lines nor those that a person wrote."""
     path = tmp_path / "memory.sqlite3"
     with Facts(path) as facts:
-        file = MemoryFile(StateDir(tmp_path))
-        file.sync(facts, remembered(facts))
-        file.path.write_text(f"{file.path.read_text()}\n- Ask before you delete.\n")
-        file.sync(facts)
+        synced(facts, remembered(facts))
+        (tmp_path / "MEMORY.md").write_text(
+            f"{(tmp_path / 'MEMORY.md').read_text()}\n- Ask before you delete.\n"
+        )
+        synced(facts)
     if loss == "moved":
         path.rename(tmp_path / "elsewhere.sqlite3")
     else:
         path.unlink()
-    before = file.path.read_text()
+    before = (tmp_path / "MEMORY.md").read_text()
     with Facts(path) as facts:
         kept = facts.store("The boiler is in the cellar.").memory
         assert kept
-        file.sync(facts, [kept.id])
-    after = file.path.read_text()
+        synced(facts, [kept.id])
+    after = (tmp_path / "MEMORY.md").read_text()
     assert [line for line in before.splitlines() if line not in after.splitlines()] == []
     assert "The boiler is in the cellar." in after
 
 
 def test_only_its_owner_may_read_it(tmp_path: Path, facts: Facts) -> None:
-    file = MemoryFile(StateDir(tmp_path))
-    file.sync(facts, remembered(facts))
-    assert oct(file.path.stat().st_mode)[-3:] == "600"
+    synced(facts, remembered(facts))
+    assert oct((tmp_path / "MEMORY.md").stat().st_mode)[-3:] == "600"
     assert oct((tmp_path / "memory").stat().st_mode)[-3:] == "700"
 
 
@@ -325,45 +324,28 @@ def test_whatever_a_person_does_to_it_stays(
     kept: list[str], own: list[str], order: Any, struck: int
 ) -> None:
     """Render, edit by hand, read back: every line of theirs is there, and a second time changes nothing."""
-    with tempfile.TemporaryDirectory() as folder, Facts(":memory:") as facts:
+    with tempfile.TemporaryDirectory() as folder, Facts(Path(folder) / "memory.sqlite3") as facts:
         outcomes = factual.store_many(
             facts, [Item(text, "note", origin=Origin("s", 1, "", "user")) for text in kept]
         )
         ids = [each.memory.id for each in outcomes if each.memory and shown(each.memory.content)]
-        file = MemoryFile(StateDir(Path(folder)))
-        file.sync(facts, ids)
-        text = file.path.read_text() if file.path.exists() else "# Memory\n"
+        path = Path(folder) / "MEMORY.md"
+        synced(facts, ids)
+        text = path.read_text() if path.exists() else "# Memory\n"
         lines = [*text.split("\n")[2:][struck:], *own]
         order.shuffle(lines)
-        file.path.write_text("\n".join(lines))
-        file.sync(facts)
-        after = file.path.read_text().split("\n")
+        path.write_text("\n".join(lines))
+        synced(facts)
+        after = path.read_text().split("\n")
         for line in own:
             for each in line.split("\n"):
                 assert any(found.startswith(each) for found in after)
-        known = {row.mark for row in rows("\n".join(after))}
-        assert known <= {mark(each.id) for each in facts.memories()}
-        before = untouched(file.path)
-        again = MemoryFile(StateDir(Path(folder))).sync(facts)
-        assert (again.written, again.added, again.retired) == (False, (), ())
-        assert untouched(file.path) == before
-        os.utime(file.path)
-
-
-def test_what_a_tool_said_is_the_users_once_the_user_writes_it(
-    tmp_path: Path, facts: Facts
-) -> None:
-    ids = remembered(facts)
-    file = MemoryFile(StateDir(tmp_path))
-    file.sync(facts, ids)
-    text = file.path.read_text()
-    file.path.write_text(f"{text}\n## Mine\n\n- The build needs Python 3.11.\n")
-    done = file.sync(facts)
-    assert done.retired == (ids[2],)
-    [now] = [each for each in facts.memories() if "Python" in each.content]
-    assert now.origin.role == "user"
-    assert file.path.read_text().count("The build needs Python 3.11.") == 1
-    assert not file.sync(facts).written
+        marks = [row.mark for row in rows("\n".join(after)) if row.mark]
+        assert set(marks) <= {mark(each) for each in ids}
+        assert sorted(marks) == sorted(row.mark for row in rows("\n".join(lines)) if row.mark)
+        before = untouched(path)
+        assert not synced(facts)
+        assert untouched(path) == before
 
 
 def test_a_tools_word_that_stands_for_an_assistants_moves_to_the_tools(
@@ -376,12 +358,11 @@ def test_a_tools_word_that_stands_for_an_assistants_moves_to_the_tools(
         ),
     ]
     [old] = remembered(facts, said[:1])
-    file = MemoryFile(StateDir(tmp_path))
-    file.sync(facts, [old])
+    synced(facts, [old])
     [new] = remembered(facts, said[1:])
     facts._database.run("UPDATE memory SET role = 'tool' WHERE id = ?", (new,))
-    file.sync(facts)
-    text = file.path.read_text()
+    synced(facts)
+    text = (tmp_path / "MEMORY.md").read_text()
     assert "Rome" not in text
     assert text.index("## From tool results") < text.index("Ann lives in Oslo now. · tool")
 
@@ -391,14 +372,11 @@ def test_each_agent_has_a_file_of_its_own(tmp_path: Path, facts: Facts) -> None:
     [outcome] = factual.remember_many(facts, [Item("The port is 9090.", "fact")], agent="helper/1")
     assert outcome.memory
     for agent in ("default", "helper/1"):
-        MemoryFile(StateDir(tmp_path), agent=agent).sync(facts, [mine, outcome.memory.id])
+        synced(facts, [mine, outcome.memory.id], agent=agent)
     assert "9090" not in (tmp_path / "MEMORY.md").read_text()
     theirs = tmp_path / "MEMORY-helper%2F1.md"
     assert "8080" not in theirs.read_text()
     theirs.write_text(theirs.read_text() + "- Helpers are polite.\n")
-    [added] = MemoryFile(StateDir(tmp_path), agent="helper/1").sync(facts).added
-    memory = facts.get(added)
-    assert memory
-    assert memory.agent == "helper/1"
-    assert not MemoryFile(StateDir(tmp_path)).sync(facts).written
-    assert members(StateDir(tmp_path), facts) == {mine, outcome.memory.id, added}
+    assert not synced(facts, agent="helper/1")
+    assert not synced(facts)
+    assert members(StateDir(tmp_path), facts) == {mine, outcome.memory.id}

@@ -83,10 +83,18 @@ def by_id(db: Database, ids: Iterable[str]) -> dict[str, tuple[int, Memory]]:
 
 def named(db: Database, name: str) -> dict[int, Memory]:
     """Return the memory of an id, or of the end of one by which a MEMORY.md names it, by its row."""
-    found = dict(by_id(db, [name]).values())
+    found = by_id(db, [name])
     if not found and MARK.fullmatch(name):
-        found = select(db, "WHERE id LIKE ?", (f"%{name}",))
-    return found
+        found = by_id(db, marked(db, [name]).values())
+    return dict(found.values())
+
+
+def marked(db: Database, marks: Iterable[str]) -> dict[str, str]:
+    """Return by its end, by which a memory file names it, each id that exists, or did."""
+    among = f"WHERE substr(id, length(id) - 9) IN {NAMES}"
+    query = f"SELECT id FROM memory {among} UNION SELECT id FROM forgotten {among}"
+    wanted = json.dumps(list(marks))
+    return {memory_id[-10:]: memory_id for (memory_id,) in db.rows(query, (wanted, wanted))}
 
 
 def matching(  # noqa: PLR0913, PLR0917 - each is one filter
@@ -249,15 +257,6 @@ def ended(db: Database, texts: Iterable[str], agent: str, kind: Kind, now: float
         (kind, json.dumps(list(by_hash)), agent, now),
     )
     return [by_hash[number] for (number,) in rows]
-
-
-def messages(db: Database) -> dict[int, Memory]:
-    """Return the messages that are kept word by word and current, by row."""
-    return select(
-        db,
-        "WHERE kind = 'memory' AND type = 'event' AND known_until IS NULL AND removed IS NULL"
-        " ORDER BY row",
-    )
 
 
 def worded(db: Database, text: str, kind: Kind, agent: str) -> dict[int, Memory]:
