@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from hippocampus import prices
 from hippocampus.consolidation.scheduler import ConsolidationResources, ConsolidationScheduler
@@ -37,42 +37,12 @@ if TYPE_CHECKING:
     from hippocampus.facts import Facts
 
 LOG = logging.getLogger("hippocampus")
-ATTACHED_TOKENS = 2_000
-"""What memory may add to the instructions of an attached session, as to each other start."""
 SUMMARY_SECONDS = 2.0
 """How long a turn waits for summaries."""
 CLAIM_SECONDS = 60.0
 """How long a consolidation has a session for itself, besides the time of its model."""
 MAX_OPEN_SESSIONS = 64
 """How many sessions that are named by their id alone stay open between their calls."""
-
-
-class Attachment(NamedTuple):
-    """What an agent's loop needs of one session."""
-
-    session: Session
-    tools: list[dict[str, Any]]
-    instructions: str
-
-
-class _FactTools:
-    """The tools of the fact store, which is opened at the first call of one."""
-
-    def __init__(self, facts: Callable[[], Facts]) -> None:
-        self._facts = facts
-
-    def tools(self, format_name: str) -> list[dict[str, Any]]:
-        from hippocampus.facts import tools
-
-        return tools.tools(format_name, plain=True)
-
-    def callables(self, agent: str) -> Mapping[str, Callable[[str], str]]:
-        from hippocampus.facts import tools
-
-        def callable_of(name: str) -> Callable[[str], str]:
-            return lambda text: tools.call(self._facts(), name, text, tools.Reach(agent or None))
-
-        return {name: callable_of(name) for name in tools.TOOLS}
 
 
 class Hippocampus:
@@ -192,7 +162,6 @@ class Hippocampus:
             marks=marks,
             tail_mark=tail_mark,
             deadline_seconds=deadline_seconds,
-            memory_tools=_FactTools(lambda: self.facts),
             observers=tuple(observers),
             open_files=self._open_files,
             disk_problems=disk_problems,
@@ -285,34 +254,6 @@ class Hippocampus:
         """
         with self.using(session_id) as session:
             return session.answer(arguments)
-
-    def attach(
-        self,
-        session_id: str,
-        format_name: str,
-        *,
-        agent: str | None = None,
-        context_time: float | None = None,
-        token_budget: int = ATTACHED_TOKENS,
-    ) -> Attachment:
-        """Return a session with its tools and memory's, and the instructions that go with them.
-
-        `instructions` is for the system prompt: how to use long-term memory, and what it holds now
-        within `token_budget` tokens. Add it once, before the first call; `session.handle` answers the
-        calls of all `tools`.
-
-        Raises:
-            StoreError: the session's ledger or the facts cannot be opened.
-            ValueError: another format, or the session belongs to another agent.
-        """
-        from hippocampus.facts import tools
-
-        session = self.session(session_id, agent=agent, context_time=context_time)
-        loaded = self.facts.context_load(
-            token_budget=token_budget, context_time=context_time, agent=agent or self._agent or None
-        )
-        instructions = "\n\n".join(filter(None, [tools.INSTRUCTIONS, loaded]))
-        return Attachment(session, session.tools(format_name, memory=True), instructions)
 
     def unconsolidated(self) -> list[str]:
         """Return the ids of sessions without a consolidation at their end, open ones included."""

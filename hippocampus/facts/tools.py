@@ -61,13 +61,10 @@ class Tool(NamedTuple):
     arguments: type[BaseModel]
 
 
-def tools(
-    format_name: str, *, conversation: bool = False, plain: bool = False
-) -> list[dict[str, Any]]:
+def tools(format_name: str, *, conversation: bool = False) -> list[dict[str, Any]]:
     """Return the definitions of the tools in a format of messages, such as `openai` or `anthropic`.
 
     `recall_conversation` is among them if `conversation` is true: there is something to search.
-    `plain` leaves out those that do what another one does; `call` answers them all.
 
     Raises:
         ValueError: another format.
@@ -76,7 +73,6 @@ def tools(
         tool_definition(format_name, name, tool.run.__doc__ or "", schema_of(tool.arguments))
         for name, tool in TOOLS.items()
         if (conversation or tool.run is not recall_conversation)
-        and not (plain and tool.run in FOREIGN)
     ]
 
 
@@ -336,8 +332,6 @@ def memory_forget(
     return _deleted(facts, [known.id])
 
 
-FOREIGN = (remember_facts, store_memory, forget_memory, recall_memories)
-"""Tools for what another one does too, under the names of other stores."""
 TOOLS: Mapping[str, Tool] = MappingProxyType(
     {
         run.__name__: Tool(run, arguments_of(run, leaving=2))

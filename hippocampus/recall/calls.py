@@ -125,14 +125,12 @@ def is_named(tool: str, name: str = TOOL_NAME) -> bool:
     )
 
 
-def is_answer(call: Part, answer: str, name: str, ids: Callable[[str], bool]) -> bool:
-    """Return whether a result is our answer to a recall, and not that of a host's tool of this name.
+def is_answer(call: Part, answer: str, ids: Callable[[str], bool]) -> bool:
+    """Return whether a result is our answer to a recall, and not that of a host's tool of its name.
 
     `ids` returns whether the session has an entry of an id. Ours are what a named entry holds, the
     passages that a search found, and the reasons why there is nothing.
     """
-    if not is_named(call.tool, name):
-        return False
     asked = written(call.call_id, call.text or "{}")
     if answer.startswith(FAILED):
         return True

@@ -19,7 +19,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import NamedTuple
 
 from hippocampus.entries.entry import (
@@ -70,7 +69,6 @@ Decode = Callable[[Record, bytes], str]
 """Returns the text of a stored content as the model reads it."""
 Serve = Callable[[RecallCall], str]
 """Serves one recall, or raises `RecallError`."""
-NO_TOOLS: Mapping[str, Callable[[str], str]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,25 +340,19 @@ def handle(
     items: Sequence[Item],
     serve: Serve,
     images: Callable[[RecallCall], tuple[Item, ...]] = lambda _: (),
-    name: str = TOOL_NAME,
-    others: Mapping[str, Callable[[str], str]] = NO_TOOLS,
+    names: Iterable[str] = (TOOL_NAME,),
 ) -> list[Item]:
     """Return the items to append that answer the pending recalls at the end of a list.
 
-    `images` returns the image blocks of the entry that a recall names, and `others` are further tools by name,
-    from the text of their arguments to their answer.
+    `images` returns the image blocks of the entry that a recall names; `names` are those of the tool.
 
     Raises:
         MessagesError: the list is in no known format.
     """
-    pending = calls.pending(items, name)
     results = [
-        ToolResult(call.call_id, *answer(call, serve), name, images(call)) for call in pending
-    ]
-    results += [
-        ToolResult(call_id, others[tool](text), tool=tool)
-        for call_id, tool, text in (calls.unanswered(items) if others else ())
-        if tool in others
+        ToolResult(call.call_id, *answer(call, serve), name, images(call))
+        for name in names
+        for call in calls.pending(items, name)
     ]
     return tool_results(items, results)
 

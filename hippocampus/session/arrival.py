@@ -251,10 +251,10 @@ class _MessageReader:
         call = called.part if called else None
         tool = part.tool or (call.tool if call else "")
         argued = call.text if call else ""
-        is_ours = calls.is_named(tool, rules.recall_name)
+        is_ours = rules.is_recall(tool)
         if is_ours:
             asked = replace(part, tool=tool, text=argued)
-            if calls.is_answer(asked, part.text, rules.recall_name, self.by_id.__contains__):
+            if calls.is_answer(asked, part.text, self.by_id.__contains__):
                 return
         subject = redactor.result_subject(part, call, self.history.tokens_of(site.message, site.at))
         resolution = rules.resolve(subject)
@@ -325,9 +325,7 @@ class _MessageReader:
         for at, part in enumerate(self.history.raw[number].parts):
             called = self.payloads.calls.get(part.call_id) if part.kind == "result" else None
             tool = called.part.tool if called else ""
-            if part.kind == "result" and not calls.is_named(
-                part.tool or tool, self.rules.recall_name
-            ):
+            if part.kind == "result" and not self.rules.is_recall(part.tool or tool):
                 self._thin(number, at, called.part.text if called else "", None)
 
     def _add(self, payload: Payload, part: Part) -> int:

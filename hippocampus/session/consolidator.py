@@ -5,9 +5,9 @@ Nothing is decided here. `memory` fills the port in from `consolidation.schedule
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 from hippocampus.entries.entry import Record
 from hippocampus.formats.conversation import Message
@@ -103,13 +103,3 @@ class Consolidator(Protocol):
         Raises:
             StoreError: the ledger or the archive cannot be read or written.
         """
-
-
-class MemoryTools(Protocol):
-    """The tools of long-term memory, as a session offers them next to its own."""
-
-    def tools(self, format_name: str) -> list[dict[str, Any]]:
-        """Return their definitions: format `openai`, `responses` or `anthropic`."""
-
-    def callables(self, agent: str) -> Mapping[str, Callable[[str], str]]:
-        """Return a callable for each tool by name, from the text of its arguments to its answer."""

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any, TypedDict
 
 from hippocampus.entries.decay import explained
-from hippocampus.recall.calls import is_named
 from hippocampus.session.rules import Rules
 from hippocampus.session.state import State
 from hippocampus.session.turn import excess_tokens
@@ -95,7 +94,7 @@ def _recalled(state: State, rules: Rules) -> Iterator[int]:
     for number, message in enumerate(history.raw):
         for at, part in enumerate(message.parts):
             called = calls.get(part.call_id) if part.kind == "result" else None
-            if called and is_named(part.tool or called.part.tool, rules.recall_name):
+            if called and rules.is_recall(part.tool or called.part.tool):
                 yield history.tokens_of(number, at)
 
 

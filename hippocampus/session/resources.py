@@ -9,7 +9,7 @@ from hippocampus.policy import Policy
 from hippocampus.prices import Prices
 from hippocampus.prices.prompt_cache import OWN_MARKS
 from hippocampus.recall.sources import Sources
-from hippocampus.session.consolidator import Consolidator, MemoryTools
+from hippocampus.session.consolidator import Consolidator
 from hippocampus.session.observer import Observer
 from hippocampus.session.open_files import OpenFiles
 from hippocampus.session.summaries import Summaries
@@ -40,7 +40,6 @@ class Resources:
     """Whether requests get a mark at their end after the view was made."""
     deadline_seconds: float = DEADLINE_SECONDS
     """How long a call waits for a store that others hold, before its list is sent as it is."""
-    memory_tools: MemoryTools | None = None
     observers: Sequence[Observer] = ()
     open_files: OpenFiles = field(default_factory=OpenFiles)
     """The sessions that have their files open."""

@@ -10,6 +10,7 @@ from hippocampus.models import tokens
 from hippocampus.policy import Policy, Resolution, Subject
 from hippocampus.prices import Prices
 from hippocampus.recall import TOOL_NAME
+from hippocampus.recall.calls import is_named
 from hippocampus.session.summaries import Summaries
 from hippocampus.session.work_files import WorkFiles
 
@@ -33,8 +34,8 @@ class Rules:
     """Whether its rules read no more of a tool result than its tool and whether it failed."""
     mark: str = ""
     """The letters that open the ids of entries, as the ledger has them."""
-    recall_name: str = TOOL_NAME
-    """The name of the recall tool, under which its answers are recognised."""
+    recall_names: Sequence[str] = (TOOL_NAME,)
+    """The names of the recall tool, under which its answers are recognised."""
     kinds: dict[bytes, str] = field(default_factory=dict)
     """By the digest of a text its kind: a cache, filled as texts are asked about."""
     files: WorkFiles = field(default_factory=WorkFiles)
@@ -69,6 +70,10 @@ class Rules:
     def count_tokens(self, text: str) -> int:
         """Return the tokens of a text."""
         return tokens.count(text, self.encoding)
+
+    def is_recall(self, tool: str) -> bool:
+        """Return whether a tool is the recall tool, under a host's prefix too."""
+        return any(is_named(tool, name) for name in self.recall_names)
 
     def is_small(self, arguments: str) -> bool:
         """Return whether arguments are never shortened, as their size in bytes shows: no token has less."""

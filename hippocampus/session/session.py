@@ -128,8 +128,8 @@ class Session:
         self._idle_seconds = 0.0
         """The pause before the last call."""
         self._bill = Bill(resources.prices)
-        self._memory_calls: Mapping[str, Callable[[str], str]] = {}
-        """By name the tools of long-term memory that were offered to the model."""
+        self._tool_names: dict[str, None] = {}
+        """The names under which the recall tool was handed out, in order."""
         self._recalls = SessionRecalls(
             self._run, resources, self._guard, self._begin, self._report_recall
         )
@@ -288,27 +288,20 @@ class Session:
 
     # What comes back
 
-    def tools(
-        self, format_name: str, name: str = recall.TOOL_NAME, *, memory: bool = False
-    ) -> list[dict[str, Any]]:
+    def tools(self, format_name: str, name: str = recall.TOOL_NAME) -> list[dict[str, Any]]:
         """Return the recall tool for `tools=…`, in a format.
 
         The formats are `openai`, `responses`, `anthropic`, `bedrock` (for `toolConfig`) and `gemini`.
 
         `name` is another name for it where the host has a tool `recall` of its own: the session
-        answers calls of this name, and never shortens its answers to them. A host's prefix before
-        the name, such as `mcp__hippocampus__`, is no other name.
-
-        With `memory` the tools of long-term memory come too, and `handle` answers their calls.
+        answers calls of every name that it was given, and never shortens its answers to them. A
+        host's prefix before the name, such as `mcp__hippocampus__`, is no other name.
 
         Raises:
             ValueError: another format.
         """
-        self._named(name)
-        known = self._resources.memory_tools if memory else None
-        if known:
-            self._memory_calls = known.callables(self._run.info.agent)
-        return [recall.tool(format_name, name), *(known.tools(format_name) if known else [])]
+        self._note_name(name)
+        return [recall.tool(format_name, name)]
 
     def recall_function(self, name: str = recall.TOOL_NAME) -> Callable[..., str]:
         """Return the recall tool as a function, for frameworks that read its signature.
@@ -316,13 +309,14 @@ class Session:
         Its parameters have types and descriptions, all are optional, and each call returns what
         `answer` returns. `name` is as in `tools`.
         """
-        self._named(name)
+        self._note_name(name)
         function: Callable[..., str] = recall.as_function(self.answer, name)
         return function
 
-    def _named(self, name: str) -> None:
+    def _note_name(self, name: str) -> None:
         with self._lock:
-            self._run.rules = replace(self._run.rules, recall_name=name)
+            self._tool_names[name] = None
+            self._run.rules = replace(self._run.rules, recall_names=tuple(self._tool_names))
 
     def recall(  # noqa: PLR0913 - each is one way to name a slice
         self,
@@ -373,8 +367,7 @@ class Session:
     def handle(self, items: Iterable[Any]) -> list[Item]:
         """Return the messages to append that answer the recalls pending at the end of a list.
 
-        Calls of memory's tools are answered too, where `tools(…, memory=True)` offered them. Each
-        call is answered: one that cannot be served, with the reason. In Anthropic's format, where
+        Each is answered: one that cannot be served, with the reason. In Anthropic's format, where
         all results of an answer belong into one message, put your own tools' results into it.
 
         Raises:
@@ -384,8 +377,7 @@ class Session:
             plain.plain(plain.listed(items)),
             self._recalls.serve,
             self._recalls.images,
-            self._run.rules.recall_name,
-            self._memory_calls,
+            self._run.rules.recall_names,
         )
 
     # What the host declares

@@ -272,7 +272,6 @@ def test_every_door_to_the_memory_loads_the_same_preferences_and_names_their_num
         first["content"],
         memory.facts.context_load(),
         tools.call(memory.facts, "memory_recall", {}),
-        memory.attach("other", "openai").instructions,
     ]
     counts = {
         (text.count("I prefer color"), re.findall(r"\((\d+) of 200", text)[0]) for text in doors

@@ -14,7 +14,7 @@ from hippocampus import recall
 from hippocampus.formats.conversation import Part, ToolResult
 from hippocampus.formats.reader import read
 from hippocampus.formats.writing import appended, tool_results
-from hippocampus.recall.calls import is_answer, pending, read_call
+from hippocampus.recall.calls import is_answer, is_named, pending, read_call
 from hippocampus.recall.slices import Request
 from hippocampus.replay.measure import unpaired
 
@@ -178,7 +178,7 @@ def test_our_answers_are_told_from_those_of_a_hosts_tool(
     tool: str, arguments: dict, answer: str, ours: bool
 ) -> None:
     call = Part("call", json.dumps(arguments), (0,), tool=tool)
-    assert is_answer(call, answer, "recall", {"kq3v7a2c"}.__contains__) is ours
+    assert (is_named(tool) and is_answer(call, answer, {"kq3v7a2c"}.__contains__)) is ours
 
 
 def test_a_function_has_the_types_and_descriptions_of_the_definition() -> None:

@@ -37,6 +37,24 @@ def test_an_answer_to_a_recall_is_never_shortened_or_stored(tmp_path: Path, tool
     memory.close()
 
 
+def test_each_name_that_the_tool_was_given_stays_its_own(tmp_path: Path) -> None:
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    with memory.session("s") as session, no_fallback():
+        session.tools("openai", name="stored")
+        session.recall_function("fetch_stored")
+        items = reading(1)
+        session(items)
+        [entry] = session.entries
+        whole = {"entry_id": entry.id, "max_tokens": 8_000}
+        for tool in ("stored", "fetch_stored"):
+            pending = called(tool, whole, "")[:1]
+            [answered] = session.handle([*items, *pending])
+            items += [*pending, answered]
+        assert session(items)[3:] == items[3:]
+        assert len(session.entries) == 1
+    memory.close()
+
+
 def test_a_hosts_own_tool_of_this_name_is_a_tool_as_others(tmp_path: Path) -> None:
     memory = Hippocampus(tmp_path, policy=EAGER)
     with memory.session("s") as session, no_fallback():

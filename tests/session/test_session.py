@@ -465,14 +465,6 @@ def test_a_recall_that_breaks_inside_is_answered(
     assert "a recall is not answered" in caplog.text
 
 
-def test_memory_s_tools_stay_answered_once_they_were_offered(memory: Hippocampus) -> None:
-    with fresh(memory) as session:
-        session.tools("openai", memory=True)
-        offered = dict(session._memory_calls)
-        session.tools("openai")
-        assert session._memory_calls == offered != {}
-
-
 def test_a_session_may_have_a_model_of_its_own(memory: Hippocampus) -> None:
     with memory.session("gpt", model="gpt-5") as session, fresh(memory) as usual:
         assert session._resources.prices.name == "gpt-5"
