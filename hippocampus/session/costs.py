@@ -6,15 +6,12 @@ before, and a little. So a wrong bet loses little (ski rental). Whether one is m
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from hippocampus.formats.reader import common_prefix
 from hippocampus.prices import Prices
 from hippocampus.prices.prompt_cache import kept_tokens
 from hippocampus.session.constants import CONSTANTS
-from hippocampus.session.history import History
 from hippocampus.session.view import View
 from hippocampus.storage.ledger import ModelCall
 
@@ -74,24 +71,3 @@ def call_of(view: View, costs: Costs) -> ModelCall:
         costs.sent,
         costs.edits,
     )
-
-
-def raw_call(
-    history: History, before: View, keys: Sequence[str], costs: Costs, prices: Prices
-) -> ModelCall:
-    """Return the record of a request that sends a list as it is, behind one that sent a view.
-
-    `keys` are those of the messages in that view, and `costs` the sums before this turn. What the
-    view showed otherwise is not read from the cache.
-    """
-    same = min(before.sent, common_prefix(keys, history.keys))
-    pairs = zip(before.shown[:same], before.history.raw, strict=False)
-    alike = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] is pair[1], pairs))
-    total = history.total
-    sums = replace(
-        costs,
-        raw=costs.raw + prices.call_cost(sum(history.tokens[:same]), total),
-        sent=costs.sent + prices.call_cost(sum(history.tokens[:alike]), total),
-    )
-    view = View(history).extended(history, 0)
-    return call_of(view, sums)

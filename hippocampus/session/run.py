@@ -18,22 +18,21 @@ from hippocampus.entries.origin import MessageOrigin, StateOrigin
 from hippocampus.errors import StoreError, ViewError
 from hippocampus.formats import passing
 from hippocampus.formats.conversation import Item, Message
-from hippocampus.formats.reader import common_prefix
 from hippocampus.models import tokens
 from hippocampus.prices import TABLES
 from hippocampus.session import compaction, report
 from hippocampus.session.consolidator import ContextLoadRequest, SessionSnapshot
-from hippocampus.session.costs import Costs, raw_call
+from hippocampus.session.costs import Costs
 from hippocampus.session.guard import Guard
 from hippocampus.session.history import History
 from hippocampus.session.marks import Marker
 from hippocampus.session.resources import END_SECONDS, Resources, SessionInfo
 from hippocampus.session.rules import Rules
-from hippocampus.session.state import State, keys_of, read
+from hippocampus.session.state import State, read
 from hippocampus.session.turn import Turn, take_turn
 from hippocampus.session.view import View
 from hippocampus.storage.archive import Journal, RawList
-from hippocampus.storage.ledger import Ledger, Measure, ModelCall, TurnRows
+from hippocampus.storage.ledger import Ledger, Measure, ModelCall
 
 LOG = logging.getLogger("hippocampus")
 MIN_PACKED_BYTES = 1 << 18
@@ -125,8 +124,6 @@ class SessionRun:
         same: int,
         request: Mapping[str, Any],
         idle_seconds: float,
-        *,
-        is_after_failure: bool = False,
     ) -> bool:
         """Take a turn and commit it; return False where the list is to be sent as it is.
 
@@ -152,7 +149,7 @@ class SessionRun:
             self._guard.say_once(f"sending the messages as they are: {self.passing}")
             return False
         is_continued = bool(self.state.records) and not before.raw
-        if self._is_sent(history, is_after_failure=is_after_failure) and not cold:
+        if self._is_sent(history) and not cold:
             self._stand_again(history, items)
             if is_continued:
                 self._store_lost()
@@ -200,19 +197,19 @@ class SessionRun:
     def _is_lost(self, key: str) -> bool:
         return self.ledger.is_lost(self._resources.store, key)
 
-    def _is_sent(self, history: History, *, is_after_failure: bool) -> bool:
+    def _is_sent(self, history: History) -> bool:
         """Return whether the view of just this list is the last request, so that it is sent again."""
         own, state = len(history.raw), self.state
-        last = self._last_call if state.last_keys is None else self.ledger.last_call()
-        if last is None or is_after_failure or not last.messages == own == state.view.sent:
+        last = self._last_call if state.is_read else self.ledger.last_call()
+        if last is None or not last.messages == own == state.view.sent:
             return False
-        if state.last_keys is not None:
-            return list(state.last_keys) == list(history.keys)
+        if not state.is_read:
+            return list(state.sent_keys) == list(history.keys)
         return history.reading.kept == own == len(state.history.raw)
 
     def _stand_again(self, history: History, items: list[Item]) -> None:
         """Take up the view of the last request, where another process or an earlier one has sent it."""
-        if self.state.last_keys is None:
+        if self.state.is_read:
             return
         opening = self._opening_of(history)
         self._standing(history, items)
@@ -226,8 +223,8 @@ class SessionRun:
 
         New messages then meet the state of a run that sent that request itself.
         """
-        keys = self.state.last_keys
-        if not (keys and self.state.candidates):
+        keys = self.state.sent_keys
+        if self.state.is_read or not (keys and self.state.candidates):
             return history
         if list(history.keys[: len(keys)]) != list(keys):
             self.state = replace(self.state, candidates={})
@@ -256,11 +253,7 @@ class SessionRun:
 
     def _marks_of(self, turn: Turn, idle_seconds: float) -> str:
         """Return where cache marks of ours stand in the view of a turn that is not committed yet."""
-        state, history = self.state, turn.state.history
-        kept = len(state.history.raw)
-        if state.last_keys or history.reading.kept < kept:
-            kept = common_prefix(keys_of(state), history.keys)
-        return self.marker.moved(turn.state.view.shown, kept, idle_seconds)
+        return self.marker.moved(turn.state.view.shown, len(turn.state.sent_keys), idle_seconds)
 
     def _take_up(self) -> None:
         """Take up what another process has written: entries, or whole turns.
@@ -289,7 +282,7 @@ class SessionRun:
         self.ledger.commit(
             turn.rows._replace(
                 call=replace(turn.rows.call, marks=marks),
-                sent=state.history.sent_from(state.stored_keys),
+                sent=state.history.sent_from(len(state.sent_keys)),
                 measures=measures,
                 raw=_raw(state.history, turn.kept),
                 model=self._model,
@@ -299,7 +292,7 @@ class SessionRun:
         self._last_call = self.ledger.last_call()
         self.state = replace(
             state.with_committed(turn.rows.records),
-            stored_keys=len(state.history.keys),
+            sent_keys=state.history.keys,
             costs=Costs.after(self._last_call),
         )
         self._note_change(turn.kept, before)
@@ -322,18 +315,6 @@ class SessionRun:
         """Note whether the list is another one than the one that was consolidated."""
         unchanged = kept == len(before.raw) == len(self.state.history.raw)
         self.is_consolidated = self.is_consolidated and unchanged
-
-    def note_raw(self, items: list[Item]) -> None:
-        """Write down that a list was sent as it is; its entries stand again at the next call."""
-        if self._opened is None:  # the call has waited for it already
-            return
-        state = self.state
-        history = state.history.extended(items).unredacted()
-        costs = self._costs_before(history.turn)
-        call = raw_call(history, state.view, keys_of(state), costs, self._resources.prices)
-        self.ledger.busy_seconds = 0.0  # the call has waited already
-        self.ledger.commit(TurnRows(call, sent=history.sent_from(0), model=self._model))
-        self.state = state.sent_raw(history, Costs.after(call))
 
     def _opening_of(self, history: History) -> str:
         """Return the text that stands in front of the user's first words, the same all session."""

@@ -206,9 +206,7 @@ class Session:
             seen = self._last if reading is self._reading else ()
             same = reader.same_start(reading.items, given, seen, first)
             own = plain.plain(given, same)
-            is_taken = self._run.take(
-                own, same, request, idle_seconds, is_after_failure=bool(self._left)
-            )
+            is_taken = self._run.take(own, same, request, idle_seconds)
             self._calls += 1
             self._guard.raw_calls += not is_taken
             self._reading = self._run.state.history.reading if is_taken else None
@@ -232,11 +230,9 @@ class Session:
         return found
 
     def _raw(self, items: Any) -> list[Any]:
-        """Return messages as they are, but for what the policy redacts, and note that they are sent."""
-        own = items
+        """Return messages as they are, but for what the policy redacts."""
 
         def redacted() -> list[Any]:
-            nonlocal own
             own = plain.plain(plain.listed(items))
             return plain.given_back(redacted_list(own, self._run.rules), own, items)
 
@@ -244,9 +240,7 @@ class Session:
             return list(items) if isinstance(items, list) else items
 
         lost = "sending what the policy redacts too" if self._run.rules.redacts else ""
-        view = self._guard.run(redacted, unread, lost)
-        self._guard.run(lambda: self._run.note_raw(own), lambda: None, "")
-        return view
+        return self._guard.run(redacted, unread, lost)
 
     # Reports to observers
 

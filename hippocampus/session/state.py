@@ -37,15 +37,18 @@ class State:
     """The same by their ids."""
     digests: Mapping[EntryOrigin, Record] = field(default_factory=dict)
     """The digests among these."""
-    last_keys: Sequence[str] | None = None
-    """The keys of the last request, where that was not this list's view: after a start, a failure."""
+    sent_keys: Sequence[str] = ()
+    """The keys of the last request, as far as this list has them."""
     candidates: Mapping[str, NextText] = field(default_factory=dict)
     """By the ids of entries, the next texts that another run has written, until the payloads of the list have them."""
-    stored_keys: int = 0
-    """How many leading keys of the list the ledger has."""
     costs: Costs = field(default_factory=Costs)
     last_turn: int = 0
     """That of the last call before this list was read."""
+
+    @property
+    def is_read(self) -> bool:
+        """Whether a list was read since the session was opened, or another process went on with it."""
+        return bool(self.history.raw)
 
     @property
     def turn(self) -> int:
@@ -71,9 +74,8 @@ class State:
         state = cls(
             history,
             view=View(history, sent=last.messages if last else 0),
-            last_keys=sent.keys,
+            sent_keys=sent.keys,
             candidates={each.entry_id: each for each in ledger.candidates()},
-            stored_keys=len(sent.keys),
             costs=Costs.after(last),
             last_turn=last.turn if last else 0,
         )
@@ -115,12 +117,6 @@ class State:
                 written[number] = replace(payload, shorter=shorter, shorter_weight=weight)
         return replace(self, candidates={}, payloads=self.payloads.changed(written, rules))
 
-    def sent_raw(self, history: History, costs: Costs) -> State:
-        """Return the state after a request that sent a list as it is."""
-        view = replace(self.view, sent=len(history.raw))
-        keys = history.keys
-        return replace(self, view=view, last_keys=keys, stored_keys=len(keys), costs=costs)
-
 
 def _next(held: NextText, payload: Payload) -> Record | None:
     """Return the next record of a payload; None where its entry was used or noted since."""
@@ -155,19 +151,17 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
     """
     before, kept = len(state.history.raw), history.reading.kept
     kept = min([kept, *(fold.start for fold in state.view.folds if fold.end > kept)])
-    payloads, view, start = state.payloads, state.view, before
-    sent = _sent_of(state, history, kept)
+    payloads, view, start, sent_keys = state.payloads, state.view, before, state.sent_keys
+    if not before or history.reading.kept < before:
+        sent_keys = sent_keys[: common_prefix(sent_keys, history.keys)]
+    sent = _sent_of(state, history, kept) if before else min(view.sent, len(sent_keys))
     if not _goes_on(state, history, kept):
         payloads, view, start = Payloads(), View(History(rules.encoding)), 0
-        sent = min(sent, common_prefix(keys_of(state), history.keys))
+        sent = min(sent, len(sent_keys))
         history, kept = history.unredacted(), 0
     joins = bool(history.reading.adapter.BLOCKS_KEY)
     if joins and sent < state.view.sent and not state.view.is_folded(sent):
-        sent = joined_end(keys_of(state), history, sent)
-    known = (
-        common_prefix(state.last_keys, history.keys) if state.last_keys else history.reading.kept
-    )
-    stored = min(state.stored_keys, known)
+        sent = joined_end(state.sent_keys, history, sent)
     view = replace(view.extended(history, kept), sent=sent).opened_with(opening)
     edits = rules.policy.compression != "none"
     texts = list(referred(history, kept, sent, state.records, rules)) if edits else []
@@ -198,8 +192,7 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
             history=history,
             payloads=payloads,
             view=view,
-            last_keys=None,
-            stored_keys=stored,
+            sent_keys=sent_keys,
         ),
         kept,
         noted,
@@ -230,15 +223,8 @@ def _goes_on(state: State, history: History, kept: int) -> bool:
     return kept >= state.view.folded_end and same and state.payloads.stand(kept, before, history)
 
 
-def keys_of(state: State) -> Sequence[str]:
-    """Return the keys of the messages of the last request."""
-    return state.history.keys if state.last_keys is None else state.last_keys
-
-
 def _sent_of(state: State, history: History, kept: int) -> int:
     """Return how many leading messages of a list were in the last request."""
-    if state.last_keys:
-        return min(state.view.sent, common_prefix(state.last_keys, history.keys))
     if kept == len(state.history.raw):
         return state.view.sent
     if state.view.is_folded(kept):

@@ -320,26 +320,23 @@ def test_no_recall_is_looked_for_in_junk(tmp_path: Path, junk: Any) -> None:
     memory.close()
 
 
-def test_what_a_failed_call_has_sent_counts_as_sent(tmp_path: Path) -> None:
-    """The provider has the raw list in its cache: an edit of it says so, and the call was paid."""
+def test_a_failed_call_leaves_the_sums_and_the_state_of_the_last_view(tmp_path: Path) -> None:
     memory = Hippocampus(tmp_path, policy=EAGER)
     items = reading(3)
     with memory.session("s") as session:
         with no_fallback():
-            session(items[:5])
-        before, paid = session.report.decisions(), session.status()
+            view = session(items[:5])
+        before = session.status()
         (tmp_path / "contents").rename(tmp_path / "away")
         assert session(items) == items
-        assert session.report.failures == 1
         (tmp_path / "away").rename(tmp_path / "contents")
-        failed = session.status()
-        raw, sent = (failed[each] - paid[each] for each in ("raw_cost", "sent_cost"))
-        assert sent > raw > 0
+        after = session.status()
+        assert (after["failures"], after["raw"]) == (1, 1)
+        assert {**after, "failures": 0, "raw": 0, "problem": ""} == before
         with no_fallback():
-            session([*items, *reading(1, start=60)])
-            decided = session.report.decisions()[len(before) :]
-        arrived = [each.reason.startswith("on arrival") for _, each in decided]
-        assert sorted(arrived) == [False] * (len(decided) - 1) + [True]
+            assert session(items[:5]) == view
+            assert session(items)[:5] == view
+            assert session.status()["turn"] > before["turn"]
     memory.close()
 
 
