@@ -257,7 +257,7 @@ class _MessageReader:
             if calls.is_answer(asked, part.text, self.by_id.__contains__):
                 return
         subject = redactor.result_subject(part, call, self.history.tokens_of(site.message, site.at))
-        resolution = rules.resolve(subject)
+        resolution = rules.policy.resolve(subject)
         kind = rules.kind_of
         large = rules.policy.indexes(subject.tokens, lambda: kind(part.text), resolution)
         images = 0 if large else self.history.image_tokens(site.message, site.at)

@@ -113,7 +113,7 @@ def redacted_list(items: Sequence[Item], rules: Rules) -> list[Item]:
     Raises:
         MessagesError: the list is in no known format.
     """
-    if not rules.redacts:
+    if not rules.policy.redacts:
         return list(items)
     history = History(rules.encoding).extended(items)
     texts = redacted(history, {}, 0, rules).rendered

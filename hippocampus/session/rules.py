@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from hippocampus import indexing
 from hippocampus.models import tokens
-from hippocampus.policy import Policy, Resolution, Subject
+from hippocampus.policy import Policy
 from hippocampus.prices import Prices
 from hippocampus.recall import TOOL_NAME
 from hippocampus.recall.calls import is_named
@@ -28,10 +28,6 @@ class Rules:
     standing_tokens: Sequence[int] | None = None
     """The tokens of the last view up to each cache mark in it but the last one; None where the
     provider finds any prefix, or where marks are not known."""
-    redacts: bool = False
-    """Whether any rule of the policy redacts."""
-    resolves_by_tool: bool = False
-    """Whether its rules read no more of a tool result than its tool and whether it failed."""
     mark: str = ""
     """The letters that open the ids of entries, as the ledger has them."""
     recall_names: Sequence[str] = (TOOL_NAME,)
@@ -40,26 +36,6 @@ class Rules:
     """By the digest of a text its kind: a cache, filled as texts are asked about."""
     files: WorkFiles = field(default_factory=WorkFiles)
     """The files of the list up to the end of its last digest: a cache too."""
-    resolutions: dict[tuple[str, bool], Resolution] = field(default_factory=dict)
-    """By tool and failure what the policy's rules set for results, where nothing else decides it."""
-
-    @classmethod
-    def of_policy(cls, session: str, policy: Policy, prices: Prices, encoding: str) -> Rules:
-        """Return the rules of a session under a policy."""
-        matches = [rule.match for rule in policy.lifecycle_policies]
-        reads_content = any(
-            each.reads_text or each.tokens or each.kind or each.arguments
-            for each in matches
-            if each.type is None or "tool_result" in each.type
-        )
-        return cls(
-            session,
-            policy,
-            prices,
-            encoding,
-            redacts=policy.redacts,
-            resolves_by_tool=not reads_content,
-        )
 
     @property
     def limit_tokens(self) -> int:
@@ -86,15 +62,6 @@ class Rules:
         if key not in self.kinds:
             self.kinds[key] = indexing.kind_of(text)
         return self.kinds[key]
-
-    def resolve(self, subject: Subject) -> Resolution:
-        """Return what the policy's rules set for a tool result."""
-        if not self.resolves_by_tool:
-            return self.policy.resolve(subject)
-        key = (subject.tool, subject.is_error)
-        if key not in self.resolutions:
-            self.resolutions[key] = self.policy.resolve(subject)
-        return self.resolutions[key]
 
     def summary_of(self, name: str, text: Callable[[], str]) -> str | None:
         """Return a line for a text by the host's summariser, where there is one in time."""

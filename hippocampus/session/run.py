@@ -51,9 +51,7 @@ class SessionRun:
         self.lock = threading.RLock()
         """Held by each call of the session."""
         self.info = info
-        self.rules = Rules.of_policy(
-            session_id, resources.policy, resources.prices, resources.encoding
-        )
+        self.rules = Rules(session_id, resources.policy, resources.prices, resources.encoding)
         self.state = State.empty(self.rules)
         self.marker = Marker(
             resources.prices, self.rules.encoding, resources.marks, tail=resources.tail_mark

@@ -239,7 +239,7 @@ class Session:
         def unread() -> list[Any]:
             return list(items) if isinstance(items, list) else items
 
-        lost = "sending what the policy redacts too" if self._run.rules.redacts else ""
+        lost = "sending what the policy redacts too" if self._run.rules.policy.redacts else ""
         return self._guard.run(redacted, unread, lost)
 
     # Reports to observers

@@ -167,7 +167,7 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
     texts = list(referred(history, kept, sent, state.records, rules)) if edits else []
     pointers = [each[:2] for each in texts]
     history = history.with_redacted(texts, pointers) if texts else history
-    if rules.redacts:
+    if rules.policy.redacts:
         calls = {call_id: site.part for call_id, site in payloads.calls.items()}
         history, redactions, gone = redacted(history, calls, kept, rules)
         texts += gone
