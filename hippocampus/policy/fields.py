@@ -5,13 +5,11 @@ Data and lookups; `files` reads the files, and the plan decides on changes.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
-from pydantic_core import PydanticCustomError
 
 from hippocampus.entries.entry import Compression
 from hippocampus.errors import ModelError
@@ -40,8 +38,6 @@ from hippocampus.policy.words import (
 
 UNKNOWN_KIND = "text"
 RECORDS = "json"
-SAME_NAME = "same_name"
-"""The type of pydantic's error for two rules of the same name."""
 DECAY_RATES: dict[EntryType | Kind, float] = {
     "tool_result": 0.1,
     "message": 0.05,
@@ -58,15 +54,6 @@ SOURCE_TYPES = {
     "*get*config*": "config.get",
 }
 """The source types of the protocol's section 10, by globs on the names of such tools."""
-
-
-def _distinct(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
-    names = Counter(rule.name for rule in rules if rule.name)
-    twice = sorted(name for name, count in names.items() if count > 1)
-    if twice:
-        problem = f"rules of the same name: {', '.join(twice)}"
-        raise PydanticCustomError(SAME_NAME, "{problem}", {"problem": problem})
-    return rules
 
 
 def _known_model(name: str) -> str:
@@ -147,7 +134,7 @@ class Policy(Declared):
     ] = Field(default_factory=lambda: dict(DECAY_RATES))
     """The rate of the power law, per turn, by type of entry or by kind of content; 0 does not fade."""
     strong: Share = 0.5
-    """An entry of at least this strength slows associated entries and may persist; 0 is any."""
+    """A result that persists becomes a fact if it has at least this strength; 0 is any."""
     forget_below: Share = 0.1
     """Archival consolidation prunes entries under this strength; 0 prunes none."""
     consolidation: Consolidation = Consolidation()
@@ -159,7 +146,6 @@ class Policy(Declared):
     lifecycle_policies: Annotated[
         tuple[Rule, ...],
         BeforeValidator(lambda rules: tuple(rules) if isinstance(rules, list) else rules),
-        AfterValidator(_distinct),
     ] = ()
     """The rules, from top to bottom."""
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 from hippocampus.errors import nearest
 from hippocampus.policy.consolidation import Consolidation
 from hippocampus.policy.facts import FactFields
-from hippocampus.policy.fields import SAME_NAME, Policy
+from hippocampus.policy.fields import Policy
 from hippocampus.policy.rules import Match, Rule, RuleAction
 from hippocampus.policy.tree import Problem, Tree, YamlPath
 
@@ -32,7 +32,6 @@ EXPECTED = {
 """By the type of pydantic's error, the expected value."""
 QUOTABLE = ("string_type", "invalid_key")
 BOUNDS = {"greater_than_equal": ("at least", "ge"), "less_than_equal": ("at most", "le")}
-RULES = "lifecycle_policies"
 QUOTED = re.compile(r"'([^']*)'")
 MAX_FOUND_CHARACTERS = 60
 OWNERS: tuple[tuple[str, type[BaseModel]], ...] = (
@@ -47,30 +46,10 @@ OWNERS: tuple[tuple[str, type[BaseModel]], ...] = (
 
 
 def problems_of(tree: Tree, failure: ValidationError) -> Iterator[Problem]:
-    """Yield every problem of a failed validation, with its position in the text.
-
-    Validation does not compare the names of rules where it finds another problem; they are compared
-    here.
-    """
-    yield from _same_names(tree)
+    """Yield every problem of a failed validation, with its position in the text."""
     for error in failure.errors(include_url=False):
-        if error["type"] != SAME_NAME:
-            path = tuple(key for key in error["loc"] if key != "[key]")
-            yield tree.problem(_sentence(error, path), path)
-
-
-def _same_names(tree: Tree) -> Iterator[Problem]:
-    rules = tree.data.get(RULES) if isinstance(tree.data, dict) else None
-    first: dict[str, int] = {}
-    for number, rule in enumerate(rules if isinstance(rules, list) else ()):
-        name = rule.get("name") if isinstance(rule, dict) else None
-        if not isinstance(name, str) or not name:
-            continue
-        path: YamlPath = (RULES, number, "name")
-        if name in first:
-            line = tree.problem("", (RULES, first[name], "name")).line
-            yield tree.problem(f"rule {name!r} stands twice; first in line {line}", path)
-        first.setdefault(name, number)
+        path = tuple(key for key in error["loc"] if key != "[key]")
+        yield tree.problem(_sentence(error, path), path)
 
 
 def _sentence(error: Any, path: YamlPath) -> str:

@@ -20,10 +20,7 @@ from hippocampus import prices
 from hippocampus.cli.commands import app
 from hippocampus.errors import PolicyError
 from hippocampus.policy import (
-    Match,
     Policy,
-    Rule,
-    RuleAction,
     Subject,
     load,
     matching,
@@ -129,22 +126,6 @@ def test_every_problem_of_every_level_is_told_at_once(tmp_path: Path) -> None:
 def test_a_path_quotes_what_is_no_name(tmp_path: Path) -> None:
     (found,) = problems(tmp_path, one_rule("{source.type: 5}"))
     assert found.endswith('@ $.lifecycle_policies[0].match["source.type"]')
-
-
-def test_rules_of_one_name_are_a_problem(tmp_path: Path) -> None:
-    rule = "  - {name: a, match: {}, action: {}}\n"
-    (found,) = problems(tmp_path, "lifecycle_policies:\n" + 2 * rule)
-    assert found == (":3:6: rule 'a' stands twice; first in line 2 @ $.lifecycle_policies[1].name")
-    rules = tuple(Rule(name="a", match=Match(), action=RuleAction()) for _ in range(2))
-    with pytest.raises(ValueError, match="rules of the same name: a"):
-        Policy(lifecycle_policies=rules)
-
-
-def test_rules_of_one_name_are_told_beside_other_problems(tmp_path: Path) -> None:
-    rule = "  - {name: a, match: {}, action: {pin: 3}}\n"
-    found = problems(tmp_path, "lifecycle_policies:\n" + 3 * rule + "  - {name: 5}\n")
-    assert sum("rule 'a' stands twice; first in line 2" in each for each in found) == 2
-    assert len(found) == 8
 
 
 # What one extends

@@ -209,6 +209,15 @@ def test_all_rules_are_heard_and_the_last_word_counts() -> None:
     assert treatment.because == {"decay_rate": "rule 2", "floor": "one"}
 
 
+def test_rules_of_one_name_both_apply() -> None:
+    rules = [
+        {"name": "a", "match": {}, "action": {"pin": True}},
+        {"name": "a", "match": {}, "action": {"floor": 0.5}},
+    ]
+    found = Policy.model_validate({"lifecycle_policies": rules}).resolve(Subject("message"))
+    assert (found.pin, found.floor, found.because) == (True, 0.5, {"pin": "a", "floor": "a"})
+
+
 def test_a_rule_sees_the_priority_that_the_rules_above_gave() -> None:
     raised = {"match": {"tool": "read"}, "action": {"priority": "high"}}
     slow = {"match": {"priority": ["normal", "low"]}, "action": {"decay_rate": 0.9}}
