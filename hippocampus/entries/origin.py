@@ -40,18 +40,6 @@ class PartOrigin:
 
 
 @dataclass(frozen=True, slots=True)
-class MessageOrigin:
-    """Words of the user that a rule keeps."""
-
-    message: int
-    """The number of the message in the list."""
-    content: str
-
-    def __str__(self) -> str:
-        return f"message:{self.message}:{self.content}"
-
-
-@dataclass(frozen=True, slots=True)
 class StateOrigin:
     """A state that the host noted."""
 
@@ -110,18 +98,9 @@ class AdoptedOrigin:
         return f"{ADOPTED}:{quote(self.owner, safe=' ')}:{self.origin}"
 
 
-EntryOrigin = (
-    PartOrigin
-    | MessageOrigin
-    | StateOrigin
-    | DigestOrigin
-    | SourceOrigin
-    | MemoryOrigin
-    | AdoptedOrigin
-)
+EntryOrigin = PartOrigin | StateOrigin | DigestOrigin | SourceOrigin | MemoryOrigin | AdoptedOrigin
 
 FIELDS: Mapping[str, tuple[Callable[..., EntryOrigin], tuple[Callable[[str], Any], ...]]] = {
-    "message": (MessageOrigin, (int, str)),
     STATE: (StateOrigin, (int, str)),
     "digest": (DigestOrigin, (int, int, str)),
     "source": (SourceOrigin, (str, str)),

@@ -19,7 +19,7 @@ from hippocampus.entries.entry import (
     entry_id,
     storable,
 )
-from hippocampus.entries.origin import EntryOrigin, MessageOrigin, PartOrigin
+from hippocampus.entries.origin import EntryOrigin, PartOrigin
 from hippocampus.formats.calls import file_key, is_one_file, writes_whole
 from hippocampus.formats.content import is_image_block
 from hippocampus.formats.conversation import Message, Part
@@ -217,7 +217,7 @@ class _MessageReader:
             return
         original = part.text.encode("utf-8", "surrogatepass")
         key = content_key(original)
-        origin = MessageOrigin(number, key)
+        origin = self._origin(number, part)
         if origin in self.records:
             return
         entry = self._new_entry(_NewPart(site, "", "", weight, resolution), origin, key)

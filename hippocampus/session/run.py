@@ -14,7 +14,6 @@ from dataclasses import replace
 from typing import Any
 
 from hippocampus.entries.entry import Record, content_key
-from hippocampus.entries.origin import MessageOrigin, StateOrigin
 from hippocampus.errors import StoreError, ViewError
 from hippocampus.formats import passing
 from hippocampus.formats.conversation import Item, Message
@@ -182,7 +181,7 @@ class SessionRun:
         kept = {
             each.content
             for each in state.records.values()
-            if isinstance(each.origin, MessageOrigin | StateOrigin) and self._is_lost(each.content)
+            if each.kind in {"message", "state"} and self._is_lost(each.content)
         }
         if kept:
             said = (part.text for each in state.history.raw for part in each.parts)

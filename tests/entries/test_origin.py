@@ -12,7 +12,6 @@ from hippocampus.entries.origin import (
     DigestOrigin,
     EntryOrigin,
     MemoryOrigin,
-    MessageOrigin,
     PartOrigin,
     SourceOrigin,
     StateOrigin,
@@ -24,7 +23,6 @@ NUMBERS = st.integers(0, 10**9)
 NAMES = st.text(st.characters(exclude_categories=["Cs"]))
 OWN = st.one_of(
     st.builds(PartOrigin, st.sampled_from(PART_KINDS), NAMES, KEYS, NUMBERS),
-    st.builds(MessageOrigin, NUMBERS, KEYS),
     st.builds(StateOrigin, NUMBERS, KEYS),
     st.builds(DigestOrigin, NUMBERS, NUMBERS, KEYS),
     st.builds(SourceOrigin, KEYS, KEYS),
@@ -43,7 +41,6 @@ def test_what_is_written_is_what_is_read(origin: EntryOrigin) -> None:
         "result:call_7:ab12:0",
         "call:a:b:c:ab12:3",
         "text::ab12:0",
-        "message:4:ab12",
         "state:4:ab12",
         "digest:3:9:ab12",
         "source:abcd2345:ab12",

@@ -263,6 +263,23 @@ def test_a_host_that_compacts_its_list_keeps_the_entries_it_still_has(memory: Hi
             assert session.entries.content(record.entry.id)
 
 
+def test_instructions_keep_their_entries_where_a_host_drops_its_oldest_messages(
+    tmp_path: Path,
+) -> None:
+    memory = Hippocampus(tmp_path)
+    items: list[Item] = []
+    for number in range(6):
+        items += [
+            {"role": "user", "content": f"Always water bed {number} at dawn."},
+            {"role": "assistant", "content": "I will."},
+        ]
+    with memory.session("s") as session, no_fallback():
+        for start in range(0, 8, 2):
+            session(items[start:])
+        assert [each.kind for each in session.report.records()] == ["message"] * 6
+    memory.close()
+
+
 def test_results_whose_calls_were_cut_away_shorten_no_strangers(memory: Hippocampus) -> None:
     """A call that left the list is forgotten with it."""
     long = json.dumps({"path": "/srv/a", "content": "word_1 " * 400})
