@@ -6,6 +6,7 @@ The function may fail, be late or return nonsense; then the entry keeps its own 
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -16,6 +17,8 @@ from typing import Self
 LOG = logging.getLogger("hippocampus")
 WORKERS = 4
 LONGEST_CHARACTERS = 400
+MAX_LINES = 1_000
+"""How many lines a memory keeps for entries that are written again, the newest."""
 
 
 class Summaries:
@@ -26,13 +29,17 @@ class Summaries:
         self._patience_seconds = patience_seconds
         self._pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="hippocampus-summary")
         self._asked: dict[str, Future[str]] = {}
+        self._asking = threading.Lock()
         self._deadline = 0.0
         """Until when a line is awaited, in seconds of the monotonic clock."""
 
     def ask(self, name: str, text: str) -> None:
         """Start on the line for a payload; a second request for it changes nothing."""
-        if name not in self._asked:
-            self._asked[name] = self._pool.submit(self._summarise, text)
+        with self._asking:
+            if name not in self._asked:
+                self._asked[name] = self._pool.submit(self._summarise, text)
+                for oldest in [*self._asked][:-MAX_LINES]:
+                    del self._asked[oldest]
 
     def of_turn(self) -> Self:
         """Return the summaries for one turn, which waits for all of them no longer than for one."""

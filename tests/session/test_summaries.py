@@ -15,6 +15,7 @@ from models.endpoint import Answer, endpoint
 from hippocampus import Hippocampus
 from hippocampus.models.http import Endpoint
 from hippocampus.models.openai_compatible import Completer
+from hippocampus.session.summaries import MAX_LINES, Summaries
 
 
 def conversation() -> list[dict[str, Any]]:
@@ -66,6 +67,16 @@ def test_a_late_summary_is_not_waited_for(tmp_path: Path) -> None:
     assert time.monotonic() - started < 10
     release.set()
     assert late == shown(tmp_path / "b", None)
+
+
+def test_a_memory_keeps_the_last_lines_alone() -> None:
+    summaries = Summaries(str, 2.0)
+    for number in range(MAX_LINES + 10):
+        summaries.ask(str(number), f"line {number}")
+    found = [summaries.of_turn().take(str(number)) for number in range(MAX_LINES + 10)]
+    assert found[:10] == [None] * 10
+    assert found[10:] == [f"line {number}" for number in range(10, MAX_LINES + 10)]
+    summaries.close()
 
 
 def test_a_summary_cannot_forge_a_frame(tmp_path: Path) -> None:
