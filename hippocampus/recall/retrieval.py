@@ -192,8 +192,8 @@ class Retrieval:
         except (RecallError, StoreError):
             return None
 
-    def slice(self, record: Record, request: Request, max_tokens: int) -> str:
-        """Return a part of an entry's content, within `max_tokens`.
+    def slice(self, record: Record, request: Request, max_tokens: int) -> tuple[str, str]:
+        """Return a part of an entry's content, within `max_tokens`, and whether all of it is left.
 
         Raises:
             RecallError: nothing is left of it, the part cannot be served, or its source has changed;
@@ -215,7 +215,7 @@ class Retrieval:
                     f"(stale: the source of {record.entry.id} had changed by turn "
                     f"{newer.entry.source.turn}; its version of then is {newer.entry.id})\n"
                 )
-            return stale + slice_of(text, record, request, max_tokens - tokens.count(stale))
+            return stale + slice_of(text, record, request, max_tokens - tokens.count(stale)), "full"
         found = self._fetched(record, plan)
         for failure in found.tried:
             LOG.info("session %s: recall of %s: %s", self._session, record.entry.id, failure)
@@ -229,7 +229,7 @@ class Retrieval:
             raise calls.stale(record, newer.entry.id, found.source, difference)
         # Where only the summary is left, it is returned whole for any request.
         wanted = Request() if found.outcome == "partial" else request
-        return slice_of(found.content, record, wanted, max_tokens)
+        return slice_of(found.content, record, wanted, max_tokens), found.outcome
 
     def _newer(self, record: Record) -> Record | None:
         """Return the entry of the source's last known content, where that differs from this one."""

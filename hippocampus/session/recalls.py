@@ -133,21 +133,18 @@ class SessionRecalls:
         Raises:
             RecallError: nothing can be served.
         """
-        started, before = time.perf_counter(), dict(self.retrieval.outcomes)
-        outcome = "failed"
+        started, outcome = time.perf_counter(), "failed"
         try:
             self._begin()
             if call.entry_id is None:
                 found = self._search(call.request.query or call.request.pattern, bound)
+                outcome = "done"
             else:
                 record = self.record_of(call.entry_id)
                 room = self._room_tokens(record, bound)
-                found = self.retrieval.slice(record, call.request, room)
+                found, outcome = self.retrieval.slice(record, call.request, room)
                 self._accessed([record])
-            outcome = "done"
         finally:
-            after = self.retrieval.outcomes
-            outcome = next((name for name in after if after[name] > before[name]), outcome)
             self._report(outcome, time.perf_counter() - started)
         return found
 

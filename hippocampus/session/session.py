@@ -268,15 +268,16 @@ class Session:
         if not self._resources.observers:
             return
         state, dollars = self._run.state, self._resources.prices.dollars
+        is_managed = not self._guard.raw_reason
         report = ViewReport(
             self._origin(),
             seconds,
             self._guard.raw_reason or MANAGED,
-            state.history.total,
-            state.history.total if self._guard.raw_reason else state.view.shown_total,
+            state.history.total if is_managed else 0,
+            state.view.shown_total if is_managed else 0,
             dollars(state.costs.raw - before.raw),
             dollars(state.costs.sent - before.sent),
-            0 if self._guard.raw_reason else self._run.edits,
+            self._run.edits if is_managed else 0,
         )
         self._report(lambda observer: observer.view(report))
 

@@ -1,0 +1,63 @@
+"""What a session reports of its calls: of each one its own figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from conversations import reading
+
+from hippocampus import Hippocampus
+from hippocampus.policy import Policy
+from hippocampus.recall.sources import Unavailable
+from hippocampus.session.observer import BillReport, ToolReport, ViewReport
+
+
+class Reports:
+    """An observer that keeps what it is given."""
+
+    def __init__(self) -> None:
+        self.views: list[ViewReport] = []
+        self.tools: list[ToolReport] = []
+
+    def view(self, report: ViewReport) -> None:
+        self.views.append(report)
+
+    def tool(self, report: ToolReport) -> None:
+        self.tools.append(report)
+
+    def bill(self, report: BillReport) -> None:
+        """No test here has a bill."""
+
+
+def test_a_list_that_is_sent_as_it_is_has_no_figures_of_another_list(tmp_path: Path) -> None:
+    reports = Reports()
+    memory = Hippocampus(tmp_path, observers=[reports])
+    with memory.session("s") as session:
+        session(reading(3))
+        session([{"nothing": 5}])  # no list of any format
+    managed, raw = reports.views
+    assert managed.raw_tokens >= managed.sent_tokens > 0
+    assert (raw.raw_tokens, raw.sent_tokens, raw.raw_dollars, raw.sent_dollars) == (0, 0, 0, 0)
+    memory.close()
+
+
+def test_a_recall_inside_another_reports_its_own_outcome(tmp_path: Path) -> None:
+    source = {"type": "tickets", "fallbacks": "summary"}
+    rule = {"match": {"tool": "read"}, "action": {"source": source}}
+    policy = Policy.model_validate({"index_over_tokens": 0, "lifecycle_policies": [rule]})
+    reports = Reports()
+    memory = Hippocampus(tmp_path, policy=policy, observers=[reports])
+    session = memory.session("s")
+    session(reading(1))
+    [entry] = session.entries
+    state = session.state("two tickets are open")
+
+    @memory.source("tickets")
+    def _(*_: Any) -> str:
+        session.recall(state)
+        raise Unavailable("closed today")
+
+    session.recall(entry.id)
+    assert [each.outcome for each in reports.tools] == ["full", "partial"]
+    memory.close()
