@@ -42,19 +42,18 @@ class Corpus:
     ) -> Iterator[Path | BucketFile]:
         """Write the part of each file, or take it over from an earlier run, and yield the file.
 
-        A file that killed two processes gets no part, and a row in `left_out`.
+        A file that cannot be replayed gets no part, and a row in `left_out`: the next run tries again.
 
         Raises:
             StoreError: a part cannot be written.
             HippocampusError: the engine is not installed.
         """
         work = functools.partial(write_part, out=self.out, options=self.options)
-        done = over_files(files, work, jobs=jobs, engine=engine, lost=lambda file: (file, None))
-        for file, part in done:
-            if part:
-                self.parts.append(part)
+        for file, found in over_files(files, work, jobs=jobs, engine=engine, lost=_killed):
+            if isinstance(found, dict):
+                self.left_out.append(found)
             else:
-                self.left_out.append({"path": str(file), "reason": KILLED})
+                self.parts.append(found)
             yield file
 
     def __iter__(self) -> Iterator[Row]:
@@ -64,10 +63,14 @@ class Corpus:
             yield from _read(get_part(self.out, name))
 
 
+def _killed(file: Path | BucketFile) -> tuple[Path | BucketFile, Row]:
+    return file, {"path": str(file), "reason": KILLED}
+
+
 def write_part(
     file: Path | BucketFile, out: str, options: Options
-) -> tuple[Path | BucketFile, Part | None]:
-    """Replay a file into its part, where there is none yet.
+) -> tuple[Path | BucketFile, Part | Row]:
+    """Replay a file into its part, where there is none yet; return its row where it cannot be replayed.
 
     Raises:
         StoreError: the part cannot be written.
@@ -76,6 +79,8 @@ def write_part(
     text = get_part(out, name)
     if not text:
         rows = sorted(replay_file(file, options), key=place)
+        if rows and "reason" in rows[0]:
+            return file, rows[0]
         # A part without rows is no empty text, which would be no part.
         text = "\n".join((*map(json.dumps, rows), "")).encode("ascii") or b"\n"
         put_part(out, name, text)
@@ -90,7 +95,8 @@ def _name(file: Path | BucketFile, options: Options) -> str:
     """Return the name of a file's part: a hash of its path and state, the settings and our version."""
     if isinstance(file, Path):
         # The path of a session is that of its database, then its name.
-        stats = [each.stat() for each in (file, file.parent) if each.is_file()]
+        paths = (file, file.parent, Path(f"{file.parent}-wal"))
+        stats = [each.stat() for each in paths if each.is_file()]
         state: object = [(found.st_size, found.st_mtime_ns) for found in stats]
     else:
         state = file.etag

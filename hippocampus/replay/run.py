@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from hippocampus.errors import ModelError, RecordingError
+from hippocampus.errors import ModelError, RecordingError, StoreError
 from hippocampus.policy import Policy
 from hippocampus.prices import TABLES, Prices, prices_for
 from hippocampus.prices.prompt_cache import MarkPlacement
@@ -69,7 +69,7 @@ def replay_files(files: Iterable[Path], options: Options) -> Iterator[list[Row]]
 def replay_file(file: Path | BucketFile, options: Options) -> list[Row]:
     """Return a row for each conversation of a file, which may go on from others in its folder."""
     if isinstance(file, BucketFile):
-        return replay_bytes(str(file), file.read(), options)
+        return _rows(str(file), lambda: read_bytes(str(file), file.read()), options)
     return _rows(str(file), functools.partial(read_file, file), options)
 
 
@@ -87,6 +87,8 @@ def _rows(name: str, read: Callable[[], list[Recording]], options: Options) -> l
         return [replay_recording(recording, options) for recording in read()]
     except RecordingError as problem:
         return [{"path": problem.path, "reason": problem.reason}]
+    except StoreError as failure:
+        return [{"path": name, "reason": str(failure)}]
     except Exception as bug:
         # One file in which we are wrong must not end hours of work on others.
         log.warning("%s cannot be replayed", name, exc_info=bug)
