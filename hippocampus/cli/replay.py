@@ -241,7 +241,8 @@ def tune(
     if not found.changes:
         terminal.print(
             f"On the owners left out, no other numbers cost less than policy {policy} and show as "
-            "much: nothing is written."
+            "much: nothing is written.",
+            markup=False,
         )
         return
     base = policy if policy in policies.shipped() else str(Path(policy).resolve())

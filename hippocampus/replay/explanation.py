@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import BaseModel
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from hippocampus.entries.decay import explained
 from hippocampus.errors import RecordingError
@@ -71,14 +72,15 @@ def print_explanation(
         other = _text(rendered) if rendered.raw else "(in the digest above)"
         is_same = raw.raw == rendered.raw
         left = _text(raw, SAME_CHARACTERS if is_same else SHOWN_CHARACTERS)
-        table.add_row(str(number), left, "(the same)" if is_same else other, why)
+        cells = (str(number), left, "(the same)" if is_same else other, why)
+        table.add_row(*map(Text, cells))
     console.print(table)
 
 
 def _text(message: Message, most: int = SHOWN_CHARACTERS) -> str:
     text = "\n".join(filter(None, message.texts()))
     cut = f"… (+{len(text) - most:,} characters)" if len(text) > most else ""
-    shown = visible(text[:most]).replace("[", "\\[")
+    shown = visible(text[:most])
     return f"{message.role}, {tokens.count_message(message):,} tokens\n{shown}{cut}"
 
 

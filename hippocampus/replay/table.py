@@ -12,6 +12,7 @@ from typing import Any
 from rich import box
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from hippocampus.indexing.lines import counted
 from hippocampus.recall.sources import PROTOCOL_PERCENT
@@ -100,7 +101,7 @@ def figures_table(
     for name, figures in rows.items():
         shown = (form.format(figures[field]) for _, field, form in columns)
         mark = " *" if name == starred else ""
-        table.add_row(f"{name}{mark}", *shown, style=styles.get(name))
+        table.add_row(Text(f"{name}{mark}"), *shown, style=styles.get(name))
     return table
 
 

@@ -174,6 +174,23 @@ def test_explain_shows_both_lists_and_why(source: Path) -> None:
     assert max(map(len, done.stdout.splitlines())) == PIPED_WIDTH
 
 
+def test_no_text_of_a_recording_or_name_of_a_policy_is_markup(tmp_path: Path) -> None:
+    messages = reading(2)
+    messages[0]["content"] = r"Keep \[/b] and [red]this[/red] as they are \\"
+    (tmp_path / "one.json").write_text(json.dumps(messages))
+    (tmp_path / "[b].yaml").write_text(
+        "extends: default\nlifecycle_policies:\n"
+        '- name: "[/b]"\n  match: {}\n  action: {decay_rate: 0.5, compression: 200}\n'
+        "fresh_up_to_tokens: 0\n"
+    )
+    policy = ("--policy", "[b].yaml")
+    shown = hippocampus("explain", "one.json", "--turn", 1, *policy, cwd=tmp_path)
+    assert shown.returncode == 0, shown.stderr
+    assert r"Keep \[/b] and [red]this[/red]" in " ".join(re.sub("│", "", shown.stdout).split())
+    changed = hippocampus("policy", "diff", "default", "[b].yaml", "one.json", cwd=tmp_path)
+    assert "[b].yaml" in changed.stdout
+
+
 def test_a_report_next_to_the_recordings_is_written_again_and_not_read(source: Path) -> None:
     for _ in range(2):
         done = hippocampus("replay", ".", "--report", "report.html", "--strict", cwd=source)
