@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from hippocampus.errors import StoreError
-from hippocampus.formats import json_text
 from hippocampus.storage import files
 
 
@@ -43,8 +42,12 @@ def read(path: Path) -> list[dict[str, Any]]:
         lines = files.read_file(path).splitlines()
     except OSError as failure:
         raise StoreError(f"{path} cannot be read: {failure}") from failure
-    # A run that was killed may leave the beginning of a line.
-    return [json_text.read(line.decode("utf-8", "replace"), {}) for line in lines]
+    records = []
+    for line in lines:
+        # A run that was killed may leave the beginning of a line.
+        with contextlib.suppress(ValueError):
+            records.append(json.loads(line))
+    return records
 
 
 def append(path: Path, record: dict[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +19,9 @@ from commands import run
 from models.endpoint import Answer, Asked, Server, endpoint
 from replay.study.scripted_endpoint import is_chat, said
 
+from hippocampus.replay import journal
+from hippocampus.replay.readers.documents import MAX_DEPTH
+from hippocampus.replay.trial import running
 from hippocampus.replay.trial.record import (
     RAW,
     VIEW,
@@ -213,6 +217,21 @@ def test_a_command_ends_at_its_time_and_gets_no_key(
     assert set(results) == {"key:\n\n(ended after 0.5 seconds)\n(exit status -9)"}
 
 
+def test_a_process_that_keeps_the_output_open_holds_no_trial(tmp_path: Path) -> None:
+    started = time.monotonic()
+    output, _ = running._run(["bash", "-c", "echo begun; setsid sleep 40 &"], tmp_path, 0.5)
+    assert time.monotonic() - started < 30
+    assert output == "begun\n\n(ended after 0.5 seconds)"
+
+
+def test_a_verdict_may_take_longer_than_a_command(tasks: Path) -> None:
+    verify = tasks / "easy" / "verify"
+    verify.write_text(verify.read_text().replace("sh\n", "sh\nsleep 3\n"))
+    with model() as server:
+        found, _ = trial(tasks, server, "openai", "--seconds", 2)
+    assert [each["solved"] for each in found["conditions"].values()] == [1, 1]
+
+
 def test_a_folder_without_whole_tasks_is_refused(tmp_path: Path) -> None:
     with model() as server:
         done = run(
@@ -252,6 +271,14 @@ def test_figures_are_of_pairs_that_have_ended(tasks: Path) -> None:
     found = report(record, tasks_in(tasks))
     assert (found["pairs"], found["solved_by_raw_alone"], found["dollars"]) == (1, 1, 3.0)
     assert found["cost_percent"] == [100.0, 100.0, 100.0]
+
+
+def test_a_record_as_deep_as_a_recording_may_be_is_read_again(tmp_path: Path) -> None:
+    value: Any = "kept"
+    for _ in range(MAX_DEPTH):
+        value = [value]
+    added = journal.append(tmp_path / "record.jsonl", {"view": value})
+    assert journal.read(tmp_path / "record.jsonl") == [added]
 
 
 @pytest.mark.parametrize(("one", "other", "p"), [(0, 0, 1.0), (10, 1, 0.01171875), (3, 3, 1.0)])

@@ -47,6 +47,10 @@ BASH: Item = {
     },
 }
 SECRET = re.compile("KEY|TOKEN")
+KILL_SECONDS = 2.0
+"""The wait for the last output of a command that was ended."""
+VERIFY_SECONDS = 3_600.0
+"""The limit of a task's own program, which may run a whole suite of tests."""
 MAX_OUTPUT_CHARACTERS = 30_000
 """Of a longer output the middle is left out, under both conditions, as coding agents do."""
 
@@ -106,7 +110,7 @@ def _attempt(record: TrialRecord, task: Task, condition: str, wire: Wire, budget
             results = [ToolResult(*each) for each in known.results[number]["results"]]
             messages += wire.adapter.tool_results(results)
     seconds = sum(each["seconds"] for each in (*known.answers, *known.results))
-    solved = _run([str(task.verify.absolute())], work, settings.seconds)[1] == 0
+    solved = _run([str(task.verify.absolute())], work, VERIFY_SECONDS)[1] == 0
     record.add(name=name, ended=asdict(Ended(solved, reason, recalls, round(seconds, 2))))
 
 
@@ -194,7 +198,10 @@ def _run(command: list[str], work: Path, seconds: float) -> tuple[str, int]:
         except subprocess.TimeoutExpired:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-            output, _err = process.communicate()
+            try:
+                output, _err = process.communicate(timeout=KILL_SECONDS)
+            except subprocess.TimeoutExpired as held:  # by a process in a session of its own
+                output = held.output or b""
             output += f"\n(ended after {seconds:g} seconds)".encode()
     text = output.decode("utf-8", "replace")
     if len(text) > MAX_OUTPUT_CHARACTERS:
