@@ -15,7 +15,6 @@ from rich.table import Table
 from rich.text import Text
 
 from hippocampus.indexing.lines import counted
-from hippocampus.recall.sources import PROTOCOL_PERCENT
 from hippocampus.replay.intervals import wilson
 
 COLUMNS = (
@@ -134,8 +133,7 @@ def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> list[str]:
     found.append(f"Hidden: {hidden} that the agent used.{charged if ours['recalls'] else ''}")
     if ours["hidden"]:
         found.append(
-            f"One recall brings back {ours['recoverable_percent']:.1f} % of the hidden values (the "
-            f"protocol that this follows reports {PROTOCOL_PERCENT['full']} %)."
+            f"One recall brings back {ours['recoverable_percent']:.1f} % of the hidden values."
         )
     if ours["read_tokens"] != ours["asked_tokens"]:
         found.append(

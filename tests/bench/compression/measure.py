@@ -1,4 +1,4 @@
-"""One command, one table: how small an entry is, how many of 20 questions it answers, how fast.
+"""One command, one table: how small an entry is, and how many of 20 questions it answers.
 
     python -m tests.bench.compression.measure [--verbose] [--json] [--kind "source file"]
 
@@ -12,7 +12,6 @@ import json
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from time import perf_counter
 
 from hippocampus.indexing import ExtractionContext, Price, index, sniff
 from hippocampus.indexing.extraction import forget_readings
@@ -37,8 +36,7 @@ OTHER_TOKENS = 350
 """The bound of the kinds that the protocol's table lacks."""
 CARRY, RECALL = 2.75, 1_700.0
 """15 calls to come and a view of 12,000 tokens at 0.1 and 1.25, as in DESIGN's example."""
-RUNS = 5
-HEADER = ("kind", "content", "entry", "ratio", "protocol", "answered", "light", "normal", "ms")
+HEADER = ("kind", "content", "entry", "ratio", "protocol", "answered", "light", "normal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +49,6 @@ class Measured:
     entry_tokens: int
     bound_tokens: int
     protocol_tokens: int | None
-    milliseconds: float
     answered: tuple[bool, ...]
 
     @property
@@ -75,8 +72,8 @@ def entry_text(content: str, budget_tokens: int) -> str:
     return "\n".join(index(content, context, price).lines)
 
 
-def measure(kind: str, level: str, runs: int = RUNS) -> Measured:
-    """Index one content, the best time of some runs, and ask the questions."""
+def measure(kind: str, level: str) -> Measured:
+    """Index one content, and ask the questions."""
     content, bound = corpus.content(kind), bound_tokens(kind, level)
     entry = entry_text(content, bound)
     return Measured(
@@ -86,16 +83,8 @@ def measure(kind: str, level: str, runs: int = RUNS) -> Measured:
         entry_tokens=tokens.count(entry),
         bound_tokens=bound,
         protocol_tokens=PROTOCOL_TOKENS.get(kind),
-        milliseconds=min(_timed(content, bound) for _ in range(runs)),
         answered=tuple(question.answers(entry) for question in questions(kind)),
     )
-
-
-def _timed(content: str, bound: int) -> float:
-    """Milliseconds to index; the first call has counted the tokens, counting is remembered."""
-    start = perf_counter()
-    entry_text(content, bound)
-    return (perf_counter() - start) * 1_000
 
 
 def table(rows: list[Measured]) -> Iterator[str]:
@@ -125,7 +114,6 @@ def _row(levels: dict[str, Measured]) -> str:
         str(row.protocol_tokens or f"– ({row.bound_tokens})"),
         f"{sum(row.answered)}/{len(row.answered)}",
         *(f"{sum(levels[level].answered)}" for level in ("light", "normal")),
-        f"{row.milliseconds:.1f}",
     ]
     return "| " + " | ".join(cells) + " |"
 
