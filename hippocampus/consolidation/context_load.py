@@ -216,7 +216,7 @@ def _stored_entries(
     lines = []
     for owner, record in sorted(found, key=shared_words, reverse=True)[:MAX_STORED]:
         if resources.store.get(record.content) is not None:
-            tool = frame.UNNAMED.sub("_", record.tool) or "tool"
+            tool = frame.tool_name(record.tool)
             called = _unframed(without_secrets(" ".join(record.arguments.split()))[:100])
             about = f"earlier session · {record.tokens} tokens · {record.kind}"
             text = f"[{record.entry.id} · {tool} · {about}] {called}".rstrip()

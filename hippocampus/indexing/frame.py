@@ -26,8 +26,12 @@ LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 
 def first_line(entry_id: str, tool: str, turn: int, tokens: int, kind: str) -> str:
     """Return the line that opens an entry; `[<id> · …]` is how every entry is recognised."""
-    named = UNNAMED.sub("_", tool) or "tool"
-    return f"[{entry_id} · {named} · turn {turn} · {tokens} tokens · {kind}]"
+    return f"[{entry_id} · {tool_name(tool)} · turn {turn} · {tokens} tokens · {kind}]"
+
+
+def tool_name(tool: str) -> str:
+    """Return the name of a tool as a frame has it; `tool` where it has none."""
+    return UNNAMED.sub("_", tool) or "tool"
 
 
 def last_line(entry_id: str, selectors: Sequence[str], lines: int) -> str:

@@ -74,7 +74,7 @@ def stored(result: LargeResult, state: str, policy_name: str, transcript: str) -
             key_data=resolution.redacted_data(index.key_data) or None,
         )
         lines = [
-            f"[{named} · {frame.UNNAMED.sub('_', tool)} · {size} tokens · {kind}]",
+            f"[{named} · {frame.tool_name(tool)} · {size} tokens · {kind}]",
             *map(resolution.redacted, index.lines),
             frame.last_line(named, index.selectors, result.text.count("\n") + 1),
         ]

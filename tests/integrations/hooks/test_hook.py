@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
+import re
 import subprocess
 import sys
 import threading
@@ -20,7 +21,7 @@ from typer.testing import CliRunner
 
 from hippocampus import Hippocampus
 from hippocampus.cli.commands import app
-from hippocampus.integrations.hooks import answered, log_of, noted, tool_output
+from hippocampus.integrations.hooks import answered, log_of, noted, stored_entries, tool_output
 from hippocampus.storage import hook_events
 from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
@@ -468,3 +469,10 @@ def test_what_its_entries_have_saved_is_counted_in_the_transcript(tmp_path: Path
     transcript.unlink()
     (gone,) = json.loads(CliRunner().invoke(app, ["status", str(state), "--json"]).output)
     assert gone["raw_cost"] == 0
+
+
+def test_an_entry_of_a_tool_without_a_name_has_the_frame_of_a_session(state: Path) -> None:
+    result = stored_entries.LargeResult("s", "c1", "", "{}", ROWS)
+    entry = stored_entries.stored(result, str(state), "default", "")
+    assert entry is not None
+    assert re.match(r"\[\w+ · tool · \d+ tokens · \w+\]", entry)
