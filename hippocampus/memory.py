@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
 import threading
 import time
@@ -359,15 +360,23 @@ class Hippocampus:
 
 def _prices_of(declared: Policy, model: str | None) -> Prices:
     """Return the prices of the caller's model, else of the policy, else Anthropic's."""
-    safe = prices.TABLES["anthropic-5m"]
-    if model is None and declared.prices is None and declared.model is None:
-        return safe
+    table, named = declared.prices, [each for each in (model, declared.model) if each]
+    known = next(filter(_is_priced, named), None)
+    if known or (table and not named):
+        return prices.prices_for(table, known)
+    return prices.TABLES[table or "anthropic-5m"]
+
+
+@functools.lru_cache(maxsize=256)
+def _is_priced(model: str) -> bool:
+    """Return whether a model has prices; of one that has none, this is logged once."""
     try:
-        return prices.prices_for(declared.prices, model or declared.model)
+        prices.model_prices(model)
     except ModelError as unknown:
         LOG.warning(
             "%s; it is priced as Anthropic's with the five-minute cache, without a context window: "
             "state that with Hippocampus(window_tokens=…), and prices with prices=…",
             unknown,
         )
-        return prices.TABLES[declared.prices] if declared.prices else safe
+        return False
+    return True

@@ -6,16 +6,17 @@ Everything here blocks and runs in threads; requests are sent in `app`.
 from __future__ import annotations
 
 import contextlib
-import functools
 import hashlib
 import json
 import logging
 import threading
 import time
 from collections.abc import Iterable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
+from weakref import WeakSet
 
 from hippocampus import prices, recall
 from hippocampus.errors import MALFORMED, ModelError
@@ -47,7 +48,7 @@ LOG = logging.getLogger("hippocampus")
 IDLE_SECONDS = 1_800.0
 """After this time without a request a conversation is closed, and its facts are kept."""
 MAX_CONVERSATIONS = 256
-"""Of more open conversations, those that were not used for longest are closed."""
+"""Of more open conversations, those that were not used for longest are closed; none in use is."""
 CLOSING_SECONDS = 3.0
 """How long a shutdown keeps facts; `hippocampus consolidate` keeps those of the other sessions."""
 MAX_ROUNDS = 16
@@ -89,9 +90,11 @@ class OpenConversation:
     api: str
     caching: Caching
     title: str
-    used: float
     cost_before: float
     """What the session had cost when it was opened, as predicted, in base input tokens."""
+    used: float = field(default_factory=time.monotonic)
+    exchanges: WeakSet[Exchange] = field(default_factory=WeakSet)
+    """Its requests that are under way."""
     encoder: Encoder = field(default_factory=Encoder)
     requests: int = 0
     recalls: int = 0
@@ -100,7 +103,7 @@ class OpenConversation:
     """Whether the provider took the host's own request where it had refused ours."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Exchange:
     """One request of a host, with the answer to it as far as it has come."""
 
@@ -114,6 +117,10 @@ class Exchange:
     known: Conversations
     content: bytes = b""
     """The body to send."""
+
+    def __post_init__(self) -> None:
+        """Count as in use until nothing refers to the exchange any more."""
+        self.conversation.exchanges.add(self)
 
     def send_view(self, idle_seconds: float = 0.0) -> bytes:
         """Take a turn of the session, and return the body with its view and our tool."""
@@ -153,6 +160,7 @@ class Exchange:
 
     def account(self) -> None:
         """Add the usage of the present round to the figures of its conversation."""
+        self.conversation.used = time.monotonic()
         usage, self.answer.usage = self.answer.usage, {}
         if usage:
             self.conversation.billed += usage_of(usage)
@@ -191,16 +199,16 @@ class Service:
         """
         self._policy, self._upstream = policy, upstream
         self._observers = observers
-        self._lock = threading.Lock()
+        self._lock, self._opening = threading.Lock(), threading.Lock()
         self._tenant, self._has_tenants = tenant, is_address(state)
         self._root = state_of(state, tenant or UNNAMED)
         self._memories: dict[str, Hippocampus] = {}
         """By tenant, the most recently made last; its sessions share files, whatever their models."""
         self._memory(tenant or UNNAMED)
         self._known = None if self._has_tenants else self._conversations("")
-        self._open: dict[tuple[str, str, Caching], OpenConversation] = {}
+        self._open: dict[tuple[str, str, Caching], Future[OpenConversation]] = {}
         """By tenant, session and caching: requests of one conversation may go to two models at once.
-        The most recently used last."""
+        The most recently used last; one that is being opened has no result yet."""
         self._warned: set[str] = set()
 
     def exchange(
@@ -235,10 +243,8 @@ class Service:
                 return reason or "no messages"
             chains = chains_of(answers, request, items, f"{caller} {self._upstream}")
             caching = Caching.of(request)
-            if caching.model and not _is_priced(caching.model):
-                caching = caching._replace(model="")
             names = {
-                (each.get("function") or each).get("name")
+                (each.get("function") or each.get("custom") or each).get("name")
                 for each in request["tools"]
                 if isinstance(each, dict)
             }
@@ -274,15 +280,17 @@ class Service:
         caching: Caching,
         items: list[Item],
     ) -> OpenConversation:
-        now = time.monotonic()
+        key = (tenant, name, caching)
         with self._lock:
-            found = self._open.pop((tenant, name, caching), None)
-            idle = [key for key, each in self._open.items() if now - each.used > IDLE_SECONDS]
-            idle += list(self._open)[len(idle) : 1 - MAX_CONVERSATIONS]
-            ended = [self._open.pop(key).session for key in idle]
-            if ended:
-                threading.Thread(target=_close, args=(ended,), daemon=True).start()
-            if found is None:
+            known = self._open.pop(key, None)
+            ended = [self._open.pop(each).result().session for each in self._unused()]
+            place = self._open[key] = known or Future()
+            if place.done():
+                place.result().used = time.monotonic()
+        if ended:
+            threading.Thread(target=_close, args=(ended,), daemon=True).start()
+        if known is None:  # without the lock: a store that is slow delays this conversation only
+            try:
                 session = self._memory(tenant).session(
                     name,
                     agent=caller,
@@ -293,53 +301,59 @@ class Service:
                 users = [item for item in items if item.get("role") == "user"]
                 title = text_of(users[0].get("content"))[-TITLE_CHARACTERS:] if users else ""
                 cost = session.status()["sent_cost"]
-                found = OpenConversation(session, answers.ADAPTER.NAME, caching, title, now, cost)
-            self._open[tenant, name, caching] = found
-            found.used = now
-            return found
+                place.set_result(
+                    OpenConversation(session, answers.ADAPTER.NAME, caching, title, cost)
+                )
+            except BaseException as failure:  # noqa: BLE001 - raised again for each that waits
+                with self._lock:
+                    self._open.pop(key)
+                place.set_exception(failure)
+        return place.result()
+
+    def _unused(self) -> list[tuple[str, str, Caching]]:
+        """Return the conversations to close before one more is open: idle ones, and those over the bound."""
+        open_ = {key: each.result() for key, each in self._open.items() if each.done()}
+        free = [key for key, each in open_.items() if not each.exchanges]
+        over, now = len(self._open) + 1 - MAX_CONVERSATIONS, time.monotonic()
+        return [
+            key for at, key in enumerate(free) if at < over or now - open_[key].used > IDLE_SECONDS
+        ]
 
     def _conversations(self, tenant: str) -> Conversations:
         root = self._root.of_tenant(tenant) if self._has_tenants else self._root
         return Conversations(root.database(), root.caller_key(), DEADLINE_SECONDS)
 
     def _memory(self, tenant: str) -> Hippocampus:
-        """Return a tenant's memory."""
+        """Return a tenant's memory; those of other tenants wait for none that is opened."""
         named = tenant if self._has_tenants else UNNAMED
-        if named not in self._memories:
-            if len(self._memories) > MAX_CONVERSATIONS:  # its sessions go on without it
-                self._memories.pop(next(iter(self._memories)))
-            self._memories[named] = Hippocampus(
-                self._root.of_tenant(named), policy=self._policy, observers=self._observers
-            )
-        return self._memories[named]
+        if found := self._memories.get(named):
+            return found
+        with self._opening:
+            if named not in self._memories:
+                if len(self._memories) > MAX_CONVERSATIONS:  # its sessions go on without it
+                    self._memories.pop(next(iter(self._memories)))
+                self._memories[named] = Hippocampus(
+                    self._root.of_tenant(named), policy=self._policy, observers=self._observers
+                )
+            return self._memories[named]
 
     def conversations(self) -> list[dict[str, Any]]:
         """Return what the live page shows: each open conversation, the newest first."""
         with self._lock:
-            every = sorted(self._open.values(), key=lambda each: -each.used)
-        return list(map(_shown, every))
+            every = [each.result() for each in self._open.values() if each.done()]
+        return [_shown(each) for each in sorted(every, key=lambda each: -each.used)]
 
     def close(self) -> None:
         """Close every session and memory; the facts of as many as a few seconds allow are kept now."""
         until = time.monotonic() + CLOSING_SECONDS
-        for each in self._open.values():
-            (each.session.close if time.monotonic() < until else each.session.release)()
+        for each in filter(Future.done, self._open.values()):
+            session = each.result().session
+            (session.close if time.monotonic() < until else session.release)()
         for memory in self._memories.values():
             memory.close()
         if self._known:
             self._known.close()
         self._root.close()
-
-
-@functools.lru_cache(maxsize=256)
-def _is_priced(model: str) -> bool:
-    """Return whether a model has prices; of one that has none, this is logged once."""
-    try:
-        prices.model_prices(model)
-    except ModelError as unknown:
-        LOG.warning("%s; requests to it are priced as Anthropic's", unknown)
-        return False
-    return True
 
 
 def _close(sessions: Iterable[Session]) -> None:

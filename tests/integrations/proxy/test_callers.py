@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +21,11 @@ from integrations.proxy.hosts import ROWS, TOOL
 from integrations.proxy.test_proxy import conversations, proxied
 
 from hippocampus import Hippocampus
+from hippocampus.integrations.proxy import service as module
 from hippocampus.integrations.proxy.apis import ANSWERS
 from hippocampus.integrations.proxy.service import CLOSING_SECONDS, Exchange, Service
 from hippocampus.session.open_files import MAX_OPEN
+from hippocampus.session.session import Session
 from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
 from hippocampus.testing import call
@@ -279,3 +283,80 @@ def test_a_model_without_prices_is_logged_once(
         service.exchange(ANSWERS["/messages"], json.dumps(request).encode(), ["a"])
     service.close()
     assert caplog.text.count("no-such-model-500") == 1
+
+
+def opened(service: Service, question: str) -> Exchange:
+    """Send a request that begins a conversation of its own."""
+    items = chat_list(ROWS)
+    items[0]["content"] = question
+    content = body("/chat/completions", items)
+    exchange = service.exchange(ANSWERS["/chat/completions"], content, ["a"])
+    assert isinstance(exchange, Exchange)
+    return exchange
+
+
+def test_a_session_that_opens_slowly_delays_no_other_conversation(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service, release, plain = Service(state, "default"), threading.Event(), Hippocampus.session
+    waiting = threading.Event()
+
+    def slow(memory: Hippocampus, name: str, **options: Any) -> Session:
+        if not waiting.is_set():
+            waiting.set()
+            release.wait(60)
+        return plain(memory, name, **options)
+
+    monkeypatch.setattr(Hippocampus, "session", slow)
+    with ThreadPoolExecutor(3) as threads:
+        first = threads.submit(opened, service, "Question 1")
+        assert waiting.wait(60)
+        second = threads.submit(opened, service, "Question 2")
+        same = threads.submit(opened, service, "Question 1")
+        assert second.result(30).conversation.requests == 1
+        assert not first.done()
+        assert service.conversations()[0]["requests"] == 1
+        release.set()
+        assert first.result().conversation is same.result().conversation
+    service.close()
+
+
+def test_a_session_that_cannot_be_opened_is_opened_at_the_next_request(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = Service(state, "default")
+    with monkeypatch.context() as broken:
+        broken.setattr(Hippocampus, "session", None)
+        with pytest.raises(TypeError):
+            opened(service, "Question 1")
+    assert opened(service, "Question 1").content
+    service.close()
+
+
+@pytest.mark.parametrize(("name", "bound"), [("IDLE_SECONDS", -1.0), ("MAX_CONVERSATIONS", 1)])
+def test_a_conversation_with_a_request_under_way_is_not_closed(
+    name: str, bound: float, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, name, bound)
+    service = Service(state, "default")
+    first = opened(service, "Question 1")
+    for number in range(2, 5):
+        opened(service, f"Question {number}")
+    shown = [each["title"] for each in service.conversations()]
+    assert "Question 1" in shown
+    assert first.send_view() == first.content
+    assert first.conversation.session.report.raw_reason == ""
+    del first
+    opened(service, "Question 5")
+    assert [each["title"] for each in service.conversations()] == ["Question 5"]
+    service.close()
+
+
+def test_a_custom_tool_named_recall_keeps_its_name(state: Path) -> None:
+    service = Service(state, "default")
+    request = json.loads(body("/chat/completions", chat_list(ROWS)))
+    request["tools"].append({"type": "custom", "custom": {"name": "recall"}})
+    content = json.dumps(request).encode()
+    exchange = service.exchange(ANSWERS["/chat/completions"], content, ["a"])
+    assert json.loads(exchange.content)["tools"][-1]["function"]["name"] == "hippocampus_recall"
+    service.close()
