@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import socket
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -91,22 +90,11 @@ def mcp(  # noqa: PLR0913, PLR0917 - one parameter an option
             fail(f"{refused.filename}: {refused.strerror}")
         except ValueError as refused:
             fail(str(refused))
-        _expect_free(host, port)
         typer.echo(f"hippocampus mcp: http://{host}:{port}/mcp", err=True)
         uvicorn.run(
             app, host=host, port=port, log_level="warning",
             timeout_graceful_shutdown=GRACE_SECONDS,
         )  # fmt: skip
-
-
-def _expect_free(host: str, port: int) -> None:
-    """End with a sentence where nothing can listen there."""
-    try:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        socket.create_server((host, port), family=family).close()
-    except OSError as failure:
-        reason = f"{failure.strerror}".partition(" (")[0]
-        fail(f"{host} port {port}: {reason}")
 
 
 def _observers() -> list[Observer]:
@@ -161,7 +149,6 @@ def proxy(  # noqa: PLR0913, PLR0917 - one parameter an option
         fail("a directory has one tenant: leave out --tenant-header, or name a server")
     if tenant and tenant_header:
         fail("every request is of --tenant: leave out --tenant-header, or --tenant")
-    _expect_free(host, port)
     app = Proxy(
         upstream, state_dir, policy, timeout, caller_header, _observers(), tenant, tenant_header
     ).app()
