@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from hippocampus.formats.conversation import Item
@@ -53,9 +53,7 @@ class Body:
         if end != "}" or at != len(self._text):
             raise ValueError(f"the object ends before {at}")
 
-    def with_lists(
-        self, lists: dict[str, Sequence[Item]], encode: Callable[[Item], str] = _ENCODER.encode
-    ) -> bytes:
+    def with_lists(self, lists: dict[str, Sequence[Item]]) -> bytes:
         """Return the body with some of its members replaced by lists.
 
         An element that is the same object as one of the body is written as it arrived.
@@ -64,10 +62,10 @@ class Body:
         places = sorted(lists, key=lambda name: self._members[name].start, reverse=True)
         for name in places:  # from the back, so that no replacement moves another
             start, end = self._members[name]
-            written = written[:start] + self._written(name, lists[name], encode) + written[end:]
+            written = written[:start] + self._written(name, lists[name]) + written[end:]
         return written.encode()
 
-    def _written(self, name: str, elements: Sequence[Item], encode: Callable[[Item], str]) -> str:
+    def _written(self, name: str, elements: Sequence[Item]) -> str:
         """Return a list as JSON; known elements keep the text between them and the one before."""
         start, end = self._members[name]
         spans = self._elements.get(name, [])
@@ -79,7 +77,7 @@ class Body:
             if place:
                 pieces.append(text[spans[number - 1].end : spans[number].start] if number else ",")
             span = None if number is None else spans[number]
-            pieces.append(text[span.start : span.end] if span else encode(element))
+            pieces.append(text[span.start : span.end] if span else _ENCODER.encode(element))
         pieces.append(text[spans[-1].end : end] if spans else "]")
         return "".join(pieces)
 
@@ -108,22 +106,3 @@ class Body:
         if found is None:
             raise ValueError(f"neither a comma nor a bracket at {at}")
         return found[1], found.end()
-
-
-class Encoder:
-    """Writes items as JSON; one that is the same object as in the body before is not written again."""
-
-    def __init__(self) -> None:
-        self._before: dict[int, tuple[Item, str]] = {}
-        self._present: dict[int, tuple[Item, str]] = {}
-
-    def begin(self) -> None:
-        """Begin a body: items that the last one did not have are forgotten."""
-        self._before, self._present = self._present, {}
-
-    def __call__(self, item: Item) -> str:
-        """Return the JSON of an item."""
-        known = self._before.get(id(item))
-        found = known if known and known[0] is item else (item, _ENCODER.encode(item))
-        self._present[id(item)] = found
-        return found[1]

@@ -25,7 +25,7 @@ from hippocampus.formats.content import text_of
 from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.formats.usage import Usage, usage_of
 from hippocampus.integrations.proxy.apis.answer import ModelAnswer
-from hippocampus.integrations.proxy.body import Body, Encoder
+from hippocampus.integrations.proxy.body import Body
 from hippocampus.integrations.proxy.conversations import (
     Chains,
     caller_of,
@@ -95,7 +95,6 @@ class OpenConversation:
     used: float = field(default_factory=time.monotonic)
     exchanges: WeakSet[Exchange] = field(default_factory=WeakSet)
     """Its requests that are under way."""
-    encoder: Encoder = field(default_factory=Encoder)
     requests: int = 0
     recalls: int = 0
     billed: Usage = field(default_factory=Usage)
@@ -130,8 +129,7 @@ class Exchange:
         own = self.body.values[name]
         if isinstance(own, list) or len(view) > 1 or view[0] != _listed(own)[0]:
             lists[name] = view
-        self.conversation.encoder.begin()
-        self.content = self.body.with_lists(lists, self.conversation.encoder)
+        self.content = self.body.with_lists(lists)
         self.conversation.requests += 1
         return self.content
 
