@@ -56,11 +56,11 @@ def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
     with state.contents() as store:
         with state.reading() as db:
             removals = collection.plan(collection.holdings(db, store), rules, started)
-            words = collection.plan_words(state, db, rules, started)
+            words = collection.plan_words(db, rules, started)
         if apply:
             with state.writing() as db:
                 removals = collection.collect(db, store, removals, started)
-                words = collection.collect_words(state, db, words, started)
+                words = collection.collect_words(db, words, started)
     lines = []
     for each in removals:
         size, sessions = f"{each.packed_bytes:>10,} bytes", ", ".join(each.sessions) or "no session"
@@ -71,7 +71,7 @@ def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
     word = "removed" if apply else "would be removed; --apply removes them"
     if words:
         total = sum(one.size_bytes for one in words)
-        lines.append(f"{len(words)} conversations with their indexes, {total:,} bytes {word}")
+        lines.append(f"{len(words)} conversations, {total:,} bytes {word}")
     total = sum(removal.packed_bytes for removal in removals)
     lines.append(f"{len(removals)} contents, {total:,} bytes {word}")
     typer.echo(visible("\n".join(lines)))

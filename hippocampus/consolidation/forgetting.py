@@ -15,7 +15,7 @@ from hippocampus.entries.text import storable
 from hippocampus.errors import StoreError
 from hippocampus.facts import upkeep
 from hippocampus.facts.store import Facts
-from hippocampus.storage import gc, ledger, search_index
+from hippocampus.storage import gc, ledger
 from hippocampus.storage.content_store import ContentStore, DiskStore
 from hippocampus.storage.facts import memories
 from hippocampus.storage.state import StateStore
@@ -80,7 +80,6 @@ def forget(state: StateStore, session: str, store: ContentStore, facts: Facts) -
             daily_log.remove(layout, session)
         for key in found.payloads:
             store.delete(key)
-        search_index.forget(state.index, [session])
         with db.transaction():
             upkeep.delete_rows(facts.tables, memories.of_session(db, session))
             ledger.forget(db, session)

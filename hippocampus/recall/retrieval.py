@@ -96,7 +96,7 @@ class Retrieval:
         refetching: Refetching,
         decode: Decode,
     ) -> None:
-        """Prepare it; the search index is opened at its first use.
+        """Prepare it; the search index is made at its first use.
 
         `decode` reads the bytes of all forms.
         """
@@ -161,12 +161,11 @@ class Retrieval:
 
         Raises:
             RecallError: no entry contains a word of the query.
-            StoreError: the search index cannot be used.
         """
         self._records = records
         with self._opening:
             if self._passages is None:
-                self._passages = Passages(self._state.index, self._session, self._searchable)
+                self._passages = Passages(self._searchable)
             index = self._passages
         most, ids = max(1, max_tokens), list(records)
         found = search(
@@ -175,11 +174,9 @@ class Retrieval:
         return found, tuple(dict.fromkeys(HEADER.findall(found)))
 
     def close(self) -> None:
-        """Close the search index."""
+        """Give the memory of the search index back; a later search makes it again."""
         with self._opening:
-            if self._passages is not None:
-                self._passages.close()
-                self._passages = None
+            self._passages = None
 
     def _searchable(self, entry_id: str) -> Content | None:
         record = self._records.get(entry_id)
@@ -409,7 +406,6 @@ def search(  # noqa: PLR0913, PLR0917 - a search depends on all of these
 
     Raises:
         RecallError: no stored content contains a word of the query.
-        StoreError: the index cannot be read or written.
     """
     hits = contents.search(terms(query), entry_ids, MAX_HITS)
     of = functools.cache(lambda entry_id: pages(text(entry_id)))

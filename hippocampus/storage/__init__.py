@@ -1,1 +1,1 @@
-"""Payloads, the database of sessions and the search index: the files of a state directory."""
+"""Payloads and the database of sessions, the files of a state directory; the search index in memory."""

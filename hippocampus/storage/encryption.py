@@ -1,6 +1,6 @@
 """Payloads encrypted at rest (AES-SIV, RFC 5297), under a key from the environment or a keyring.
 
-Payloads alone: sessions, facts and the search index are not encrypted here.
+Payloads alone: sessions and facts are not encrypted here.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Planning is pure: holdings, rules and the time in, removals out. Only `collect` removes, and leaves a
 tombstone for each payload. A payload stays while a session that refers to it is not idle for too long,
 and while one of them has pinned it; one without references goes after a grace. The raw conversation
-and the search index of a session, and the recalls in its conversation with the proxy, which have its
-words too, go by its age alone.
+of a session, and the recalls in its conversation with the proxy, which have its words too, go by its
+age alone.
 """
 
 from __future__ import annotations
@@ -22,11 +22,9 @@ from hippocampus.entries import decay
 from hippocampus.entries.entry import Stage
 from hippocampus.errors import StoreError
 from hippocampus.policy import Policy
-from hippocampus.storage import search_index
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.database import Database
 from hippocampus.storage.ledger import StoredSession, activity, is_pinned
-from hippocampus.storage.state import StateStore
 
 DAY_SECONDS = 86_400.0
 ORPHAN_GRACE_SECONDS = DAY_SECONDS
@@ -235,30 +233,29 @@ def collect(
     return removed
 
 
-def plan_words(state: StateStore, db: Database, rules: GcRules, now: float) -> list[SessionWords]:
+def plan_words(db: Database, rules: GcRules, now: float) -> list[SessionWords]:
     """Return the sessions whose words go by age; pins protect payloads, and no words.
 
     Raises:
         StoreError: the state cannot be read; then nothing may be removed.
     """
-    sizes = dict.fromkeys(search_index.names(state.index), 0) | dict(db.rows(WORDS))
     active = _active(db)
     return [
         SessionWords(name, size, rule)
-        for name, size in sizes.items()
+        for name, size in db.rows(WORDS)
         if (rule := rules.rule_by_age(name, active.get(name, 0.0), now)) is not None
     ]
 
 
 def collect_words(
-    state: StateStore, db: Database, removals: Iterable[SessionWords], started: float
+    db: Database, removals: Iterable[SessionWords], started: float
 ) -> list[SessionWords]:
     """Remove words of sessions that were not active since `started`; return those that went.
 
     A later request of a conversation of the proxy begins a new session then.
 
     Raises:
-        StoreError: the state or the search index cannot be written.
+        StoreError: the state cannot be written.
     """
     with db.transaction():
         active = _active(db)
@@ -267,7 +264,6 @@ def collect_words(
             db.run(UNARCHIVE, (each.session,))
             db.run(UNKNOW, (each.session, started))
     db.shrink()
-    search_index.forget(state.index, [each.session for each in gone])
     return gone
 
 

@@ -18,10 +18,6 @@ RECORD = "CREATE TABLE IF NOT EXISTS migration (number INTEGER PRIMARY KEY, name
 TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table'"
 
 
-class LaterVersionError(StoreError):
-    """A file has tables that this version does not know."""
-
-
 class Schema(NamedTuple):
     """The tables of one kind of file."""
 
@@ -42,8 +38,7 @@ def migrate(db: sqlite3.Connection, path: str, schema: Schema) -> None:
     """Bring a file up to date; of two processes that open it at once, one does the work.
 
     Raises:
-        LaterVersionError: the file is of a later version.
-        StoreError: it is of another kind, or has tables that were never released.
+        StoreError: it is of another kind or a later version, or has tables that were never released.
         sqlite3.Error: it is locked, full or damaged.
     """
     if len(applied(db, path, schema)) == len(schema.scripts):
@@ -81,8 +76,7 @@ def applied(db: sqlite3.Connection, path: str, schema: Schema) -> list[str]:
     """Return the names of the scripts that a file has seen.
 
     Raises:
-        LaterVersionError: the file is of a later version.
-        StoreError: it is of another kind, or has tables that were never released.
+        StoreError: it is of another kind or a later version, or has tables that were never released.
     """
     known = [name_of(script) for script in schema.scripts]
     tables = {name for (name,) in db.execute(TABLES)}
@@ -94,7 +88,7 @@ def applied(db: sqlite3.Connection, path: str, schema: Schema) -> list[str]:
     if names == known[: len(names)]:
         return names
     if names[: len(known)] == known:
-        raise LaterVersionError(
+        raise StoreError(
             f"{schema.kind} {path} was written by a later version of hippocampus: upgrade "
             "hippocampus, or name another file or state directory"
         )

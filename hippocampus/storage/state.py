@@ -63,9 +63,7 @@ class StateStore(abc.ABC):
     """The sessions, payloads and facts of one memory, in one database."""
 
     layout: StateDir | None
-    """The directory, where there is one: its memory files, and its search index."""
-    index: Path
-    """The file of the search index; `:memory:` where it is made anew for each session."""
+    """The directory of the memory files, where there is one."""
 
     @abc.abstractmethod
     def contents(self) -> contextlib.AbstractContextManager[ContentStore]:
@@ -180,7 +178,6 @@ class DirectoryState(StateStore):
     def __init__(self, layout: StateDir) -> None:
         """Name the directory; nothing is opened yet."""
         self.layout = layout
-        self.index = layout.index
         self._contents: ContentStore | None = None
 
     @contextlib.contextmanager

@@ -37,11 +37,6 @@ class StateDir:
         """Return the database of sessions, facts, tombstones, proxies and hooks."""
         return self.root / "state.sqlite3"
 
-    @property
-    def index(self) -> Path:
-        """Return the database of derived data: the search indexes."""
-        return self.root / "index.sqlite3"
-
     # What people read
 
     def memory_file(self, agent: str = DEFAULT_AGENT) -> Path:

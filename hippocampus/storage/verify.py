@@ -17,7 +17,7 @@ from hippocampus.storage.content_store import STORE, ContentStore, DiskStore, da
 from hippocampus.storage.database import Database
 from hippocampus.storage.ledger import stored_sessions
 from hippocampus.storage.schema import SCHEMA
-from hippocampus.storage.sqlite import FAILURES, reading, remove_database
+from hippocampus.storage.sqlite import FAILURES, reading
 from hippocampus.storage.state import StateStore
 from hippocampus.storage.state_dir import StateDir
 
@@ -41,7 +41,7 @@ def verify(state: StateStore, store: ContentStore | None = None) -> list[Finding
 
     What cannot be opened at all is one of the findings.
     """
-    found = [*_databases(state.layout)] if state.layout else []
+    found = [*_database(state.layout)] if state.layout else []
     references: dict[str, list[gc.Reference]] = {}
     removed: set[str] = set()
     try:
@@ -70,7 +70,7 @@ def _unreadable(failure: StoreError, layout: StateDir | None) -> Finding:
     return found._replace(remedy="keep the damaged file next to a new one", mend=mend)
 
 
-def _databases(layout: StateDir) -> Iterator[Finding]:
+def _database(layout: StateDir) -> Iterator[Finding]:
     if wrong := _damage(layout.database):
         try:
             lost = salvage.lost(layout)
@@ -80,10 +80,6 @@ def _databases(layout: StateDir) -> Iterator[Finding]:
         remedy = f"write what can be read into a new file and keep the damaged one ({left})"
         mend = functools.partial(salvage.salvage, layout)
         yield Finding(f"{SCHEMA.kind} {wrong}", is_loss=True, remedy=remedy, mend=mend)
-    if wrong := _damage(layout.index):
-        remedy = "remove it: it is written anew"
-        mend = functools.partial(remove_database, layout.index)
-        yield Finding(f"search index {wrong}", remedy=remedy, mend=mend)
 
 
 def _damage(path: Path) -> str:

@@ -58,7 +58,7 @@ def hidden_uses(recording: Recording) -> Iterator[Use]:
     """Yield the hidden uses of one recording under the default policy."""
     script = prepare(recording)
     with fresh_session(policy.load("default"), prices.TABLES["anthropic-5m"]) as session:
-        index = Passages(":memory:", "s", lambda id_: about(session, id_))
+        index = Passages(lambda id_: about(session, id_))
         for number, end in enumerate(script.call_ends):
             view = read(session(recording.messages[:end]))
             texts = [text for message in view for text in message.texts()]
@@ -200,18 +200,14 @@ def query_speed() -> None:
         for number in range(1_000)
     }
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "search.sqlite3"
         store = DiskStore(Path(folder) / "contents")
         keys = {entry_id: store.put(text.encode()) for entry_id, text in texts.items()}
-        index = Passages(path, "s", lambda id_: content(texts[id_], "list customers"))
+        index = Passages(lambda id_: content(texts[id_], "list customers"))
         started = time.perf_counter()
         index.search(["customer"], list(texts))
         filling = time.perf_counter() - started
-        size = sum(each.stat().st_size for each in Path(folder).glob("search*"))
         total = sum(map(len, texts.values()))
-        print(
-            f"filled {total / 1e6:.0f} MB in {filling:.1f} s ({filling:.2f} ms each), index {size / 1e6:.0f} MB"
-        )
+        print(f"filled {total / 1e6:.0f} MB in {filling:.1f} s ({filling:.2f} ms each)")
         chance = random.Random(7)
         for words in (3, 12, 200):
             queries = [
@@ -223,7 +219,6 @@ def query_speed() -> None:
             print(
                 f"query of {words:>3} words over 1,000 results: first {first:.1f} ms, median {median:.1f} ms"
             )
-        index.close()
 
 
 def search_next(

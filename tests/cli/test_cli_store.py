@@ -68,7 +68,7 @@ def test_gc_names_the_archive_that_goes(state: Path, kept: str) -> None:
         db.execute("INSERT INTO conversation (session, number, lines) VALUES (1, 9, x'7b7d0a')")
     dry = hippocampus("gc", state, "--max-age-days", 30).output
     assert "(nightly-1)" in dry
-    assert "1 conversations with their indexes, 3 bytes would be removed" in dry
+    assert "1 conversations, 3 bytes would be removed" in dry
     assert state_of(state).exported("nightly-1") == b"{}\n"
     hippocampus("gc", state, "--max-age-days", 30, "--apply")
     assert state_of(state).exported("nightly-1") == b""

@@ -114,8 +114,6 @@ def used(state: Path) -> None:
     messages = reading(2)
     messages[-1]["content"] = os.urandom(1 << 15).hex()
     session(messages)
-    with contextlib.suppress(RecallError):  # it makes the index, whatever it finds
-        session.recall(query="customer")
     memory.facts.remember("Ann lives in Bonn.")
     assert modes(state) == {0o600}
     session.close()
@@ -132,7 +130,7 @@ def test_a_link_is_not_written_through(tmp_path: Path) -> None:
     target.write_bytes(b"theirs")
     state = StateDir(tmp_path / "state")
     state.memory.mkdir(parents=True)
-    for each in (state.database, state.index, state.memory_lock):
+    for each in (state.database, state.memory_lock):
         each.unlink(missing_ok=True)
         each.symlink_to(target)
         memory = Hippocampus(state.root, policy=EAGER)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from states import activity, collect, conversation, execute, holdings, problems
 from typer.testing import CliRunner
 
-from hippocampus import Hippocampus, RecallError
+from hippocampus import Hippocampus
 from hippocampus.cli.commands import app
 from hippocampus.entries.entry import (
     Entry,
@@ -29,7 +29,7 @@ from hippocampus.entries.entry import (
 )
 from hippocampus.entries.origin import MemoryOrigin
 from hippocampus.errors import StoreError
-from hippocampus.storage import gc, proxy_conversations, search_index
+from hippocampus.storage import gc, proxy_conversations
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.gc import DAY_SECONDS, GcRules, Holding, Reference
 from hippocampus.storage.ledger import Ledger, ModelCall, TurnRows
@@ -257,30 +257,27 @@ def words_gone(state: Path, rules: GcRules, started: float | None = None) -> lis
     now = time.time()
     opened = DirectoryState(StateDir(state))
     with opened.writing() as db:
-        going = gc.plan_words(opened, db, rules, now)
-        gone = gc.collect_words(opened, db, going, now if started is None else started)
+        going = gc.plan_words(db, rules, now)
+        gone = gc.collect_words(db, going, now if started is None else started)
     return [each.session for each in gone]
 
 
 def a_session(state: Path, name: str) -> None:
-    """A session whose one result is pinned, searched and archived."""
+    """A session whose one result is pinned and archived."""
     memory = Hippocampus(state, policy=EAGER)
     with memory.session(name) as session:
         session(reading(1))
         session.pin(session.entries[0].id)
-        with contextlib.suppress(RecallError):
-            session.recall(query="customer")
     memory.close()
 
 
-def test_archives_and_search_indexes_go_by_age_and_what_is_pinned_stays(state: Path) -> None:
+def test_conversations_go_by_age_and_what_is_pinned_stays(state: Path) -> None:
     a_session(state, "old")
     age(state, 40)
     a_session(state, "young")
     assert words_gone(state, GcRules()) == []
     assert words_gone(state, GcRules(max_bytes=0)) == []
     assert words_gone(state, GcRules(max_age_days=30)) == ["old"]
-    assert search_index.names(StateDir(state).index) == {"young"}
     assert run(state, GcRules(max_age_days=30)) == []
     assert conversation(state, "old").items == []
     assert conversation(state, "young").items == reading(1)
@@ -333,7 +330,7 @@ def test_conversations_of_the_proxy_go_by_age(tmp_path: Path) -> None:
     command = ["gc", str(tmp_path), "--max-age-days", "7"]
     assert "(old)" in CliRunner().invoke(app, command).output
     assert sent(state) == {"old", "new"}
-    assert "1 conversations with their indexes, 0 bytes removed" in (
+    assert "1 conversations, 0 bytes removed" in (
         CliRunner().invoke(app, [*command, "--apply"]).output
     )
     left = [

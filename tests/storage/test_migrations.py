@@ -1,80 +1,67 @@
-"""Migrations: each kind of file opens from its oldest schema, and no other file is written."""
+"""Migrations: a file opens from its oldest schema, and no other file is written."""
 
 from __future__ import annotations
 
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing, nullcontext
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from hippocampus.errors import StoreError
 from hippocampus.storage.ledger import Ledger
-from hippocampus.storage.migrations import LaterVersionError, Schema, migrate, name_of
+from hippocampus.storage.migrations import Schema, migrate, name_of
 from hippocampus.storage.salvage import columns_of
-from hippocampus.storage.schema import SCHEMA as STATE
-from hippocampus.storage.search_index import SCHEMA as PASSAGES
-from hippocampus.storage.search_index import Content, Passage, Passages
+from hippocampus.storage.schema import SCHEMA
 from hippocampus.storage.sqlite import connected
 from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
-
-SCHEMAS = {each.kind: each for each in (STATE, PASSAGES)}
 
 
 def layout(db: sqlite3.Connection) -> object:
     return {name: columns for name, columns in columns_of(db).items() if name != "migration"}
 
 
-def opened(kind: str, state: StateDir) -> Path:
-    """Open and close the file of a kind by the class that owns it; return where it is."""
-    if kind == "state":
-        Ledger(DirectoryState(state), "s").close()
-        return state.database
-    index = Passages(state.index, "s", lambda _: Content([Passage(1, 1, "words")], ""))
-    assert index.search(["words"], ["abcd2345"])
-    index.close()
-    return state.index
+def opened(state: StateDir) -> Path:
+    """Open and close the database by the class that owns it; return where it is."""
+    Ledger(DirectoryState(state), "s").close()
+    return state.database
 
 
-@pytest.mark.parametrize("kind", SCHEMAS)
-def test_a_file_of_each_earlier_version_gets_what_came_later(kind: str, tmp_path: Path) -> None:
-    schema = SCHEMAS[kind]
-    expected = opened(kind, StateDir(tmp_path / "fresh"))
-    for count in range(1, len(schema.scripts) + 1):
+def test_a_file_of_each_earlier_version_gets_what_came_later(tmp_path: Path) -> None:
+    expected = opened(StateDir(tmp_path / "fresh"))
+    for count in range(1, len(SCHEMA.scripts) + 1):
         state = StateDir(tmp_path / str(count))
         path = state.root / expected.relative_to(tmp_path / "fresh")
         path.parent.mkdir(parents=True)
         with closing(sqlite3.connect(path, isolation_level=None)) as old:
-            migrate(old, str(path), Schema(kind, schema.scripts[:count]))
-        assert opened(kind, state) == path
+            migrate(old, str(path), Schema("state", SCHEMA.scripts[:count]))
+        assert opened(state) == path
         with closing(sqlite3.connect(path)) as db, closing(sqlite3.connect(expected)) as fresh:
             assert layout(db) == layout(fresh)
             names = db.execute("SELECT name FROM migration ORDER BY number").fetchall()
-            assert names == [(name_of(script),) for script in schema.scripts]
+            assert names == [(name_of(script),) for script in SCHEMA.scripts]
 
 
-@pytest.mark.parametrize("kind", SCHEMAS)
-def test_a_file_of_a_later_version_is_refused_and_stays_as_it_is(kind: str, tmp_path: Path) -> None:
-    path = opened(kind, StateDir(tmp_path))
+def test_a_file_of_a_later_version_is_refused_and_stays_as_it_is(tmp_path: Path) -> None:
+    path = opened(StateDir(tmp_path))
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("INSERT INTO migration VALUES (99, 'later')")
     before = path.read_bytes()
-    refused = pytest.raises(StoreError, match=r"later version of hippocampus: upgrade")
-    with refused if kind == "state" else nullcontext():  # words are searched in memory then
-        opened(kind, StateDir(tmp_path))
+    with pytest.raises(StoreError, match=r"later version of hippocampus: upgrade"):
+        opened(StateDir(tmp_path))
     assert path.read_bytes() == before
 
 
 def test_a_file_of_another_checkout_is_refused_and_names_the_way_out(tmp_path: Path) -> None:
     path = StateDir(tmp_path).database
-    earlier = Schema("state", (STATE.scripts[0].replace("note BLOB NOT NULL,", ""),))
+    earlier = Schema("state", (SCHEMA.scripts[0].replace("note BLOB NOT NULL,", ""),))
     with closing(connected(path)) as db:
         migrate(db, str(path), earlier)
     with pytest.raises(StoreError, match="another checkout, which exports it"):
-        opened("state", StateDir(tmp_path))
+        opened(StateDir(tmp_path))
 
 
 def test_a_comment_changes_no_version() -> None:
@@ -88,22 +75,14 @@ def text(path: Path) -> set[str]:
         return {name for (name,) in db.execute("SELECT name FROM sqlite_schema")}
 
 
-@pytest.mark.parametrize("kind", ["state"])
-def test_a_file_of_another_program_gets_no_table_of_ours(kind: str, tmp_path: Path) -> None:
-    path = opened(kind, StateDir(tmp_path))
+def test_a_file_of_another_program_gets_no_table_of_ours(tmp_path: Path) -> None:
+    path = opened(StateDir(tmp_path))
     path.unlink()
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("CREATE TABLE theirs (text TEXT)")
     with pytest.raises(StoreError, match="a SQLite file of something else; name another"):
-        opened(kind, StateDir(tmp_path))
+        opened(StateDir(tmp_path))
     assert text(path) == {"theirs"}
-
-
-def test_a_search_index_with_other_tables_is_made_again(tmp_path: Path) -> None:
-    path = StateDir(tmp_path).index
-    with closing(connected(path)) as db:
-        migrate(db, str(path), Schema("search index", ("CREATE TABLE passage (more TEXT)",)))
-    opened("search index", StateDir(tmp_path))
 
 
 def test_a_migration_that_fails_leaves_the_version_before_it(tmp_path: Path) -> None:
@@ -116,7 +95,7 @@ def test_a_migration_that_fails_leaves_the_version_before_it(tmp_path: Path) -> 
         assert layout(db) == {"one": ("a",)}
         migrate(db, "f", Schema("file", (first, mended)))
         assert layout(db) == {"one": ("a",), "two": ("a",)}
-        with pytest.raises(LaterVersionError):
+        with pytest.raises(StoreError, match="later version"):
             migrate(db, "f", Schema("file", (first,)))
 
 

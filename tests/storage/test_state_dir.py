@@ -22,7 +22,6 @@ def test_each_file_of_a_session_is_one_that_the_layout_names(tmp_path: Path) -> 
     memory.session("two")(reading(2))
     known = {
         state.database,
-        state.index,
         state.memory_file(),
         state.daily_log(time.strftime("%Y-%m-%d", time.gmtime())),
         state.memory_lock,

@@ -32,7 +32,6 @@ def state(tmp_path, monkeypatch):
 
 DAMAGES = {
     "state": lambda state: state.database.write_bytes(JUNK),
-    "search index": lambda state: state.index.write_bytes(JUNK),
     "half a state": lambda state: os.truncate(state.database, state.database.stat().st_size // 2),
     "empty state": lambda state: state.database.write_bytes(b""),
     "half a file": lambda state: (state.root / ".MEMORY.md.tmp").write_bytes(b"half"),

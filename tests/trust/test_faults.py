@@ -170,7 +170,7 @@ def held(path, *statements):
             holder.kill()
 
 
-@pytest.mark.parametrize("name", ["state.sqlite3", "contents/cache.db", "index.sqlite3"])
+@pytest.mark.parametrize("name", ["state.sqlite3", "contents/cache.db"])
 def test_no_call_waits_longer_than_its_deadline_for_a_database_that_cannot_be_opened(
     tmp_path, name, monkeypatch
 ):

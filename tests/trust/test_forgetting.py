@@ -17,6 +17,7 @@ from hippocampus.consolidation import forgetting
 from hippocampus.facts import tools
 from hippocampus.prices import TABLES
 from hippocampus.storage import proxy_conversations
+from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.proxy_conversations import Conversations
 from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
@@ -136,7 +137,7 @@ def test_forgetting_that_is_cut_off_is_finished_by_the_next(state, monkeypatch, 
 
     owner, name = {
         "lines": (forgetting.daily_log, "remove"),
-        "payloads": (forgetting.search_index, "forget"),
+        "payloads": (DiskStore, "delete"),
         "rows": (forgetting.ledger, "forget"),
     }[step]
     with contextlib.closing(Hippocampus(state.root)) as memory:

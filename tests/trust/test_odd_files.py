@@ -25,7 +25,7 @@ from hippocampus.storage.state_dir import StateDir
 
 LIMIT_SECONDS = 30
 NAMES = (
-    "MEMORY.md", "state.sqlite3", "contents/cache.db", "index.sqlite3", "memory/*.md",
+    "MEMORY.md", "state.sqlite3", "contents/cache.db", "memory/*.md",
 )  # fmt: skip
 
 

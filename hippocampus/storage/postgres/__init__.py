@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from pathlib import Path
 
 from hippocampus.entries.text import storable
 from hippocampus.errors import StoreError
@@ -20,7 +19,6 @@ class PostgresState(StateStore):
     """The sessions, payloads and facts of one tenant."""
 
     layout = None
-    index = Path(":memory:")
 
     def __init__(
         self,
