@@ -1,11 +1,10 @@
-"""The rows of other programs' databases, which are opened for reading alone: crib's and opencode's."""
+"""The rows of a database of crib, which is opened for reading alone."""
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from hippocampus.errors import StoreError
 from hippocampus.storage.sqlite import reading
@@ -46,37 +45,3 @@ def crib_rows(path: Path) -> CribRows | None:
             return CribRows(entries, relations, "entries_vec" in tables)
     except sqlite3.Error as failure:
         raise StoreError(f"{path}: {failure}") from failure
-
-
-def opencode_sessions(path: Path) -> list[dict[str, Any]]:
-    """Return the sessions of a database of opencode, oldest first, each as `opencode export` writes it.
-
-    Raises:
-        StoreError: the file is no database of opencode, or is damaged.
-    """
-    try:
-        with reading(path) as db:
-            sessions = db.execute("SELECT id, parent_id FROM session ORDER BY time_created, id")
-            return [_opencode_session(db, *row) for row in sessions.fetchall()]
-    except sqlite3.OperationalError as failure:
-        raise StoreError(f"no database of opencode: {failure}") from failure
-    except (sqlite3.DatabaseError, ValueError) as failure:
-        raise StoreError(f"cannot be read: {failure}") from failure
-
-
-def _opencode_session(db: sqlite3.Connection, session: str, parent: str | None) -> dict[str, Any]:
-    parts: dict[str, list[Any]] = {}
-    for message, data in db.execute(
-        "SELECT message_id, data FROM part WHERE session_id = ? ORDER BY id", (session,)
-    ):
-        parts.setdefault(message, []).append(json.loads(data))
-    messages = db.execute(
-        "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id", (session,)
-    )
-    return {
-        "info": {"id": session, "parentID": parent},
-        "messages": [
-            {"info": json.loads(data), "parts": parts.get(message, [])}
-            for message, data in messages
-        ],
-    }

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from hippocampus.errors import MALFORMED, MessagesError, RecordingError
-from hippocampus.replay.readers import archive, codex, formats, opencode, openhands_sdk
-from hippocampus.replay.readers.documents import DATABASE, JsonDocument, load, of_bytes
+from hippocampus.replay.readers import archive, codex, formats, openhands_sdk
+from hippocampus.replay.readers.documents import JsonDocument, load, of_bytes
 from hippocampus.replay.readers.make_recordings import make_recordings
 from hippocampus.replay.recording import Recording
 from hippocampus.storage.state_dir import StateDir
@@ -63,8 +62,6 @@ def read_file(path: str | os.PathLike[str]) -> list[Recording]:
     document = archive.exported(Path(path)) if is_own else codex.with_beginning(load(str(path)))
     if Path(path).name == openhands_sdk.STATE:
         document = openhands_sdk.with_events(document)
-    if document.description == DATABASE:
-        document = replace(document, records=opencode.exported(Path(path)))
     return _recordings(document)
 
 

@@ -20,8 +20,8 @@ from hippocampus.replay.readers.values import JsonRecord
 from hippocampus.storage import packing
 
 HEAD_BYTES = 4096
-SQLITE, DATABASE = b"SQLite format 3\0", "an SQLite database"
-"""How such a file begins, and what it is described as."""
+SQLITE = b"SQLite format 3\0"
+"""How such a database begins, which may have few zero bytes."""
 SHOWN_KEYS = 6
 MAX_NAMED = 1000
 """Broken lines or items of one file that are named one by one."""
@@ -54,7 +54,7 @@ def load(path: str) -> JsonDocument:
         with Path(path).open("rb") as file:
             data = file.read(HEAD_BYTES)
             is_packed = data.startswith((packing.GZIP, packing.ZSTD, packing.ZIP))
-            if is_packed or not (_is_binary(data) or data.startswith(SQLITE)):
+            if is_packed or not _is_binary(data):
                 data += file.read()
     except IsADirectoryError as folder:
         raise RecordingError(path, "is a folder; name one recorded session in it") from folder
@@ -81,8 +81,6 @@ def of_bytes(path: str, data: bytes) -> JsonDocument:
 
 
 def _of_text(path: str, data: bytes) -> JsonDocument:
-    if data.startswith(SQLITE):
-        return JsonDocument(path, [], DATABASE)
     if _is_binary(data):
         return JsonDocument(path, [], "a binary file")
     text = data.decode("utf-8-sig", errors="replace")
@@ -102,9 +100,9 @@ def _of_text(path: str, data: bytes) -> JsonDocument:
 
 
 def _is_binary(data: bytes) -> bool:
-    """Return whether there are more zero bytes than a crash leaves in a text."""
+    """Return whether it is a database, or has more zero bytes than a crash leaves in a text."""
     head = data[:HEAD_BYTES]
-    return head.count(0) > len(head) // 10
+    return data.startswith(SQLITE) or head.count(0) > len(head) // 10
 
 
 def _parse(text: str) -> Any:

@@ -1,4 +1,4 @@
-"""Sessions of opencode, exported as `{info, messages: [{info, parts}]}` or in its database, read as chat messages.
+"""Sessions of opencode, exported as `{info, messages: [{info, parts}]}`, read as chat messages.
 
 What it writes for its own display (diffs, snapshots, previews) is not read.
 """
@@ -6,14 +6,11 @@ What it writes for its own display (diffs, snapshots, previews) is not read.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
-from hippocampus.errors import RecordingError, StoreError
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.raw import RawConversation, RawMessage, chat_call, without_usage
 from hippocampus.replay.readers.values import JsonRecord, kind_of, role_of, text_of
-from hippocampus.storage.foreign_databases import opencode_sessions
 
 NAME = "opencode"
 REPLACED_PARTS = {
@@ -36,18 +33,6 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
         for info in [record.record("info")]
         for context in _contexts(_messages(record))
     ]
-
-
-def exported(path: Path) -> list[JsonRecord]:
-    """Return the sessions of a database, oldest first, each as `opencode export` writes it.
-
-    Raises:
-        RecordingError: the file is no database of opencode, or is damaged.
-    """
-    try:
-        return [JsonRecord(session) for session in opencode_sessions(path)]
-    except StoreError as failure:
-        raise RecordingError(str(path), str(failure)) from failure
 
 
 def _messages(record: JsonRecord) -> list[JsonRecord]:
