@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from hippocampus.facts import tools, upkeep, write
-from hippocampus.facts.timestamps import seconds
 from hippocampus.storage.facts import memories, triples
 from hippocampus.storage.facts.models import Item
 
@@ -40,21 +39,16 @@ def purge(facts, **fields):
     return upkeep.purge(facts.tables, **fields)
 
 
-def alias(facts, name, other, agent=None):
-    triples.alias(facts.tables.database, agent or facts.agent, name, other)
-
-
 def history(facts, memory_id):
     return memories.history(facts.tables.database, memory_id)
 
 
-def relations(facts, entity="", *, agent=None, as_of=None, known_as_of=None, **fields):
-    now = facts.tables.clock()
-    at, known = (now if each is None else seconds(each) for each in (as_of, known_as_of))
+def relations(facts, *, agent=None, history=False):
+    """The triples of current memories, or of all, the newest first."""
     owner = agent or facts.agent
-    return triples.related(
-        facts.tables.database, owner, entity=entity, at=at, known=known, **fields
-    )
+    kept = {each.id for each in facts.memories(agent=owner, superseded=history, removed=history)}
+    found = triples.of_agent(facts.tables.database, owner)
+    return [each for each in reversed(found) if each.memory_id in kept]
 
 
 def agents(facts):

@@ -14,7 +14,7 @@ from hippocampus.facts.ranking import Matches, named, places, relevance, speaker
 from hippocampus.facts.strength import DAY_SECONDS, fading, recency
 from hippocampus.facts.tables import WRITING_SECONDS, FactTables
 from hippocampus.facts.timestamps import day
-from hippocampus.facts.words import content_words, query_terms, without
+from hippocampus.facts.words import content_words, key, query_terms, without, words
 from hippocampus.storage.facts import memories, search, triples
 from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.facts.models import RankedRow
@@ -178,12 +178,10 @@ def _unfaded(tables: FactTables, query: RecallQuery, rows: Iterable[RankedRow]) 
     return kept
 
 
-def relevant(tables: FactTables, found: Sequence[Recalled], prompt: str) -> list[Recalled]:
-    """Return the recalled memories that a prompt calls for: by words, by meaning, or by naming an entity."""
+def relevant(found: Sequence[Recalled], prompt: str) -> list[Recalled]:
+    """Return the recalled memories that a prompt calls for: by words, by meaning, or by naming the subject of a triple."""
     best = max((each.score.total for each in found), default=0.0)
     asked = set(content_words(prompt))
-    ids = [triple.id for each in found for triple in each.triples]
-    subjects = triples.named_in(tables.database, asked, ids)
     return [
         each
         for each in found
@@ -191,7 +189,7 @@ def relevant(tables: FactTables, found: Sequence[Recalled], prompt: str) -> list
         and (
             each.score.keyword >= RELEVANT_WORDS
             or each.score.vector >= RELEVANT_COSINE
-            or any(triple.id in subjects for triple in each.triples)
+            or any(asked.issuperset(words(key(triple.subject))) for triple in each.triples)
         )
     ]
 

@@ -20,7 +20,9 @@ def rendered(results: Sequence[Recalled], context_time: float, preferences: int 
     if not results:
         return ""
     newest = sorted(results, key=lambda result: (-result.memory.valid_from, result.memory.id))
-    facts = [triple_line(triple) for result in newest for triple in whole_triples(result)]
+    facts = [
+        triple_line(triple, result.memory) for result in newest for triple in whole_triples(result)
+    ]
     entries = [entry_line(result.memory) for result in newest if not whole_triples(result)]
     lines = [f'<memory context_time="{stamp(context_time)}">']
     lines += ["## Known facts", *dict.fromkeys(facts)] if facts else []
@@ -47,15 +49,11 @@ def whole_triples(result: Recalled) -> tuple[Triple, ...]:
     )
 
 
-def triple_line(triple: Triple) -> str:
-    """Return a triple as one line.
-
-    >>> triple_line(Triple(1, "Ann", "lives_in", "Rome", 1770595200.0, None, 0.0, None, "id"))
-    '- Ann → lives_in → Rome (since 2026-02-09)'
-    """
+def triple_line(triple: Triple, memory: Memory) -> str:
+    """Return a triple of a memory as one line, such as `- Ann → lives_in → Rome (since 2026-02-09)`."""
     parts = (one_line(part) for part in (triple.subject, triple.predicate, triple.object))
-    until = "" if triple.valid_until is None else f" until {day(triple.valid_until)}"
-    return f"- {' → '.join(parts)} (since {day(triple.valid_from)}{until})"
+    until = "" if memory.valid_until is None else f" until {day(memory.valid_until)}"
+    return f"- {' → '.join(parts)} (since {day(memory.valid_from)}{until})"
 
 
 def entry_line(memory: Memory) -> str:

@@ -248,7 +248,7 @@ class Facts:
                 ranking=self.policy.preset,
                 seconds=query.RETRIEVE_SECONDS,
             )
-            return rendered(query.relevant(self.tables, found, prompt), at)
+            return rendered(query.relevant(found, prompt), at)
         except HippocampusError as failure:  # an agent's prompt never waits for its memory
             import logging
 

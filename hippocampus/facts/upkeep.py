@@ -97,7 +97,7 @@ def delete_rows(tables: FactTables, gone: Mapping[int, Memory]) -> None:
     """Delete memories with all that belongs to them, inside the caller's transaction.
 
     What a deleted one had superseded is current again, or superseded by its successor, where it has one.
-    Its earlier wordings go with it, and the names of entities that no other memory has.
+    Its earlier wordings go with it.
     """
     db, gone = tables.database, dict(gone)
     for memory in list(gone.values()):
@@ -112,8 +112,6 @@ def delete_rows(tables: FactTables, gone: Mapping[int, Memory]) -> None:
     if tables.has_vectors:
         tables.vectors.drop(gone)
     memories.delete(db, gone)
-    if gone:
-        triples.drop_unused_names(db)
 
 
 def restore(tables: FactTables, memory_ids: Iterable[str]) -> list[Memory]:

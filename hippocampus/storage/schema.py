@@ -157,34 +157,19 @@ CREATE INDEX memory_hash ON memory (hash);
 CREATE INDEX memory_turn ON memory (session, turn) WHERE turn IS NOT NULL;
 CREATE INDEX memory_superseded ON memory (superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX memory_agent ON memory (agent, type);
-CREATE TABLE entity (
-    id INTEGER PRIMARY KEY,
-    agent TEXT NOT NULL,
-    name TEXT NOT NULL
-) STRICT;
-CREATE TABLE entity_name (
-    agent TEXT NOT NULL,
-    key TEXT NOT NULL,
-    entity INTEGER NOT NULL REFERENCES entity(id),
-    PRIMARY KEY (agent, key)
-) STRICT;
-CREATE INDEX name_of_entity ON entity_name (entity);
+-- The relations that a memory states, with its agent and scope. A key is the form in which names are compared.
 CREATE TABLE triple (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
-    subject INTEGER NOT NULL REFERENCES entity(id),
-    predicate TEXT NOT NULL,
-    object INTEGER NOT NULL REFERENCES entity(id),
+    agent TEXT NOT NULL,
     scope TEXT NOT NULL,
-    memory INTEGER NOT NULL REFERENCES memory(row),
-    valid_from REAL NOT NULL,
-    valid_until REAL,
-    ended REAL,
-    until REAL GENERATED ALWAYS AS (CASE WHEN ended < valid_until OR valid_until IS NULL THEN ended ELSE valid_until END) STORED,
-    known_from REAL NOT NULL,
-    known_until REAL
+    subject TEXT NOT NULL,
+    subject_key TEXT NOT NULL,
+    predicate TEXT NOT NULL,
+    object TEXT NOT NULL,
+    object_key TEXT NOT NULL,
+    memory INTEGER NOT NULL REFERENCES memory(row)
 ) STRICT;
-CREATE INDEX triple_subject ON triple (subject, predicate);
-CREATE INDEX triple_object ON triple (object);
+CREATE INDEX triple_subject ON triple (subject_key, predicate, agent);
 CREATE INDEX triple_memory ON triple (memory);
 CREATE TABLE vector (row INTEGER PRIMARY KEY REFERENCES memory(row), exact BLOB NOT NULL) STRICT;
 CREATE TABLE block (

@@ -59,7 +59,6 @@ CALLS: dict[str, Callable[[Facts], object]] = {
     "type": lambda facts: facts.store("Ann likes tea.", type=HALF),
     "asked agent": lambda facts: len(facts.memories(agent=HALF)),
     "block": lambda facts: facts.blocks.get(HALF),
-    "alias": lambda facts: factual.alias(facts, HALF, "Ann"),
     "large number": lambda facts: facts.memories(limit=1 << 70),
 }
 

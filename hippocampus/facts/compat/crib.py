@@ -50,8 +50,7 @@ def bundle(path: Path, agent: str) -> Bundle:
         said = {"content": content, "raw": "" if raw == content else raw}
         known = {"superseded_by": by, "agent": agent, "metadata": FROM}
         memories.append(memory_of(at, **named, **times, **said, **known))
-        stated = (subject, predicate, obj, since, ended, at, ended)
-        triples.append(Triple(number, *stated, ids[number]))
+        triples.append(Triple(subject, predicate, obj, ids[number]))
     reason = "of a model that the file does not name"
     skipped = [Skip("vectors", reason)] if found.has_vectors else []
     return Bundle("crib", memories, triples=triples, skipped=skipped)

@@ -66,8 +66,6 @@ class Bundle:
     embeddings: Mapping[str, Any] = field(default_factory=dict)
     embedding_model: str | None = None
     triples: Sequence[Triple] = ()
-    aliases: Sequence[tuple[str, str, str]] = ()
-    """Agent, name and other name of one entity."""
     blocks: Sequence[Block] = ()
     agent: str = ""
     """Whose items they are."""
@@ -96,7 +94,6 @@ def bring(facts: Facts, bundle: Bundle, agent: str | None = None) -> Imported:
             agent=agent,
             memories=[replace(each, agent=agent) for each in bundle.memories],
             blocks=[block._replace(agent=agent) for block in bundle.blocks],
-            aliases=[(agent, name, other) for _, name, other in bundle.aliases],
         )
     tables, skipped = facts.tables, list(bundle.skipped)
     db = tables.database
@@ -123,8 +120,6 @@ def bring(facts: Facts, bundle: Bundle, agent: str | None = None) -> Imported:
             triples.add(db, *added[triple.memory_id], triple)
         for memory_id in added.keys() - {each.memory_id for each in stated}:
             upkeep.relate(tables, *added[memory_id])
-    for owner, name, other in bundle.aliases:
-        triples.alias(db, owner, name, other)
     held = [each for each in bundle.blocks if not facts.blocks.add(each)]
     skipped += [Skip(block.key, "a block of this name is there") for block in held]
     return Imported(

@@ -1,8 +1,7 @@
 """Our own JSON: everything that a store keeps, so that reading it back gives the same store.
 
     {"format": "hippocampus-memory", "version": 1, "exported_at": …, "embedding_model": …,
-     "memories": [{every field of a memory, "embedding_base64"}], "triples": […], "aliases": […],
-     "blocks": […]}
+     "memories": [{every field of a memory, "embedding_base64"}], "triples": […], "blocks": […]}
 
 Times are seconds since 1970, vectors float32 little-endian in base64.
 """
@@ -29,7 +28,6 @@ from hippocampus.facts.exchange.bundle import (
     vectors,
 )
 from hippocampus.facts.timestamps import stamp
-from hippocampus.facts.words import key
 from hippocampus.storage.facts import memories, triples
 from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.facts.models import EVERY_AGENT, Block, Triple
@@ -46,8 +44,6 @@ def document(facts: Facts, agent: str) -> dict[str, Any]:
     db = facts.tables.database
     kept = facts.memories(agent=agent, superseded=True, removed=True)[::-1]
     rows = facts.tables.vectors_of([each.id for each in kept]) if facts.tables.has_vectors else {}
-    stated = triples.related(db, agent, at=0.0, known=0.0, history=True)[::-1]
-    aliases = triples.aliases(db, agent)
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -61,8 +57,7 @@ def document(facts: Facts, agent: str) -> dict[str, Any]:
             }
             for each in kept
         ],
-        "triples": [asdict(each) for each in stated],
-        "aliases": [list(each) for each in aliases if each[2] != key(each[1])],
+        "triples": [asdict(each) for each in triples.of_agent(db, agent)],
         "blocks": [block._asdict() for block in facts.blocks.list(agent=agent)],
     }
 
@@ -97,7 +92,7 @@ def copy(source: Facts, target: Facts) -> Imported:
 
 def _compared(found: dict[str, Any]) -> str:
     """Return what two stores have to have alike, as text: a server writes a NUL out."""
-    stated = sorted(json.dumps({**each, "id": 0}) for each in found["triples"])
+    stated = sorted(map(json.dumps, found["triples"]))
     text = json.dumps([found["memories"], stated, found["blocks"]])
     return text.replace("\\u0000", "\\\\x00")
 
@@ -111,14 +106,12 @@ def bundle(found: Mapping[str, Any]) -> Bundle:
     if found.get("version") != VERSION:
         raise FactError(f"an export of version {found.get('version')!r}; this reads {VERSION}")
     skipped: list[Skip] = []
-    alias = TypeAdapter(tuple[str, str, str])
     return Bundle(
         "hippocampus",
         each_read(found, "memories", MEMORY.validate_python, skipped),
         vectors(found.get("memories", []), skipped),
         found.get("embedding_model"),
         each_read(found, "triples", TypeAdapter(Triple).validate_python, skipped),
-        each_read(found, "aliases", alias.validate_python, skipped),
         each_read(found, "blocks", TypeAdapter(Block).validate_python, skipped),
         skipped=skipped,
     )

@@ -34,11 +34,6 @@ FORGOTTEN = "INSERT INTO forgotten (id) VALUES {(?)} ON CONFLICT DO NOTHING"
 SHOWN_CHARACTERS = 100
 MARK = re.compile("[0-9a-f]{10}")
 """The end of an id, as `consolidation.memory_lines` writes it."""
-FADES = frozenset({"faded", "old"})
-"""The reasons of `compact` for which a memory is weak rather than untrue."""
-END_TRIPLES = (
-    "UPDATE triple SET ended = ?, known_until = ? WHERE memory = ? AND known_until IS NULL"
-)
 
 
 def insert(db: Database, memory: Memory, context: str = "") -> int:
@@ -172,22 +167,20 @@ def access(db: Database, row: int, intensity: float, at: float) -> None:
 
 
 def end(db: Database, row: int, by: str, *, until: float, known: float) -> None:
-    """Let a memory and its triples stop being true at a time, and be known to since another."""
+    """Let a memory stop being true at a time, and be known to since another."""
     db.run(
         "UPDATE memory SET superseded_by = ?, ended = ?, known_until = ? WHERE row = ?",
         (by, until, known, row),
     )
-    db.run(END_TRIPLES, (until, known, row))
 
 
 def reopen(db: Database, row: int) -> None:
-    """Let a memory and its triples be true and known again."""
+    """Let a memory be true and known again."""
     db.run(
         "UPDATE memory SET superseded_by = NULL, ended = NULL, known_until = NULL, removed = NULL"
         " WHERE row = ?",
         (row,),
     )
-    db.run("UPDATE triple SET ended = NULL, known_until = NULL WHERE memory = ?", (row,))
 
 
 def superseded(db: Database, memory_id: str) -> dict[int, Memory]:
@@ -373,15 +366,13 @@ def returning(db: Database, memory_ids: Iterable[str]) -> list[Memory]:
 
 
 def remove(db: Database, removed: Iterable[tuple[int, str, str | None]], at: float) -> None:
-    """Take rows away with the reason and what replaces them; only what fades keeps its triples."""
+    """Take rows away with the reason and what replaces them."""
     for row, reason, by in removed:
         db.run(
             "UPDATE memory SET removed = ?, superseded_by = coalesce(?, superseded_by),"
             " known_until = coalesce(known_until, ?) WHERE row = ?",
             (reason, by, at, row),
         )
-        if reason not in FADES:
-            db.run(END_TRIPLES, (at, at, row))
 
 
 REWORDED = "reworded"
@@ -426,7 +417,7 @@ def delete(db: Database, gone: Mapping[int, Memory]) -> None:
 def clear(db: Database) -> None:
     """Delete all memories, relations and blocks, of every agent; no id is known as deleted then."""
     db.unindex(listed(row for (row,) in db.rows("SELECT row FROM memory")))
-    for table in ("triple", "vector", "entity_name", "entity", "memory", "block", "forgotten"):
+    for table in ("triple", "vector", "memory", "block", "forgotten"):
         db.run(f"DELETE FROM {table}")
 
 

@@ -32,7 +32,7 @@ class TextRules(NamedTuple):
     """One form of Unicode, one case, one kind of space."""
     words: Callable[[str], list[str]]
     key: Callable[[str], str]
-    """The form in which names of entities are compared."""
+    """The form in which names of subjects and objects are compared."""
     indexed: Callable[[str], str | None]
     """What the text index holds of a text, or nothing where that is the text itself."""
 
@@ -91,16 +91,11 @@ class Relation(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Triple:
-    """One relation between two entities, with when it was true and when it was known."""
+    """One relation, which is true while the fact that states it is."""
 
-    id: int
     subject: str
     predicate: str
     object: str
-    valid_from: Time
-    valid_until: Time | None
-    known_from: Time
-    known_until: Time | None
     memory_id: str
     """The fact that states it."""
 
