@@ -90,6 +90,22 @@ class Objects:
         found: bytes = self._within(seconds, get)
         return found
 
+    def has(self, name: str, seconds: float) -> bool:
+        """Return whether there is an object of a name.
+
+        Raises:
+            StoreError: no answer within `seconds`, or a refusal.
+        """
+
+        def has() -> bool:
+            try:
+                self._client.head(self._store, name)
+            except FileNotFoundError:
+                return False
+            return True
+
+        return bool(self._within(seconds, has))
+
     def list(self) -> Iterator[StoredObject]:
         """Yield what lies under the address, sorted by name.
 

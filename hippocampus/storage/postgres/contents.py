@@ -16,8 +16,8 @@ from hippocampus.storage.objects import MIN_BYTES, Objects
 from hippocampus.storage.postgres.database import ServerDatabase
 
 PUT = """
-    INSERT INTO content AS known (key, put_at, packed) VALUES {(?, ?, ?)}
-    ON CONFLICT (key) DO UPDATE SET put_at = excluded.put_at, packed = CASE
+    INSERT INTO content AS known (key, put_at, packed_bytes, packed) VALUES {(?, ?, ?, ?)}
+    ON CONFLICT (key) DO UPDATE SET put_at = excluded.put_at, packed_bytes = excluded.packed_bytes, packed = CASE
         WHEN substr(known.packed, 1, 16) = substr(excluded.packed, 1, 16) THEN known.packed
         ELSE excluded.packed
     END
@@ -26,7 +26,7 @@ PUT = """
 SEALED = "sealed"
 """The key of `meta` under which the marker of encryption is, once there are encrypted payloads."""
 MARK = f"INSERT INTO meta (key, value) VALUES ('{SEALED}', ?) ON CONFLICT (key) DO NOTHING"
-ALL = "SELECT key, octet_length(packed), put_at FROM content ORDER BY key"
+ALL = "SELECT key, packed_bytes, put_at FROM content ORDER BY key"
 GONE = "DELETE FROM content WHERE key = ? AND put_at <= ? RETURNING key"
 
 
@@ -48,7 +48,8 @@ class PostgresContents:
         """
         key = content_key(content)
         packed = packed_payload(key, content)
-        if self._objects and len(packed) >= MIN_BYTES:
+        size = len(packed)
+        if self._objects and size >= MIN_BYTES:
             self._objects.put(
                 f"{self._prefix}/{key}",
                 packed,
@@ -56,7 +57,7 @@ class PostgresContents:
                 replaces=encryption.is_sealed(packed),
             )
             packed = b""
-        return key, time.time(), packed
+        return key, time.time(), size, packed
 
     def require_key(self) -> None:
         """Check the key of encryption.
@@ -70,11 +71,18 @@ class PostgresContents:
         """Write rows in the open transaction, in the order of their keys: two workers wait for no ring.
 
         The server refuses them where another worker encrypts, under a key that this one has not.
+
+        Raises:
+            StoreError: another worker has deleted one from object storage since it was put there.
         """
         if marked := encryption.marker().hex():
             db.run(MARK, (marked,))
         db.run("SELECT expect_key(?)", (marked,))
         db.insert(PUT, sorted({row[0]: row for row in rows}.values()))
+        for key in [key for key, *_, packed in rows if not packed]:
+            db.rows("SELECT 1 FROM content WHERE key = ?", (key,))  # a deletion waits from here on
+            if self._objects and not self._objects.has(f"{self._prefix}/{key}", self.busy_seconds):
+                raise StoreError(f"content {key[:12]} was deleted while it was put: put it again")
 
     def put(self, content: bytes) -> str:
         """Store a payload and return its key; again renews its `put_at`."""
@@ -101,12 +109,16 @@ class PostgresContents:
         return unpacked_payload(key, packed, self._db.path)
 
     def delete(self, key: str, put_before: float = float("inf")) -> bool:
-        """Remove a payload and return whether it was there; one put after `put_before` stays."""
-        gone = self._db.rows(GONE, (key, put_before))
-        if gone and self._objects:
-            self._objects.delete(f"{self._prefix}/{key}", self._db.patience_seconds)
+        """Remove a payload and return whether it was there; one put after `put_before` stays.
+
+        A worker that puts it again meanwhile waits for its row, and looks for its object then.
+        """
+        with self._db.transaction():
+            gone = self._db.rows(GONE, (key, put_before))
+            if gone and self._objects:
+                self._objects.delete(f"{self._prefix}/{key}", self._db.patience_seconds)
         return bool(gone)
 
     def stored(self) -> Iterator[StoredPayload]:
-        """Yield every payload, by key; one in object storage has no bytes here."""
+        """Yield every payload, by key."""
         return (StoredPayload(*row) for row in self._db.rows(ALL))

@@ -10,8 +10,8 @@ from hippocampus.storage.schema import TABLES
 
 SCHEMA = "hippocampus"
 OF_SERVERS = """
--- packed: zstandard, sealed where HIPPOCAMPUS_KEY is set.
-CREATE TABLE content (key TEXT PRIMARY KEY, put_at REAL NOT NULL, packed BLOB NOT NULL) STRICT;
+-- packed: zstandard, sealed where HIPPOCAMPUS_KEY is set, and empty where object storage has it.
+CREATE TABLE content (key TEXT PRIMARY KEY, put_at REAL NOT NULL, packed_bytes INTEGER NOT NULL, packed BLOB NOT NULL) STRICT;
 ALTER TABLE content ALTER COLUMN packed SET STORAGE EXTERNAL;
 -- length: the words of the whole memory.
 CREATE TABLE memory_word (
