@@ -365,12 +365,17 @@ def new_mark() -> str:
 
 # Who has a session open
 
+RUN = os.urandom(4).hex()
+"""Marks the holders of this process: after a restart, the first process of a container has the number 1 again."""
+
 
 def hold(db: Database, session: int) -> str:
     """Note that this process has a session open, in place of processes that have died; return its name."""
-    holder = f"{_host()}:{os.getpid()}:{os.urandom(4).hex()}"
+    own = f"{_host()}:{os.getpid()}:"
+    holder = f"{own}{RUN}{os.urandom(4).hex()}"
     with db.transaction():
-        for _, process, active_at in db.rows(f"{HOLDERS} WHERE session.number = ?", (session,)):
+        where = "WHERE session.number = ? OR process LIKE ?"
+        for _, process, active_at in db.rows(f"{HOLDERS} {where}", (session, f"{own}%")):
             if not _is_held(process, active_at):
                 db.run("DELETE FROM holder WHERE process = ?", (process,))
         db.run("INSERT INTO holder (session, process) VALUES (?, ?)", (session, holder))
@@ -386,7 +391,9 @@ def open_sessions(db: Database) -> set[int]:
 
 def _is_held(holder: str, active_at: float) -> bool:
     """Return whether the process that opened a session runs, where the session was last active then."""
-    host, process, _ = holder.rsplit(":", 2)
+    host, process, mark = holder.rsplit(":", 2)
+    if host == _host() and int(process) == os.getpid():
+        return mark.startswith(RUN)
     if host != _host() or os.name != "posix":
         return time.time() - active_at < FOREIGN_SECONDS
     try:

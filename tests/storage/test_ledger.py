@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
+import socket
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -58,6 +60,21 @@ def test_a_session_is_open_until_each_who_opened_it_has_closed_it(tmp_path: Path
     assert activity(state.root)["s"] == math.inf
     second.close()
     assert activity(state.root)["s"] < math.inf
+
+
+def test_a_session_that_an_earlier_process_of_this_number_left_open_is_not_open(
+    tmp_path: Path,
+) -> None:
+    state = DirectoryState(StateDir(tmp_path))
+    for name in "ab":
+        Ledger(state, name).close()
+    with state.writing() as db:
+        holder = f"{socket.gethostname()}:{os.getpid()}:01234567"
+        db.run("INSERT INTO holder SELECT number, ? || name FROM session", (holder,))
+    assert math.inf not in activity(tmp_path).values()
+    Ledger(state, "b").close()
+    with state.reading() as db:
+        assert db.rows("SELECT * FROM holder") == []
 
 
 def test_nothing_is_written_into_a_session_that_was_removed(tmp_path: Path) -> None:
