@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
@@ -17,6 +18,7 @@ from hippocampus.storage.archive import readable
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.database import Database, Row
 from hippocampus.storage.deadline import bounded
+from hippocampus.storage.facts.memories import NAMES
 from hippocampus.storage.state import StateStore
 
 COLUMNS = {
@@ -31,6 +33,8 @@ COLUMNS = {
 """The columns of each table of sessions, `session` first."""
 CHANGES, CONSOLIDATED, CONTENT = 3, 4, 2
 """The places of these columns in `session` and in `entry`."""
+REMOVED = "SELECT content, removed, rule FROM tombstone WHERE content"
+BURIED = "INSERT INTO tombstone (content, removed, rule) VALUES {(?, ?, ?)} ON CONFLICT (content) DO NOTHING"
 OF_NAME = "(SELECT number FROM session WHERE name = ?)"
 SECONDS = 60.0
 """How long a payload or a session takes at most on a server: no turn waits for it."""
@@ -45,7 +49,7 @@ class Copied(NamedTuple):
     outcome: Literal["copied", "unchanged", "newer there"]
     payloads: int = 0
     lost: tuple[str, ...] = ()
-    """The keys of payloads that the source does not have, or that are damaged there."""
+    """The keys of payloads that are damaged at the source, or gone from it and not by garbage collection."""
 
 
 def copied(source: StateStore, target: StateStore) -> Iterator[Copied]:
@@ -71,11 +75,15 @@ def copied(source: StateStore, target: StateStore) -> Iterator[Copied]:
                 yield Copied(name, "newer there")
             else:
                 keys = dict.fromkeys(row[CONTENT] for row in rows["entry"])
-                lost = [key for key in keys if not _copy_payload(contents, copies, key)]
+                missing = [key for key in keys if not _copy_payload(contents, copies, key)]
+                removed = db.rows(f"{REMOVED} IN {NAMES}", (json.dumps(missing),))
+                other.insert(BURIED, removed)
+                buried = {key for key, *_ in removed}
+                lost = tuple(key for key in missing if key not in buried)
                 _write(other, name, rows, before)
                 if _digest(_read(other, name)) != _digest(rows):
                     raise StoreError(f"session {name!r}: the copy is not what was written")
-                yield Copied(name, "copied", len(keys) - len(lost), tuple(lost))
+                yield Copied(name, "copied", len(keys) - len(missing), lost)
 
 
 def _goes_on(rows: Rows, before: Rows) -> bool:

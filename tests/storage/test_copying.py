@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +19,7 @@ from states import problems
 from hippocampus import Hippocampus
 from hippocampus.facts import Facts
 from hippocampus.facts.exchange.ours import document as export
-from hippocampus.storage import copying
+from hippocampus.storage import copying, gc
 from hippocampus.storage.copying import COLUMNS, Copied, copied
 from hippocampus.storage.facts.memories import forgotten
 from hippocampus.storage.ledger import activity
@@ -118,6 +119,19 @@ def test_a_payload_that_the_source_has_lost_is_named(tmp_path: Path, server: Sta
         contents.delete(gone)
     [found] = copied(state, server)
     assert found.lost == (gone,)
+
+
+def test_when_and_why_a_payload_was_removed_is_copied(tmp_path: Path, server: StateStore) -> None:
+    took_turns(tmp_path, 3)
+    state = state_of(tmp_path)
+    with state.contents() as contents, state.writing() as db:
+        gone = gc.plan(gc.holdings(db, contents), gc.GcRules(max_age_days=0), time.time())
+        gc.collect(db, contents, gone, time.time())
+    [found] = copied(state, server)
+    assert (len(gone) > 0, found.lost) == (True, ())
+    for each in gone:
+        assert server.tombstone(each.key) == state.tombstone(each.key)
+    assert server.tombstone(gone[0].key)
 
 
 def test_the_command_copies_and_names_what_it_did(
