@@ -134,10 +134,9 @@ class Hippocampus:
             store = self._closing.enter_context(stored.contents())
         try:
             stored.open(deadline_seconds)
-        except SealedError:  # a person forgot the key: nothing is written without it
-            raise
         except StoreError as failure:  # law 3: an agent that restarts starts
-            if strict:
+            if strict or isinstance(failure, SealedError):  # nothing is written without its key
+                self._closing.close()
                 raise
             Guard("*", disk_problems).say_of_disk("sending messages as they are", failure)
         self._store: ContentStore = store

@@ -20,6 +20,7 @@ from hippocampus.cli.commands import app
 from hippocampus.errors import SealedError, StoreError
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.encryption import KEY_BYTES, SEALED, VARIABLE
+from hippocampus.storage.state import state_of
 
 SECURITY = Path(__file__).parents[2] / "SECURITY.md"
 WORDS = b"zanzibar " * 9_000
@@ -152,9 +153,9 @@ def test_a_server_takes_no_payload_without_the_key_of_the_others(postgres, monke
     tenant, items = uuid.uuid4().hex, reading(3)
     items[2]["content"] = f"zanzibar {items[2]['content']}"
 
-    def opened(strict=True):
+    def opened():
         return contextlib.closing(
-            Hippocampus(postgres.address, tenant=tenant, policy=EAGER, strict=strict)
+            Hippocampus(postgres.address, tenant=tenant, policy=EAGER, strict=True)
         )
 
     with opened() as early, opened() as memory:
@@ -164,8 +165,10 @@ def test_a_server_takes_no_payload_without_the_key_of_the_others(postgres, monke
             assert not session.status()["raw"]
         for other, problem in (("", "set HIPPOCAMPUS_KEY"), (key(), "set HIPPOCAMPUS_KEY")):
             monkeypatch.setenv(VARIABLE, other)
-            with pytest.raises(SealedError, match=problem), opened(strict=False):
-                pass
+            refused = state_of(postgres.address, tenant)
+            with pytest.raises(SealedError, match=problem):
+                Hippocampus(refused, policy=EAGER)
+            assert refused.connections._pool is None  # no connection stays open
             with pytest.raises(StoreError, match=problem):
                 early._store.put(b"zanzibar")
             session = early.session(f"early {other}")
