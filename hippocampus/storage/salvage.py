@@ -8,6 +8,7 @@ the same order, and so at the same places.
 from __future__ import annotations
 
 import contextlib
+import math
 import shutil
 import sqlite3
 import struct
@@ -20,8 +21,8 @@ from hippocampus.storage import migrations, sqlite
 from hippocampus.storage.schema import SCHEMA
 from hippocampus.storage.state_dir import StateDir
 
-MAX_NUMBER = 100_000
-"""The numbers that are tried, one by one, where not even the last row can be read."""
+MAX_TRIED = 100_000
+"""The numbers that are tried after a row, one by one, where not even the last row can be read."""
 DAMAGED = ".damaged"
 """The suffix of a damaged file that is set aside; its words may still be read by hand."""
 PAGE_BYTES, HEADER_BYTES, PAGES_AT, INTERIOR_PAGE = 4_096, 100, 28, 5
@@ -120,10 +121,11 @@ def _copied(path: Path, made: Path | str) -> list[str]:
                     new.execute(f"DELETE FROM {table}")
                     names, values = ", ".join(columns), ", ".join("?" * len(columns))
                     into = f"INSERT OR IGNORE INTO {table} ({names}) VALUES ({values})"
-                    unread = [0]
+                    unread: list[float] = []
                     new.executemany(into, _rows(old, table, names, unread))
-                    if unread[0]:
-                        found.append(f"{unread[0]} rows of the table {table} cannot be read")
+                    if unread:
+                        most = f"up to {sum(unread)}" if sum(unread) < math.inf else "some"
+                        found.append(f"{most} rows of the table {table} cannot be read")
                 for statement in MENDED.split(";"):
                     new.execute(statement)
                 for table in tables:
@@ -196,9 +198,9 @@ def _pages_of_tables(content: bytes) -> list[int]:
 
 
 def _rows(
-    db: sqlite3.Connection, table: str, columns: str, unread: list[int]
+    db: sqlite3.Connection, table: str, columns: str, unread: list[float]
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of a table that can be read, and count the numbers of others in `unread`."""
+    """Yield the rows of a table that can be read, and add to `unread` how many others each gap has at most."""
     numbered = f"SELECT rowid, {columns} FROM {table} NOT INDEXED WHERE rowid >= ? ORDER BY rowid"
     start = 0
     try:
@@ -208,14 +210,18 @@ def _rows(
             yield from db.execute(f"SELECT {columns} FROM {table}")
         return
     except sqlite3.DatabaseError:
-        last = MAX_NUMBER
-    while start <= last:
+        last = None
+    tried: float = 0  # since the last row that could be read
+    while start <= last if last is not None else tried < MAX_TRIED:
         try:
             for number, *row in db.execute(numbered, (start,)):
+                unread += [tried] if tried else []
+                start, tried = number + 1, 0
                 yield tuple(row)
-                start = number + 1
         except sqlite3.DatabaseError:
-            unread[0] += 1
-            start += 1
+            start, tried = start + 1, tried + 1
         else:
-            return
+            break
+    else:
+        tried = tried if last is not None else math.inf
+    unread += [tried] if tried else []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+import re
 import sqlite3
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from hippocampus import Hippocampus
 from hippocampus.facts import Facts, write
 from hippocampus.facts.write import Item
 from hippocampus.storage import salvage
+from hippocampus.storage.ledger import Ledger
+from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
 
 SESSIONS, FACTS = 6, 200
@@ -70,6 +73,27 @@ def test_damage_of_any_page_costs_no_more_than_what_it_has(made: bytes, tmp_path
     assert set(kept[:7]) == {len(expected)}  # among them the lists of tables and of migrations
     assert sum(kept) > 0.9 * len(kept) * len(expected)
     assert sum(facts) > 0.9 * len(facts) * max(facts)
+
+
+def test_rows_after_damage_are_read_whatever_their_numbers_and_gaps_are_no_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(salvage, "MAX_TRIED", 2_000)
+    state = StateDir(tmp_path)
+    Ledger(DirectoryState(state), "s").close()
+    with contextlib.closing(sqlite3.connect(state.database)) as db, db:
+        rows = [(150_000 + 10 * n, 0.0, "s", f"event {n} {'x' * 300}") for n in range(600)]
+        db.executemany("INSERT INTO hook_event VALUES (?, ?, ?, ?)", rows)
+    content = state.database.read_bytes()
+    middle, last = (content.index(b"event %d " % number) // 4_096 for number in (300, 599))
+    damaged(content, state, [middle])
+    [lost] = salvage.lost(state)
+    assert re.fullmatch(r"up to \d+ rows of the table hook_event cannot be read", lost)
+    damaged(content, state, [middle, last])
+    assert salvage.lost(state) == ["some rows of the table hook_event cannot be read"]
+    salvage.salvage(state)
+    with contextlib.closing(sqlite3.connect(state.database)) as db:
+        assert db.execute("SELECT count(*) > 560 FROM hook_event").fetchone() == (1,)
 
 
 def test_what_is_lost_is_named_by_session(made: bytes, tmp_path: Path) -> None:
