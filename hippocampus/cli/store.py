@@ -117,7 +117,9 @@ def show(
         number = "no content is" if not found else f"{len(found)} contents are"
         fail(f"{number} named {named!r}; `store ls` lists them")
     with state.contents() as store:
-        content = store.get(found[0]) or b""
+        content = store.get(found[0])
+    if content is None:
+        fail(f"the content of {named!r} is no longer stored")
     _write(visible(content.decode("utf-8", "replace")).encode() if sys.stdout.isatty() else content)
 
 

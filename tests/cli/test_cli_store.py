@@ -101,12 +101,18 @@ def test_a_backup_has_every_session_while_one_runs(tmp_path: Path) -> None:
     assert (copy / "state.sqlite3").stat().st_mode & 0o077 == 0
 
 
-def test_show_writes_a_content_byte_for_byte(state: Path, kept: str) -> None:
+def test_show_writes_a_content_byte_for_byte(
+    state: Path, kept: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert hippocampus("store", "show", state, "abcd2345").stdout_bytes == CONTENT
     assert hippocampus("store", "show", state, kept[:10]).stdout_bytes == CONTENT
     missing = hippocampus("store", "show", state, "nope")
     assert missing.exit_code == 2
     assert "store ls" in missing.output
+    monkeypatch.setattr(DiskStore, "get", lambda *_: None)
+    gone = hippocampus("store", "show", state, "abcd2345")
+    assert (gone.exit_code, gone.stdout_bytes) == (2, b"")
+    assert "no longer stored" in gone.output
 
 
 @pytest.mark.parametrize("command", [("gc",), ("store", "ls"), ("doctor",)])
