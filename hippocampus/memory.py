@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any, Self
 from hippocampus import prices
 from hippocampus.consolidation.scheduler import ConsolidationResources, ConsolidationScheduler
 from hippocampus.errors import ModelError, SealedError, StoreError
-from hippocampus.models import tokens
 from hippocampus.policy import Policy
 from hippocampus.policy import load as load_policy
-from hippocampus.prices import Prices, bare_name
+from hippocampus.prices import Prices
 from hippocampus.prices.prompt_cache import OWN_MARKS
 from hippocampus.recall.sources import Source as Fetcher
 from hippocampus.recall.sources import Tool, known_sources
@@ -117,7 +116,6 @@ class Hippocampus:
         named = state_dir
         stored = state_of(named, tenant, payloads) if isinstance(named, str | Path) else named
         declared = policy if isinstance(policy, Policy) else load_policy(policy)
-        encoding = tokens.encoding_for(bare_name(model or declared.model or ""))
         costs = prices or _prices_of(declared, model)
         if window_tokens:
             costs = replace(costs, window_tokens=window_tokens)
@@ -155,7 +153,6 @@ class Hippocampus:
             store=self._store,
             policy=declared,
             prices=costs,
-            encoding=encoding,
             summaries=Summaries(summarise, summary_seconds) if summarise else None,
             consolidator=self._scheduler,
             sources=self._sources,
@@ -200,11 +197,7 @@ class Hippocampus:
         started = time.time() if context_time is None else context_time
         resources = self._resources
         if model is not None:
-            resources = replace(
-                resources,
-                prices=_prices_of(resources.policy, model),
-                encoding=tokens.encoding_for(bare_name(model)),
-            )
+            resources = replace(resources, prices=_prices_of(resources.policy, model))
         if marks is not None:
             resources = replace(resources, marks=marks)
         if tail_mark is not None:

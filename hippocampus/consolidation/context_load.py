@@ -87,9 +87,9 @@ def opening(request: ContextLoadRequest, resources: ConsolidationResources) -> C
     """
     from hippocampus.facts.timestamps import stamp
 
-    encoding, budget = request.encoding, resources.policy.consolidation.context_load_tokens
+    budget = resources.policy.consolidation.context_load_tokens
     first = f'<memory context_time="{stamp(request.context_time)}">\n{HEADER}'
-    frame_tokens = tokens.count(f"{first}\n{FOOTER}\n\n", encoding)
+    frame_tokens = tokens.count(f"{first}\n{FOOTER}\n\n")
     left = budget - frame_tokens
     facts = resources.known_facts()
     excerpts = list(resources.state.earlier(request.session, request.agent, EARLIER_SESSIONS))
@@ -105,15 +105,15 @@ def opening(request: ContextLoadRequest, resources: ConsolidationResources) -> C
         "stored": _stored_entries(excerpts, request, resources),
     }
     needed = "\n".join(line.text for lines in parts.values() for line in lines)
-    share = max(SHARES["known"] * left, left - tokens.count(needed, encoding))
+    share = max(SHARES["known"] * left, left - tokens.count(needed))
     known = [*_known(facts, request, resources, states, share, frame_tokens)] if facts else []
     chosen: list[LoadLine] = []
     unspent = share - SHARES["known"] * left
     for name, lines in {"known": known, **parts}.items():
         unspent += SHARES[name] * left
-        spent, fitting = tokens.count(f"{TITLES[name]}\n", encoding), []
+        spent, fitting = tokens.count(f"{TITLES[name]}\n"), []
         for line in lines:
-            weight = tokens.count(f"{line.text}\n", encoding)
+            weight = tokens.count(f"{line.text}\n")
             if spent + weight <= unspent:
                 spent += weight
                 fitting.append(line)
@@ -129,7 +129,7 @@ def opening(request: ContextLoadRequest, resources: ConsolidationResources) -> C
             resources.store.put(line.original)
     text = "\n".join([first, *(line.text for line in chosen), FOOTER, "", ""])
     records = tuple(line.record for line in chosen if line.record)
-    return ContextLoad(text, tokens.count(text, encoding), records)
+    return ContextLoad(text, tokens.count(text), records)
 
 
 def _known(  # noqa: PLR0913, PLR0917 - one parameter an input
@@ -144,7 +144,7 @@ def _known(  # noqa: PLR0913, PLR0917 - one parameter an input
     from hippocampus.facts import query
     from hippocampus.storage.facts.search import RecallQuery
 
-    now, encoding, shown = facts.tables.clock(), request.encoding, 0
+    now, shown = facts.tables.clock(), 0
     agent, prompt = request.agent or facts.agent, request.message[:QUERY_CHARACTERS]
     asked = RecallQuery(agent, now, now, now, roles=query.NOT_LOADED, hearsay=False)
     budget, most = int(left) + frame_tokens, facts.policy.limit
@@ -154,7 +154,7 @@ def _known(  # noqa: PLR0913, PLR0917 - one parameter an input
         content = storable(memory.content)
         line = _unframed(without_secrets(entry_line(memory)))
         text = f"{line[:LINE_CHARACTERS]}…" if len(line) > LINE_CHARACTERS else line
-        weight = tokens.count(f"{text}\n", encoding)
+        weight = tokens.count(f"{text}\n")
         if weight > left or memory.content in states:  # states have a part of their own
             continue
         left -= weight
@@ -169,7 +169,7 @@ def _known(  # noqa: PLR0913, PLR0917 - one parameter an input
             strength=resources.policy.initial_strength,
             decay=Decay(rate=resources.policy.decay_rate_of("memory")),
         )
-        size = tokens.count(content, encoding)
+        size = tokens.count(content)
         record = Record(entry, origin, key, "text", "memory", "", "", size, Stage.FULL, "")
         yield LoadLine(text, record, original)
     if 0 < shown < preferences:

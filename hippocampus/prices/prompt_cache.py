@@ -67,9 +67,7 @@ class Prompt:
         """Return the positions from one block to a later one."""
         return self.positions[second] - self.positions[first]
 
-    def extended(
-        self, messages: Sequence[Message], kept: int, encoding: str = tokens.DEFAULT_ENCODING
-    ) -> Prompt:
+    def extended(self, messages: Sequence[Message], kept: int) -> Prompt:
         """Return the blocks of a list of which the first `kept` messages are those of this one."""
         end = self.starts[kept] if kept < len(self.starts) else len(self.words)
         starts, words, prefixes = self.starts[:kept], self.words[:end], self.prefixes[:end]
@@ -82,7 +80,7 @@ class Prompt:
                 kind = parts[0].kind if parts else ""
                 follows = bool(kinds) and kind in RUNS and kind == kinds[-1]
                 word = hash((message.role, *((p.kind, p.call_id, p.tool, p.text) for p in parts)))
-                weight = overhead + sum(tokens.count_part(part, encoding) for part in parts)
+                weight = overhead + sum(map(tokens.count_part, parts))
                 overhead = 0
                 words.append(word)
                 prefixes.append(hash((prefixes[-1] if prefixes else 0, word)))

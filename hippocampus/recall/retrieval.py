@@ -271,14 +271,14 @@ def replaced(records: Iterable[Record]) -> dict[str, Record]:
 
 
 def version(  # noqa: PLR0913, PLR0917 - an entry is made of all of these
-    mark: str, session: str, record: Record, text: str, turn: int, prices: Prices, encoding: str,
+    mark: str, session: str, record: Record, text: str, turn: int, prices: Prices,
     is_taken: Callable[[str], bool],
 ) -> Record:  # fmt: skip
     """Return the entry of the present text of another entry's source."""
     payload = content_key(text.encode("utf-8", "surrogatepass"))
     origin = SourceOrigin(record.entry.id, payload)
     named = entry_id(mark, session, origin, payload, is_taken)
-    count, kind = tokens.count(text, encoding), kind_of(text)
+    count, kind = tokens.count(text), kind_of(text)
     hints = ExtractionContext(record.tool, record.arguments, content_tokens=count)
     kept = index(text, hints, price_of(kind, "normal", prices, count, turn))
     entry = replace(

@@ -39,8 +39,6 @@ class ContextLoadRequest:
     """The user's first message."""
     context_time: float
     """When the session started, in seconds since 1970."""
-    encoding: str
-    """That in which its tokens are counted."""
     mark: str = ""
     """The letters that open the ids of its entries."""
 

@@ -25,7 +25,6 @@ KEY_CHARACTERS = 16
 class History:
     """A message list: the messages, what each weighs, in which turn it came, and its words."""
 
-    encoding: str
     reading: Reading = field(default_factory=Reading)
     raw: Sequence[Message] = ()
     """The messages as the store may hold them: as read, unless a rule redacts the original."""
@@ -79,7 +78,6 @@ class History:
         cut = kept < len(self.raw)
         redacted = {n: each for n, each in self.redacted.items() if n < kept} if cut else None
         return History(
-            self.encoding,
             reading,
             grown(self.raw, kept, fresh),
             self.redacted if redacted is None else redacted,
@@ -105,7 +103,6 @@ class History:
             kept=min(reading.kept, end),
         )
         return History(
-            self.encoding,
             reading,
             self.raw[:end],
             {number: message for number, message in self.redacted.items() if number < end},
@@ -121,12 +118,12 @@ class History:
     def _weight_of(self, message: Message, key: str) -> int:
         known = self.weights.get(key)
         if known is None or any(part.image_tokens for part in message.parts):
-            return tokens.count_message(message, self.encoding)
+            return tokens.count_message(message)
         return known
 
     def sent_from(self, start: int) -> SentMessages:
         """Return the messages from a number on, as the ledger has them."""
-        return SentMessages(start, self.keys[start:], self.tokens[start:], self.encoding)
+        return SentMessages(start, self.keys[start:], self.tokens[start:])
 
     def with_redacted(
         self, texts: Iterable[tuple[int, int, str, bool]], originals: Container[tuple[int, int]]
@@ -161,7 +158,7 @@ class History:
         message = self.raw[number]
         part = message.parts[at]
         if len(message.parts) > 1 or part.kind == "call" or number in self.redacted:
-            return tokens.count(part.text, self.encoding)
+            return tokens.count(part.text)
         return self.tokens[number] - tokens.MESSAGE_TOKENS - part.image_tokens
 
     def image_tokens(self, number: int, at: int) -> int:

@@ -27,9 +27,8 @@ UNSEEN_MARKS = 1
 class Marker:
     """The provider's cache of one session, and the marks of its last view."""
 
-    def __init__(self, prices: Prices, encoding: str, own: int, *, tail: bool) -> None:
+    def __init__(self, prices: Prices, own: int, *, tail: bool) -> None:
         """Add `own` marks at most to each view; `tail` is whether one is set at its end later."""
-        self._encoding = encoding
         self._own = own
         self._tail = tail
         self._seconds = 0.0
@@ -47,7 +46,7 @@ class Marker:
     def restore(self, shown: Sequence[Message], marks: str) -> None:
         """Take in what still stands of the last request, and its marks, as `moved` returned them."""
         self._shown = shown
-        self._cache.before = Prompt().extended(shown, 0, self._encoding)
+        self._cache.before = Prompt().extended(shown, 0)
         numbers = [int(each) for each in marks.split()]
         standing = MarkPositions._make(numbers) if numbers else MarkPositions()
         self._cache.standing = standing.until(len(self._cache.before.words))
@@ -73,7 +72,7 @@ class Marker:
         """
         self._seconds += max(CALL_SECONDS, idle_seconds)
         same = common_prefix(self._shown, shown)
-        prompt = self._cache.before.extended(shown, same, self._encoding)
+        prompt = self._cache.before.extended(shown, same)
         self._cache.before = self._cache.before.until(kept)
         self.read_tokens = self._cache.send(prompt, self._seconds)
         self._shown, self.is_lost = shown, False

@@ -70,13 +70,11 @@ class SessionRecalls:
 
     def _add_version(self, record: Record, text: str) -> Record:
         """Store a newer text of an entry's source as an entry of its own, linked to it."""
-        prices, encoding = self._resources.prices, self._resources.encoding
+        prices = self._resources.prices
         with self._run.lock:
             turn, is_taken = self._run.state.history.turn, self._run.state.by_id.__contains__
             mark = self._run.ledger.mark
-            newer = retrieval.version(
-                mark, self._run.id, record, text, turn, prices, encoding, is_taken
-            )
+            newer = retrieval.version(mark, self._run.id, record, text, turn, prices, is_taken)
             self._resources.store.put(text.encode("utf-8", "surrogatepass"))
             self._run.save(newer, retrieval.linked(self._run.current(record), newer))
         return newer

@@ -115,6 +115,6 @@ def redacted_list(items: Sequence[Item], rules: Rules) -> list[Item]:
     """
     if not rules.policy.redacts:
         return list(items)
-    history = History(rules.encoding).extended(items)
+    history = History().extended(items)
     texts = redacted(history, {}, 0, rules).rendered
     return View(history).extended(history, 0).with_texts(texts).write(items, {})

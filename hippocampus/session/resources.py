@@ -29,7 +29,6 @@ class Resources:
     store: ContentStore
     policy: Policy
     prices: Prices
-    encoding: str
     summaries: Summaries | None
     consolidator: Consolidator
     sources: Sources

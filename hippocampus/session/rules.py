@@ -23,7 +23,6 @@ class Rules:
     """The session's id, from which entries have theirs."""
     policy: Policy
     prices: Prices
-    encoding: str
     summaries: Summaries | None = None
     standing_tokens: Sequence[int] | None = None
     """The tokens of the last view up to each cache mark in it but the last one; None where the
@@ -45,7 +44,7 @@ class Rules:
 
     def count_tokens(self, text: str) -> int:
         """Return the tokens of a text."""
-        return tokens.count(text, self.encoding)
+        return tokens.count(text)
 
     def is_recall(self, tool: str) -> bool:
         """Return whether a tool is the recall tool, under a host's prefix too."""

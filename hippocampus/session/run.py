@@ -50,11 +50,9 @@ class SessionRun:
         self.lock = threading.RLock()
         """Held by each call of the session."""
         self.info = info
-        self.rules = Rules(session_id, resources.policy, resources.prices, resources.encoding)
-        self.state = State.empty(self.rules)
-        self.marker = Marker(
-            resources.prices, self.rules.encoding, resources.marks, tail=resources.tail_mark
-        )
+        self.rules = Rules(session_id, resources.policy, resources.prices)
+        self.state = State.empty()
+        self.marker = Marker(resources.prices, resources.marks, tail=resources.tail_mark)
         self.is_consolidated = True
         """Whether a consolidation has seen all that this run has read."""
         self.has_past = False
@@ -104,12 +102,10 @@ class SessionRun:
             self.has_past = opened.pending() > 0
             measures = opened.measures()
             self._measured = {each.digest for each in measures}
-            encoding = self.rules.encoding
-            counted = {each.digest: each.tokens for each in measures if each.encoding == encoding}
-            tokens.remember(counted, encoding)
+            tokens.remember({each.digest: each.tokens for each in measures})
             self.rules.kinds.update({each.digest: each.kind for each in measures if each.kind})
             self.rules = replace(self.rules, mark=opened.mark)
-            self.state = State.of_ledger(opened, self.rules)
+            self.state = State.of_ledger(opened)
             self._opened = opened
             closing.pop_all()
         self._guard.problem = ""
@@ -261,7 +257,7 @@ class SessionRun:
         if last is not None and last == self._last_call:
             self.state = self.state.with_saved(self.ledger.records(), self.rules)
         else:
-            self.state = State.of_ledger(self.ledger, self.rules)
+            self.state = State.of_ledger(self.ledger)
             self.marker.is_lost = True
 
     def _rules_of_turn(self) -> Rules:
@@ -305,7 +301,7 @@ class SessionRun:
             key = tokens.digest(text) if len(text) > tokens.SMALL_TEXT else b""
             if key and key not in self._measured:
                 count, kind = self.rules.count_tokens(text), self.rules.kinds.get(key, "")
-                found.append(Measure(key, self.rules.encoding, count, kind))
+                found.append(Measure(key, count, kind))
         return found
 
     def _note_change(self, kept: int, before: History) -> None:
@@ -323,9 +319,7 @@ class SessionRun:
         if opening is None and wanted and self.ledger.last_call() is None:
             number, part = place
             words, started = history.raw[number].parts[part].text, self.info.context_time
-            request = ContextLoadRequest(
-                self.id, self.info.agent, words, started, self._resources.encoding, self.rules.mark
-            )
+            request = ContextLoadRequest(self.id, self.info.agent, words, started, self.rules.mark)
             opening = self._resources.consolidator.context_load(request, self.ledger)
             self.state = self.state.with_committed(self.ledger.records())
         self._opening = opening or ""

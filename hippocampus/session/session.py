@@ -409,7 +409,7 @@ class Session:
                 modifiers=Modifiers(encoding="manual"),
                 lifecycle=Lifecycle(created=turn),
             )
-            weight = tokens.count(text, self._resources.encoding)
+            weight = tokens.count(text)
             self._run.save(
                 Record(entry, origin, content, "text", "state", "", "", weight, Stage.FULL, "")
             )

@@ -56,21 +56,20 @@ class State:
         return self.history.turn or self.last_turn
 
     @classmethod
-    def empty(cls, rules: Rules) -> State:
+    def empty(cls) -> State:
         """Return the state of a session of which nothing is known."""
-        history = History(rules.encoding)
+        history = History()
         return cls(history, View(history))
 
     @classmethod
-    def of_ledger(cls, ledger: Ledger, rules: Rules) -> State:
+    def of_ledger(cls, ledger: Ledger) -> State:
         """Return the state of a session that has read nothing yet, as its ledger has it.
 
         Raises:
             StoreError: the ledger cannot be read.
         """
-        last, sent = ledger.last_call(), ledger.sent(rules.encoding)
-        weights = {key: each for key, each in zip(sent.keys, sent.tokens, strict=True) if each}
-        history = History(rules.encoding, weights=weights)
+        last, sent = ledger.last_call(), ledger.sent()
+        history = History(weights=dict(zip(sent.keys, sent.tokens, strict=True)))
         state = cls(
             history,
             view=View(history, sent=last.messages if last else 0),
@@ -156,7 +155,7 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
         sent_keys = sent_keys[: common_prefix(sent_keys, history.keys)]
     sent = _sent_of(state, history, kept) if before else min(view.sent, len(sent_keys))
     if not _goes_on(state, history, kept):
-        payloads, view, start = Payloads(), View(History(rules.encoding)), 0
+        payloads, view, start = Payloads(), View(History()), 0
         sent = min(sent, len(sent_keys))
         history, kept = history.unredacted(), 0
     joins = bool(history.reading.adapter.BLOCKS_KEY)

@@ -117,7 +117,7 @@ class View:
         shown, weights, edits = list(self.shown), array("q", self.shown_tokens), dict(self.edits)
         total = self.shown_total
         for number, message in edited.items():
-            weight = tokens.count_message(message, history.encoding)
+            weight = tokens.count_message(message)
             total += weight - weights[number]
             shown[number], weights[number] = message, weight
             edits.update(enumerate(message.raw, starts[number]))

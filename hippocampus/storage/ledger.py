@@ -63,8 +63,8 @@ DROP_CANDIDATES = (
 )
 WRITE_CALL = """
     INSERT INTO call (session, number, turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost, edit_cost,
-        marks, encoding, first, sent, measures, decisions)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        marks, first, sent, measures, decisions)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 CALL = "turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost, edit_cost, marks"
 TWO_CALLS = f"SELECT {CALL} FROM call WHERE session = ? AND turn < ? ORDER BY number DESC LIMIT 2"
@@ -73,9 +73,9 @@ ENTRIES = f"SELECT {ENTRY} FROM entry WHERE session = ?"
 ROWS = {
     "session": "SELECT agent, changes, consolidated, context_load FROM session WHERE number = ?",
     "entry": f"{ENTRIES} ORDER BY number",
-    "measures": "SELECT encoding, measures FROM call WHERE session = ? AND encoding != '' ORDER BY number",
+    "measures": "SELECT measures FROM call WHERE session = ? AND measures != '[]' ORDER BY number",
     "candidate": "SELECT id, entry, stage, shown, note FROM candidate WHERE session = ? ORDER BY number",
-    "sent": "SELECT encoding, first, sent FROM call WHERE session = ? AND encoding != '' ORDER BY number",
+    "sent": "SELECT first, sent FROM call WHERE session = ? AND (first > 0 OR sent != '[]') ORDER BY number",
     "decisions": "SELECT decisions FROM call WHERE session = ? ORDER BY number",
 }
 """The rows of a session."""
@@ -143,9 +143,6 @@ class SentMessages(NamedTuple):
     first: int = 0
     keys: Sequence[str] = ()
     tokens: Sequence[int] = ()
-    """0 is not known."""
-    encoding: str = ""
-    """The vocabulary that counted them."""
 
 
 NOTHING_SENT = SentMessages()
@@ -156,8 +153,6 @@ class Measure(NamedTuple):
 
     digest: bytes
     """As `tokens.digest` makes it."""
-    encoding: str
-    """The vocabulary that counted it."""
     tokens: int
     kind: str
     """The kind of content, such as `json`; empty where no turn has asked for it."""
@@ -331,8 +326,8 @@ class Ledger:
     def measures(self) -> list[Measure]:
         """Return the measures of the session's long texts."""
         return [
-            Measure(bytes.fromhex(digest), encoding, count, kind)
-            for encoding, measures in self._stored("measures")
+            Measure(bytes.fromhex(digest), count, kind)
+            for (measures,) in self._stored("measures")
             for digest, count, kind in _listed(measures)
         ]
 
@@ -363,13 +358,12 @@ class Ledger:
                 found.setdefault((entry_id, stage), (turn, decision))
         return [*found.values()]
 
-    def sent(self, encoding: str) -> SentMessages:
-        """Return the messages of the request that was sent last; their tokens by this encoding."""
+    def sent(self) -> SentMessages:
+        """Return the messages of the request that was sent last."""
         sent: list[tuple[str, int]] = []
-        for counted_by, first, messages in self._stored("sent"):
-            known = counted_by == encoding
-            sent[first:] = [(key, known * count) for key, count in _listed(messages)]
-        return SentMessages(0, [key for key, _ in sent], [count for _, count in sent], encoding)
+        for first, messages in self._stored("sent"):
+            sent[first:] = _listed(messages)
+        return SentMessages(0, [key for key, _ in sent], [count for _, count in sent])
 
     def agent(self, named: str = "") -> str:
         """Return the agent of the session, which is the first that is named.
@@ -475,7 +469,7 @@ class Ledger:
             [(each.digest.hex(), each.tokens, each.kind) for each in turn.measures],
             [(call.turn, *astuple(each)) for each in turn.decisions],
         )
-        row = (*astuple(call), sent.encoding, sent.first, *map(json.dumps, brought))
+        row = (*astuple(call), sent.first, *map(json.dumps, brought))
         self._db.run(WRITE_CALL, (self._number, change, *row))
         self._calls = [call, *before][:2]
 

@@ -61,11 +61,10 @@ CREATE TABLE candidate (
     UNIQUE (session, id)
 ) STRICT;
 -- What each request brought, with the account up to it. number: of the change of its session. turn: NULL once
--- a later row has its turn or an earlier one. marks: where our cache marks stand. encoding: which counted the
--- tokens, empty where nothing was sent. sent, measures, decisions are JSON lists: messages from `first` on, each
--- as a hash of its words and its tokens (0 is not known), digests of long texts (BLAKE2b, 16 bytes) with tokens
--- and kind (empty where no turn asked for it), and changes of the view with turn, entry, stage, reason, savings
--- and costs.
+-- a later row has its turn or an earlier one. marks: where our cache marks stand. sent, measures, decisions are
+-- JSON lists: messages from `first` on, each as a hash of its words and its tokens, digests of long texts
+-- (BLAKE2b, 16 bytes) with tokens and kind (empty where no turn asked for it), and changes of the view with turn,
+-- entry, stage, reason, savings and costs.
 CREATE TABLE call (
     session INTEGER NOT NULL REFERENCES session(number) ON DELETE CASCADE,
     number INTEGER NOT NULL,
@@ -77,7 +76,6 @@ CREATE TABLE call (
     sent_cost REAL NOT NULL,
     edit_cost REAL NOT NULL,
     marks TEXT NOT NULL,
-    encoding TEXT NOT NULL,
     first INTEGER NOT NULL,
     sent TEXT NOT NULL,
     measures TEXT NOT NULL,

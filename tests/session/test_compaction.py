@@ -525,7 +525,7 @@ def test_the_check_of_a_view_reads_what_has_changed() -> None:
         {"role": "user", "content": "Count the doors."},
         *(item for number in range(3) for item in parallel_calls(number, ["a", "b"])),
     ]
-    history = History("o200k_base").extended(items)
+    history = History().extended(items)
     view = View(history).extended(history, 0)
     assert view.parted() == ""
     whole, cut = Span(1, 4), Span(2, 4)

@@ -20,7 +20,7 @@ from hippocampus.session.rules import Rules
 
 POLICY = Policy(fade_below=1.6**-0.5, sleep_below=3**-0.5, fade_view_tokens=100)
 """At the usual rate of 0.1 contents fade after 6 turns, and entries sleep after 20."""
-RULES = Rules("s", POLICY, TABLES["anthropic-5m"], "o200k_base")
+RULES = Rules("s", POLICY, TABLES["anthropic-5m"])
 RATE = POLICY.decay_rates["tool_result"]
 
 

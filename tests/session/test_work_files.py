@@ -52,7 +52,7 @@ def test_a_list_is_read_on_and_another_one_anew() -> None:
         "ok",
     )
     longer, other = (
-        History("o200k_base").extended(talk(READ, *steps)) for steps in ([edit, edit], [edit, READ])
+        History().extended(talk(READ, *steps)) for steps in ([edit, edit], [edit, READ])
     )
     files = WorkFiles()
     for history in (longer, other, longer):

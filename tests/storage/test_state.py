@@ -137,20 +137,20 @@ def test_no_stage_goes_back(state: StateStore, session: Ledger) -> None:
     other.close()
 
 
-def test_tokens_of_sent_messages_count_for_the_encoding_that_counted_them(
-    session: Ledger,
-) -> None:
-    session.commit(TurnRows(ModelCall(1, 2, 0, 0), sent=SentMessages(0, ["a", "b"], [5, 6], "one")))
-    assert session.sent("one").tokens == [5, 6]
-    assert session.sent("other") == (0, ["a", "b"], [0, 0], "other")
-    session.commit(TurnRows(ModelCall(2, 3, 0, 0), sent=SentMessages(2, ["c"], [7], "other")))
-    assert session.sent("other") == (0, ["a", "b", "c"], [0, 0, 7], "other")
+def test_each_turn_adds_the_messages_from_its_first_one_on(session: Ledger) -> None:
+    session.commit(TurnRows(ModelCall(1, 2, 0, 0), sent=SentMessages(0, ["a", "b"], [5, 6])))
+    session.commit(TurnRows(ModelCall(2, 3, 0, 0), sent=SentMessages(2, ["c"], [7])))
+    assert session.sent() == (0, ["a", "b", "c"], [5, 6, 7])
+    session.go_on_from(1)
+    assert session.sent() == (0, ["a", "b", "c"], [5, 6, 7])
+    session.commit(TurnRows(ModelCall(3, 1, 0, 0), sent=SentMessages(1)))
+    assert session.sent() == (0, ["a"], [5])
 
 
 def test_a_session_that_is_opened_again_has_all_of_its_turn(
     state: StateStore, session: Ledger
 ) -> None:
-    measure = Measure(b"0123456789abcdef", "one", 9, "json")
+    measure = Measure(b"0123456789abcdef", 9, "json")
     candidate = NextText("a", {"summary": "odd \x00"}, Stage.DORMANT, "next \x00", "note")
     session.commit(
         TurnRows(
@@ -158,7 +158,7 @@ def test_a_session_that_is_opened_again_has_all_of_its_turn(
             decisions=[Decision("a", Stage.INDEXED, "why \x00", 5, 0.5)],
             records=[record("a", shown="odd \x00 text")],
             candidates=[candidate],
-            sent=SentMessages(0, ["a"], [5], "one"),
+            sent=SentMessages(0, ["a"], [5]),
             measures=[measure],
         )
     )
@@ -166,7 +166,7 @@ def test_a_session_that_is_opened_again_has_all_of_its_turn(
         assert other.records() == [record("a", shown="odd \x00 text")]
         assert other.decisions() == session.decisions()
         assert other.last_call() == ModelCall(1, 2, 3, 4, 5.0, 6.0, 7.0, "marks")
-        assert other.sent("one") == SentMessages(0, ["a"], [5], "one")
+        assert other.sent() == SentMessages(0, ["a"], [5])
         assert other.measures() == [measure]
         assert other.candidates() == [candidate]
         assert other.pending() == 1

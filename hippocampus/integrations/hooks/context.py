@@ -68,7 +68,6 @@ def _loaded(event: dict[str, Any], state: str, policy_name: str) -> str:
     from hippocampus.facts import Facts
     from hippocampus.facts.query import CONTEXT_TOKENS
     from hippocampus.facts.words import TEXT_RULES
-    from hippocampus.models import tokens
     from hippocampus.session.consolidator import ContextLoadRequest
 
     rules = policy.load(policy_name)
@@ -77,7 +76,7 @@ def _loaded(event: dict[str, Any], state: str, policy_name: str) -> str:
         rules = rules.model_copy(update={"consolidation": block})
     # After a compaction, the entries of the session itself are gone from the conversation too.
     own = "" if event.get("source") == "compact" else str(event.get("session_id") or "")
-    request = ContextLoadRequest(own, "", "", time.time(), tokens.DEFAULT_ENCODING)
+    request = ContextLoadRequest(own, "", "", time.time())
     with contextlib.ExitStack() as closing:
         memory = closing.enter_context(opened(state))
         store = closing.enter_context(memory.contents())
