@@ -18,7 +18,7 @@ def new_entry(  # noqa: PLR0913, PLR0917 - a record, and its policy
 ) -> Entry:
     """Return the entry, without a summary; it is made and last accessed in the turn of its source."""
     expires = resolution.expires_after_turns
-    usual: Encoding = "manual" if entry_type == "message" else "auto"
+    usual: Encoding = "manual" if entry_type in {"message", "state"} else "auto"
     return Entry(
         id=entry_id,
         type=entry_type,

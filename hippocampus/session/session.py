@@ -15,16 +15,7 @@ from typing import Any, Self
 
 from hippocampus import recall
 from hippocampus.entries.decision import Decision
-from hippocampus.entries.entry import (
-    Decay,
-    Entry,
-    Lifecycle,
-    Modifiers,
-    Record,
-    Source,
-    Stage,
-    storable,
-)
+from hippocampus.entries.entry import Record, Source, Stage, storable
 from hippocampus.entries.entry import entry_id as make_id
 from hippocampus.entries.origin import StateOrigin
 from hippocampus.errors import StoreError
@@ -33,6 +24,7 @@ from hippocampus.formats.conversation import Item, Message, ToolResult
 from hippocampus.formats.reader import Reading
 from hippocampus.formats.usage import cache_miss_of, usage_of
 from hippocampus.models import tokens
+from hippocampus.policy import NO_RULES, new_entry
 from hippocampus.recall import calls, retrieval
 from hippocampus.session.billing import Bill, CountedCall
 from hippocampus.session.changes import Change, changes_between, changes_of
@@ -394,26 +386,15 @@ class Session:
             origin = StateOrigin(turn, content)
             if known := self._run.state.records.get(origin):
                 return known.entry.id
-            entry = Entry(
-                id=make_id(
-                    self._run.ledger.mark,
-                    self.id,
-                    origin,
-                    content,
-                    self._run.state.by_id.__contains__,
-                ),
-                type="state",
-                source=Source(type="state", ref=content, turn=turn),
-                summary=storable(text),
-                decay=Decay(rate=self._resources.policy.decay_rate_of("state"), last_access=turn),
-                modifiers=Modifiers(encoding="manual"),
-                lifecycle=Lifecycle(created=turn),
-            )
-            weight = tokens.count(text)
+            mark, is_taken = self._run.ledger.mark, self._run.state.by_id.__contains__
+            named = make_id(mark, self.id, origin, content, is_taken)
+            source = Source(type="state", ref=content, turn=turn)
+            new = new_entry(named, "state", source, self._resources.policy, NO_RULES)
+            entry, weight = replace(new, summary=storable(text)), tokens.count(text)
             self._run.save(
                 Record(entry, origin, content, "text", "state", "", "", weight, Stage.FULL, "")
             )
-            return entry.id
+            return named
 
     def pin(self, entry_id: str) -> None:
         """Keep an entry as it stands: it does not fade any more, and it outlives the session.
