@@ -84,16 +84,17 @@ def arrived(  # noqa: PLR0913, PLR0917 - a list, its state, and the rules
     rules: Rules,
     read_again: int,
     start: int,
+    sent: int,
     hidden: Container[int] = (),
 ) -> Arrival:
     """Return the payloads of a list whose messages from `start` on are new.
 
-    `records` are the entries of the session by their origin, `by_id` by their ids. Digests replace
-    the `hidden` ones of the new messages.
+    `records` are the entries of the session by their origin, `by_id` by their ids; they have what the
+    first `sent` messages did to them. Digests replace the `hidden` ones of the new messages.
 
     Messages from `read_again` on have the words that they had, and may carry other marks.
     """
-    reader = _MessageReader(history, payloads.copied(), records, by_id, rules, hidden)
+    reader = _MessageReader(history, payloads.copied(), records, by_id, rules, sent, hidden)
     for number in range(read_again, start):
         reader.thin_again(number)
     reader.rendered += [
@@ -124,6 +125,7 @@ class _MessageReader:
     records: Mapping[EntryOrigin, Record]
     by_id: Mapping[str, Record]
     rules: Rules
+    sent: int
     hidden: Container[int]
     rendered: list[Rendered] = field(default_factory=list)
     noted: list[tuple[Record, bytes]] = field(default_factory=list)
@@ -168,7 +170,7 @@ class _MessageReader:
         """Take in a new message."""
         message = self.history.raw[number]
         if message.role != "system":
-            self._see_accesses(message, self.history.turns[number])
+            self._see_accesses(message, self.history.turns[number], is_sent=number < self.sent)
         if message.role == "assistant":
             for text in message.texts():
                 self.written.update({name: [number] for name in identifiers(text)})
@@ -183,20 +185,21 @@ class _MessageReader:
             elif part.kind == "image" and self._follows_results(number, part):
                 self._take_image(PartSite(number, at, part))
 
-    def _see_accesses(self, message: Message, turn: int) -> None:
+    def _see_accesses(self, message: Message, turn: int, *, is_sent: bool) -> None:
         """Reset the strength of the payloads that a message points at, and associate these."""
         said = [part.text for part in message.parts if part.kind != "result"]
         cited = sorted(
             self.index.cited_by(said),
             key=lambda n: (self.payloads.items[n].message, self.payloads.items[n].part),
         )
-        self.accessed.update(cited)
         ids = [self.payloads.items[each].id for each in cited]
         policy = self.rules.policy
         for each in cited:
-            payload = self.payloads.items[each].accessed(
-                turn, policy.mention_strength, policy.exponent
-            )
+            payload = self.payloads.items[each]
+            if is_sent and not payload.stands_full:
+                continue  # its record has this access
+            self.accessed.add(each)
+            payload = payload.accessed(turn, policy.mention_strength, policy.exponent)
             self._put(each, payload.associated(ids) if len(ids) > 1 else payload)
 
     def _put(self, number: int, payload: Payload) -> None:

@@ -90,31 +90,6 @@ class History:
             boundaries(reading.messages, self.closed[: bisect.bisect_right(self.closed, kept)]),
         )
 
-    def until(self, end: int) -> History | None:
-        """Return the history of the list up to a message; None where its format shows only after that."""
-        reading, last = self.reading, self.end_of(end - 1)
-        if reading.decisive is None or reading.decisive >= last:
-            return None
-        reading = replace(
-            reading,
-            items=reading.items[:last],
-            messages=reading.messages[:end],
-            starts=reading.starts[:end],
-            kept=min(reading.kept, end),
-        )
-        return History(
-            reading,
-            self.raw[:end],
-            {number: message for number, message in self.redacted.items() if number < end},
-            self.tokens[:end],
-            sum(self.tokens[:end]),
-            self.turns[:end],
-            self.asked[: bisect.bisect_left(self.asked, end)],
-            self.keys[:end],
-            self.own[: bisect.bisect_left(self.own, end)],
-            self.closed[: bisect.bisect_left(self.closed, end)],
-        )
-
     def _weight_of(self, message: Message, key: str) -> int:
         known = self.weights.get(key)
         if known is None or any(part.image_tokens for part in message.parts):

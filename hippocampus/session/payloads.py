@@ -111,8 +111,10 @@ class Payload:
         entry = self.record.entry
         if turn < entry.decay.last_access:
             return self
-        entry = decay.accessed(entry, turn, strength, exponent)
-        return replace(self, record=replace(self.record, entry=entry), shorter=None)
+        used = decay.accessed(entry, turn, strength, exponent)
+        if used is entry:
+            return self
+        return replace(self, record=replace(self.record, entry=used), shorter=None)
 
     def associated(self, others: Iterable[str]) -> Payload:
         """Return it with the ids of entries that were used together with it."""
@@ -123,7 +125,7 @@ class Payload:
             return self
         named = replace(modifiers, associations=list(known)[-MAX_ASSOCIATIONS:])
         entry = replace(self.record.entry, modifiers=named)
-        return replace(self, record=replace(self.record, entry=entry))
+        return replace(self, record=replace(self.record, entry=entry), shorter=None)
 
     def marked(self, note: str) -> Payload:
         """Return it with a note for its entry, once that is written."""

@@ -147,7 +147,6 @@ class SessionRun:
             if is_continued:
                 self._store_lost()
             return True
-        history = self._resumed(history, items)
         costs = self._costs_before(history.turn)
         opening = self._opening_of(history)
         rules = replace(self._rules_of_turn(), standing_tokens=self._standing(history, items))
@@ -210,23 +209,6 @@ class SessionRun:
         _check(state.view)
         self.state = replace(state, view=replace(state.view, sent=len(history.raw)))
         self._last_call = self.ledger.last_call()
-
-    def _resumed(self, history: History, items: list[Item]) -> History:
-        """Take up the list of the last request first, where this one goes on with it.
-
-        New messages then meet the state of a run that sent that request itself.
-        """
-        keys = self.state.sent_keys
-        if self.state.is_read or not (keys and self.state.candidates):
-            return history
-        if list(history.keys[: len(keys)]) != list(keys):
-            self.state = replace(self.state, candidates={})
-            return history
-        end = history.end_of(len(keys) - 1)
-        earlier = history.until(len(keys)) or self.state.history.extended(items[:end])
-        self._stand_again(earlier, items[:end])
-        self.state = self.state.with_candidates(self.rules)
-        return self.state.history.extended(items, end)
 
     def _costs_before(self, turn: int) -> Costs:
         """Return the sums before a turn; a list that is shorter than it was goes on with all of them."""

@@ -40,7 +40,7 @@ class State:
     sent_keys: Sequence[str] = ()
     """The keys of the last request, as far as this list has them."""
     candidates: Mapping[str, NextText] = field(default_factory=dict)
-    """By the ids of entries, the next texts that another run has written, until the payloads of the list have them."""
+    """By the ids of entries, the next texts that another run has written, until a list is read."""
     costs: Costs = field(default_factory=Costs)
     last_turn: int = 0
     """That of the last call before this list was read."""
@@ -108,6 +108,8 @@ class State:
 
     def with_candidates(self, rules: Rules) -> State:
         """Return the state whose payloads have their next texts, where nothing changed these since."""
+        if not self.candidates:
+            return self
         written = {}
         for entry_id, number in self.payloads.numbers.items():
             payload, held = self.payloads.items[number], self.candidates.get(entry_id)
@@ -175,7 +177,7 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
     digests = _digests(state, view, kept)
     hidden = {number for span, _ in digests for number in range(max(start, span.start), span.end)}
     arrival = arrived(
-        history, payloads, state.records, state.by_id, rules, kept, start, frozenset(hidden)
+        history, payloads, state.records, state.by_id, rules, kept, start, sent, frozenset(hidden)
     )
     noted = [*arrival.noted, *_pointed_at(pointers, arrival.payloads, state.records, history)]
     shown = [each for each in texts if each.message not in hidden]
@@ -185,14 +187,17 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
     if digests:
         payloads = payloads.collapsed((span for span, _ in digests), rules)
     view = replace(view.with_digests(digests), unchanged=sent)
+    is_continued = len(sent_keys) == len(state.sent_keys)
+    taken = replace(
+        state,
+        history=history,
+        payloads=payloads,
+        view=view,
+        sent_keys=sent_keys,
+        candidates=state.candidates if is_continued else {},
+    )
     return ReadList(
-        replace(
-            state,
-            history=history,
-            payloads=payloads,
-            view=view,
-            sent_keys=sent_keys,
-        ),
+        taken.with_candidates(rules),
         kept,
         noted,
         arrival.accessed,
