@@ -169,20 +169,8 @@ def update(facts: Facts, memory_id: out.Id, text: out.Text = "") -> Shown:
 
 
 @verb(app)
-def confirm(
-    facts: Facts,
-    ids: Annotated[list[str] | None, Argument(help="Ids; left out, stdin is read.")] = None,
-    agent: out.Agent = stores.OWN_AGENT,
-) -> Shown:
-    """Count memories as used, so that they do not fade.
-
-    Without ids: those that a conversation on stdin shows as `<memory>` and uses in what follows it.
-    """
-    from hippocampus.facts import upkeep
-
-    if not ids:
-        printed, frame, said = out.said_on_stdin().rpartition("</memory>")
-        ids = upkeep.used(facts.tables, printed + frame, said, agent)
+def confirm(facts: Facts, ids: out.Ids) -> Shown:
+    """Count an access of memories, as a recall does, so that they fade later."""
     found = stores.known(facts, ids)
     facts.confirm([memory.id for memory in found])
     return out.memories(found, asked=ids)

@@ -212,7 +212,8 @@ def scriptling_recall(
 ) -> Shown:
     """Search as scriptling ranks; without arguments all preferences and the strongest others."""
     found = stores.loaded(facts, query, type_name, limit, preset="scriptling", agent=agent)
-    facts.confirm([item.memory.id for item in found])
+    if not query:
+        facts.confirm([item.memory.id for item in found])
     return out.recalled(found)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,8 +18,7 @@ from hippocampus.consolidation.memory_file import publish
 from hippocampus.consolidation.scheduler import ConsolidationResources
 from hippocampus.consolidation.transcript import Transcript, Utterance, transcript_of
 from hippocampus.errors import HippocampusError
-from hippocampus.facts import upkeep, write
-from hippocampus.facts.sentences import RECALLED
+from hippocampus.facts import write
 from hippocampus.models import tokens
 from hippocampus.session.consolidator import ConsolidationOutcome, KeptItem, SessionSnapshot
 from hippocampus.storage import consolidated
@@ -36,8 +35,6 @@ READ_BY_MODEL = "asked"
 """The origin in the key of a message that a model has read."""
 BATCH = 16
 """The statements of a transaction: under 50 ms, so that turns of other sessions meet their deadline."""
-CONFIRMED = "confirmed"
-"""The origin in the key of a printed memory whose use is counted."""
 
 
 def consolidate(
@@ -64,7 +61,7 @@ def consolidate(
     try:
         facts = resources.facts()
         db = facts.tables.database
-        _store(facts, session, conversation, found, ledger.context_load() or "", model)
+        _store(facts, session, conversation, found, model)
         unpublished = consolidated.unpublished(db, session.name)
     except HippocampusError as failure:  # nothing is marked: the next consolidation reads it again
         LOG.warning("session %s: not consolidated yet: %s", session.name, failure)
@@ -104,12 +101,11 @@ class Judge:
         return answer
 
 
-def _store(  # noqa: PLR0913, PLR0917 - one parameter an input
+def _store(
     facts: Facts,
     session: SessionSnapshot,
     conversation: Transcript,
     found: Sequence[Extracted],
-    opening: str,
     model: Judge,
 ) -> None:
     """Store what was not read yet, with what a model finds in it, and mark it as read.
@@ -152,11 +148,10 @@ def _store(  # noqa: PLR0913, PLR0917 - one parameter an input
     else:
         with db.transaction():
             if consolidated.keys(db, session.name) == read:
-                used = _confirmed(facts, session, conversation, opening, read)
-                seen = dict.fromkeys([*used, *(unread if model.tokens else ())])
+                seen = dict.fromkeys(unread if model.tokens else ())
                 consolidated.add(db, session.name, seen.items())
                 return
-    _store(facts, session, conversation, found, opening, model)  # another process read some of it
+    _store(facts, session, conversation, found, model)  # another process read some of it
 
 
 def _batches(wanted: Iterable[Wanted]) -> list[list[Wanted]]:
@@ -200,27 +195,6 @@ def _claims(
             plain = judgement._replace(text="")  # the words are the user's, not the model's
             claims[each.key] = first, replace(request, item=first.item, decision=plain)
     return list(claims.values()), known
-
-
-def _confirmed(
-    facts: Facts,
-    session: SessionSnapshot,
-    conversation: Transcript,
-    opening: str,
-    read: Collection[str],
-) -> list[str]:
-    """Confirm the printed memories that answers used, each once; return the keys of these uses."""
-    said = [opening, *(each.text for each in conversation.utterances if each.role == "user")]
-    printed = "\n".join(text for text in [*said, *conversation.results] if RECALLED.search(text))
-    answers = " ".join(each.text for each in conversation.utterances if each.role == "assistant")
-    if not printed or not answers:
-        return []
-    used = upkeep.used(facts.tables, printed, answers, session.agent or facts.agent)
-    fresh = {
-        key: each for each in used if (key := key_of(session.name, CONFIRMED, each)) not in read
-    }
-    facts.confirm(fresh.values())
-    return list(fresh)
 
 
 def _shown(each: Extracted, stored: Outcome, session: SessionSnapshot) -> str:

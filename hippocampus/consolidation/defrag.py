@@ -38,7 +38,7 @@ CALL_CHARACTERS = 120
 MAX_LINE_CHARACTERS = 400
 """A longer memory gets no line in the memory file."""
 PROMOTED_ACCESSES = 5
-"""Recalls of a fact that were confirmed as useful, from which it is promoted."""
+"""Accesses of a fact, from which it is promoted."""
 PROMOTED_ENCOUNTERS = 3
 """Statements of a fact, from which it is promoted; of no verbatim memory, such as a message."""
 PROMOTED = "promoted"

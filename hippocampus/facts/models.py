@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hippocampus.storage.facts.models import Memory, Triple
 
@@ -129,7 +129,6 @@ class FactPolicy:
     prune_below: float = 0.1
     prune_after_days: float = 180.0
     boost: float = 0.02
-    reinforce: Literal["confirmed", "returned"] = "confirmed"
     duplicate_cosine: float = 0.0
     duplicate_minhash: float = 0.0
     new_minhash: float = 0.0
@@ -153,7 +152,6 @@ POLICIES: Mapping[str, FactPolicy] = MappingProxyType(
             half_life_days=MappingProxyType({}),
             other_half_life_days=HIPPO_HALF_LIFE_DAYS,
             hide_below=0.05,
-            reinforce="returned",
             duplicate_cosine=0.93,
             preset="hippo",
         ),
@@ -161,7 +159,6 @@ POLICIES: Mapping[str, FactPolicy] = MappingProxyType(
             preset="scriptling",
             resistance=0.0,
             boost=0.0,
-            reinforce="returned",
             duplicate_minhash=0.85,
             new_minhash=0.50,
         ),

@@ -1,6 +1,6 @@
 """Recalling: a query to candidates by words and by meaning, and the best of them as results.
 
-Only reads, but for the count of accesses where the policy wants it.
+Only reads, but for the count of accesses.
 """
 
 from __future__ import annotations
@@ -105,8 +105,6 @@ def recall(  # noqa: PLR0913 - each is one property of a recall
                 logging.getLogger(__name__).warning("reranking failed; the order of scores stays")
         found = within_budget(found, budget)
         found = found[:limit] if limit > 0 else found
-    if tables.policy.reinforce == "returned":
-        confirm(tables, [result.memory.id for result in found], query.now)
     return found
 
 

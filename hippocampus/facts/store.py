@@ -112,7 +112,7 @@ class Facts:
         return write.store_many(self.tables, [write.item_of(content, **fields)], agent=agent)[0]
 
     def confirm(self, memory_ids: Iterable[str]) -> int:
-        """Count recalled memories as used: they fade from now, a little stronger; return how many exist."""
+        """Count an access of memories: they fade from now, a little stronger; return how many exist."""
         return query.confirm(self.tables, memory_ids, self.tables.clock())
 
     # Forgetting ---------------------------------------------------------------------------------
@@ -174,7 +174,7 @@ class Facts:
     ) -> list[Recalled]:
         """Return what best answers a query, best first; of an empty query, the strongest.
 
-        `limit` -1 is all. One embedding where there is a model. `scopes` None is all, an empty list
+        Each result is counted as an access. `limit` -1 is all, and counts none. One embedding where there is a model. `scopes` None is all, an empty list
         nothing. `types` and `roles` leave one out with `!` in front (`!note`). `since` and `until`
         bound when a memory became true, `as_of` is when it was true, `known_as_of` when it was known.
         """
@@ -191,14 +191,19 @@ class Facts:
             known_as_of=known_as_of,
             include_superseded=include_superseded,
         )
-        return query.recall(
+        most = self.policy.limit if limit is None else limit
+        found = query.recall(
             self.tables,
             query_text,
             asked,
-            limit=self.policy.limit if limit is None else limit,
+            limit=most,
             budget=token_budget,
             ranking=preset or self.policy.preset,
         )
+        if most >= 0:
+            with contextlib.suppress(StoreError):  # what cannot be written can be read all the same
+                query.confirm(self.tables, [each.memory.id for each in found], asked.now)
+        return found
 
     def context_load(  # noqa: PLR0913 - each is one filter
         self,

@@ -1,4 +1,4 @@
-"""Keeping a store in order: other wordings, deleting and restoring, compacting, embedding anew, uses.
+"""Keeping a store in order: other wordings, deleting and restoring, compacting, embedding anew.
 
 What it reads and writes is in `memories`; here it is decided which.
 """
@@ -6,16 +6,13 @@ What it reads and writes is in `memories`; here it is decided which.
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import get_args
 
 from hippocampus.errors import ProviderError
 from hippocampus.facts import judge
 from hippocampus.facts.models import Compaction, Recalled, Score
 from hippocampus.facts.query import find
-from hippocampus.facts.sentences import RECALLED
 from hippocampus.facts.similar import differ, features, jaccard
 from hippocampus.facts.statements import read
 from hippocampus.facts.strength import due_for_pruning
@@ -25,7 +22,7 @@ from hippocampus.facts.topics import coverage
 from hippocampus.facts.words import content_words
 from hippocampus.storage.facts import memories, triples
 from hippocampus.storage.facts.errors import FactError
-from hippocampus.storage.facts.models import Kind, Memory
+from hippocampus.storage.facts.models import Memory
 from hippocampus.storage.facts.search import RecallQuery
 
 LEAST_WORDS = 2
@@ -38,13 +35,6 @@ MERGED = "merged"
 """Why a duplicate is away: the one that it repeats is there."""
 SURE_COSINE = 0.85
 """From this cosine on a description certainly means a memory that lacks a word of it."""
-
-
-_ID = re.compile(r"\bid ([0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})\b")
-_ENTRY = re.compile(r"^- \[\d{4}-\d\d-\d\d [^\]]*\] (.+)$", re.MULTILINE)
-_TRIPLE = re.compile(r"^- (.+) → (.+) → (.+) \(since \d{4}-\d\d-\d\d[^)]*\)$", re.MULTILINE)
-LEAST_TELLING = 2
-"""How many of a memory's words, which the question did not have, an answer has that uses it."""
 
 
 def update(tables: FactTables, memory_id: str, content: str) -> Memory:
@@ -286,29 +276,3 @@ def reembed(tables: FactTables) -> Iterator[tuple[int, int]]:
             tables.vectors.changed()
         yield total - memories.total(db, unembedded=True), total
     db.set_meta(REMADE, "")
-
-
-# Using
-
-
-def used(tables: FactTables, printed: str, said: str, agent: str) -> list[str]:
-    """Return the ids of the memories of a printed text that what was said after it uses."""
-    db = tables.database
-    shown = {each.id: each for _, each in memories.by_id(db, _ID.findall(printed)).values()}
-    for frame in RECALLED.findall(printed):
-        stated = (
-            f"{subject} {predicate.replace('_', ' ')} {value}"
-            for subject, predicate, value in _TRIPLE.findall(frame)
-        )
-        for text in (*_ENTRY.findall(frame), *stated):
-            plain = re.sub(r" \((?:about: .*|until \d{4}-\d\d-\d\d)\)$", "", text)
-            for kind in get_args(Kind):
-                there = memories.worded(db, plain, kind, agent).values()
-                shown |= {each.id: each for each in there}
-    asked, answer = set(content_words(RECALLED.sub(" ", printed))), set(content_words(said))
-    found = []
-    for memory in shown.values():
-        telling = set(content_words(memory.content)) - asked
-        if len(telling & answer) >= min(LEAST_TELLING, len(telling)) > 0:
-            found.append(memory.id)
-    return found

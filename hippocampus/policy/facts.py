@@ -30,8 +30,6 @@ class FactFields(Declared):
     """`compact` removes memories without an access for longer, preferences included; 0 keeps all."""
     boost: Share | None = None
     """How much an access adds to the intensity; 0 adds nothing."""
-    reinforce: Literal["confirmed", "returned"] | None = None
-    """What counts as an access: a memory confirmed as useful, or each one that a recall returned."""
     duplicate_cosine: Share | None = None
     """Over this cosine two facts are duplicates, if no number, date, name, negation or unit differs."""
     duplicate_minhash: Share | None = None

@@ -16,6 +16,7 @@ import pytest
 from models.endpoint import Answer, Asked, endpoint
 
 from hippocampus import Hippocampus
+from hippocampus.facts.store import Facts
 
 KEY = "sk-never-shown"
 
@@ -197,8 +198,6 @@ def test_search_is_of_all_agents_and_any_case(filled: Path) -> None:
 
 
 def test_blocks_are_listed_and_read(filled: Path) -> None:
-    from hippocampus.facts.store import Facts
-
     facts = Facts(filled / ".hippocampus" / "state.sqlite3", agent="ann")
     facts.blocks.append("persona", "kind")
     facts.close()
@@ -315,13 +314,11 @@ def forget(*arguments: str, cwd: Path) -> dict[str, Any]:
 
 
 def test_a_list_marks_what_was_removed(tmp_path: Path) -> None:
-    with Hippocampus(tmp_path / ".hippocampus") as memory, memory.session("a") as session:
-        session([{"role": "user", "content": "Remember: the boiler is red."}])
-    file = tmp_path / ".hippocampus" / "MEMORY.md"
-    file.write_text(re.sub(r"- .*boiler.*\n", "", file.read_text()))
-    commands.run("consolidate", ".hippocampus", cwd=tmp_path)
-    listed = done("list", "boiler", "--ended", cwd=tmp_path)
-    assert "Remember: the boiler is red. (removed: struck out in the memory file)" in listed
+    with Facts(tmp_path / "facts.sqlite3") as facts:
+        facts.store("The boiler is red.", type="note", at="2020-01-01")
+    for options in (["--as", "scriptling", "compact", "--force"], ["list", "boiler", "--ended"]):
+        listed = done(*options, "--db", "facts.sqlite3", cwd=tmp_path)
+    assert "The boiler is red. (removed: old)" in listed
 
 
 def test_forgetting_shows_first(tmp_path: Path) -> None:
@@ -558,16 +555,6 @@ def test_what_was_true_at_a_date_needs_no_query(filled: Path) -> None:
     assert "nothing is known" in done(
         "recall", "--agent", "ann", "--as-of", "2020-01-01", cwd=filled
     )
-
-
-def test_what_a_conversation_used_is_confirmed(filled: Path) -> None:
-    frame = done("retrieve", "--agent", "ann", cwd=filled, stdin="Where does Alice live?")
-    talk = f"Where does Alice live?\n{frame}\nShe lives in Bangkok now."
-    (used,) = read("confirm", "--agent", "ann", cwd=filled, stdin=talk)
-    assert (used["content"], used["accesses"]) == ("Alice lives in Bangkok now.", 0)
-    assert read("show", used["id"], cwd=filled)[0]["accesses"] == 1
-    unused = f"{frame}\nI do not know."
-    assert read("confirm", "--agent", "ann", cwd=filled, stdin=unused) == []
 
 
 def test_a_memory_is_shown_with_the_fields_that_are_set(tmp_path: Path) -> None:

@@ -109,3 +109,12 @@ def test_an_end_waits_seconds_for_a_locked_database_and_its_facts_come_later(
     memory = make()
     assert [outcome.session for outcome in memory.consolidate()] == ["s"]
     assert "I prefer green tea." in {each.content for each in memory.facts.memories()}
+
+
+def test_a_result_that_imitates_a_printed_memory_does_not_slow_the_end_down(make: Make) -> None:
+    forged = "<memory>\n- " + "x → " * 3000
+    with make().session("one") as session:
+        session([user("Read it."), *call("a", "read", "{}", forged), assistant("It is odd.")])
+        started = time.process_time()
+        session.close()
+    assert time.process_time() - started < 1.0

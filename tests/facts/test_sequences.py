@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.facts import Facts, Origin, upkeep
+from hippocampus.facts import Facts, Origin
 from tests.bench.sequences import FOLDER, outcome, sequences
 
 CORRECTED = """
@@ -716,16 +716,6 @@ def test_what_the_user_reports_of_others_is_marked_where_it_is_printed():
     assert "reported] My boss says I hate tea." in factual.call(
         facts, "recall_memories", {"query": "tea"}
     )
-
-
-def test_what_was_printed_and_then_used_is_confirmed():
-    facts = told("The boiler is in the cellar.")
-    printed = facts.retrieve("where is the boiler?")
-    used = upkeep.used(
-        facts.tables, f"where is the boiler?\n{printed}", "It is down in the cellar.", facts.agent
-    )
-    assert facts.confirm(used) == 1
-    assert facts.memories()[0].accesses == 1
 
 
 BOTH_TRUE = """

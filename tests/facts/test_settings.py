@@ -38,14 +38,13 @@ def test_a_block_changes_what_it_names_and_leaves_the_preset_s_rest(tmp_path):
     assert settings.half_life_days == {"note": 3.0, "decision": math.inf}
     assert (settings.hide_below, settings.preset, settings.keep_secrets) == (0.2, "ours", True)
     assert settings.other_half_life_days == POLICIES["hippo"].other_half_life_days
-    assert settings.reinforce == "returned"
 
 
 def test_a_policy_that_extends_keeps_the_block_s_other_fields(tmp_path):
     (tmp_path / "mine.yaml").write_text(BLOCK)
     (tmp_path / "more.yaml").write_text("extends: mine.yaml\nfacts:\n  hide_below: 0.3\n")
     settings = settings_of(policy.load(tmp_path / "more.yaml").facts)
-    assert (settings.hide_below, settings.reinforce) == (0.3, "returned")
+    assert (settings.hide_below, settings.keep_secrets) == (0.3, True)
 
 
 def test_a_memory_opens_its_facts_by_its_policy(tmp_path):

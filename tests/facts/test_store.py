@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from hippocampus.errors import StoreError
 from hippocampus.facts import BlockError, FactError, FactPolicy, Facts, Item, Origin
 from hippocampus.facts.exchange.bundle import Bundle, bring
-from hippocampus.facts.models import NEVER, POLICIES, Action
+from hippocampus.facts.models import NEVER, Action
 from hippocampus.facts.timestamps import MonotonicClock, new_id
 from hippocampus.storage.facts import memories
 
@@ -310,21 +310,31 @@ def test_a_list_finds_a_text_in_any_case_of_any_script_newest_first(facts, hand)
     assert [memory.content for memory in facts.memories(containing="МОСКВА")] == ["Москва"]
 
 
-def test_only_what_was_confirmed_is_reinforced_by_default(facts, hand):
+def test_what_a_recall_returns_is_an_access(facts, hand):
     memory = facts.store("use tabs", type="fact").memory
     hand.pass_days(1)
     facts.recall("tabs")
-    assert facts.get(memory.id).accesses == 0
     assert facts.confirm([memory.id]) == 1
     again = facts.get(memory.id)
-    assert (again.accesses, again.intensity) == (1, pytest.approx(0.52))
+    assert (again.accesses, again.intensity) == (2, pytest.approx(0.54))
 
 
-def test_hippos_policy_reinforces_what_it_returns(opened, hand):
-    facts = opened(settings=POLICIES["hippo"])
-    memory = facts.store("use tabs").memory
-    facts.recall("tabs")
-    assert facts.get(memory.id).accesses == 1
+def test_what_no_one_asked_for_is_no_access(facts):
+    """What a conversation starts with, a hook's prompt, and all that there is."""
+    memory = facts.store("use tabs", type="preference").memory
+    assert "tabs" in facts.context_load()
+    assert "tabs" in facts.retrieve("are tabs used?")
+    assert facts.recall("tabs", limit=-1)
+    assert facts.get(memory.id).accesses == 0
+
+
+def test_a_file_that_cannot_be_written_can_be_searched(facts, monkeypatch):
+    def fails(*_arguments):
+        raise StoreError("locked")
+
+    facts.store("use tabs", type="fact")
+    monkeypatch.setattr(memories, "access", fails)
+    assert contents(facts.recall("tabs")) == ["use tabs"]
 
 
 @pytest.mark.parametrize("preset", ["hippo", "scriptling", "ours"])

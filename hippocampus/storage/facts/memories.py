@@ -252,12 +252,6 @@ def ended(db: Database, texts: Iterable[str], agent: str, kind: Kind, now: float
     return [by_hash[number] for (number,) in rows]
 
 
-def worded(db: Database, text: str, kind: Kind, agent: str) -> dict[int, Memory]:
-    """Return the memories of an agent that have a text and are not replaced, by row."""
-    where = "WHERE hash = ? AND agent = ? AND known_until IS NULL"
-    return select(db, where, (hashed(db, text, kind), agent))
-
-
 def of_session(db: Database, session: str) -> dict[int, Memory]:
     """Return every memory that a session made, whatever became of it, by row."""
     return select(db, "WHERE session = ?", (storable(session),))
