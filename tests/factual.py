@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hippocampus.facts import tools, upkeep, write
 from hippocampus.storage.facts import memories, triples
-from hippocampus.storage.facts.models import Item
+from hippocampus.storage.facts.models import Item, Relation
 
 
 def item(said):
@@ -15,8 +15,12 @@ def remember_many(facts, items, **fields):
     return write.remember_many(facts.tables, map(item, items), **fields)
 
 
-def remember_triple(facts, *relation, **fields):
-    return write.remember_triple(facts.tables, *relation, **fields)
+def remember_triple(facts, subject, predicate, value):
+    """Keep one relation as a fact, as a model's answer does."""
+    stated = Relation(subject, triples.predicate_of(predicate), value)
+    said = Item(f"{subject} {stated.predicate.replace('_', ' ')} {value}")
+    request = write.MemoryRequest(said, "fact", "fact", relations=(stated,))
+    return write.keep(facts.tables, [request])[0]
 
 
 def store_many(facts, items, **fields):

@@ -9,10 +9,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from hippocampus.facts import judge
-from hippocampus.facts.languages import word_set
 from hippocampus.facts.models import TRUSTED_ROLES, Action, Complete, Outcome
 from hippocampus.facts.pasted import own_words
 from hippocampus.facts.resolve import Ending, endings
@@ -39,14 +38,6 @@ from hippocampus.storage.facts.models import (
 if TYPE_CHECKING:
     from hippocampus.facts.tables import Matrix
 
-SINGLE = word_set(
-    """lives_in works_at employer job title role name age birthday spouse manager owner
-    maintainer status state payment_terms storage_backend database deadline due_date
-    release_date version port host url domain budget price rent salary email phone address
-    city country timezone capital language framework theme editor plan license default_branch
-    deploy_target environment"""
-)
-"""Relations that a caller names and that have one value at a time."""
 KnownStatement = tuple[str, str]
 """The id of a memory, and the sentence in it."""
 SHOWN_CHARACTERS = 300
@@ -83,8 +74,6 @@ class MemoryRequest:
     raw: str = ""
     statement: Statement | None = None
     relations: tuple[Relation, ...] = ()
-    replaces: bool = False
-    """Whether the relations' earlier values end, by the caller's word."""
     only_if_ending: bool = False
     """Whether it is kept only if it ends an earlier statement."""
     only_if_no_fact: bool = False
@@ -105,31 +94,6 @@ def remember_many(
     Each sees those before it. No completion extracts; one a thousand decides.
     """
     return keep(tables, map(claim, items), agent)
-
-
-def remember_triple(  # noqa: PLR0913 - each is one property of a relation
-    tables: FactTables,
-    subject: str,
-    predicate: str,
-    value: str,
-    *,
-    agent: str | None = None,
-    raw: str = "",
-    changed: bool = False,
-    **fields: Unpack[ItemFields],
-) -> Outcome:
-    """Keep one relation as a fact; of a single-valued predicate, or `changed`, the old value ends."""
-    name = triples.predicate_of(predicate)
-    item = item_of(f"{subject} {name.replace('_', ' ')} {value}", **fields)
-    request = MemoryRequest(
-        item,
-        "fact",
-        "fact",
-        tables.without_secrets(raw),
-        relations=(Relation(subject, name, value),),
-        replaces=changed or name in SINGLE,
-    )
-    return keep(tables, [request], agent)[0]
 
 
 def store_many(
@@ -252,7 +216,7 @@ def prepared(
     for at, vector in zip(good, () if vectors is None else vectors, strict=False):
         requests[at] = replace(requests[at], vector=vector)
     if tables.complete is not None and known is None:
-        places = [at for at in good if requests[at].kind == "fact" and not requests[at].replaces]
+        places = [at for at in good if requests[at].kind == "fact"]
         facts = [requests[at] for at in places]
         facts, known = judged(tables, facts, agent, tables.complete, judge.SECONDS)
         for at, one in zip(places, facts, strict=True):
@@ -370,7 +334,7 @@ class _Transaction:
         return Outcome(action, reason, memory)
 
     def _resolved(self, wanted: MemoryRequest, memory: Memory) -> Outcome:
-        """Add a memory, and end what its own words, or its caller, say it ends."""
+        """Add a memory, and end what its own words say it ends."""
         ends = self._ends(wanted, memory)
         if wanted.only_if_ending and not ends:
             return Outcome(Action.REFUSED, "it ends nothing that is known", None)
@@ -387,17 +351,14 @@ class _Transaction:
 
     def _ends(self, wanted: MemoryRequest, memory: Memory) -> list[Ending]:
         db, statement = self._db, wanted.statement
+        if statement is None or not statement.may_end:
+            return []
         rows = [
             row
             for each in wanted.relations
             for row in triples.rivals(db, memory.agent, memory.scope, each)
         ]
         rivals = memories.by_row(db, rows)
-        if wanted.replaces:
-            reason = "the caller says that it changed"
-            return [Ending(row, old.content, "", reason) for row, old in rivals.items()]
-        if statement is None or not statement.may_end:
-            return []
         newest = memories.newest(db, memory.agent, [memory.scope], memory.created, NEWEST)
         likely = close_to(self._tables, memory.content, memory.agent, memory.scope)
         known = (rivals | newest | likely).items()

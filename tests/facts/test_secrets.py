@@ -42,8 +42,7 @@ def test_every_way_in_refuses_a_secret(facts):
     assert facts.store(said).action == "refused"
     assert factual.remember_many(facts, [said])[0].action == "refused"
     assert factual.remember_triple(facts, "the server", "password", "hunter2").action == "refused"
-    kept = factual.remember_triple(facts, "Ann", "likes", "tea", raw=f"Ann likes tea, {said}")
-    assert "hunter2" not in kept.memory.raw
+    kept = factual.remember_triple(facts, "Ann", "likes", "tea")
     with pytest.raises(FactError, match="it holds a password"):
         factual.update(facts, kept.memory.id, said)
 
