@@ -8,16 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections import defaultdict
-from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
-from hippocampus import secrets
 from hippocampus.consolidation.memory_file import members, sync
-from hippocampus.consolidation.memory_lines import shown
-from hippocampus.entries.entry import Record
 from hippocampus.errors import StoreError
-from hippocampus.facts import upkeep, write
+from hippocampus.facts import upkeep
 from hippocampus.facts.models import Compaction
 from hippocampus.facts.store import Facts
 from hippocampus.policy import Policy
@@ -25,7 +20,7 @@ from hippocampus.storage import files, gc
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.database import Database
 from hippocampus.storage.facts import memories
-from hippocampus.storage.facts.models import EVERY_AGENT, Item, Origin
+from hippocampus.storage.facts.models import EVERY_AGENT
 from hippocampus.storage.gc import Removal
 from hippocampus.storage.ledger import StoredSession, stored_sessions
 from hippocampus.storage.state import StateStore
@@ -34,7 +29,6 @@ IDLE_HOURS = 1.0
 """A session that was active since then may be running, and its contents stay."""
 JUST_PUT_SECONDS = 60.0
 """A turn stores content before its ledger refers to it; the longest time between both."""
-CALL_CHARACTERS = 120
 MAX_LINE_CHARACTERS = 400
 """A longer memory gets no line in the memory file."""
 PROMOTED_ACCESSES = 5
@@ -43,8 +37,6 @@ PROMOTED_ENCOUNTERS = 3
 """Statements of a fact, from which it is promoted; of no verbatim memory, such as a message."""
 PROMOTED = "promoted"
 """The key of the ids of promoted facts among the values of the state."""
-PROMOTED_USERS = 2
-"""Sessions that used a payload after it left their view, from which it becomes a fact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +49,6 @@ class Defragmented:
     daily_logs: int = 0
     facts_promoted: int = 0
     """Facts that get a line in the memory file."""
-    entries_promoted: int = 0
-    """Contents used in several sessions that become facts."""
     facts_faded: int = 0
     facts_merged: int = 0
     facts_left: int = 0
@@ -72,7 +62,6 @@ class Defragmented:
 @dataclass(frozen=True, slots=True)
 class _Plan:
     promoted: tuple[str, ...]
-    new: tuple[Item, ...]
     keep: frozenset[str]
     compaction: Compaction
     going: tuple[Removal, ...]
@@ -103,11 +92,8 @@ def defrag(  # noqa: PLR0913 - one parameter an input
             plan = _plan(state, store, facts, policy, now, idle_hours)
             if not apply:
                 return _figures(plan, state)
-            outcomes = write.store_many(facts.tables, plan.new)
-            stored = [each.memory.id for each in outcomes if each.memory]
-            kept = plan.keep | set(stored)
-            done = upkeep.compact(facts.tables, agent=EVERY_AGENT, keep=kept)
-            lined = [*plan.promoted, *stored]
+            done = upkeep.compact(facts.tables, agent=EVERY_AGENT, keep=plan.keep)
+            lined = plan.promoted
             if (
                 layout
                 and policy.consolidation.memory_file
@@ -145,8 +131,6 @@ def _plan(  # noqa: PLR0913, PLR0917 - one parameter an input
     going = {*compaction.removed, *compaction.merged}
     staying = [each for each in current if each.id not in going]
     known = {(each.origin.session, each.origin.entry_id) for each in staying}
-    again = used_in_several(past, PROMOTED_USERS, known)
-    known |= {(session, record.entry.id) for session, record in again}
     held = gc.holdings(facts.tables.database, store)
     # A line that a person struck out does not return: what a session left had one, and a promoted fact.
     lined |= _promoted(facts.tables.database)
@@ -163,7 +147,6 @@ def _plan(  # noqa: PLR0913, PLR0917 - one parameter an input
     )
     return _Plan(
         tuple(promoted),
-        tuple(item for one in again if not secrets.find((item := _item(*one)).content, cards=True)),
         keep,
         compaction,
         tuple(
@@ -180,24 +163,12 @@ def _promoted(db: Database) -> set[str]:
     return {*json.loads(db.meta(PROMOTED) or "[]")}
 
 
-def _item(session: str, record: Record) -> Item:
-    """Return the fact that a repeatedly used content exists.
-
-    It has none of the content's words, since a tool's result is untrusted.
-    """
-    call = f"{record.tool} {shown(record.arguments)[:CALL_CHARACTERS]}".strip()
-    words = f"{call}: {record.kind}, {record.tokens:,} tokens, used in several sessions"
-    origin = Origin(session, record.entry.source.turn, record.entry.id, "tool")
-    return Item(words, "fact", origin=origin)
-
-
 def _figures(plan: _Plan, state: StateStore) -> Defragmented:
     orphans = sum(not each.sessions for each in plan.going)
     return Defragmented(
         sessions=plan.sessions,
         daily_logs=len(state.layout.daily_logs()) if state.layout else 0,
         facts_promoted=len(plan.promoted),
-        entries_promoted=len(plan.new),
         facts_faded=len(plan.compaction.removed),
         facts_merged=len(plan.compaction.merged),
         facts_left=plan.compaction.remaining,
@@ -218,26 +189,3 @@ def sessions(db: Database) -> list[StoredSession]:
     """
     found = [each for each in stored_sessions(db) if each.name]
     return sorted(found, key=lambda past: (past.active_at, past.name))
-
-
-def used_in_several(
-    past: Iterable[StoredSession], least: int, known: Collection[tuple[str, str]]
-) -> list[tuple[str, Record]]:
-    """Return the contents that at least `least` sessions have used, each with its newest entry.
-
-    Contents of entries in `known`, by session and id, are left out.
-    """
-    users: defaultdict[str, dict[str, Record]] = defaultdict(dict)
-    known_contents = set()
-    for session in past:
-        for record in session.records:
-            entry = record.entry
-            if (session.name, entry.id) in known:
-                known_contents.add(record.content)
-            if entry.decay.last_access > entry.lifecycle.created and entry.type == "tool_result":
-                users[record.content][session.name] = record
-    return [
-        list(by_session.items())[-1]
-        for content, by_session in users.items()
-        if len(by_session) >= least and content not in known_contents
-    ]

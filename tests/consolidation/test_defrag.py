@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 import sqlite3
 import subprocess
 import sys
@@ -210,38 +209,6 @@ def test_an_entry_that_was_never_used_begins_with_the_strength_of_the_policy() -
 
 
 # What is promoted
-
-
-def test_a_content_used_in_several_sessions_becomes_a_fact(tmp_path: Path, facts: Facts) -> None:
-    """A tool's word, recallable from where it stands, and not pruned any more."""
-    names = ["one", "two", "three", "four", "five"]
-    memory = Hippocampus(tmp_path, policy=EAGER)
-    for name in names[:2]:
-        with memory.session(name) as session:
-            session(reading(1, start=5))
-            [entry] = session.entries
-            session([*reading(1, start=5), {"role": "assistant", "content": "ok"}])
-            session.recall(entry.id, head=1)
-    memory.close()
-    lived(tmp_path, names[2:])
-    aged(tmp_path, names)
-    done = run(tmp_path, facts, apply=True)
-    assert done.entries_promoted == 1
-    [fact] = facts.memories()
-    assert re.fullmatch(
-        r'read {"path": "/srv/5"}: \w+, [\d,]+ tokens, used in several sessions', fact.content
-    )
-    assert (fact.origin.role, fact.origin.session, fact.origin.entry_id) == (
-        "tool",
-        "two",
-        entry.id,
-    )
-    text = StateDir(tmp_path).memory_file().read_text()
-    assert "## From tool results\n\n- [" in text
-    assert "row_" in recalled(tmp_path, "two", entry.id)
-    again = run(tmp_path, facts, apply=True)
-    assert (again.entries_promoted, again.facts_promoted) == (0, 0)
-    assert len(facts.memories()) == 1
 
 
 def test_facts_that_are_used_again_and_again_get_a_line(tmp_path: Path, facts: Facts) -> None:
