@@ -187,7 +187,11 @@ def write(
 crib.command("doctor")(report)
 
 
-@verb(scriptling, name="remember", opens=stores.for_writing)
+@verb(
+    scriptling,
+    name="remember",
+    opens=functools.partial(stores.for_writing, preset="scriptling"),
+)
 def scriptling_remember(
     facts: Facts,
     text: out.Text = "",
@@ -196,9 +200,10 @@ def scriptling_remember(
     agent: out.Agent = stores.OWN_AGENT,  # noqa: ARG001 - whose memory is opened
 ) -> Shown:
     """Remember a text as one memory; a very similar one of its type is updated by it."""
-    from hippocampus.facts.compat.scriptling import remembered
+    from hippocampus.facts.write import remember_many
+    from hippocampus.storage.facts.models import Item
 
-    outcome = remembered(facts, text, type_name, importance)
+    (outcome,) = remember_many(facts.tables, [Item(text, type_name, importance)])
     return Shown(out.outcome_row(outcome), [out.outcome_line(outcome)])
 
 

@@ -36,15 +36,18 @@ def opened(
     *,
     models: bool = False,
     reembedding: bool = False,
+    preset: str = "",
 ) -> Facts:
     """Open the fact store, made if missing; `models` adds those that the environment names.
+
+    Without a `preset`, the environment names one, or a policy.
 
     On a server it is that of the tenant that HIPPOCAMPUS_TENANT names.
     """
     from hippocampus.facts.models import POLICIES
     from hippocampus.facts.store import Facts
 
-    settings = POLICIES.get(preset := os.environ.get(POLICY) or "default")
+    settings = POLICIES.get(preset := preset or os.environ.get(POLICY) or "default")
     if settings is None:  # a policy is only read where one is named
         from hippocampus import policy
         from hippocampus.facts.models import settings_of
@@ -63,7 +66,7 @@ def opened(
     )
 
 
-def for_writing(path: Path | str, agent: str) -> Facts:
+def for_writing(path: Path | str, agent: str, *, preset: str = "") -> Facts:
     """Open a store, made if missing, with the models that the environment names.
 
     Raises:
@@ -71,7 +74,7 @@ def for_writing(path: Path | str, agent: str) -> Facts:
     """
     if agent == EVERY_AGENT:
         raise FactError(f"{EVERY_AGENT!r} asks for all agents; name the one that remembers")
-    return opened(path, agent, models=True)
+    return opened(path, agent, models=True, preset=preset)
 
 
 def existing(

@@ -52,23 +52,29 @@ def update(tables: FactTables, memory_id: str, content: str) -> Memory:
         if not found:
             raise FactError(f"there is no memory {memory_id!r}")
         row, old = found[memory_id]
-        now = tables.clock()
-        before = replace(
-            old,
-            id=new_id(now),
-            valid_until=now,
-            known_until=now,
-            superseded_by=old.id,
-            removed=memories.REWORDED,
-            embedding_model=None,
-        )
-        memories.insert(db, before)
-        memory = memories.rewrite(db, row, old, content)
-        if tables.has_vectors:
-            tables.vectors.drop([row])
+        memory = reword(tables, row, old, content)
         if vectors is not None:
             tables.put_vectors({row: vectors[0]})
-        relate(tables, row, memory)
+    return memory
+
+
+def reword(tables: FactTables, row: int, old: Memory, content: str) -> Memory:
+    """Put another content in a memory's place, without its vector, inside the caller's transaction."""
+    db, now = tables.database, tables.clock()
+    before = replace(
+        old,
+        id=new_id(now),
+        valid_until=now,
+        known_until=now,
+        superseded_by=old.id,
+        removed=memories.REWORDED,
+        embedding_model=None,
+    )
+    memories.insert(db, before)
+    memory = memories.rewrite(db, row, old, content)
+    if tables.has_vectors:
+        tables.vectors.drop([row])
+    relate(tables, row, memory)
     return memory
 
 

@@ -21,7 +21,7 @@ from hippocampus.facts.statements import Statement, joined, read, type_of
 from hippocampus.facts.tables import FactTables
 from hippocampus.facts.timestamps import Moment, new_id, optional_seconds
 from hippocampus.facts.topics import holds, topic
-from hippocampus.facts.upkeep import LEAST_WORDS, shortened
+from hippocampus.facts.upkeep import LEAST_WORDS, reword, shortened
 from hippocampus.facts.words import UNSPACED_SIGN, key, normalised, query_terms, words
 from hippocampus.storage.facts import memories, triples
 from hippocampus.storage.facts.errors import FactError
@@ -276,7 +276,7 @@ class _Transaction:
         if wanted.decision is not None:
             return self._followed(wanted, wanted.decision, memory)
         if (duplicate := self._in_band(wanted)) is not None:
-            return self._strengthened(duplicate, wanted, at, "it says the same")
+            return self._repeated(duplicate, wanted, at)
         return self._resolved(wanted, memory)
 
     def _same(self, item: Item, kind: Kind) -> int | None:
@@ -306,6 +306,7 @@ class _Transaction:
             for row, old in (memories.by_row(self._db, likely) if likely else {}).items()
             if (old.agent, old.scope, old.type, old.kind) == place
             and memories.is_current(old)
+            and item.origin.role in {*TRUSTED_ROLES, old.origin.role}
             and not differ(old.content, item.content)
         ]
         return max(same, key=likely.__getitem__, default=None)
@@ -316,6 +317,16 @@ class _Transaction:
         total = old.intensity * old.encounters + self._intensity(wanted.item)
         memory = memories.strengthen(self._db, row, total / (old.encounters + 1), at)
         return Outcome(Action.STRENGTHENED, reason, memory, others=(memory.id,))
+
+    def _repeated(self, row: int, wanted: MemoryRequest, at: float) -> Outcome:
+        """Count an encounter of a memory; as scriptling does, put the new words in their place."""
+        outcome = self._strengthened(row, wanted, at, "it says the same")
+        if not self._tables.policy.duplicate_minhash or outcome.memory is None:
+            return outcome
+        if wanted.vector is not None:
+            self.vectors[row] = wanted.vector
+        memory = reword(self._tables, row, outcome.memory, wanted.item.content)
+        return outcome._replace(reason="a very similar one was updated", memory=memory)
 
     def _added(
         self,

@@ -575,8 +575,8 @@ def test_scriptling_updates_what_is_very_similar(tmp_path: Path) -> None:
         "The deployment pipeline builds the image, runs the integration tests and ships to staging"
     )
     done("--as", "scriptling", "remember", long, "--type", "fact", cwd=tmp_path)
-    again = read("--as", "scriptling", "remember", f"{long}.", "--type", "fact", cwd=tmp_path)
-    assert (again["action"], again["memory"]["content"]) == ("strengthened", f"{long}.")
+    again = read("--as", "scriptling", "remember", f"{long} too", "--type", "fact", cwd=tmp_path)
+    assert (again["action"], again["memory"]["content"]) == ("strengthened", f"{long} too")
     assert read("--as", "scriptling", "count", cwd=tmp_path) == {"count": 1}
     other = (
         "The deployment pipeline builds the image, runs 12 integration tests and ships to staging"

@@ -279,3 +279,17 @@ def test_deleting_and_updating_keep_vectors_and_codes_together(opened):
     factual.update(facts, made[5].memory.id, "another thing")
     assert facts.check() == []
     assert len(facts.tables.vectors_of([m.memory.id for m in made])) == 18
+
+
+def test_under_scriptlings_policy_a_very_similar_text_has_the_new_words(opened):
+    """With its vector; but no tool words what the user said."""
+    facts = opened(settings=POLICIES["scriptling"], embed=WordVectors())
+    said = "The deployment pipeline builds the image, runs the tests and ships to staging"
+    [first] = factual.remember_many(facts, [Item(said, origin=Origin(role="user"))])
+    [other] = factual.remember_many(facts, [Item(f"{said} at once", origin=Origin(role="tool"))])
+    [again] = factual.remember_many(facts, [Item(f"{said} too", origin=Origin(role="user"))])
+    assert [first.action, other.action, again.action] == ["added", "added", "strengthened"]
+    found = facts.get(first.memory.id)
+    assert (again.memory.id, found.content, found.encounters) == (found.id, f"{said} too", 2)
+    assert found.embedding_model is not None
+    assert said in [each.content for each in factual.history(facts, found.id)]
