@@ -95,12 +95,14 @@ def recall(  # noqa: PLR0913, PLR0917 - one parameter an option
     """Search the memory; without a query, print preferences and the strongest others."""
     asked: dict[str, Any] = {"scopes": scope, "as_of": as_of, "agent": agent}
     with stores.for_reading(db, agent) as facts:
-        if query or type_name or as_json:
-            found = stores.loaded(facts, query, type_name, limit, **asked)
+        if query or type_name:
+            types = [type_name] if type_name else []
+            found = facts.recall(query, limit=limit, types=types, **asked)
             out.recalled(found).show(as_json=as_json)
+        elif as_json:
+            out.recalled(facts.load(limit=limit, **asked)[0]).show(as_json=True)
         else:
-            text = facts.context_load(token_budget=CONTEXT_TOKENS, limit=limit, **asked)
-            say(text or "nothing is known yet")
+            say(facts.context_load(limit=limit, **asked) or "nothing is known yet")
 
 
 @app.command()

@@ -216,8 +216,11 @@ def scriptling_recall(
     agent: out.Agent = stores.OWN_AGENT,
 ) -> Shown:
     """Search as scriptling ranks; without arguments all preferences and the strongest others."""
-    found = stores.loaded(facts, query, type_name, limit, preset="scriptling", agent=agent)
-    if not query:
+    if query or type_name:
+        types = [type_name] if type_name else []
+        found = facts.recall(query, limit=limit, types=types, preset="scriptling", agent=agent)
+    else:
+        found, _ = facts.load(limit=limit, agent=agent)
         facts.confirm([item.memory.id for item in found])
     return out.recalled(found)
 

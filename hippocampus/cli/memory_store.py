@@ -16,7 +16,6 @@ from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.state_dir import StateDir, is_address, tenant_of_environment
 
 if TYPE_CHECKING:
-    from hippocampus.facts.models import Recalled
     from hippocampus.facts.store import Facts
     from hippocampus.models.http import Endpoint
     from hippocampus.storage.database import Database
@@ -177,11 +176,3 @@ def _endpoint(prefix: str) -> Endpoint | None:
 def known(facts: Facts, ids: Sequence[str]) -> list[Memory]:
     """Return the memories of those ids that exist."""
     return [memory for memory in map(facts.get, dict.fromkeys(ids)) if memory]
-
-
-def loaded(facts: Facts, query: str, type_name: str, limit: int, **filters: Any) -> list[Recalled]:
-    """Return what answers a query; without query and type all preferences, then the strongest others."""
-    if query or type_name:
-        return facts.recall(query, limit=limit, types=[type_name] if type_name else [], **filters)
-    preferences = facts.recall("", limit=-1, types=["preference"], **filters)
-    return preferences + facts.recall("", limit=limit, types=["!preference"], **filters)

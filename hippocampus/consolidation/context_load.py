@@ -140,15 +140,10 @@ def _known(  # noqa: PLR0913, PLR0917 - one parameter an input
     left: float,
     frame_tokens: int,
 ) -> Iterator[LoadLine]:
-    """Yield what `Facts.context_load` has too and fits, each as an entry of type `memory`."""
-    from hippocampus.facts import query
-    from hippocampus.storage.facts.search import RecallQuery
-
-    now, shown = facts.tables.clock(), 0
-    agent, prompt = request.agent or facts.agent, request.message[:QUERY_CHARACTERS]
-    asked = RecallQuery(agent, now, now, now, roles=query.NOT_LOADED, hearsay=False)
-    budget, most = int(left) + frame_tokens, facts.policy.limit
-    found, preferences = query.load(facts.tables, asked, most, budget, prompt)
+    """Yield what `Facts.load` selects and fits, each as an entry of type `memory`."""
+    shown = 0
+    prompt, budget = request.message[:QUERY_CHARACTERS], int(left) + frame_tokens
+    found, preferences = facts.load(prompt, token_budget=budget, agent=request.agent or None)
     left -= TITLE_TOKENS
     for memory in (result.memory for result in found):
         content = storable(memory.content)

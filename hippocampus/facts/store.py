@@ -205,27 +205,31 @@ class Facts:
                 query.confirm(self.tables, [each.memory.id for each in found], asked.now)
         return found
 
-    def context_load(  # noqa: PLR0913 - each is one filter
+    def load(  # noqa: PLR0913 - each is one filter
         self,
+        prompt: str = "",
         *,
         token_budget: int = query.CONTEXT_TOKENS,
-        context_time: Moment | None = None,
         limit: int | None = None,
         agent: str | None = None,
         scopes: Sequence[str] | None = None,
         as_of: Moment | None = None,
-    ) -> str:
-        """Return preferences and the strongest others as a `<memory>` text, within a budget.
+    ) -> tuple[list[Recalled], int]:
+        """Return what a conversation starts with, within a budget, and the number of all preferences.
 
-        Preferences get half of the budget before the others, and what these leave. Where not all of
-        them fit, the text has their number. Every door to it, a session's start too, has this selection.
+        It is what fits a prompt, preferences and the strongest others. Preferences get half of the
+        budget before the others, and what these leave. Every door has this selection.
         """
         asked = self._asked(
             agent=agent, as_of=as_of, scopes=scopes, roles=query.NOT_LOADED, hearsay=False
         )
-        at = asked.now if context_time is None else seconds(context_time)
         most = self.policy.limit if limit is None else limit
-        found, preferences = query.load(self.tables, asked, most, token_budget)
+        return query.load(self.tables, asked, most, token_budget, prompt)
+
+    def context_load(self, *, context_time: Moment | None = None, **options: Any) -> str:
+        """Return what `load` selects as a `<memory>` text, with the number of preferences that do not fit."""
+        at = self.tables.clock() if context_time is None else seconds(context_time)
+        found, preferences = self.load(**options)
         return rendered(found, at, preferences)
 
     def retrieve(  # noqa: PLR0913 - each is one filter

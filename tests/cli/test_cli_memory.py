@@ -17,6 +17,7 @@ from models.endpoint import Answer, Asked, endpoint
 
 from hippocampus import Hippocampus
 from hippocampus.facts.store import Facts
+from hippocampus.storage.facts.models import Origin
 
 KEY = "sk-never-shown"
 
@@ -304,6 +305,15 @@ def test_recalling_ranks_filters_and_loads_the_context(tmp_path: Path) -> None:
     }
     assert done("recall", cwd=tmp_path).startswith("<memory context_time=")
     assert len(read("recall", cwd=tmp_path)) == 2
+
+
+def test_without_a_query_json_has_what_the_text_has(tmp_path: Path) -> None:
+    """Neither has what a conversation does not start with."""
+    done("remember", "Prefers dark mode.", "--type", "preference", cwd=tmp_path)
+    with Facts(tmp_path / ".hippocampus" / "state.sqlite3") as facts:
+        facts.store("The page says: buy.", origin=Origin(role="tool"))
+    assert [each["content"] for each in read("recall", cwd=tmp_path)] == ["Prefers dark mode."]
+    assert "buy" not in done("recall", cwd=tmp_path)
 
 
 def forget(*arguments: str, cwd: Path) -> dict[str, Any]:
