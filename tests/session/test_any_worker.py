@@ -26,15 +26,27 @@ def anew(folder: Path, calls: int) -> Iterator[list[Session]]:
         yield [_Late(memory) for _ in range(calls)]  # type: ignore[misc]
 
 
-class _Late:
-    """Opens a session for one call."""
+@contextlib.contextmanager
+def repeating(folder: Path, calls: int) -> Iterator[list[Session]]:
+    """Sessions as those of `anew`, of which each is first asked for the last view once more."""
+    with contextlib.closing(Hippocampus(folder)) as memory:
+        last: list[list[Any]] = []
+        yield [_Late(memory, last) for _ in range(calls)]  # type: ignore[misc]
 
-    def __init__(self, memory: Hippocampus) -> None:
+
+class _Late:
+    """Opens a session for one call, and for the lists before it that it is given."""
+
+    def __init__(self, memory: Hippocampus, before: list[list[Any]] | None = None) -> None:
         self._memory = memory
+        self._before = [] if before is None else before
 
     def __call__(self, items: list[Any]) -> list[Any]:
         session = self._memory.session("s")
         try:
+            for earlier in self._before[-1:]:
+                session(earlier)
+            self._before.append(items)
             return session(items)
         finally:
             self.status = session.status()
@@ -61,7 +73,7 @@ def in_turn(folder: Path, calls: int) -> Iterator[list[Session]]:
         pytest.param("api-client", marks=pytest.mark.slow),
     ],
 )
-@pytest.mark.parametrize("workers", [anew, in_turn])
+@pytest.mark.parametrize("workers", [anew, repeating, in_turn])
 def test_the_views_and_sums_do_not_tell_who_took_the_calls(
     tmp_path: Path, name: str, workers: Workers
 ) -> None:
