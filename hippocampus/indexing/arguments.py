@@ -47,9 +47,6 @@ MAX_NAMING = 4_000
 """A longer command carries a text; it is an excerpt like every other."""
 HEREDOC = re.compile(r"(<<-?\s*['\"]?(\w+)['\"]?[^\n]*\n)(.*?)(\n\s*\2\b)", re.DOTALL)
 
-TARGET = re.compile(r"(?:>|\btee\b(?: -\w+)*)\s*[\"']?([^\s\"'<>;|&]+)")
-"""The file into which a command writes the text below it."""
-
 
 def shorten(arguments: str, frame: str, most_tokens: int = MAX_TOKENS) -> str:
     """Return arguments whose long texts are excerpts, the first of them below the entry's frame.
@@ -104,10 +101,7 @@ class _Shortener:
         """Return a text that a command writes, as an excerpt where it is long."""
         if len(match[3]) <= SHORT_CHARACTERS:
             return match[0]
-        command = match.string[: match.start()].rpartition("\n")[2] + match[1]
-        target = TARGET.search(command)
-        excerpt = self.excerpt(match[3], file=target[1] if target else "")
-        return match[1] + excerpt + match[4]
+        return match[1] + self.excerpt(match[3]) + match[4]
 
     def _framed(self, short: str, whole: str) -> str:
         """Return a shortened text below the frame, or the whole where that is no longer."""
@@ -116,7 +110,7 @@ class _Shortener:
         frame, self._frame = self._frame, ""
         return f"{frame}\n{short}" if frame else short if len(short) < len(whole) else whole
 
-    def excerpt(self, text: str, before: str = "", file: str = "") -> str:
+    def excerpt(self, text: str, before: str = "") -> str:
         """Return what a text holds: its summary, and its own lines in their order.
 
         Those that the text before lacks come first.
@@ -130,10 +124,9 @@ class _Shortener:
             return cut(f"JSON: {', '.join(leaves)}", CHARACTERS_PER_TOKEN * most)
         if "\n" not in text.strip():
             return cut(text, CHARACTERS_PER_TOKEN * most)
-        file = file or self._file
-        context = ExtractionContext(file=file, content_tokens=weight)
+        context = ExtractionContext(content_tokens=weight)
         extraction = extraction_of(text, context)
-        most = PROSE_TOKENS if extraction.kind == "prose" and file and is_awake else most
+        most = PROSE_TOKENS if extraction.kind == "prose" and self._file and is_awake else most
         if any(line.number is not None for line in extraction.lines):
             extraction = replace(extraction, lines=tuple(_own_lines(extraction, before)))
         if before and is_awake:

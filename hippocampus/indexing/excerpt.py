@@ -83,11 +83,11 @@ class TextRow:
     text: str
 
 
-def rows_of(text: str, first_number: int = 1) -> list[TextRow]:
+def rows_of(text: str) -> list[TextRow]:
     """Return the lines of a text with their numbers; empty lines are left out."""
     lines = text.split("\n")
     filled = ends_of([at for at, line in enumerate(lines) if line.strip()])
-    return [TextRow(first_number + at, lines[at]) for at in filled]
+    return [TextRow(at + 1, lines[at]) for at in filled]
 
 
 def ends_of(rows: list[T]) -> list[T]:

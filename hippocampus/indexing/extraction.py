@@ -5,7 +5,6 @@ An extractor writes an `Extraction` and does not choose; `select` chooses what f
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -14,10 +13,9 @@ from hippocampus.models import tokens
 
 P = ParamSpec("P")
 T = TypeVar("T")
-SMALL_CHARACTERS = 16_000
 MAX_BY_HASH = 1 << 14
-PLACE = "[{}] "
-"""The form of a line with its place in a list."""
+NUMBER, PLACE = "{}: ", "[{}] "
+"""The forms of a line with its number in the content, and with its place in a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +36,8 @@ class EntryLine:
     """Its line in the content, from 1, or its place in a list, from 0; none for other lines."""
     unit: str = ""
     """The list that the line belongs to: a gap in it is counted apart, where part of it is shown."""
-    form: str = "{}: "
-    """The form of the number before the line; `PLACE` for the place in a list."""
+    form: str = NUMBER
+    """The form of the number before the line."""
 
     def numbered(self) -> str:
         """Return the line after its number in the content."""
@@ -66,10 +64,8 @@ class Extraction:
 class ExtractionContext:
     """The call and the task around a text, all of it from before it arrived."""
 
-    tool: str = ""
     arguments: str = ""
-    file: str = ""
-    """The file whose text it is, where that is known without the call."""
+    """Of the call, as JSON: they decide nothing but which line of a file is the first."""
     is_error: bool = False
     """The tool reported a failure: its message stays whole."""
     task: str = ""
@@ -82,34 +78,8 @@ class ExtractionContext:
     """What the whole content weighs."""
 
 
-Extractor = Callable[[str, int], Extraction | None]
-"""Reads a text that it recognises, whose first line has a number in its file, or returns nothing; never
-raises, linear in its length."""
-
-
-_FORGET: list[Callable[[], None]] = []
-
-
-def forget_readings() -> None:
-    """Forget the readings that are kept, as a process that starts has none."""
-    for each in _FORGET:
-        each()
-
-
-def kept(read: Callable[Concatenate[str, P], T]) -> Callable[Concatenate[str, P], T]:
-    """Return a reading of texts that is done once: for the kind, the entry and the shorter entry.
-
-    Those of small texts are kept for as many turns as it takes them to fade; that of a large text
-    may take many times its size, and few are kept.
-    """
-    small, large = (functools.lru_cache(maxsize=size)(read) for size in (64, 4))
-    _FORGET.extend((small.cache_clear, large.cache_clear))
-
-    def once(text: str, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        reading: Callable[..., T] = small if len(text) <= SMALL_CHARACTERS else large
-        return reading(text, *args, **kwargs)
-
-    return once
+Extractor = Callable[[str], Extraction | None]
+"""Reads a text that it recognises, or returns nothing; never raises, linear in its length."""
 
 
 def kept_by_hash(read: Callable[Concatenate[str, P], T]) -> Callable[Concatenate[str, P], T]:
@@ -118,7 +88,6 @@ def kept_by_hash(read: Callable[Concatenate[str, P], T]) -> Callable[Concatenate
     A digest repeats the steps of the one before it.
     """
     found: dict[tuple[object, ...], T] = {}
-    _FORGET.append(found.clear)
 
     def once(text: str, /, *args: P.args, **kwargs: P.kwargs) -> T:
         given = (text, *args, *kwargs.values())

@@ -47,7 +47,7 @@ class Grid(NamedTuple):
         return [dict(zip(self.header, map(str.strip, row), strict=False)) for row in self.rows]
 
 
-def recognises(text: str, _file: str = "") -> float:
+def recognises(text: str) -> float:
     """Return how surely a text is a table."""
     sample = text[:SAMPLE_CHARACTERS]
     if len(text) > SAMPLE_CHARACTERS:
@@ -60,7 +60,7 @@ def recognises(text: str, _file: str = "") -> float:
     return grid.confidence * max(0.0, 1 - OUTSIDE * outside / max(1, filled))
 
 
-def extract(text: str, first_number: int = 1) -> Extraction | None:  # noqa: ARG001 — the shape of an extractor
+def extract(text: str) -> Extraction | None:
     """Return the columns and the rows of a table."""
     grid = grid_of(text)
     if grid is None:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from hippocampus.indexing.extraction import EntryLine, Extraction
+from hippocampus.indexing.extraction import NUMBER, EntryLine, Extraction
 
 LINE_CHARACTERS = 110
 """How long a line of packed items may grow: about 30 tokens."""
@@ -61,6 +61,20 @@ def shifted(lines: Iterable[EntryLine], by: int, parent: int | None = None) -> I
     """Yield lines that come later in their extraction; those without a parent are put below one."""
     for line in lines:
         yield replace(line, parent=parent if line.parent is None else line.parent + by)
+
+
+def numbered_from(first: int, lines: Iterable[EntryLine]) -> Iterator[EntryLine]:
+    """Yield lines of a part of a file with their numbers in the file; at 0, which is not known, with none.
+
+    A place in a list stays as it is.
+    """
+    for line in lines:
+        if line.number is None or line.form != NUMBER:
+            yield line
+        elif first:
+            yield replace(line, number=line.number + first - 1)
+        else:
+            yield replace(line, form="")
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:

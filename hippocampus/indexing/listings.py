@@ -68,17 +68,17 @@ MOST, FIRST, OTHER, AROUND = 6.0, 2.5, 1.5, 0.15
 MIN_RANKED_FILES, MAX_NAMED = 3, 5
 
 
-def recognises(text: str, _file: str = "") -> float:
+def recognises(text: str) -> float:
     """Return how surely a text is a listing."""
     return _form(text)[1]
 
 
-def extract(text: str, first_number: int = 1) -> Extraction | None:
+def extract(text: str) -> Extraction | None:
     """Return the hits of a search, or the lines of another listing."""
     form, _ = _form(text)
     if form not in ("hits", "headed hits"):
         kind = {"log": "commits", "status": "text"}.get(form, "listing")
-        return plain.extract(text, first_number, kind) if form else None
+        return plain.extract(text, kind) if form else None
     printed = (line for line in text.split("\n") if line.strip("- "))
     found = list(_below_files(printed) if form == "headed hits" else map(_located, printed))
     counts = Counter(hit.path for hit in found if hit.mark == ":")

@@ -31,7 +31,7 @@ HEAD_CHARACTERS, TAIL_CHARACTERS = 30_000, 10_000
 SAMPLE_LINES, LINE_CHARACTERS = 250, 240
 
 
-def recognises(text: str, _file: str = "") -> float:
+def recognises(text: str) -> float:
     """Return how surely a text is a log, by the lines that read as one of a log."""
     tail = f"\n{text[HEAD_CHARACTERS:][-TAIL_CHARACTERS:]}" if len(text) > HEAD_CHARACTERS else ""
     sample = text[:HEAD_CHARACTERS] + tail

@@ -72,8 +72,11 @@ class Output:
 
 
 @functools.lru_cache(maxsize=4)
-def output_of(text: str, arguments: str = "") -> Output:
-    """Return the content in a tool's output, and the text around it."""
+def output_of(text: str, asked_line: int = 1) -> Output:
+    """Return the content in a tool's output, and the text around it.
+
+    The first line has the number that the call has asked for where the output names none.
+    """
     head = HEAD.match(text)
     start = head.end() if head and head.end() < len(text) else 0
     ended = text.rstrip()
@@ -89,7 +92,7 @@ def output_of(text: str, arguments: str = "") -> Output:
     if numbered is not None:
         lines, first, around = numbered
         return Output("\n".join(lines), first, (*notes, *around), is_numbered=True)
-    first = _first_line(body, notes, arguments)
+    first = _named_line(body, notes) or asked_line
     # The first notices between lines that some are missing, each with its line of the body.
     found = (
         f"line {number}: {cut[0].strip()}"
@@ -109,7 +112,7 @@ def first_number(text: str, arguments: str = "") -> int:
     >>> first_number("  40\tdef one():\n  41\t    return 1")
     40
     """
-    output = output_of(text, arguments)
+    output = output_of(text, asked_line(arguments))
     if output.is_numbered:
         for at, line in enumerate(text.split("\n", 40)[:40]):
             match = NUMBERED.match(re.sub(r"^<\w+>", "", line))
@@ -172,16 +175,19 @@ def _sampled(lines: Sequence[str]) -> list[re.Match[str]]:
     return found if len(found) >= NUMBERED_SHARE * len(sample) else []
 
 
-def _first_line(body: str, notes: Sequence[str], arguments: str) -> int:
-    """Return the number of a body's first line in its file, 1 where nothing names it."""
-    # The tool's own notice names the lines, where they fit the body's length.
+def _named_line(body: str, notes: Sequence[str]) -> int:
+    """Return the number of a body's first line by the tool's notice, where it fits the length; else 0."""
     ends = [*body[:600].split("\n")[:3], *body[-600:].split("\n")[-4:], *notes]
     total = body.count("\n") + 1
     for line in ends:
         match = PART.search(line) if is_notice(line) else None
         if match and abs(int(match[2]) - int(match[1]) + 1 - total) <= AROUND_LINES:
             return max(1, int(match[1]))
-    # Or the call has asked for lines of a file.
+    return 0
+
+
+def asked_line(arguments: str) -> int:
+    """Return the number of the first line of a file that a call asks for, 1 where it names none."""
     given = arguments[:MAX_ARGUMENTS]
     offset = OFFSET.search(given)
     if offset and not WRITES.search(given):

@@ -57,11 +57,11 @@ ENCODED = re.compile(
 ENCODED_SHARE = 0.5
 
 
-def extract(text: str, first: int = 1, kind: str = "text") -> Extraction | None:
+def extract(text: str, kind: str = "text") -> Extraction | None:
     """Return the lines of any text that is not blank, as an excerpt."""
     if not text.strip():
         return None
-    rows = rows_of(_without_bytes(text) if kind == "binary" else text, first)
+    rows = rows_of(_without_bytes(text) if kind == "binary" else text)
     lines = list(excerpt(rows))
     if kind == "code":
         lines = _outlined(lines, rows)
@@ -71,11 +71,9 @@ def extract(text: str, first: int = 1, kind: str = "text") -> Extraction | None:
             kept = {place for at in failed for place in (at, at + 1)}
             lines = [replace(line, keep=line.keep or at in kept) for at, line in enumerate(lines)]
     total = lines_in(text)
-    last = first + total - 1
-    span = counted(total, "line") if first == 1 else f"lines {first} to {last} of the file"
-    summary = f"{span}, {counted(len(text), 'character')}"
+    summary = f"{counted(total, 'line')}, {counted(len(text), 'character')}"
     data = {"lines": total, "characters": len(text)}
-    return Extraction(kind, summary, tuple(lines), data, (f"lines=[{first}, {last}]",))
+    return Extraction(kind, summary, tuple(lines), data, (f"lines=[1, {total}]",))
 
 
 def _outlined(lines: Sequence[EntryLine], rows: Sequence[TextRow]) -> list[EntryLine]:
@@ -91,7 +89,7 @@ def _outlined(lines: Sequence[EntryLine], rows: Sequence[TextRow]) -> list[Entry
     ]
 
 
-def is_diff(text: str, _file: str = "") -> float:
+def is_diff(text: str) -> float:
     """Return how surely a text is a diff or a patch."""
     sample = text[:SAMPLE_CHARACTERS]
     first = DIFF_SIGNS.search(sample) if any(word in sample for word in DIFF_WORDS) else None
@@ -103,7 +101,7 @@ def is_diff(text: str, _file: str = "") -> float:
     return max(0.0, min(1.0, inside * 1.05) - 0.6 * before) if inside > 0.7 else 0.2
 
 
-def is_prose(text: str, _file: str = "") -> float:
+def is_prose(text: str) -> float:
     """Return how surely a text is prose in any language: sentences, or Markdown."""
     sample = text[:SAMPLE_CHARACTERS]
     outside = FENCED.sub("", sample) if "```" in sample else sample
@@ -123,7 +121,7 @@ def _likeness(line: str) -> float:
     return -0.3 if is_code else 0.1
 
 
-def is_binary(text: str, _file: str = "") -> float:
+def is_binary(text: str) -> float:
     """Return how surely a text is bytes, as they are or encoded."""
     sample = text[:SAMPLE_CHARACTERS]
     if DATA_URL.match(sample.lstrip()):

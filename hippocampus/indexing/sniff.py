@@ -1,7 +1,7 @@
 """Which kind of content a text is, and the extraction that the extractor of that kind makes of it.
 
-Decided from the text itself; the tool's name and arguments are context to an extractor and decide
-nothing. Wrappings come off first. A new kind is a line of `READERS`, and its name in `policy.words.Kind`.
+Decided from the text itself; of the call's arguments only the line from which a file is read is used.
+Wrappings come off first. A new kind is a line of `READERS`, and its name in `policy.words.Kind`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from hippocampus.formats.reads import file_read
 from hippocampus.indexing import code, documents, grids, html, listings, logs, plain, unwrap
 from hippocampus.indexing.documents import JsonReading
 from hippocampus.indexing.excerpt import WORDLESS, is_notice
@@ -22,13 +21,20 @@ from hippocampus.indexing.extraction import (
     Extraction,
     ExtractionContext,
     Extractor,
-    kept,
 )
-from hippocampus.indexing.lines import counted, cut, lines_in, shifted, with_lines_before
-from hippocampus.indexing.output import Output, output_of
+from hippocampus.indexing.lines import (
+    counted,
+    cut,
+    lines_in,
+    numbered_from,
+    shifted,
+    with_lines_before,
+)
+from hippocampus.indexing.output import Output, asked_line, output_of
 
 LOG = logging.getLogger("hippocampus")
 MIN_CONFIDENCE = 0.25
+SMALL_CHARACTERS = 16_000
 HEADING_WEIGHT, EXIT_WEIGHT, NOTE_WEIGHT = 6.0, 3.0, 0.15
 EXIT = re.compile(
     r"(?i)\bexit(?:ed|ing)?(?: with| status| code){0,3}[ :=]{1,4}(-?\d+)\b"
@@ -45,8 +51,7 @@ class _KindReader(NamedTuple):
     """A kind of content: how sure it is of a text, and its extractor."""
 
     kind: str
-    recognises: Callable[[str, str], float]
-    """Takes a text and the name of its file."""
+    recognises: Callable[[str], float]
     extract: Extractor | None = None
     """Without one, a text of the kind is a plain excerpt."""
 
@@ -65,33 +70,39 @@ READERS = (
 """In the order in which they are believed where two are equally sure."""
 
 
-def extraction_of(text: str, context: ExtractionContext) -> Extraction:
-    """Return a text as the extractor of its kind reads it."""
-    file = context.file or file_read(context.tool, context.arguments)
-    return _read(text, file, context.arguments)
-
-
 def kind_of(text: str) -> str:
     """Return the kind of a text."""
-    return _read(text, "", "").kind
+    return extraction_of(text, ExtractionContext()).kind
 
 
-@kept
-def _read(text: str, file: str, arguments: str) -> Extraction:
+def extraction_of(text: str, context: ExtractionContext) -> Extraction:
+    """Return a text as the extractor of its kind reads it."""
+    read = read_small if len(text) <= SMALL_CHARACTERS else read_large
+    return read(text, asked_line(context.arguments))
+
+
+def _read(text: str, asked: int) -> Extraction:
     try:
         found = _document_of(text)
         if isinstance(found, str):
-            return _extract_text(found, file, arguments)
-        return _extract_document(found, len(text), file, arguments)
+            return _extract_text(found, asked)
+        return _extract_document(found, len(text), asked)
     except Exception:  # one text that an extractor cannot read does not cost a session its memory
         LOG.exception("a text of %d characters is read without its form", len(text))
         summary = f"{counted(lines_in(text), 'line')}, {counted(len(text), 'character')}"
         return plain.extract(text) or Extraction("empty", summary, ())
 
 
-@kept
+read_small, read_large = (functools.lru_cache(maxsize=size)(_read) for size in (64, 4))
+"""A text is read once for its kind, its entry and the shorter entry.
+
+Small texts are kept for as many turns as it takes them to fade; the reading of a large text may take
+many times its size, and few are kept.
+"""
+
+
 def _document_of(text: str) -> str | JsonReading:
-    """Return the document of a JSON text, else the text; the arguments of the call do not matter."""
+    """Return the document of a JSON text, else the text."""
     value, words = unwrap.json_and_words(text)
     if value is None or isinstance(value, str):
         return text if value is None else "\n".join([*words, value])
@@ -112,16 +123,14 @@ def with_notes(extraction: Extraction, notes: Sequence[str]) -> Extraction:
     return with_lines_before(extraction, lines) if lines else extraction
 
 
-def _extract_document(
-    document: JsonReading, characters: int, file: str, arguments: str
-) -> Extraction:
+def _extract_document(document: JsonReading, characters: int, asked: int) -> Extraction:
     """Return the extraction of a document; a long text in it is read too, by its own kind."""
     if not document.texts:
         return document.extraction
     path, longest = max(document.texts, key=lambda each: len(each[1]))
     if len(longest) < max(DOMINANT_CHARACTERS, DOMINANT_SHARE * characters):
         return document.extraction
-    inner = _extract_text(longest, file, arguments)
+    inner = _extract_text(longest, asked)
     outer = documents.without_text(document.extraction, path)
     heading = EntryLine(f"{path or 'text'}: {inner.summary}", HEADING_WEIGHT, count=0)
     at = len(outer.lines)
@@ -133,40 +142,39 @@ def _extract_document(
     )
 
 
-def _extract_text(text: str, file: str, arguments: str) -> Extraction:
+def _extract_text(text: str, asked: int) -> Extraction:
     """Return the extraction of a text without what its tool printed around it."""
-    output = output_of(unwrap.plain(text), arguments)
+    output = output_of(unwrap.plain(text), asked)
     if output.is_numbered or output.notes:
         found = _document_of(output.body)
         if not isinstance(found, str):
-            document = _extract_document(found, len(output.body), file, arguments)
-            return with_notes(document, output.notes)
-    return with_notes(_extract_body(output, file), output.notes)
+            return with_notes(_extract_document(found, len(output.body), asked), output.notes)
+    return with_notes(_placed(_extract_body(output), output.first_number), output.notes)
 
 
-def _extract_body(output: Output, file: str) -> Extraction:
+def _placed(extraction: Extraction, first: int) -> Extraction:
+    """Return the extraction of a part of a file with the numbers that its lines have in the file."""
+    if first == 1:
+        return extraction
+    selectors = (
+        re.sub(r"\d+", lambda line: str(int(line[0]) + first - 1), selector)
+        if selector.startswith("lines=")
+        else selector
+        for selector in extraction.selectors
+    )
+    lines = numbered_from(first, extraction.lines)
+    return replace(extraction, lines=tuple(lines), selectors=tuple(selectors))
+
+
+def _extract_body(output: Output) -> Extraction:
     """Return the extraction of a body; a page whose lines a tool has numbered is read as its source."""
-    body, first = output.body, output.first_number
     sure = [
-        # Only the readers of code depend on the file's name.
-        (_confidence_of(reader, body, file if reader.kind in ("code", "config") else ""), reader)
+        (reader.recognises(output.body), reader)
         for reader in READERS
         if not (output.is_numbered and reader.kind == "page")
     ]
     for confidence, reader in sorted(sure, key=lambda found: -found[0]):
-        if confidence >= MIN_CONFIDENCE and (found := _extracted(body, reader, first)):
+        extract = reader.extract or functools.partial(plain.extract, kind=reader.kind)
+        if confidence >= MIN_CONFIDENCE and (found := extract(output.body)):
             return found
-    return plain.extract(body, first) or Extraction("empty", "empty", ())
-
-
-@functools.lru_cache(maxsize=8 * len(READERS))
-def _confidence_of(reader: _KindReader, text: str, file: str) -> float:
-    """A text is read when it arrives, when its entry is made and when that is shortened."""
-    return reader.recognises(text, file)
-
-
-@kept
-def _extracted(text: str, reader: _KindReader, first_number: int) -> Extraction | None:
-    if reader.extract is None:
-        return plain.extract(text, first_number, reader.kind)
-    return reader.extract(text, first_number)
+    return plain.extract(output.body) or Extraction("empty", "empty", ())

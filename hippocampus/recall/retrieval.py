@@ -279,7 +279,7 @@ def version(  # noqa: PLR0913, PLR0917 - an entry is made of all of these
     origin = SourceOrigin(record.entry.id, payload)
     named = entry_id(mark, session, origin, payload, is_taken)
     count, kind = tokens.count(text), kind_of(text)
-    hints = ExtractionContext(record.tool, record.arguments, content_tokens=count)
+    hints = ExtractionContext(record.arguments, content_tokens=count)
     kept = index(text, hints, price_of(kind, "normal", prices, count, turn))
     entry = replace(
         record.entry,

@@ -208,7 +208,7 @@ def _steps(
             elif part.text.strip() and not is_of_file:  # files are described after the steps
                 room = max(MIN_TOKENS // 3, len(part.text) // (4 * OUTCOME_SHARE))
                 room = 0 if len(part.text) <= OUTCOME_CHARACTERS else room
-                yield _Step(partial(_outcome, part.text, called.tool, argued, room), room)
+                yield _Step(partial(_outcome, part.text, argued, room), room)
         elif part.kind == "text" and part.text.strip():
             yield _Step(partial(_quoted, message.role, part.text), is_kept_first=True)
 
@@ -217,11 +217,11 @@ def _called(call: Part, root: str, named: str) -> str:
     return f"{call.tool}({_argued(call.text, root)}){named}"
 
 
-def _outcome(text: str, tool: str, argued: str, room: int) -> str:
+def _outcome(text: str, argued: str, room: int) -> str:
     """Return the lines of a result that say most of it; a short one whole."""
     if not room:
         return f"  -> {_cut(text, OUTCOME_CHARACTERS)}"
-    lines = excerpt(text, room, tool=tool, arguments=argued)
+    lines = excerpt(text, room, arguments=argued)
     return "\n".join(f"  {line}" for line in lines)
 
 

@@ -126,7 +126,6 @@ class EntryRenderer:
         said, turns, found = self.history.raw, self.history.turns, self.payloads.index
         is_newest = turns[payload.message] == self.history.turn
         return ExtractionContext(
-            tool=payload.record.tool,
             arguments=payload.record.arguments,
             is_error=self.part_of(payload).is_error,
             task=_task(

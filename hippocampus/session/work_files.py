@@ -16,8 +16,9 @@ from hippocampus.formats.conversation import Message, Part
 from hippocampus.formats.reads import PATCHED, file_read, files_written, points_back, reads_whole
 from hippocampus.indexing.code.outline import definitions, depth_of
 from hippocampus.indexing.excerpt import is_notice
-from hippocampus.indexing.extraction import PLACE, EntryLine, ExtractionContext, kept_by_hash
-from hippocampus.indexing.output import output_of
+from hippocampus.indexing.extraction import ExtractionContext, kept_by_hash
+from hippocampus.indexing.lines import numbered_from
+from hippocampus.indexing.output import asked_line, output_of
 from hippocampus.indexing.select import choose
 from hippocampus.indexing.sniff import extraction_of
 from hippocampus.indexing.worth import Price
@@ -222,7 +223,7 @@ def _see(call: Part, result: str, turn: int, files: dict[str, list[WorkFile]]) -
         if read and points_back(result):
             continue
         if read:
-            output = output_of(result, call.text)
+            output = output_of(result, asked_line(call.text))
             whole, lines = reads_whole(call.text), output.body.rstrip("\n").split("\n")
             if lines[-1][:1] in ("…", "[", "(") and is_notice(lines[-1]):
                 lines.pop()
@@ -282,7 +283,7 @@ def described(file: WorkFile, budget_tokens: int, since: int) -> list[str]:
     weight = tokens.count(file.text)
     fresh = list(_read_since(parts, max(since, file.changed + 1)))
     if not file.changed and not fresh:
-        return _excerpts(file, parts, min(budget_tokens, int(CONSTANTS.read_share * weight)))
+        return _excerpts(parts, min(budget_tokens, int(CONSTANTS.read_share * weight)))
     picked: list[set[int]] = [set() for _ in parts]
     outline = max(MIN_TOKENS, weight // OUTLINE_SHARE)
     groups = (
@@ -303,17 +304,13 @@ def described(file: WorkFile, budget_tokens: int, since: int) -> list[str]:
     return _shown(parts, [sorted(chosen) for chosen in picked])
 
 
-def _excerpts(file: WorkFile, parts: Sequence[Piece], budget_tokens: int) -> list[str]:
+def _excerpts(parts: Sequence[Piece], budget_tokens: int) -> list[str]:
     """Return what entries of the parts of a file would show, without what they say of the whole."""
     rows: list[str] = []
     total = sum(len(part.lines) for part in parts)
     for part in parts:
         room = budget_tokens * len(part.lines) // max(1, total)
-        rows += (
-            excerpt(part.text, room, part.first, file=file.path)[1:]
-            if room >= MIN_TOKENS // 4
-            else []
-        )
+        rows += excerpt(part.text, room, part.first)[1:] if room >= MIN_TOKENS // 4 else []
     return rows
 
 
@@ -387,22 +384,13 @@ def _shown(parts: Sequence[Piece], picked: Sequence[Sequence[int]]) -> list[str]
 
 
 @kept_by_hash
-def excerpt(text: str, /, room: int, first: int = 1, **context: Any) -> list[str]:
+def excerpt(text: str, /, room: int, first: int = 1, arguments: str = "") -> list[str]:
     """Return the lines that say most of a text, of at most `room` tokens.
 
     `first` is the number of its first line in its file; at 0, which is not known, lines have no numbers.
     """
-    given = ExtractionContext(content_tokens=len(text) // 4, **context)
+    given = ExtractionContext(arguments, content_tokens=len(text) // 4)
     extraction = extraction_of(text, given)
-    if first != 1:
-        placed = [_placed(line, first) for line in extraction.lines]
-        extraction = replace(extraction, lines=tuple(placed))
+    extraction = replace(extraction, lines=tuple(numbered_from(first, extraction.lines)))
     room = max(1, room - tokens.count(extraction.summary))
     return [extraction.summary, *choose(extraction, given, Price(0.0, 1.0, room, room))]
-
-
-def _placed(line: EntryLine, first: int) -> EntryLine:
-    """Return a line with its number in its file, or without one; a place in a list stays."""
-    if line.number is None or line.form == PLACE:
-        return line
-    return replace(line, number=line.number + first - 1) if first else replace(line, form="")

@@ -20,6 +20,7 @@ import pytest
 
 from hippocampus.indexing import ExtractionContext, Price, arguments, index
 from hippocampus.models import tokens
+from hippocampus.recall import Request, take
 
 LINES = inspect.getsource(textwrap).split("\n")
 NUMBERED = re.compile(r"(\d+): (.*)")
@@ -162,37 +163,33 @@ def test_a_part_that_is_missing_inside_a_line_is_named() -> None:
     assert f"line {whole[:4_000].count(chr(10)) + 1}: …16545 chars truncated…" in shown
 
 
-@pytest.mark.parametrize(
-    ("tool", "call"),
-    [
-        ("Bash", {"command": "node runner.mjs run 2>&1 | tail -40", "file": "out.js"}),
-        ("Agent", {"prompt": "Read src/pages/Login.tsx and api/staff.go, and report in full."}),
-    ],
-)
-def test_what_a_call_only_names_is_no_source(tool: str, call: dict[str, Any]) -> None:
-    rows = [
-        f" ✓ src/pages/Page{at}.test.tsx > shows {word} (4 tests) {at * 7}ms"
-        for at, word in enumerate(textwrap.__doc__.split() * 8)
-    ]
-    text = "\n".join([*rows, " Test Files  40 passed (40)", "      Tests  160 passed (160)"])
-    context = ExtractionContext(tool, json.dumps(call), content_tokens=tokens.count(text))
-    shown = "\n".join(index(text, context, Price(2.75, 1_700.0, 300, 600)).lines)
-    assert "source" not in shown.partition("\n")[0]
-    assert "160 passed" in shown
-
-
-@pytest.mark.parametrize(
+PARTS = pytest.mark.parametrize(
     "call",
     [
         {"path": "textwrap.py", "offset": 120, "limit": 180},
         {"cmd": "sed -n '120,299p' textwrap.py"},
     ],
 )
+
+
+@PARTS
 def test_a_read_from_an_offset_has_the_numbers_of_the_file(call: dict[str, Any]) -> None:
     shown = entry("\n".join(LINES[119:299]), call)
     found = NUMBERED.findall(shown)
     assert found
     assert all(LINES[int(number) - 1] == line for number, line in found if line in LINES)
+
+
+@PARTS
+@pytest.mark.parametrize("form", ["{0},name {0},{1}", "src/app.py:{0}: total = {1}"])
+def test_a_part_of_a_table_or_of_hits_is_recalled_by_the_lines_that_its_entry_names(
+    form: str, call: dict[str, Any]
+) -> None:
+    text = "\n".join(form.format(at, 7 * at) for at in range(120, 300))
+    arguments = json.dumps(call)
+    named = index(text, ExtractionContext(arguments=arguments), Price(2.75, 1_700.0, 300, 600))
+    assert named.selectors[0] == "lines=[120, 299]"
+    assert form.format(150, 1_050) in take(text, Request(lines=(150, 150)), 500, arguments)
 
 
 @pytest.mark.parametrize(

@@ -112,7 +112,7 @@ def issue(body: str) -> str:
 
 def test_an_entry_with_a_long_text_has_the_title_and_the_text_once() -> None:
     parts = (f"## Part {n}\n\nThe export of sheet {n} fails in step {n * 7}.\n" for n in range(40))
-    entry = indexing.index(issue("\n".join(parts)), ExtractionContext("get_issue"), PRICE)
+    entry = indexing.index(issue("\n".join(parts)), ExtractionContext(), PRICE)
     text = "\n".join(entry.lines)
     assert "title=[BUG] Export writes the header twice when the sheet is empty" in text
     assert text.count("items[0].body") == 1

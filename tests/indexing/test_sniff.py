@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hippocampus.indexing import Price, index, kind_of
 from hippocampus.indexing.extraction import EntryLine, ExtractionContext
-from hippocampus.indexing.output import output_of
+from hippocampus.indexing.output import asked_line, output_of
 from hippocampus.indexing.sniff import extraction_of
 
 CODE = "import os\n\n\nclass Reader:\n    def read(self, path: str) -> str:\n        return path\n"
@@ -158,9 +158,9 @@ def test_matches_of_a_search_are_no_numbered_file():
 
 def test_the_lines_that_an_edit_names_do_not_number_its_answer():
     edit = '{"replacement_text": "x = 1", "start_line": 1475, "end_line": 1475}'
-    assert output_of("Your edit was not applied.\nE999 unexpected indent", edit).first_number == 1
+    assert asked_line(edit) == 1
     read = '{"path": "a.py", "start_line": 1475}'
-    assert output_of("x = 1\ny = 2", read).first_number == 1475
+    assert asked_line(read) == 1475
 
 
 def test_the_progress_meter_of_curl_is_no_content():

@@ -15,7 +15,7 @@ from hippocampus.facts.pasted import written
 from hippocampus.formats.failed import says_it_failed
 from hippocampus.indexing import ExtractionContext, index, kind_of, price_of
 from hippocampus.indexing.arguments import shorten
-from hippocampus.indexing.extraction import forget_readings
+from hippocampus.indexing.sniff import read_large, read_small
 from hippocampus.policy import Redaction
 from hippocampus.prices import TABLES
 from hippocampus.session.work_files import WorkFile, described
@@ -95,7 +95,8 @@ def shapes() -> Iterator[tuple[str, Callable[[int], str]]]:
 
 def index_it(text: str) -> None:
     """Read a text, and write its entry and the shorter one."""
-    forget_readings()
+    read_small.cache_clear()
+    read_large.cache_clear()
     price = price_of(kind_of(text), "normal", TABLES["anthropic-5m"], 10_000, 10)
     context = ExtractionContext(content_tokens=max(1, len(text) // 4))
     index(text, context, price)
@@ -108,7 +109,8 @@ def redact_it(text: str) -> None:
 
 def shorten_it(text: str) -> None:
     """Write the excerpt of a text that a call's arguments have."""
-    forget_readings()
+    read_small.cache_clear()
+    read_large.cache_clear()
     shorten(json.dumps({"file_path": "a.txt", "content": text}), "[abcdefgh · 9 tokens]")
 
 

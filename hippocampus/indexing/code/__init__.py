@@ -30,22 +30,18 @@ LINES_PER_NAME = 120
 """A source of a language defines or imports a name at least this often."""
 
 
-def is_code(text: str, file: str = "") -> float:
-    """Return how surely a text is source code; the name of its file makes it surer.
-
-    A text that names nothing is none, unless it is a file of that language.
-    """
-    reading = read_language(text, file)
+def is_code(text: str) -> float:
+    """Return how surely a text is source code; one that names nothing is none."""
+    reading = read_language(text)
     if reading is None or reading.language is None:
         return 0.0
-    is_sure = reading.confidence >= SURE and reading.language.name not in SIGNS_IN_OUTPUT
-    if is_sure or reading.is_named:
+    if reading.confidence >= SURE and reading.language.name not in SIGNS_IN_OUTPUT:
         return reading.confidence
     made = len(MADE.findall(text))
     return reading.confidence if made and LINES_PER_NAME * made >= text.count("\n") else 0.0
 
 
-def is_config(text: str, file: str = "") -> float:
+def is_config(text: str) -> float:
     """Return how surely a text is a configuration file."""
-    reading = read_language(text, file)
+    reading = read_language(text)
     return reading.confidence if reading and reading.language is None else 0.0

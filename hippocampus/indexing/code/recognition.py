@@ -1,4 +1,4 @@
-"""Which language a text is in, and how sure that is, from its first lines and a file's name.
+"""Which language a text is in, and how sure that is, from its first lines.
 
 Bounded: it looks at a sample, whatever the length of the text.
 """
@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from hippocampus import patterns
-from hippocampus.indexing.code.languages import BY_EXTENSION, LANGUAGES, SOME_LANGUAGE, Language
 from hippocampus.indexing.templates import map_alike
 
 SAMPLE_CHARACTERS = 20_000
@@ -28,14 +27,10 @@ TOOL_OUTPUT = re.compile(
 )
 """Compilers and differences quote code and are none."""
 PROGRAM_ENDS = (";", "{", "}", "(", ")")
-SETTING_EXTENSIONS = frozenset(
-    ["yaml", "yml", "toml", "ini", "cfg", "conf", "env", "properties", "editorconfig", "lock"]
-)
 CERTAIN_SHARE = 0.45
 """From this share of telling lines on, a text is surely code."""
-SETTINGS_SHARE, NAMED_SETTINGS_SHARE = 0.85, 0.3
-"""From this share of lines that set something on, a text is a configuration: of any file, and of one that
-its ending names."""
+SETTINGS_SHARE = 0.85
+"""From this share of lines that set something on, a text is a configuration."""
 CONFIG_CONFIDENCE = 0.8
 SENTENCE = re.compile(
     r"(?:[-*>•] +|\d+[.)] +|#+ +)?(?:[\"'(*`“]{0,3}[^\W\d_]['’\w-]*[\"')*`”,.:]{0,3} ){6}"
@@ -48,8 +43,25 @@ PROSE = 3
 MIN_NAMED_SHARE = 0.15
 """Under this share of telling lines, a text may be in a language that has no marks here."""
 MIN_CONFIDENCE = 0.2
-EXTENSION_BONUS = 0.35
 MIN_LINES = 3
+
+
+class Language(NamedTuple):
+    """One language, or a family that is written alike."""
+
+    name: str
+    marks: re.Pattern[str]
+    """Found in most lines of it, and in few of others."""
+
+
+_TABLE = patterns.table(__package__, "languages.txt")
+_FLOW = "|".join(_TABLE.pop("flow"))
+"""Marks of a function's inside, for parts of a file that name nothing."""
+LANGUAGES = [
+    Language(name, re.compile("|".join(marks).replace("<flow>", _FLOW)))
+    for name, marks in _TABLE.items()
+]
+"""The last is any other language."""
 
 
 class LanguageGuess(NamedTuple):
@@ -58,64 +70,36 @@ class LanguageGuess(NamedTuple):
     language: Language | None
     """Nothing for a configuration file."""
     confidence: float
-    is_named: bool = False
-    """Whether the call names a file with the extension of this language."""
 
 
-def read_language(text: str, file: str = "") -> LanguageGuess | None:
-    """Return the language of a text, or nothing where it is none; `file` is its name, if known."""
-    _, dot, ending = file.rpartition(".")
-    extension = ending.lower() if dot else ""
-    sample = _sample(text)
-    if len(sample.lines) < MIN_LINES:
+@functools.lru_cache(maxsize=8)
+def read_language(text: str) -> LanguageGuess | None:
+    """Return the language of a text, or nothing where it is none."""
+    lines = [
+        line[:LINE_CHARACTERS] for line in text[:SAMPLE_CHARACTERS].split("\n") if line.strip()
+    ]
+    lines = lines[:: 1 + len(lines) // SAMPLE_LINES]  # also after a long comment at the head
+    if len(lines) < MIN_LINES:
         return None
-    found = sample.settings
-    least = NAMED_SETTINGS_SHARE if extension in SETTING_EXTENSIONS else SETTINGS_SHARE
-    if found >= least:
-        return LanguageGuess(None, CONFIG_CONFIDENCE * found)
-    return _best(sample, BY_EXTENSION.get(extension))
-
-
-class _Sample:
-    """Lines from all over the start of a text, also after a long comment at its head."""
-
-    def __init__(self, text: str) -> None:
-        lines = text[:SAMPLE_CHARACTERS].split("\n")
-        rendered = [line[:LINE_CHARACTERS] for line in lines if line.strip()]
-        self.lines = rendered[:: 1 + len(rendered) // SAMPLE_LINES]
-        self._render = [line for line in self.lines if not PLAIN_COMMENT.match(line)]
-
-    @functools.cached_property
-    def settings(self) -> float:
-        """The share of the lines that set something."""
-        if len(self._render) < MIN_LINES:
-            return 0.0
-        return sum(map_alike(self._render, _sets)) / len(self._render)
-
-    @functools.cached_property
-    def shares(self) -> list[float]:
-        """The share of telling lines, for each of all languages."""
-        found = Counter(itertools.chain.from_iterable(map_alike(self.lines, _languages_in())))
-        rest = max(MIN_LINES, len(self._render))
-        return [found[number] / rest for number in range(len(ALL_LANGUAGES))]
-
-    @functools.cached_property
-    def is_tool_output(self) -> bool:
-        """Whether a compiler or a difference quotes the code."""
-        found = sum(1 for line in self.lines if TOOL_OUTPUT.search(line))
-        return found > TOOL_SHARE * len(self.lines)
-
-    def prose_share(self, language: Language) -> float:
-        """Return the share of lines that read as sentences and not as the language."""
-        found = map_alike(
-            self.lines,
-            lambda line: SENTENCE.match(line) is not None and not language.marks.search(line),
-        )
-        return sum(found) / len(self.lines)
-
-
-_sample = functools.lru_cache(maxsize=8)(_Sample)
-"""A text is looked at for code and for settings, when it arrives and with the name of its file."""
+    written = [line for line in lines if not PLAIN_COMMENT.match(line)]
+    count = max(MIN_LINES, len(written))
+    settings = sum(map_alike(written, _sets)) / count
+    if settings >= SETTINGS_SHARE:
+        return LanguageGuess(None, CONFIG_CONFIDENCE * settings)
+    found = Counter(itertools.chain.from_iterable(map_alike(lines, _languages_in())))
+    *named, unnamed = (found[number] / count for number in range(len(LANGUAGES)))
+    most = max(named)
+    best = LANGUAGES[named.index(most)]
+    if most < MIN_NAMED_SHARE and unnamed > most:
+        best, most = LANGUAGES[-1], unnamed
+    confidence = min(1.0, most / CERTAIN_SHARE)
+    if confidence > MIN_CONFIDENCE:
+        prose = map_alike(lines, lambda line: SENTENCE.match(line) and not best.marks.search(line))
+        confidence *= max(0.0, 1 - PROSE * sum(map(bool, prose)) / len(lines))
+    if confidence > MIN_CONFIDENCE:
+        quoted = sum(TOOL_OUTPUT.search(line) is not None for line in lines)
+        confidence *= QUOTED if quoted > TOOL_SHARE * len(lines) else 1.0
+    return LanguageGuess(best, confidence) if confidence > MIN_CONFIDENCE else None
 
 
 def _sets(line: str) -> bool:
@@ -123,32 +107,7 @@ def _sets(line: str) -> bool:
     return bool(is_setting) and not SENTENCE.match(line)
 
 
-ALL_LANGUAGES = (*LANGUAGES, SOME_LANGUAGE)
-
-
 @functools.cache
 def _languages_in() -> Callable[[str], Sequence[int]]:
     """Return a function from a line to the numbers of the languages whose marks are in it."""
-    return patterns.numbers_in(
-        ("(?i)" if language.marks.flags & re.IGNORECASE else "") + language.marks.pattern
-        for language in ALL_LANGUAGES
-    )
-
-
-def _best(sample: _Sample, expected: Language | None) -> LanguageGuess | None:
-    shares = list(sample.shares)
-    if expected is not None:
-        shares[ALL_LANGUAGES.index(expected)] += EXTENSION_BONUS
-    *_, unnamed = shares
-    most = max(shares[:-1])
-    if most < MIN_NAMED_SHARE and unnamed > most:
-        best, most = SOME_LANGUAGE, unnamed
-    else:
-        best = LANGUAGES[shares.index(most)]
-    confidence = min(1.0, most / CERTAIN_SHARE)
-    if confidence > MIN_CONFIDENCE and best is not expected:
-        confidence *= max(0.0, 1 - PROSE * sample.prose_share(best))
-    if confidence > MIN_CONFIDENCE and sample.is_tool_output:
-        confidence *= QUOTED
-    is_named = expected is not None and best is expected
-    return LanguageGuess(best, confidence, is_named) if confidence > MIN_CONFIDENCE else None
+    return patterns.numbers_in(language.marks.pattern for language in LANGUAGES)

@@ -30,12 +30,12 @@ CHARACTERS_PER_TAG = 400
 """A page has a tag at least so often."""
 
 
-def recognises(text: str, _file: str = "") -> float:
+def recognises(text: str) -> float:
     """Return how surely a text is a page or a snapshot of one."""
     return max(_is_markup(text), _is_snapshot(text))
 
 
-def extract(text: str, first_number: int = 1) -> Extraction | None:  # noqa: ARG001 — the shape of an extractor
+def extract(text: str) -> Extraction | None:
     """Return the extraction of a page, or nothing where a text is none."""
     markup, snapshot = _is_markup(text), _is_snapshot(text)
     if max(markup, snapshot) < MIN_CONFIDENCE:

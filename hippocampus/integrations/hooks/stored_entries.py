@@ -59,7 +59,7 @@ def stored(result: LargeResult, state: str, policy_name: str, transcript: str) -
     arguments = storable(resolution.redacted_json(result.arguments))
     table = prices.TABLES[rules.prices or "anthropic-5m"]
     price = price_of(kind, rules.compression_of(resolution), table, 0, 0)
-    index = indexing.index(text, ExtractionContext(tool, arguments, content_tokens=size), price)
+    index = indexing.index(text, ExtractionContext(arguments, content_tokens=size), price)
     source = Source(type=rules.source_type_of(tool), ref=key, turn=0)
     with (
         opened(state) as memory,

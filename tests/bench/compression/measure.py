@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 from hippocampus.indexing import ExtractionContext, Price, index, sniff
-from hippocampus.indexing.extraction import forget_readings
 from hippocampus.indexing.worth import FRAME_TOKENS
 from hippocampus.models import tokens
 from tests.bench.compression import corpus
@@ -64,8 +63,8 @@ def bound_tokens(kind: str, level: str) -> int:
 
 def entry_text(content: str, budget_tokens: int) -> str:
     """What stands in the view for a content: the one place that knows how an index is made."""
-    forget_readings()  # a session reads a content once for several questions; here each run does
-    sniff._confidence_of.cache_clear()
+    for reading in (sniff.read_small, sniff.read_large):
+        reading.cache_clear()  # a session reads a content once for several questions; here each run does
     context = ExtractionContext(content_tokens=tokens.count(content))
     room = budget_tokens - FRAME_TOKENS
     price = Price(carry=CARRY, recall=RECALL, least_tokens=room, most_tokens=room)
