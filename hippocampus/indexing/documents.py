@@ -10,7 +10,7 @@ from typing import Any
 from hippocampus.formats.json_text import NOTHING
 from hippocampus.indexing.excerpt import excerpt, rows_of
 from hippocampus.indexing.extraction import EntryLine, Extraction
-from hippocampus.indexing.lines import counted, packed, shifted
+from hippocampus.indexing.lines import counted, packed
 from hippocampus.indexing.shapes import Shape, shape_of
 from hippocampus.indexing.tables import LINE_CHARACTERS, Table, cell, lines_of, table_of
 
@@ -50,14 +50,6 @@ MIN_MAP = 3
 """From here on an object whose values are alike objects is a table with a key column."""
 
 
-@dataclass(frozen=True, slots=True)
-class JsonReading:
-    """A JSON value as read: its extraction, and the long texts in it by path."""
-
-    extraction: Extraction
-    texts: list[tuple[str, str]]
-
-
 @dataclass(slots=True)
 class _Walk:
     """What a walk through a document has found so far."""
@@ -65,7 +57,8 @@ class _Walk:
     lines: list[EntryLine] = field(default_factory=list)
     tables: dict[str, tuple[int, str]] = field(default_factory=dict)
     """By the path of a list, how many records it has, and the step to the first."""
-    texts: list[tuple[str, str]] = field(default_factory=list)
+    longest: tuple[int, str] = (0, "")
+    """The characters of the longest text, and its path."""
     data: dict[str, Any] = field(default_factory=dict)
     values: int = 0
 
@@ -145,11 +138,9 @@ class _Walk:
 
     def _text(self, text: str, path: str) -> None:
         """Write a long text below its key, so that its lines are unchanged."""
-        self.texts.append((path, text))
+        self.longest = max(self.longest, (len(text), path))
         first = len(self.lines)
-        head = (
-            f"{_heading(path)}{counted(text.count(chr(10)) + 1, 'line')}, {len(text):,} characters"
-        )
+        head = f"{path or 'text'}: text, {counted(text.count(chr(10)) + 1, 'line')}, {len(text):,} characters"
         self.lines.append(EntryLine(head, WEIGHTS.pair, count=0))
         for line in excerpt(rows_of(text)):
             weight = WEIGHTS.text * line.weight
@@ -160,14 +151,13 @@ class _Walk:
             )
 
 
-def read(value: Any) -> JsonReading:
-    """Read a JSON value."""
+def read(value: Any) -> Extraction:
+    """Return the extraction of a JSON value."""
     walk = _Walk()
     walk.read(value, "", 0)
     summary, selectors = _summary(value, walk), tuple(_selectors(value, walk))
     kind = "schema" if _is_schema(value) else "json"
-    extraction = Extraction(kind, summary, tuple(walk.lines), walk.data, selectors, "values")
-    return JsonReading(extraction, walk.texts)
+    return Extraction(kind, summary, tuple(walk.lines), walk.data, selectors, "values")
 
 
 def _is_schema(value: Any) -> bool:
@@ -181,19 +171,6 @@ def _is_schema(value: Any) -> bool:
     )
     is_object = is_defining or "$schema" in value or value.get("type") == "object"
     return isinstance(value.get("properties"), dict) and is_object
-
-
-def _heading(path: str) -> str:
-    return f"{path or 'text'}: text, "
-
-
-def without_text(extraction: Extraction, path: str) -> Extraction:
-    """Return an extraction that shows nothing of the long text at a path."""
-    lines, heading = extraction.lines, _heading(path)
-    head = next((at for at, line in enumerate(lines) if line.text.startswith(heading)), len(lines))
-    below = sum(line.parent == head for line in lines)
-    others = shifted(lines[head + 1 + below :], -1 - below)
-    return replace(extraction, lines=(*lines[:head], *others))
 
 
 def _short_form(value: Any) -> Any:
@@ -231,9 +208,8 @@ def _selectors(value: Any, walk: _Walk) -> Iterator[str]:
     if walk.tables:
         path, (_, first) = max(walk.tables.items(), key=lambda table: table[1][0])
         yield f'path="{_from_root(path)}{first}"'
-    if walk.texts:
-        path = max(walk.texts, key=lambda each: len(each[1]))[0]
-        yield f'path="{_from_root(path)}"'
+    if walk.longest[0]:
+        yield f'path="{_from_root(walk.longest[1])}"'
     elif not walk.tables and isinstance(value, dict):
         deep = next((key for key, each in value.items() if isinstance(each, dict | list)), "")
         yield f'path="$.{deep or next(iter(value), "")}"'

@@ -54,13 +54,11 @@ def packed(  # noqa: PLR0913 — what a line may have
 
 def with_lines_before(extraction: Extraction, lines: Sequence[EntryLine]) -> Extraction:
     """Return an extraction that opens with more lines."""
-    return replace(extraction, lines=(*lines, *shifted(extraction.lines, len(lines))))
-
-
-def shifted(lines: Iterable[EntryLine], by: int, parent: int | None = None) -> Iterator[EntryLine]:
-    """Yield lines that come later in their extraction; those without a parent are put below one."""
-    for line in lines:
-        yield replace(line, parent=parent if line.parent is None else line.parent + by)
+    later = (
+        replace(line, parent=None if line.parent is None else line.parent + len(lines))
+        for line in extraction.lines
+    )
+    return replace(extraction, lines=(*lines, *later))
 
 
 def numbered_from(first: int, lines: Iterable[EntryLine]) -> Iterator[EntryLine]:

@@ -14,7 +14,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from hippocampus.indexing import code, documents, grids, html, listings, logs, plain, unwrap
-from hippocampus.indexing.documents import JsonReading
 from hippocampus.indexing.excerpt import WORDLESS, is_notice
 from hippocampus.indexing.extraction import (
     EntryLine,
@@ -27,7 +26,6 @@ from hippocampus.indexing.lines import (
     cut,
     lines_in,
     numbered_from,
-    shifted,
     with_lines_before,
 )
 from hippocampus.indexing.output import Output, asked_line, output_of
@@ -35,16 +33,15 @@ from hippocampus.indexing.output import Output, asked_line, output_of
 LOG = logging.getLogger("hippocampus")
 MIN_CONFIDENCE = 0.25
 SMALL_CHARACTERS = 16_000
-HEADING_WEIGHT, EXIT_WEIGHT, NOTE_WEIGHT = 6.0, 3.0, 0.15
+EXIT_WEIGHT, NOTE_WEIGHT = 3.0, 0.15
 EXIT = re.compile(
     r"(?i)\bexit(?:ed|ing)?(?: with| status| code){0,3}[ :=]{1,4}(-?\d+)\b"
     r"|\breturned? (?:code|non-zero exit status)[ :=]{0,4}(-?\d+)|^make.*\bError (\d+)"
 )
 HTTP_STATUS = re.compile(r"\bHTTP/[\d.]{1,4} [1-5]\d\d\b")
 NOTE_CHARACTERS, MAX_NOTES = 220, 12
-DOMINANT_SHARE = 0.5
-"""A text inside a JSON document that is this much of it is read by its own kind."""
 DOMINANT_CHARACTERS = 1_500
+"""A text of so many characters that is half of a JSON document is read by its own kind."""
 
 
 class _KindReader(NamedTuple):
@@ -83,10 +80,7 @@ def extraction_of(text: str, context: ExtractionContext) -> Extraction:
 
 def _read(text: str, asked: int) -> Extraction:
     try:
-        found = _document_of(text)
-        if isinstance(found, str):
-            return _extract_text(found, asked)
-        return _extract_document(found, len(text), asked)
+        return _document_of(text, asked) or _extract_text(text, asked)
     except Exception:  # one text that an extractor cannot read does not cost a session its memory
         LOG.exception("a text of %d characters is read without its form", len(text))
         summary = f"{counted(lines_in(text), 'line')}, {counted(len(text), 'character')}"
@@ -101,13 +95,24 @@ many times its size, and few are kept.
 """
 
 
-def _document_of(text: str) -> str | JsonReading:
-    """Return the document of a JSON text, else the text."""
+def _document_of(text: str, asked: int) -> Extraction | None:
+    """Return the extraction of a JSON text; one that is mostly a text is that text, after the rest."""
     value, words = unwrap.json_and_words(text)
-    if value is None or isinstance(value, str):
-        return text if value is None else "\n".join([*words, value])
-    document = documents.read(value)
-    return replace(document, extraction=with_notes(document.extraction, words))
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return _extract_text("\n".join([*words, value]), asked)
+    longest, rest = unwrap.parted(value, max(DOMINANT_CHARACTERS, len(text) // 2))
+    found = documents.read(rest)
+    if longest:
+        inner = _extract_text(longest, asked)
+        inner = replace(
+            inner,
+            summary=f"{found.summary}; {inner.summary}",
+            key_data=found.key_data | inner.key_data,
+        )
+        found = with_lines_before(inner, found.lines)
+    return with_notes(found, words)
 
 
 def with_notes(extraction: Extraction, notes: Sequence[str]) -> Extraction:
@@ -123,33 +128,14 @@ def with_notes(extraction: Extraction, notes: Sequence[str]) -> Extraction:
     return with_lines_before(extraction, lines) if lines else extraction
 
 
-def _extract_document(document: JsonReading, characters: int, asked: int) -> Extraction:
-    """Return the extraction of a document; a long text in it is read too, by its own kind."""
-    if not document.texts:
-        return document.extraction
-    path, longest = max(document.texts, key=lambda each: len(each[1]))
-    if len(longest) < max(DOMINANT_CHARACTERS, DOMINANT_SHARE * characters):
-        return document.extraction
-    inner = _extract_text(longest, asked)
-    outer = documents.without_text(document.extraction, path)
-    heading = EntryLine(f"{path or 'text'}: {inner.summary}", HEADING_WEIGHT, count=0)
-    at = len(outer.lines)
-    return replace(
-        inner,
-        summary=f"{outer.summary}; {inner.summary}",
-        lines=(*outer.lines, heading, *shifted(inner.lines, at + 1, at)),
-        key_data=outer.key_data | inner.key_data,
-    )
-
-
 def _extract_text(text: str, asked: int) -> Extraction:
     """Return the extraction of a text without what its tool printed around it."""
     output = output_of(unwrap.plain(text), asked)
-    if output.is_numbered or output.notes:
-        found = _document_of(output.body)
-        if not isinstance(found, str):
-            return with_notes(_extract_document(found, len(output.body), asked), output.notes)
-    return with_notes(_placed(_extract_body(output), output.first_number), output.notes)
+    is_wrapped = output.is_numbered or output.notes
+    found = _document_of(output.body, asked) if is_wrapped else None
+    if found is None:
+        found = _placed(_extract_body(output), output.first_number)
+    return with_notes(found, output.notes)
 
 
 def _placed(extraction: Extraction, first: int) -> Extraction:

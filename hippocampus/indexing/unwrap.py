@@ -67,6 +67,20 @@ def json_and_words(text: str) -> tuple[Any, list[str]]:
     return (None, []) if value is None or json_text.is_deep(value) else (value, words)
 
 
+def parted(value: Any, min_characters: int) -> tuple[str, Any]:
+    """Return a text of so many characters in a JSON value, and the value without it; empty for none."""
+    if isinstance(value, str) and len(value) >= min_characters:
+        return value, ""
+    if isinstance(value, CONTAINERS):
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            text, rest = parted(inner, min_characters)
+            if text:
+                around = value.copy()
+                around[key] = rest
+                return text, around
+    return "", value
+
+
 def _embedded(text: str, words: list[str]) -> Any:
     """Return the value that a text holds; the text around it is added to the words."""
     head = text[:MAX_PREFACE]

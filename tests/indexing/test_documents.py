@@ -22,7 +22,7 @@ values = st.recursive(
 
 
 def shown(value: Any) -> list[str]:
-    return [line.numbered() for line in documents.read(value).extraction.lines]
+    return [line.numbered() for line in documents.read(value).lines]
 
 
 def test_an_answer_keeps_its_order() -> None:
@@ -58,7 +58,7 @@ def test_lists_of_other_records_in_a_list_are_tables_of_their_own() -> None:
     value = [rows, [{"x": 10 * n} for n in range(3)]]
     written = shown(value)
     assert {"[0] 0 | Berlin 0", "[2] 2 | Berlin 2", "[1] 10", "[2] 20"} <= set(written)
-    [selector] = documents.read(value).extraction.selectors
+    [selector] = documents.read(value).selectors
     assert selector == 'path="$[0][0]"'
 
 

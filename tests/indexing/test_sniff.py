@@ -98,13 +98,12 @@ def test_a_long_text_in_a_document_gives_it_its_kind() -> None:
     assert any("0fae11c2" in line.text for line in extraction.lines)
 
 
-def test_a_text_in_a_document_keeps_its_parents() -> None:
+def test_a_text_in_a_document_follows_the_rest_of_it() -> None:
     hits = [f"src/{name}.py:{number}:total" for name in "ab" for number in range(1, 60)]
-    lines = extraction_of(
-        json.dumps({"id": 7, "found": "\n".join(hits)}), ExtractionContext()
-    ).lines
-    [heading] = [at for at, line in enumerate(lines) if line.text.startswith("found: ")]
-    assert {line.parent for line in lines[heading + 1 :]} == {heading}
+    document = json.dumps({"id": 7, "found": "\n".join(hits)})
+    extraction = extraction_of(document, ExtractionContext())
+    assert extraction.kind == "hits"
+    assert [line.text for line in extraction.lines[:2]] == ["id=7", "src/a.py:1: total"]
 
 
 @given(text=st.text(max_size=400))
