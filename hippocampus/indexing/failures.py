@@ -19,9 +19,8 @@ MESSAGE_CHARACTERS = 1_200
 """A longer line of a message is cut; messages are short, dumps are not messages."""
 SCANNED_CHARACTERS = 2_000_000
 STATUS = re.compile(r"(?<![\w.-])[45]\d\d(?![\w-]|\.\d)")
-SENTENCE = re.compile(r"[.!?;] ")
 OPENING, BEFORE, BEHIND, ENDING = 160, 60, 200, 240
-"""Characters of a long message that are shown at its start, around a telling word, and at its end."""
+"""Characters of a long message that are shown at its start, around what decided, and at its end."""
 
 
 def with_message(extraction: Extraction, text: str) -> Extraction:
@@ -45,26 +44,14 @@ def message_of(text: str) -> list[str]:
 
 
 def _short(line: str) -> str:
-    """Return a line whole, or of a long one its ends and the words around its status codes.
+    """Return a line whole, or of a long one its start, its end and the words around what decided.
 
-    The last sentence comes first, then status codes, then words of failure, the later ones before the
-    earlier: what a message echoes of a call precedes what decided.
+    That is the last status code, or the last word of failure: what a message echoes of a call comes before.
     """
     if len(line) <= MESSAGE_CHARACTERS:
         return line
-    last = max((match.end() for match in SENTENCE.finditer(line, len(line) - ENDING)), default=0)
-    spans = [(max(last, len(line) - ENDING), len(line)), (0, OPENING)]
-    for pattern in (STATUS, SAYS_SO):
-        found = list(pattern.finditer(line))[-MAX_LINES:]
-        spans += [(max(0, m.start() - BEFORE), m.end() + BEHIND) for m in reversed(found)]
-    shown: set[int] = set()
-    for start, end in spans:
-        wider = shown.union(range(start, min(end, len(line))))
-        if len(wider) <= MESSAGE_CHARACTERS:
-            shown = wider
-    pieces: list[str] = []
-    for at in sorted(shown):
-        if at and at - 1 not in shown:
-            pieces.append(" … ")
-        pieces.append(line[at])
-    return "".join(pieces)
+    end = len(line) - ENDING
+    found = [*STATUS.finditer(line, OPENING, end)] or [*SAYS_SO.finditer(line, OPENING, end)]
+    start = max(OPENING, found[-1].start() - BEFORE) if found else end
+    middle = line[start : min(end, start + BEFORE + BEHIND)]
+    return " … ".join(filter(None, (line[:OPENING], middle, line[end:])))

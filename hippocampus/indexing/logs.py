@@ -1,9 +1,13 @@
-"""Whether a text is a log, a test run, a stack trace or the output of a build. Pure, linear."""
+"""Logs, test runs, stack traces and the output of builds. Pure, linear."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
+from hippocampus.indexing import plain
+from hippocampus.indexing.excerpt import FAILURE
+from hippocampus.indexing.extraction import Extraction
 from hippocampus.indexing.templates import map_alike
 
 STAMP = re.compile(r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\b\d\d:\d\d:\d\d")
@@ -29,6 +33,22 @@ ANCHORED = 0.4
 """How much surer one of them makes it."""
 HEAD_CHARACTERS, TAIL_CHARACTERS = 30_000, 10_000
 SAMPLE_LINES, LINE_CHARACTERS = 250, 240
+MAX_FAILURES = 8
+
+
+def extract(text: str) -> Extraction | None:
+    """Return the lines of a log, of which few failures stay with the line below: their reason."""
+    found = plain.extract(text, "log")
+    if found is None:
+        return None
+    failed = {at for at, line in enumerate(found.lines) if FAILURE.search(line.text)}
+    if len(failed) > MAX_FAILURES:
+        return found
+    lines = (
+        replace(line, keep=line.keep or at in failed or at - 1 in failed)
+        for at, line in enumerate(found.lines)
+    )
+    return replace(found, lines=tuple(lines))
 
 
 def recognises(text: str) -> float:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hippocampus.indexing.code.outline import definitions
-from hippocampus.indexing.excerpt import FAILURE, TextRow, excerpt, rows_of
+from hippocampus.indexing.excerpt import TextRow, excerpt, rows_of
 from hippocampus.indexing.extraction import EntryLine, Extraction
 from hippocampus.indexing.lines import counted, lines_in
 from hippocampus.indexing.templates import map_alike
@@ -19,7 +19,6 @@ MAX_CONFIDENCE = 0.95
 """Sentences and encoded bytes are in contents of other kinds, too."""
 OUTER, INNER = 40.0, 12.0
 """The weights of lines that define something: of those that are indented least, and of others."""
-MAX_FAILURES = 8
 SAMPLE_CHARACTERS = 20_000
 SAMPLE_LINES = 150
 LINE_CHARACTERS = 2_000
@@ -65,11 +64,6 @@ def extract(text: str, kind: str = "text") -> Extraction | None:
     lines = list(excerpt(rows))
     if kind == "code":
         lines = _outlined(lines, rows)
-    elif kind == "log":
-        failed = [at for at, line in enumerate(lines) if FAILURE.search(line.text)]
-        if len(failed) <= MAX_FAILURES:  # few failures stay with the line below: their reason
-            kept = {place for at in failed for place in (at, at + 1)}
-            lines = [replace(line, keep=line.keep or at in kept) for at, line in enumerate(lines)]
     total = lines_in(text)
     summary = f"{counted(total, 'line')}, {counted(len(text), 'character')}"
     data = {"lines": total, "characters": len(text)}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -148,47 +149,34 @@ def _render(
 
 
 def _gaps(lines: Sequence[EntryLine], chosen: set[int]) -> dict[tuple[int, str], int]:
-    """Return how much was left out after each line, by unit; after -1 where nothing was chosen."""
-    left: dict[int | None, int] = {}
-    last: dict[int | None, int] = {None: -1}
+    """Return how much was left out after each line, by unit; after -1 where nothing was chosen.
+
+    What has a unit of its own is counted where part of its list is shown, with the place of the first
+    that is missing, which a recall can name.
+    """
+    left: Counter[tuple[int | None, str]] = Counter()
+    last: dict[tuple[int | None, str], int] = {(None, ""): -1}
+    first: dict[tuple[int | None, str], str] = {}
     for at, line in enumerate(lines):
         above = line.parent
         if at in chosen:
-            while last.get(above) != at:
-                last[above] = at
+            while last.get((above, "")) != at:
+                last[above, ""] = at
                 above = None if above is None else lines[above].parent
-        elif line.count and not line.unit:
+            last[line.parent, line.unit] = at
+        elif line.count:
             while above is not None and above not in chosen:
                 above = lines[above].parent
-            left[above] = left.get(above, 0) + line.count
-    gaps = _list_gaps(lines, chosen)
-    for parent, count in left.items():
-        at = last.get(parent, -1 if parent is None else parent)
-        gaps[at, ""] = gaps.get((at, ""), 0) + count
-    return gaps
-
-
-def _list_gaps(lines: Sequence[EntryLine], chosen: set[int]) -> dict[tuple[int, str], int]:
-    """Return for each list with a unit of its own a line after its last one: how many are missing.
-
-    The unit has the place of the first of them, which a recall can name.
-    """
-    left: dict[tuple[int | None, str], int] = {}
-    last: dict[tuple[int | None, str], int] = {}
-    first: dict[tuple[int | None, str], str] = {}
-    for at, line in enumerate(lines):
-        own = line.parent, line.unit
-        if at in chosen:
-            last[own] = at
-        elif line.unit:
-            left[own] = left.get(own, 0) + line.count
+            left[above, line.unit] += line.count
             if line.form == PLACE and line.number is not None:
-                first.setdefault(own, f", the first {PLACE.format(line.number).strip()}")
-    return {
-        (last[own], own[1] + first.get(own, "")): count
-        for own, count in left.items()
-        if count and own in last
-    }
+                place = PLACE.format(line.number).strip()
+                first.setdefault((above, line.unit), f", the first {place}")
+    gaps: Counter[tuple[int, str]] = Counter()
+    for own, count in left.items():
+        if own in last or not own[1]:
+            at = last.get(own, -1 if own[0] is None else own[0])
+            gaps[at, own[1] + first.get(own, "")] += count
+    return gaps
 
 
 def chances_of(extraction: Extraction, context: ExtractionContext) -> list[float]:

@@ -57,7 +57,7 @@ READERS = (
     _KindReader("binary", plain.is_binary),
     _KindReader("page", html.recognises, html.extract),
     _KindReader("diff", plain.is_diff),
-    _KindReader("log", logs.recognises),
+    _KindReader("log", logs.recognises, logs.extract),
     _KindReader("listing", listings.recognises, listings.extract),
     _KindReader("table", grids.recognises, grids.extract),
     _KindReader("code", code.is_code),

@@ -31,7 +31,7 @@ def test_an_answer_keeps_its_order() -> None:
 
 
 def test_the_summary_counts_records_by_their_path() -> None:
-    extraction = documents.read({"a": [{"n": 1}, {"n": 2}, {"n": 3}], "b": 1}).extraction
+    extraction = documents.read({"a": [{"n": 1}, {"n": 2}, {"n": 3}], "b": 1})
     assert extraction.summary == "JSON, 3 records: a 3"
     assert extraction.selectors == ('path="$.a[0]"',)
 
@@ -69,20 +69,14 @@ def test_a_long_text_stands_by_its_lines_below_its_key() -> None:
     assert "  2: 0. Open page 0 and press the button" in lines
 
 
-def test_long_texts_are_kept_by_path() -> None:
-    text = "word " * 200
-    document = documents.read({"body": {"text": text}})
-    assert document.texts == [("body.text", text)]
-
-
 def test_facts_for_code_have_the_cursor_and_the_total() -> None:
-    extraction = documents.read({"next_page_token": "t-9", "total": 4, "name": "x"}).extraction
+    extraction = documents.read({"next_page_token": "t-9", "total": 4, "name": "x"})
     assert extraction.key_data == {"next_page_token": "t-9", "total": 4}
 
 
 @given(value=st.dictionaries(st.text(max_size=8), values) | st.lists(values))
 def test_any_document_is_read_and_its_parents_come_first(value: Any) -> None:
-    lines = documents.read(json.loads(json.dumps(value))).extraction.lines
+    lines = documents.read(json.loads(json.dumps(value))).lines
     assert all(line.parent is None or line.parent < at for at, line in enumerate(lines))
 
 
@@ -91,7 +85,7 @@ def test_deep_nesting_never_raises() -> None:
         value: Any = 1
         for at in range(depth):
             value = {"k": value} if at % 2 else [value]
-        assert documents.read([value]).extraction.kind == "json"
+        assert documents.read([value]).kind == "json"
 
 
 def issue(body: str) -> str:
@@ -115,4 +109,4 @@ def test_an_entry_with_a_long_text_has_the_title_and_the_text_once() -> None:
     entry = indexing.index(issue("\n".join(parts)), ExtractionContext(), PRICE)
     text = "\n".join(entry.lines)
     assert "title=[BUG] Export writes the header twice when the sheet is empty" in text
-    assert text.count("items[0].body") == 1
+    assert text.count("## Part 1\n") == 1
