@@ -15,8 +15,8 @@ from typing import TypeVar
 
 from hippocampus.indexing.extraction import EntryLine
 from hippocampus.indexing.shapes import identifiers
-from hippocampus.indexing.templates import masked
 
+DIGITS = bytes.maketrans(b"123456789", b"000000000")
 T = TypeVar("T")
 
 
@@ -106,7 +106,9 @@ def excerpt(
     """Yield every line with its weight; `weigh` returns the weight where the kind knows better."""
     seen: set[str] = set()
     forms: dict[str, int] = {}
-    masks = masked("\n".join(row.text for row in rows)) if rows else []
+    # With each digit as 0: lines that differ in their digits have one form.
+    raw = "\n".join(row.text for row in rows).encode("utf-8", "surrogatepass").translate(DIGITS)
+    masks = raw.decode("utf-8", "surrogatepass").split("\n") if rows else []
     last = len(rows) - WEIGHTS.tail
     for at, (row, mask) in enumerate(zip(rows, masks, strict=True)):
         base = weigh(row) if weigh else _weight(row.text, at, at >= last)

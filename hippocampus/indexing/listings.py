@@ -16,7 +16,6 @@ from hippocampus.indexing import plain
 from hippocampus.indexing.excerpt import TextRow, ends_of, excerpt
 from hippocampus.indexing.extraction import EntryLine, Extraction
 from hippocampus.indexing.lines import counted, lines_in
-from hippocampus.indexing.templates import map_alike
 
 SAMPLE_CHARACTERS, SAMPLE_LINES, LINE_CHARACTERS = 20_000, 120, 600
 MIN_SHARE = 0.6
@@ -108,7 +107,7 @@ def _form(text: str) -> tuple[str, float]:
     if sample[0].startswith(STATUS_OPENINGS):
         return "status", 1.0
     shares = {
-        form: sum(map_alike(sample, is_of)) / len(sample) if _may_be(form, sample) else 0.0
+        form: sum(map(is_of, sample)) / len(sample) if _may_be(form, sample) else 0.0
         for form, is_of in FORMS.items()
     }
     best = max(shares, key=lambda form: shares[form])

@@ -8,7 +8,6 @@ from dataclasses import replace
 from hippocampus.indexing import plain
 from hippocampus.indexing.excerpt import FAILURE
 from hippocampus.indexing.extraction import Extraction
-from hippocampus.indexing.templates import map_alike
 
 STAMP = re.compile(r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\b\d\d:\d\d:\d\d")
 LEVEL = re.compile(r"\b(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b")
@@ -60,7 +59,7 @@ def recognises(text: str) -> float:
     lines = lines[:half] + lines[half:][-half:]
     if len(lines) < 2:
         return 0.0
-    likeness = sum(map_alike(lines, _likeness))
+    likeness = sum(map(_likeness, lines))
     anchored = ANCHORED if ANCHORS.search(sample) else 0.0
     return min(1.0, likeness / len(lines) + anchored) if likeness >= 1 else anchored / 2
 

@@ -13,7 +13,6 @@ from hippocampus.indexing.code.outline import definitions
 from hippocampus.indexing.excerpt import TextRow, excerpt, rows_of
 from hippocampus.indexing.extraction import EntryLine, Extraction
 from hippocampus.indexing.lines import counted, lines_in
-from hippocampus.indexing.templates import map_alike
 
 MAX_CONFIDENCE = 0.95
 """Sentences and encoded bytes are in contents of other kinds, too."""
@@ -102,7 +101,7 @@ def is_prose(text: str) -> float:
     lines = [line[:LINE_CHARACTERS] for line in outside.split("\n") if line.strip()][:SAMPLE_LINES]
     if not lines:
         return 0.0
-    return max(0.0, min(MAX_CONFIDENCE, sum(map_alike(lines, _likeness)) / len(lines)))
+    return max(0.0, min(MAX_CONFIDENCE, sum(map(_likeness, lines)) / len(lines)))
 
 
 def _likeness(line: str) -> float:

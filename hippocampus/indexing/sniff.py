@@ -41,7 +41,7 @@ EXIT = re.compile(
 HTTP_STATUS = re.compile(r"\bHTTP/[\d.]{1,4} [1-5]\d\d\b")
 NOTE_CHARACTERS, MAX_NOTES = 220, 12
 DOMINANT_CHARACTERS = 1_500
-"""A text of so many characters that is half of a JSON document is read by its own kind."""
+"""From this length on a text that is half of a JSON document is read by its own kind."""
 
 
 class _KindReader(NamedTuple):

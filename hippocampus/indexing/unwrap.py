@@ -68,7 +68,7 @@ def json_and_words(text: str) -> tuple[Any, list[str]]:
 
 
 def parted(value: Any, min_characters: int) -> tuple[str, Any]:
-    """Return a text of so many characters in a JSON value, and the value without it; empty for none."""
+    """Return a text of at least `min_characters` in a JSON value, and the value without it; empty for none."""
     if isinstance(value, str) and len(value) >= min_characters:
         return value, ""
     if isinstance(value, CONTAINERS):

@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from hippocampus import patterns
-from hippocampus.indexing.templates import map_alike
 
 SAMPLE_CHARACTERS = 20_000
 SAMPLE_LINES = 150
@@ -83,10 +82,10 @@ def read_language(text: str) -> LanguageGuess | None:
         return None
     written = [line for line in lines if not PLAIN_COMMENT.match(line)]
     count = max(MIN_LINES, len(written))
-    settings = sum(map_alike(written, _sets)) / count
+    settings = sum(map(_sets, written)) / count
     if settings >= SETTINGS_SHARE:
         return LanguageGuess(None, CONFIG_CONFIDENCE * settings)
-    found = Counter(itertools.chain.from_iterable(map_alike(lines, _languages_in())))
+    found = Counter(itertools.chain.from_iterable(map(_languages_in(), lines)))
     *named, unnamed = (found[number] / count for number in range(len(LANGUAGES)))
     most = max(named)
     best = LANGUAGES[named.index(most)]
@@ -94,7 +93,7 @@ def read_language(text: str) -> LanguageGuess | None:
         best, most = LANGUAGES[-1], unnamed
     confidence = min(1.0, most / CERTAIN_SHARE)
     if confidence > MIN_CONFIDENCE:
-        prose = map_alike(lines, lambda line: SENTENCE.match(line) and not best.marks.search(line))
+        prose = (SENTENCE.match(line) and not best.marks.search(line) for line in lines)
         confidence *= max(0.0, 1 - PROSE * sum(map(bool, prose)) / len(lines))
     if confidence > MIN_CONFIDENCE:
         quoted = sum(TOOL_OUTPUT.search(line) is not None for line in lines)

@@ -11,7 +11,6 @@ from hippocampus.indexing.extraction import Extraction
 from hippocampus.indexing.html.items import write_page
 from hippocampus.indexing.html.page import read_page
 from hippocampus.indexing.html.snapshot import LINE_CHARACTERS, read_snapshot, snapshot_line
-from hippocampus.indexing.templates import map_alike
 
 __all__ = ["extract", "recognises"]
 
@@ -63,5 +62,5 @@ def _is_snapshot(text: str) -> float:
     sample = [line for line in lines if line.strip()][:SAMPLE_LINES]
     if len(sample) < 3:
         return 0.0
-    share = sum(map_alike(sample, snapshot_line)) / len(sample)
+    share = sum(map(snapshot_line, sample)) / len(sample)
     return min(1.0, share * 1.2) if share >= 0.35 else 0.0
