@@ -112,7 +112,7 @@ class Payload:
         if turn < entry.decay.last_access:
             return self
         used = decay.accessed(entry, turn, strength, exponent)
-        if used is entry:
+        if used == entry:
             return self
         return replace(self, record=replace(self.record, entry=used), shorter=None)
 

@@ -124,7 +124,8 @@ def _next(held: NextText, payload: Payload) -> Record | None:
     before = payload.record
     entry = Entry.parsed({**before.entry.fields(), **held.fields})
     is_next = (before.stage is Stage.FULL) == (held.stage is Stage.INDEXED)
-    is_same = held.note == payload.note and entry.decay == before.entry.decay
+    used = (held.note, entry.decay, entry.modifiers)
+    is_same = used == (payload.note, before.entry.decay, before.entry.modifiers)
     if before.stage is Stage.DORMANT or not (is_next and is_same):
         return None
     return replace(before, entry=entry, stage=held.stage, shown=held.shown)

@@ -79,6 +79,7 @@ def test_the_views_and_sums_do_not_tell_who_took_the_calls(
 ) -> None:
     [recording] = read_file(RECORDINGS / f"{name}.json")
     ends = [at for at, each in enumerate(recording.messages) if each.get("role") == "assistant"]
+    ends.append(len(recording.messages))
     lists = [recording.messages[:end] for end in ends if end][-CALLS:]
     with (
         no_fallback(),
