@@ -199,7 +199,7 @@ def scriptling_remember(
     importance: out.Importance = 0.5,
     agent: out.Agent = stores.OWN_AGENT,  # noqa: ARG001 - whose memory is opened
 ) -> Shown:
-    """Remember a text as one memory; a very similar one of its type is updated by it."""
+    """Remember a text as one memory; it updates a very similar one of its type, and ends what it corrects."""
     from hippocampus.facts.write import remember_many
     from hippocampus.storage.facts.models import Item
 
@@ -220,8 +220,10 @@ def scriptling_recall(
         types = [type_name] if type_name else []
         found = facts.recall(query, limit=limit, types=types, preset="scriptling", agent=agent)
     else:
+        from hippocampus.facts.query import count_accesses
+
         found, _ = facts.load(limit=limit, agent=agent)
-        facts.confirm([item.memory.id for item in found])
+        count_accesses(facts.tables, found, facts.tables.clock())
     return out.recalled(found)
 
 

@@ -5,16 +5,19 @@ Only reads, but for the count of accesses.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
+from hippocampus.errors import StoreError
 from hippocampus.facts.models import RANKINGS, Recalled, Score
 from hippocampus.facts.ranking import Matches, named, places, relevance, speakers
 from hippocampus.facts.strength import DAY_SECONDS, fading, recency
 from hippocampus.facts.tables import WRITING_SECONDS, FactTables
 from hippocampus.facts.timestamps import day
 from hippocampus.facts.words import content_words, key, query_terms, without, words
+from hippocampus.storage.deadline import bounded
 from hippocampus.storage.facts import memories, search, triples
 from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.facts.models import RankedRow
@@ -42,6 +45,8 @@ RELEVANT_WORDS, RELEVANT_COSINE, RELEVANT_SHARE = 0.35, 0.38, 0.35
 """What a prompt calls for: these words or this cosine, and this share of the best score."""
 RETRIEVE_SECONDS = 0.15
 """How long a prompt waits for an embedding."""
+COUNTING_SECONDS = 0.25
+"""How long a recall waits for a writer, to count its accesses."""
 NOT_LOADED = ("!tool", "!assistant")
 """Whose words no conversation starts with."""
 CONTEXT_TOKENS = 2_000
@@ -200,6 +205,13 @@ def confirm(tables: FactTables, ids: Iterable[str], at: float) -> int:
             boosted = max(each.intensity, min(1.0, each.intensity + tables.policy.boost))
             memories.access(tables.database, row, boosted, at)
     return len(found)
+
+
+def count_accesses(tables: FactTables, found: Sequence[Recalled], at: float) -> None:
+    """Confirm what a recall returns; a store that cannot be written, or not soon, counts nothing."""
+    if found:
+        with contextlib.suppress(StoreError), bounded(COUNTING_SECONDS):
+            confirm(tables, [each.memory.id for each in found], at)
 
 
 # Finding

@@ -174,7 +174,7 @@ class Facts:
     ) -> list[Recalled]:
         """Return what best answers a query, best first; of an empty query, the strongest.
 
-        Each result is counted as an access. `limit` -1 is all, and counts none. One embedding where there is a model. `scopes` None is all, an empty list
+        Each result is counted as an access, unless the store is busy. `limit` -1 is all, and counts none. One embedding where there is a model. `scopes` None is all, an empty list
         nothing. `types` and `roles` leave one out with `!` in front (`!note`). `since` and `until`
         bound when a memory became true, `as_of` is when it was true, `known_as_of` when it was known.
         """
@@ -201,8 +201,7 @@ class Facts:
             ranking=preset or self.policy.preset,
         )
         if most >= 0:
-            with contextlib.suppress(StoreError):  # what cannot be written can be read all the same
-                query.confirm(self.tables, [each.memory.id for each in found], asked.now)
+            query.count_accesses(self.tables, found, asked.now)
         return found
 
     def load(  # noqa: PLR0913 - each is one filter
@@ -226,10 +225,22 @@ class Facts:
         most = self.policy.limit if limit is None else limit
         return query.load(self.tables, asked, most, token_budget, prompt)
 
-    def context_load(self, *, context_time: Moment | None = None, **options: Any) -> str:
+    def context_load(  # noqa: PLR0913 - each is one filter
+        self,
+        prompt: str = "",
+        *,
+        context_time: Moment | None = None,
+        token_budget: int = query.CONTEXT_TOKENS,
+        limit: int | None = None,
+        agent: str | None = None,
+        scopes: Sequence[str] | None = None,
+        as_of: Moment | None = None,
+    ) -> str:
         """Return what `load` selects as a `<memory>` text, with the number of preferences that do not fit."""
         at = self.tables.clock() if context_time is None else seconds(context_time)
-        found, preferences = self.load(**options)
+        found, preferences = self.load(
+            prompt, token_budget=token_budget, limit=limit, agent=agent, scopes=scopes, as_of=as_of
+        )
         return rendered(found, at, preferences)
 
     def retrieve(  # noqa: PLR0913 - each is one filter

@@ -326,6 +326,20 @@ def test_what_no_one_asked_for_is_no_access(facts):
     assert facts.get(memory.id).accesses == 0
 
 
+@pytest.mark.parametrize("query", ["tabs", "nothing like it"])
+def test_a_recall_does_not_wait_for_a_writer(tmp_path, query):
+    with Facts(tmp_path / "facts.sqlite3") as facts, Facts(tmp_path / "facts.sqlite3") as writer:
+        memory = facts.store("use tabs", type="fact").memory
+        with writer.tables.database.transaction():
+            began = time.monotonic()
+            assert contents(facts.recall(query)) == ["use tabs"] * (query == "tabs")
+            assert facts.recall("tabs", limit=0) == []
+            assert time.monotonic() - began < 2
+        assert facts.get(memory.id).accesses == 0
+        assert facts.recall("tabs")
+        assert facts.get(memory.id).accesses == 1
+
+
 def test_a_file_that_cannot_be_written_can_be_searched(facts, monkeypatch):
     def fails(*_arguments):
         raise StoreError("locked")
