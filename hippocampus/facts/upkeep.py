@@ -25,8 +25,6 @@ from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.facts.models import Memory
 from hippocampus.storage.facts.search import RecallQuery
 
-LEAST_WORDS = 2
-"""Of a message of which a sentence was struck out, fewer words are not kept."""
 EMBEDDED_AT_ONCE = 256
 MOST_ASKED = 50
 """How many pairs a model is asked about in one compaction."""
@@ -139,14 +137,6 @@ def purge(
         if not dry_run:
             delete_rows(tables, gone)
     return list(gone.values())
-
-
-def shortened(tables: FactTables, memory: Memory, left: str) -> str:
-    """Write the rest of a memory, inside the caller's transaction, and return its id; `reembed` embeds it."""
-    now = tables.clock()
-    shorter = replace(memory, id=new_id(now), content=left, created=now, embedding_model=None)
-    memories.insert(tables.database, shorter)
-    return shorter.id
 
 
 # By meaning

@@ -21,7 +21,7 @@ from hippocampus.facts.statements import Statement, joined, read, type_of
 from hippocampus.facts.tables import FactTables
 from hippocampus.facts.timestamps import Moment, new_id, optional_seconds
 from hippocampus.facts.topics import holds, topic
-from hippocampus.facts.upkeep import LEAST_WORDS, reword, shortened
+from hippocampus.facts.upkeep import reword
 from hippocampus.facts.words import UNSPACED_SIGN, key, normalised, query_terms, words
 from hippocampus.storage.facts import memories, triples
 from hippocampus.storage.facts.errors import FactError
@@ -45,6 +45,8 @@ SHOWN_CHARACTERS = 300
 CHUNK = 1000
 NEWEST = 40
 """How many of the newest statements a new one that ends something is compared with, whatever their words."""
+MIN_WORDS = 2
+"""Of a memory of which a sentence ended, fewer words are not kept."""
 COMPARED = 50
 """How many of the statements that share most of its words a new one is compared with."""
 
@@ -423,10 +425,17 @@ class _Transaction:
             if old.id == by.id or old.known_until is not None or not is_meant:
                 continue
             heir = by.id
-            if left != old.content and len(words(left)) >= LEAST_WORDS:
-                heir = shortened(self._tables, old, left)
+            if left != old.content and len(words(left)) >= MIN_WORDS:
+                heir = self._insert_rest(old, left)
             until = max(by.valid_from, old.valid_from)
             memories.end(self._db, number, heir, until=until, known=by.created)
+
+    def _insert_rest(self, memory: Memory, left: str) -> str:
+        """Write the rest of a memory and return its id; `reembed` embeds it."""
+        now = self._tables.clock()
+        rest = replace(memory, id=new_id(now), content=left, created=now, embedding_model=None)
+        memories.insert(self._db, rest)
+        return rest.id
 
     def _followed(
         self, wanted: MemoryRequest, decision: judge.Judgement, memory: Memory
