@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -199,11 +200,12 @@ def scriptling_remember(
     importance: out.Importance = 0.5,
     agent: out.Agent = stores.OWN_AGENT,  # noqa: ARG001 - whose memory is opened
 ) -> Shown:
-    """Remember a text as one memory; it updates a very similar one of its type, and ends what it corrects."""
-    from hippocampus.facts.write import remember_many
+    """Remember a text as one memory; a very similar one of its type is updated by it, and no other ends."""
+    from hippocampus.facts.write import claim, keep
     from hippocampus.storage.facts.models import Item
 
-    (outcome,) = remember_many(facts.tables, [Item(text, type_name, importance)])
+    request = claim(Item(text, type_name, importance))
+    (outcome,) = keep(facts.tables, [replace(request, statement=None)])
     return Shown(out.outcome_row(outcome), [out.outcome_line(outcome)])
 
 

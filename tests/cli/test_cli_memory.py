@@ -597,6 +597,12 @@ def test_scriptling_updates_what_is_very_similar(tmp_path: Path) -> None:
     )
 
 
+def test_scriptlings_remember_ends_nothing(tmp_path: Path) -> None:
+    for text in ("I live in Leeds.", "I moved to York.", "I no longer live in Leeds."):
+        done("--as", "scriptling", "remember", text, cwd=tmp_path)
+    assert read("--as", "scriptling", "count", cwd=tmp_path) == {"count": 3}
+
+
 def test_a_silent_endpoint_holds_no_prompt_up(tmp_path: Path) -> None:
     """The embedding is given a moment; then the words decide."""
     with endpoint(served) as server:
