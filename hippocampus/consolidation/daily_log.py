@@ -6,14 +6,16 @@ Each consolidation is logged once.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Collection
 from pathlib import Path
 
-from hippocampus.consolidation.memory_lines import mark_of, shown
+from hippocampus.consolidation.memory_lines import MARK, mark_of, shown
 from hippocampus.errors import StoreError
 from hippocampus.facts.timestamps import day, stamp
 from hippocampus.session.consolidator import ConsolidationOutcome
 from hippocampus.storage import files
+from hippocampus.storage.database import Database
+from hippocampus.storage.facts import memories
 from hippocampus.storage.state_dir import StateDir
 
 RECENT_LOGS = 62
@@ -72,19 +74,29 @@ def remove(state: StateDir, session: str) -> None:
                 files.replace_file(path, text.encode("utf-8", "surrogateescape"))
 
 
-def remove_facts(state: StateDir, ids: Iterable[str]) -> None:
-    """Remove the lines of facts from every log.
+def sync(state: StateDir, db: Database, without: Collection[str] = ()) -> None:
+    """Remove the lines of deleted facts from every log, and of those that are about to be deleted.
+
+    A store that was moved away, deleted or emptied knows no mark, and every line stays.
 
     Raises:
-        OSError: a log cannot be read or written.
+        StoreError: a log cannot be read or written, or the fact store not be read.
     """
-    marks = tuple(f" <!-- {mark_of(fact_id)} -->" for fact_id in ids)
-    with files.held(state.memory_lock):
-        for path in state.daily_logs():
-            text = _text(path)
-            left = "\n".join(line for line in text.split("\n") if not line.endswith(marks))
-            if left != text:
-                files.replace_file(path, left.encode("utf-8", "surrogateescape"))
+    if not state.daily_logs():
+        return
+    try:
+        with files.held(state.memory_lock, files.MAX_QUEUE_SECONDS):
+            texts = {path: _text(path) for path in state.daily_logs()}
+            marks = {mark for text in texts.values() for mark in MARK.findall(text)}
+            ids = memories.marked(db, marks)
+            stored = memories.by_id(db, ids.values()).keys() - set(without)
+            gone = tuple(f" <!-- {mark} -->" for mark in ids if ids[mark] not in stored)
+            for path, text in texts.items():
+                left = "\n".join(line for line in text.split("\n") if not line.endswith(gone))
+                if left != text:
+                    files.replace_file(path, left.encode("utf-8", "surrogateescape"))
+    except OSError as failure:
+        raise StoreError(f"daily logs: {failure}") from failure
 
 
 def _name(session: str) -> str:

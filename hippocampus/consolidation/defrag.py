@@ -10,6 +10,7 @@ import contextlib
 import json
 from dataclasses import dataclass, replace
 
+from hippocampus.consolidation import daily_log
 from hippocampus.consolidation.memory_file import members, sync
 from hippocampus.errors import StoreError
 from hippocampus.facts import upkeep
@@ -36,7 +37,7 @@ PROMOTED_ACCESSES = 5
 PROMOTED_ENCOUNTERS = 3
 """Statements of a fact, from which it is promoted; of no verbatim memory, such as a message."""
 PROMOTED = "promoted"
-"""The key of the ids of promoted facts among the values of the state."""
+"""The key of the ids of promoted facts among the values of the state; a deleted one is taken out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,17 +93,15 @@ def defrag(  # noqa: PLR0913 - one parameter an input
             plan = _plan(state, store, facts, policy, now, idle_hours)
             if not apply:
                 return _figures(plan, state)
-            done = upkeep.compact(facts.tables, agent=EVERY_AGENT, keep=plan.keep)
-            lined = plan.promoted
-            if (
-                layout
-                and policy.consolidation.memory_file
-                and (lined or done.removed or done.merged)
-            ):
-                owners = {each.agent for _, each in memories.by_id(db, lined).values()}
-                for agent in owners.union(layout.agents()):
-                    sync(layout, facts, agent, lined)
-                db.set_meta(PROMOTED, json.dumps([*_promoted(db), *lined]))
+            upkeep.compact(facts.tables, agent=EVERY_AGENT, keep=plan.keep)
+            if layout:
+                if policy.consolidation.memory_file:
+                    owners = {each.agent for _, each in memories.by_id(db, plan.promoted).values()}
+                    for agent in owners.union(layout.agents()):
+                        sync(layout, facts, agent, plan.promoted)
+                    promoted = memories.by_id(db, [*_promoted(db), *plan.promoted])
+                    db.set_meta(PROMOTED, json.dumps([*promoted]))
+                daily_log.sync(layout, db)
             gone = gc.collect(db, store, plan.going, now, put_before=now - JUST_PUT_SECONDS)
     except OSError as failure:
         raise StoreError(f"{db.path}: {failure}") from failure
@@ -132,13 +131,15 @@ def _plan(  # noqa: PLR0913, PLR0917 - one parameter an input
     staying = [each for each in current if each.id not in going]
     known = {(each.origin.session, each.origin.entry_id) for each in staying}
     held = gc.holdings(facts.tables.database, store)
-    # A line that a person struck out does not return: what a session left had one, and a promoted fact.
+    # A line that was struck out does not return: promoted facts had one, those of sessions may have.
     lined |= _promoted(facts.tables.database)
     lined |= {each.id for each in staying if each.type != "event" and each.origin.session in names}
     promoted = (
         each.id
         for each in reversed(staying)
-        if each.id not in lined
+        if state.layout
+        and policy.consolidation.memory_file
+        and each.id not in lined
         and len(each.content) <= MAX_LINE_CHARACTERS
         and (
             each.accesses >= PROMOTED_ACCESSES
@@ -159,7 +160,7 @@ def _plan(  # noqa: PLR0913, PLR0917 - one parameter an input
 
 
 def _promoted(db: Database) -> set[str]:
-    """Return the ids of the facts that earlier runs have promoted."""
+    """Return the ids of the facts that earlier runs have promoted; some may be deleted."""
     return {*json.loads(db.meta(PROMOTED) or "[]")}
 
 

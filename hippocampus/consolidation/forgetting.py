@@ -1,7 +1,8 @@
 """Removes every trace of one session from a state, or memories with their lines in files.
 
 What another session quotes, shares or was given of it belongs to that session, and stays. A tool that
-forgets a memory deletes its rows by `facts.upkeep`; its lines in files go when these are next read.
+forgets a memory deletes its rows by `facts.upkeep`; its lines in files go when a consolidation or a
+`defrag` next brings these up to date.
 """
 
 from __future__ import annotations
@@ -99,13 +100,10 @@ def forget_memories(layout: StateDir | None, facts: Facts, ids: Sequence[str]) -
     """
     if layout:
         _sync_files(layout, facts, ids)
-        try:
-            daily_log.remove_facts(layout, ids)
-        except OSError as failure:
-            raise StoreError(f"daily logs: {failure}") from failure
     facts.delete(ids)
 
 
 def _sync_files(layout: StateDir, facts: Facts, without: Sequence[str]) -> None:
     for agent in layout.agents():
         sync(layout, facts, agent, without=without)
+    daily_log.sync(layout, facts.tables.database, without)

@@ -50,8 +50,8 @@ def sync(
 
     `kept` are ids of facts that get a line where they are the agent's and have none, `without` of those
     that are about to be deleted. The line of a fact that is no longer true goes, or gets the fact that
-    replaced it, unless a person changed its words; the line of a deleted one goes, from the daily logs
-    too. All else keeps its bytes.
+    replaced it, unless a person changed its words; the line of a deleted one goes. All else keeps its
+    bytes.
 
     Raises:
         StoreError: a file or the fact store cannot be read or written.
@@ -59,25 +59,22 @@ def sync(
     path, db, ids = state.memory_file(agent), facts.tables.database, list(kept)
     try:
         with files.held(state.memory_lock, files.MAX_QUEUE_SECONDS):
-            is_written, deleted = _replaced(path, db, agent, ids, without)
-        if deleted:
-            daily_log.remove_facts(state, deleted)
+            return _replaced(path, db, agent, ids, without)
     except OSError as failure:
         raise StoreError(f"memory file {path}: {failure}") from failure
-    return is_written
 
 
 def _replaced(
     path: Path, db: Database, agent: str, kept: list[str], without: Collection[str]
-) -> tuple[bool, set[str]]:
+) -> bool:
     for _ in range(MAX_TRIES):
         text = _text(path)
-        written, deleted = _merged(text, db, agent, kept, without)
+        written = _merged(text, db, agent, kept, without)
         if written == text:
-            return False, deleted
+            return False
         if text == _text(path):
             files.replace_file(path, written.encode("utf-8", "surrogateescape"))
-            return True, deleted
+            return True
     raise OSError(errno.EAGAIN, "another program keeps writing it")
 
 
@@ -85,10 +82,8 @@ def _text(path: Path) -> str:
     return files.read_file(path, follows_links=True).decode("utf-8", "surrogateescape")
 
 
-def _merged(
-    text: str, db: Database, agent: str, kept: list[str], without: Collection[str]
-) -> tuple[str, set[str]]:
-    """Return a file brought up to date, and the ids of the deleted facts that it had a line of.
+def _merged(text: str, db: Database, agent: str, kept: list[str], without: Collection[str]) -> str:
+    """Return a file brought up to date.
 
     A store that was moved away, deleted or emptied knows no mark, and every line stays.
     """
@@ -123,7 +118,7 @@ def _merged(
         if memories.MARK.fullmatch(mark := mark_of(memory.id)) and mark not in there
     }
     left = "\n".join(line for line in lines if line is not None)
-    return with_added(left, added.values()), deleted
+    return with_added(left, added.values())
 
 
 def _is_outdated(db: Database, words: str, fact: Memory, true: Memory | None) -> bool:
@@ -164,6 +159,7 @@ def publish(
                 sync(state, facts, agent, ids)
         if policy.consolidation.daily_logs:
             daily_log.append(state, outcome, at)
+        daily_log.sync(state, facts.tables.database)
     except HippocampusError as failure:  # a session's end does not fail for these files
         problem = "session %s: memory file or daily log not written: %s"
         LOG.warning(problem, outcome.session, failure)

@@ -19,11 +19,11 @@ from commands import run as hippocampus
 from conversations import EAGER, no_fallback, reading, written_at
 
 from hippocampus import Entry, Hippocampus, Policy, RecallError
-from hippocampus.consolidation.defrag import Defragmented, defrag, sessions
+from hippocampus.consolidation.defrag import PROMOTED, Defragmented, defrag, sessions
 from hippocampus.consolidation.memory_file import members, sync
 from hippocampus.entries.entry import Record, Stage
 from hippocampus.entries.origin import PartOrigin
-from hippocampus.facts import Facts
+from hippocampus.facts import Facts, upkeep
 from hippocampus.storage import gc
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.facts.models import Item, Origin
@@ -278,6 +278,33 @@ def test_a_line_that_was_struck_out_is_not_promoted_again(tmp_path: Path, facts:
     assert StateDir(tmp_path).memory_file().read_text() == "# Memory\n"
 
 
+def test_the_ids_of_promoted_facts_that_are_deleted_are_not_stored(
+    tmp_path: Path, facts: Facts
+) -> None:
+    lived(tmp_path, ["one"])
+    factual.remember_many(facts, ["The key is blue."] * 3)
+    [gone] = facts.memories()
+    run(tmp_path, facts, apply=True)
+    facts.delete([gone.id])
+    factual.remember_many(facts, ["Ann likes tea."] * 3)
+    [promoted] = facts.memories()
+    run(tmp_path, facts, apply=True)
+    assert json.loads(facts.tables.database.meta(PROMOTED) or "") == [promoted.id]
+
+
+def test_a_run_does_the_rest_of_one_that_was_killed_after_it_compacted(
+    tmp_path: Path, facts: Facts
+) -> None:
+    lived(tmp_path, ["one"])
+    old = Item("The page said so.", "note", origin=TOOL, at=time.time() - 400 * DAY)
+    [faded] = factual.store_many(facts, [old])
+    assert faded.memory
+    sync(StateDir(tmp_path), facts, "default", [faded.memory.id])
+    upkeep.compact(facts.tables)
+    run(tmp_path, facts, apply=True)
+    assert members(StateDir(tmp_path), facts) == set()
+
+
 def test_it_leaves_a_memory_file_alone_that_the_policy_does_not_keep(
     tmp_path: Path, facts: Facts
 ) -> None:
@@ -286,7 +313,8 @@ def test_it_leaves_a_memory_file_alone_that_the_policy_does_not_keep(
     assert outcome.memory
     before = on_disk(tmp_path)
     off = EAGER.consolidation.model_copy(update={"memory_file": False})
-    run(tmp_path, facts, policy=EAGER.model_copy(update={"consolidation": off}), apply=True)
+    without = EAGER.model_copy(update={"consolidation": off})
+    assert run(tmp_path, facts, policy=without, apply=True).facts_promoted == 0
     after = on_disk(tmp_path)
     changed = {name for name in before | after if before.get(name) != after.get(name)}
     assert not any(name.startswith(("MEMORY", "memory/")) for name in changed)

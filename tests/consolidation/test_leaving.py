@@ -57,6 +57,25 @@ def test_a_policy_may_keep_one_without_the_other(tmp_path: Path, off: str, left:
     assert set(files(tmp_path)) == {left}
 
 
+@pytest.mark.parametrize("has_file", [False, True])
+def test_the_words_of_a_forgotten_fact_leave_the_logs_whatever_the_memory_file_has(
+    tmp_path: Path, *, has_file: bool
+) -> None:
+    """Where there is none, and where its line was struck out before."""
+    block = EAGER.consolidation.model_copy(update={"memory_file": has_file})
+    policy, state = EAGER.model_copy(update={"consolidation": block}), StateDir(tmp_path)
+    with Facts(state.database) as facts:
+        outcome = kept(facts)
+        publish(state, outcome, facts, policy, at=AT)
+        [log] = state.daily_logs()
+        assert "8080" in log.read_text()
+        if has_file:
+            state.memory_file().write_text("# Memory\n")
+        facts.delete([str(outcome.kept[0].fact_id)])
+        publish(state, ConsolidationOutcome("t", 1, (), finished=True), facts, policy, at=AT)
+    assert "8080" not in log.read_text()
+
+
 def test_a_file_that_cannot_be_written_is_logged(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
