@@ -1,7 +1,7 @@
 """Examines a whole state, and mends what can be mended without a loss.
 
-It reads everything: payloads, sessions, archives, indexes, facts, memory files, policies, file modes and
-the cache of vocabularies. Nothing is decided about what a session or a fact means.
+It reads payloads, sessions, archives, facts, the policy, file modes and files that killed writes left.
+Nothing is decided about what a session or a fact means.
 """
 
 from __future__ import annotations

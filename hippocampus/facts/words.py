@@ -46,7 +46,7 @@ def normalised(text: str) -> str:
 
 
 def key(name: str) -> str:
-    """Return the form in which names of entities and values are compared.
+    """Return the form in which names of subjects and values are compared.
 
     >>> key(" The  New York Office ")
     'new york office'

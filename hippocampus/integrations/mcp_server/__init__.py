@@ -40,6 +40,7 @@ INSTRUCTIONS: Mapping[str, str] = {
 }
 """The instructions of a server, by profile."""
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+"""Of a tool that changes no text; the access that it counts only lets what it returns fade later."""
 ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
 DELETES = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=False)
 
