@@ -546,8 +546,8 @@ class Ledger:
     ) -> Iterator[int]:
         """Write a change of the session, which other processes take up; on a server in two round trips.
 
-        The first locks the session; the number of the change is yielded. Calls and lines are read again
-        only where another process has written.
+        The first locks the session; the number of the change is yielded. Payloads in object storage
+        take a third. Calls and lines are read again only where another process has written.
         """
         number, journal = self._number, self._journal if raw else None
         payloads, self._waiting = self._waiting, []

@@ -7,7 +7,9 @@ its payloads in files, or in the `ContentStore` that `HIPPOCAMPUS_STORE` names.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import wait
 from datetime import timedelta
 from typing import Any, NamedTuple
 
@@ -87,24 +89,26 @@ class Objects:
             except FileNotFoundError:
                 return b""
 
-        found: bytes = self._within(seconds, get)
+        found: bytes
+        [found] = self._within(seconds, get)
         return found
 
-    def has(self, name: str, seconds: float) -> bool:
-        """Return whether there is an object of a name.
+    def missing(self, names: Sequence[str], seconds: float) -> Sequence[str]:
+        """Return the names of which there is no object; all are asked for at once.
 
         Raises:
             StoreError: no answer within `seconds`, or a refusal.
         """
 
-        def has() -> bool:
+        def missing(name: str) -> bool:
             try:
                 self._client.head(self._store, name)
             except FileNotFoundError:
-                return False
-            return True
+                return True
+            return False
 
-        return bool(self._within(seconds, has))
+        found = self._within(seconds, *(functools.partial(missing, name) for name in names))
+        return [name for name, is_missing in zip(names, found, strict=True) if is_missing]
 
     def list(self) -> Iterator[StoredObject]:
         """Yield what lies under the address, sorted by name.
@@ -127,11 +131,13 @@ class Objects:
         """
         self._within(seconds, lambda: self._client.delete(self._store, name))
 
-    def _within(self, seconds: float, work: Callable[[], Any]) -> Any:
-        """Return what a request returns, which is made in a thread that may be left."""
+    def _within(self, seconds: float, *requests: Callable[[], Any]) -> Sequence[Any]:
+        """Return what requests return, all made at once, each in a thread that may be left."""
+        answers = [in_thread(request) for request in requests]
+        wait(answers, seconds)
         try:
-            return in_thread(work).result(seconds)
+            return [answer.result(0) for answer in answers]
         except TimeoutError:
-            raise StoreError(f"{self.name}: no answer within {seconds:g} seconds") from None
+            raise StoreError(f"{self.name}: no answer within {seconds:.3g} seconds") from None
         except (self._client.exceptions.BaseError, OSError) as failure:
             raise StoreError(f"{self.name}: {str(failure).splitlines()[0]}") from failure

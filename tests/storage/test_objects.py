@@ -20,6 +20,7 @@ from postgres_server import Server
 
 from hippocampus import Hippocampus, StoreError
 from hippocampus.storage.content_store import ContentStore
+from hippocampus.storage.deadline import bounded
 from hippocampus.storage.objects import MIN_BYTES, Objects
 from hippocampus.storage.state import state_of
 
@@ -78,6 +79,40 @@ def test_a_payload_that_is_put_while_it_is_deleted_is_never_acknowledged_and_los
         assert store.get(key) is None
         other.put(large)
         assert store.get(key) == large
+
+
+def slow_request(monkeypatch: pytest.MonkeyPatch, kind: str, seconds: float) -> None:
+    """Let each request of a kind reach the bucket so late."""
+    import obstore
+
+    request = getattr(obstore, kind)
+
+    def slow(*given: Any) -> Any:
+        time.sleep(seconds)
+        return request(*given)
+
+    monkeypatch.setattr(obstore, kind, slow)
+
+
+def test_a_turn_asks_for_its_large_payloads_at_once_and_a_late_bucket_is_no_late_server(
+    postgres: Server, bucket: Bucket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = state_of(postgres.address, "at-once", BUCKET)
+    with contextlib.closing(state), state.writing() as db, state.contents() as store:
+        state.open(30.0)
+        payloads = state.payload_rows()
+        rows = [payloads.row_of(f"{number}\n{NOISE}".encode()) for number in range(8)]
+
+        def write(seconds: float) -> None:
+            with bounded(seconds), db.transaction():
+                payloads.write(db, rows)
+
+        slow_request(monkeypatch, "head", 0.4)
+        with pytest.raises(StoreError, match=r"s3://.*no answer within"):
+            write(0.6)
+        assert not list(store.stored())  # the server is asked at once
+        write(2.0)
+        assert len(list(store.stored())) == 8
 
 
 def test_objects_are_of_one_tenant_and_sealed_with_the_key(

@@ -11,7 +11,7 @@ from hippocampus.errors import StoreError
 from hippocampus.storage import encryption
 from hippocampus.storage.content_store import StoredPayload, packed_payload, unpacked_payload
 from hippocampus.storage.database import Database, Row
-from hippocampus.storage.deadline import bounded
+from hippocampus.storage.deadline import bounded, left
 from hippocampus.storage.objects import MIN_BYTES, Objects
 from hippocampus.storage.postgres.database import ServerDatabase
 
@@ -79,9 +79,12 @@ class PostgresContents:
             db.run(MARK, (marked,))
         db.run("SELECT expect_key(?)", (marked,))
         db.insert(PUT, sorted({row[0]: row for row in rows}.values()))
-        for key in [key for key, *_, packed in rows if not packed]:
-            db.rows("SELECT 1 FROM content WHERE key = ?", (key,))  # a deletion waits from here on
-            if self._objects and not self._objects.has(f"{self._prefix}/{key}", self.busy_seconds):
+        large = [f"{self._prefix}/{key}" for key, *_, packed in rows if not packed]
+        if large and self._objects:
+            db.rows("SELECT 1")  # the rows are locked: a deletion waits from here on
+            # The commit has the other half: a late bucket is not taken for a late server.
+            if missing := self._objects.missing(large, left(self.busy_seconds) / 2):
+                key = missing[0].removeprefix(f"{self._prefix}/")
                 raise StoreError(f"content {key[:12]} was deleted while it was put: put it again")
 
     def put(self, content: bytes) -> str:
