@@ -19,7 +19,7 @@ from hippocampus.models.bounded import in_thread
 MIN_BYTES = 64 << 10
 """Packed payloads under this size stay in the database: a row is written sooner than an object."""
 REQUEST_SECONDS = 10.0
-"""The limit of a request itself, which may outlast the call that made it."""
+"""The limit of a request itself, which may outlast the call that made it; it is made twice at most."""
 INSTALL = "object storage needs: pip install 'hippocampus-context[object-store]'"
 
 
@@ -123,15 +123,22 @@ class Objects:
         except (self._client.exceptions.BaseError, OSError) as failure:
             raise StoreError(f"{self.name}: {str(failure).splitlines()[0]}") from failure
 
-    def delete(self, name: str, seconds: float) -> None:
-        """Remove an object.
+    def delete(self, name: str) -> None:
+        """Remove an object, if there is one; wait until the request has ended.
+
+        A request that still runs would remove bytes that are put under the name again.
 
         Raises:
-            StoreError: no answer within `seconds`, or a refusal.
+            StoreError: no answer, or a refusal.
         """
-        self._within(seconds, lambda: self._client.delete(self._store, name))
 
-    def _within(self, seconds: float, *requests: Callable[[], Any]) -> Sequence[Any]:
+        def delete() -> None:
+            with contextlib.suppress(FileNotFoundError):
+                self._client.delete(self._store, name)
+
+        self._within(None, delete)
+
+    def _within(self, seconds: float | None, *requests: Callable[[], Any]) -> Sequence[Any]:
         """Return what requests return, all made at once, each in a thread that may be left."""
         answers = [in_thread(request) for request in requests]
         wait(answers, seconds)

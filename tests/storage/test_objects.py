@@ -22,6 +22,7 @@ from hippocampus import Hippocampus, StoreError
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.deadline import bounded
 from hippocampus.storage.objects import MIN_BYTES, Objects
+from hippocampus.storage.postgres.connections import Connections
 from hippocampus.storage.state import state_of
 
 BUCKET = "s3://payloads/fleet"
@@ -113,6 +114,36 @@ def test_a_turn_asks_for_its_large_payloads_at_once_and_a_late_bucket_is_no_late
         assert not list(store.stored())  # the server is asked at once
         write(2.0)
         assert len(list(store.stored())) == 8
+
+
+def test_a_deletion_that_arrives_late_removes_nothing_that_was_put_since(
+    postgres: Server, bucket: Bucket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    large = NOISE.encode()
+    with (
+        contents(postgres, "late") as store,
+        contents(postgres, "late") as other,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        monkeypatch.setattr(Connections, "patience_seconds", 0.5)
+        key = store.put(large)
+        slow_request(monkeypatch, "delete", 2.0)
+        gone = pool.submit(store.delete, key)
+        wait([gone], 1.0)
+        with contextlib.suppress(StoreError):
+            other.put(large)
+        wait([gone], 30.0)
+        time.sleep(2.0)
+        assert (other.get(key) == large) == (key in {each.key for each in other.stored()})
+        assert gone.result()
+
+
+def test_an_object_that_is_gone_already_is_deleted(tmp_path: Path) -> None:
+    objects = Objects(f"file://{tmp_path}")
+    objects.put("a", b"one", 9.0)
+    for _ in range(2):
+        objects.delete("a")
+    assert objects.missing(["a"], 9.0) == ["a"]
 
 
 def test_objects_are_of_one_tenant_and_sealed_with_the_key(

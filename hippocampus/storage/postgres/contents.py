@@ -12,7 +12,7 @@ from hippocampus.storage import encryption
 from hippocampus.storage.content_store import StoredPayload, packed_payload, unpacked_payload
 from hippocampus.storage.database import Database, Row
 from hippocampus.storage.deadline import bounded, left
-from hippocampus.storage.objects import MIN_BYTES, Objects
+from hippocampus.storage.objects import MIN_BYTES, REQUEST_SECONDS, Objects
 from hippocampus.storage.postgres.database import ServerDatabase
 
 PUT = """
@@ -28,6 +28,9 @@ SEALED = "sealed"
 MARK = f"INSERT INTO meta (key, value) VALUES ('{SEALED}', ?) ON CONFLICT (key) DO NOTHING"
 ALL = "SELECT key, packed_bytes, put_at FROM content ORDER BY key"
 GONE = "DELETE FROM content WHERE key = ? AND put_at <= ? RETURNING key"
+
+DELETE_SECONDS = 3 * REQUEST_SECONDS
+"""How long a deletion takes at most; no turn waits for it."""
 
 
 class PostgresContents:
@@ -116,10 +119,10 @@ class PostgresContents:
 
         A worker that puts it again meanwhile waits for its row, and looks for its object then.
         """
-        with self._db.transaction():
+        with bounded(DELETE_SECONDS), self._db.transaction():
             gone = self._db.rows(GONE, (key, put_before))
             if gone and self._objects:
-                self._objects.delete(f"{self._prefix}/{key}", self._db.patience_seconds)
+                self._objects.delete(f"{self._prefix}/{key}")
         return bool(gone)
 
     def stored(self) -> Iterator[StoredPayload]:
