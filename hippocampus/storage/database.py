@@ -30,6 +30,9 @@ EARLIER = ("memory.sqlite3", "sessions/*.sqlite3", "tombstones.sqlite3", "proxy.
 FOREIGN_SECONDS = 86_400.0
 """A session that a process of another machine has opened counts as open for this long after its last
 change: whether that process still runs is not known here."""
+NAMESAKE_SECONDS = 3_600.0
+"""The same for a process of this host and number that is not this one: it ran before the restart of a
+container, or it is that of another container of the host, each of which has a process 1."""
 MAX_ROWS = 100
 """The rows of one statement."""
 CACHE_KIB = 65_536
@@ -366,7 +369,7 @@ def new_mark() -> str:
 # Who has a session open
 
 RUN = os.urandom(4).hex()
-"""Marks the holders of this process: after a restart, the first process of a container has the number 1 again."""
+"""Marks the holders of this process, whose host and number another one may have."""
 
 
 def hold(db: Database, session: int) -> str:
@@ -393,7 +396,7 @@ def _is_held(holder: str, active_at: float) -> bool:
     """Return whether the process that opened a session runs, where the session was last active then."""
     host, process, mark = holder.rsplit(":", 2)
     if host == _host() and int(process) == os.getpid():
-        return mark.startswith(RUN)
+        return mark.startswith(RUN) or time.time() - active_at < NAMESAKE_SECONDS
     if host != _host() or os.name != "posix":
         return time.time() - active_at < FOREIGN_SECONDS
     try:
