@@ -75,8 +75,10 @@ def copied(source: StateStore, target: StateStore) -> Iterator[Copied]:
                 yield Copied(name, "newer there")
             else:
                 keys = dict.fromkeys(row[CONTENT] for row in rows["entry"])
-                missing = [key for key in keys if not _copy_payload(contents, copies, key)]
-                removed = db.rows(f"{REMOVED} IN {NAMES}", (json.dumps(missing),))
+                results = {key: _copy_payload(contents, copies, key) for key in keys}
+                missing = [key for key, result in results.items() if result != "copied"]
+                gone = [key for key in missing if results[key] == "gone"]
+                removed = db.rows(f"{REMOVED} IN {NAMES}", (json.dumps(gone),))
                 other.insert(BURIED, removed)
                 buried = {key for key, *_ in removed}
                 lost = tuple(key for key in missing if key not in buried)
@@ -93,16 +95,20 @@ def _goes_on(rows: Rows, before: Rows) -> bool:
     return is_later and known.issuperset(row[:2] for row in before["entry"])
 
 
-def _copy_payload(contents: ContentStore, copies: ContentStore, key: str) -> bool:
-    """Copy a payload that is not there yet; return whether there was one to copy."""
-    found: list[bytes | None] = []
-    for store in (copies, contents):
-        try:
-            found.append(store.get(key))
-        except StoreError:  # a damaged copy is written again, a damaged original is lost
-            found.append(None)
-    there, content = found
-    return there is not None or (content is not None and copies.put(content) == key)
+def _copy_payload(
+    contents: ContentStore, copies: ContentStore, key: str
+) -> Literal["copied", "gone", "damaged"]:
+    """Copy a payload that is not there yet; return what has become of it at the source."""
+    with contextlib.suppress(StoreError):  # a damaged copy is written again
+        if copies.get(key) is not None:
+            return "copied"
+    try:
+        content = contents.get(key)
+    except StoreError:
+        return "damaged"
+    if content is None:
+        return "gone"
+    return "copied" if copies.put(content) == key else "damaged"
 
 
 def _digest(rows: Rows) -> bytes:

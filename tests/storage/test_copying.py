@@ -134,6 +134,21 @@ def test_when_and_why_a_payload_was_removed_is_copied(tmp_path: Path, server: St
     assert server.tombstone(gone[0].key)
 
 
+def test_a_payload_that_came_back_and_was_damaged_is_lost_and_not_removed(tmp_path: Path) -> None:
+    took_turns(tmp_path / "one", 3)
+    state, target = state_of(tmp_path / "one"), state_of(tmp_path / "two")
+    with state.contents() as contents, state.writing() as db:
+        key = gc.plan(gc.holdings(db, contents), gc.GcRules(max_age_days=0), time.time())[0].key
+        content = contents.get(key)
+        assert content
+        gc.collect(db, contents, [gc.Removal(key, 0, "a rule", ())], time.time() + 1)
+        contents.put(content)
+        contents._cache.set(key, b"no zstd")
+    [found] = copied(state, target)
+    assert found.lost == (key,)
+    assert target.tombstone(key) is None
+
+
 def test_the_command_copies_and_names_what_it_did(
     tmp_path: Path, postgres: Server, server: StateStore
 ) -> None:
