@@ -7,7 +7,7 @@ HippocampusError
 ├── MessagesError    you: a message list is in no known format
 ├── ViewError        us: a view is no valid conversation, so that the list is sent
 ├── RecordingError   you: a recorded session cannot be read
-├── ModelError       you: a model, price table or tokenizer of that name is not known
+├── ModelError       you: a model or price table of that name is not known
 ├── RecallError      the caller of recall: nothing can be served for this request
 ├── ProviderError    the vendor: a model's endpoint failed
 └── StoreError       the disk: a file of the state directory cannot be read or written
@@ -68,7 +68,7 @@ FEW_NAMES = 10
 
 
 class ModelError(HippocampusError):
-    """A model, price table or tokenizer is unknown; the text lists the nearest known names."""
+    """A model or price table is unknown; the text lists the nearest known names."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         self.name = name

@@ -77,10 +77,10 @@ class Hippocampus:
         An address such as `postgresql://host/database` in its place is a state that any number of
         workers share; `tenant` names whose sessions it has, and `payloads` object storage for large
         payloads (`s3://bucket/prefix`). It keeps no memory files.
-        `policy` is the name of a shipped policy or the path of a file. `model` sets prices,
-        context window and tokenizer, under the names that frameworks give it too (`openai/gpt-5`,
+        `policy` is the name of a shipped policy or the path of a file. `model` sets prices
+        and context window, under the names that frameworks give it too (`openai/gpt-5`,
         `anthropic:claude-sonnet-5-5`); without it, prices are Anthropic's with the 5-minute
-        cache. So they are for a model that no price list has, which is logged. `window_tokens` is
+        cache, or those of the policy's table. So they are for a model that no price list has, which is logged. `window_tokens` is
         the context window where that is not the model's own, or not known. `summarise` writes the
         summary line of an entry: it is called in a thread, and a turn waits `summary_seconds` at
         most (0 takes the summaries that are ready); if it fails or is late, the entry keeps the
@@ -352,10 +352,9 @@ class Hippocampus:
 
 def _prices_of(declared: Policy, model: str | None) -> Prices:
     """Return the prices of the caller's model, else of the policy, else Anthropic's."""
-    table, named = declared.prices, [each for each in (model, declared.model) if each]
-    known = next(filter(_is_priced, named), None)
-    if known or (table and not named):
-        return prices.prices_for(table, known)
+    table, named = declared.prices, model or declared.model
+    if (named and _is_priced(named)) or (table and not named):
+        return prices.prices_for(table, named)
     return prices.TABLES[table or "anthropic-5m"]
 
 
@@ -366,8 +365,9 @@ def _is_priced(model: str) -> bool:
         prices.model_prices(model)
     except ModelError as unknown:
         LOG.warning(
-            "%s; it is priced as Anthropic's with the five-minute cache, without a context window: "
-            "state that with Hippocampus(window_tokens=…), and prices with prices=…",
+            "%s; it is priced by the policy's table, else as Anthropic's with the five-minute cache, and "
+            "has no context window: name them with prices=… and window_tokens=… of Hippocampus, or with "
+            "`prices` and `budget_tokens` of a policy",
             unknown,
         )
         return False

@@ -91,17 +91,27 @@ def diff(
     from hippocampus.replay.table import figures_table
 
     prices, files = model_prices(DEFAULT_MODEL), list(find_files(paths))
-    figures, sizes = {}, []
+    runs = []
     for name, policy in [(name, policies.load(name)) for name in (before, after)]:
         done = replay_files(files, Options(policy, prices, by_model=True))
-        found = (row for rows in track(done, len(files)) for row in rows if "reason" not in row)
-        recordings = sorted(found, key=place)
-        if not recordings:
-            fail("no recorded session found there")
-        total = summarise(recordings)[1].strategies
+        found = (row for rows in track(done, len(files)) for row in rows)
+        runs.append((name, {place(row): row for row in found}))
+    every = sorted({where for _, rows in runs for where in rows})
+    both = [
+        where
+        for where in every
+        if all("reason" not in rows.get(where, {"reason": ""}) for _, rows in runs)
+    ]
+    if not both:
+        fail("no recorded session found there")
+    figures = {}
+    for name, rows in runs:
+        total = summarise([rows[where] for where in both])[1].strategies
         figures[name] = total[OURS].figures(total[EVERYTHING.name])
-        sizes.append([row["call_tokens"][OURS] for row in recordings])
+    sizes = [[rows[where]["call_tokens"][OURS] for where in both] for _, rows in runs]
     changed = [sum(map(operator.ne, *each)) for each in zip(*sizes, strict=True)]
+    if left := len(every) - len(both):
+        typer.echo(f"{left} left out, which one of the two could not be replayed with", err=True)
     out = console()
     out.print(figures_table("policy", figures))
     out.print(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import socket
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -18,6 +19,7 @@ from hippocampus.storage.state_dir import is_address
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from hippocampus.session.observer import Observer
 
@@ -77,8 +79,6 @@ def mcp(  # noqa: PLR0913, PLR0917 - one parameter an option
         if transport == "stdio":
             mcp_server.server(mcp_server.Tools(state, memory, facts, agent), profile).run("stdio")
             return
-        import uvicorn
-
         try:
             agents = _agents_of(tokens) if tokens else {os.environ.get(TOKEN, ""): agent}
             servers = {}
@@ -90,11 +90,7 @@ def mcp(  # noqa: PLR0913, PLR0917 - one parameter an option
             fail(f"{refused.filename}: {refused.strerror}")
         except ValueError as refused:
             fail(str(refused))
-        typer.echo(f"hippocampus mcp: http://{host}:{port}/mcp", err=True)
-        uvicorn.run(
-            app, host=host, port=port, log_level="warning",
-            timeout_graceful_shutdown=GRACE_SECONDS,
-        )  # fmt: skip
+        _serve(app, host, port, f"hippocampus mcp: http://{host}:{port}/mcp")
 
 
 def _observers() -> list[Observer]:
@@ -140,8 +136,6 @@ def proxy(  # noqa: PLR0913, PLR0917 - one parameter an option
 ) -> None:
     """Pass an agent's requests on to its provider, with the views of its conversations."""
     with _needing(INSTALL_PROXY, "httpx2", "prometheus_client", "starlette", "uvicorn"):
-        import uvicorn
-
         from hippocampus.integrations.proxy.app import Proxy
     if not upstream.startswith(("https://", "http://")):
         raise typer.BadParameter(f"--upstream {upstream!r} is not the address of a provider")
@@ -153,10 +147,24 @@ def proxy(  # noqa: PLR0913, PLR0917 - one parameter an option
         upstream, state_dir, policy, timeout, caller_header, _observers(), tenant, tenant_header
     ).app()
     address = f"http://{host}:{port}"
-    typer.echo(f"hippocampus proxy: {address} for {upstream}", err=True)
-    typer.echo(f"its conversations: {address}{app.state.page}", err=True)
+    told = (
+        f"hippocampus proxy: {address} for {upstream}\nits conversations: {address}{app.state.page}"
+    )
+    _serve(app, host, port, told)
+
+
+def _serve(app: Any, host: str, port: int, told: str) -> None:
+    """Serve until interrupted; what is `told` is printed once the port is ours."""
+    import uvicorn
+
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listening = socket.create_server((host, port), family=family)
+    except (OSError, OverflowError) as refused:
+        fail(f"cannot listen on {host}:{port}: {refused}")
+    typer.echo(told, err=True)
     # No log of requests: their addresses may hold keys.
-    uvicorn.run(
-        app, host=host, port=port, log_level="warning", access_log=False,
-        timeout_graceful_shutdown=GRACE_SECONDS,
-    )  # fmt: skip
+    config = uvicorn.Config(
+        app, log_level="warning", access_log=False, timeout_graceful_shutdown=GRACE_SECONDS
+    )
+    uvicorn.Server(config).run(sockets=[listening])

@@ -10,6 +10,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
@@ -25,6 +26,7 @@ PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 FIRST_WAIT_SECONDS = 0.5
 MAX_WAIT_SECONDS = 20.0
 MAX_REASON_CHARACTERS = 300
+MAX_ANSWER_BYTES = 64 << 20
 MASKED = re.compile(r"\S*\*{3,}\S*")
 """Some vendors quote a wrong key with stars in its middle."""
 
@@ -42,7 +44,7 @@ class Endpoint:
     headers: Mapping[str, str] | None = None
     """More headers for every request; None is none."""
     timeout_seconds: float = 30.0
-    """How long an attempt waits for the connection, and for each read and write."""
+    """How long an attempt may take until its whole answer is there."""
     retries: int = 3
     """The attempts after the first, for failures that may pass; 0 is none."""
 
@@ -104,14 +106,16 @@ def post(endpoint: Endpoint, path: str, body: Mapping[str, Any]) -> Any:
     except (ImportError, ValueError, httpx2.InvalidURL) as wrong:
         raise ProviderError(f"{endpoint.place}: {wrong}") from None
     with client:
-        answer = _answer(endpoint, lambda: client.post(address, content=content), path)
+        answer = _answer(endpoint, lambda: client.stream("POST", address, content=content), path)
     try:
         return json.loads(answer)
     except ValueError:
         raise ProviderError(f"{endpoint.place}: the answer is no JSON") from None
 
 
-def _answer(endpoint: Endpoint, attempt: Callable[[], httpx2.Response], path: str) -> bytes:
+def _answer(
+    endpoint: Endpoint, attempt: Callable[[], AbstractContextManager[httpx2.Response]], path: str
+) -> bytes:
     """Return the body of the first response with a success status; a redirect is none.
 
     Raises:
@@ -122,16 +126,22 @@ def _answer(endpoint: Endpoint, attempt: Callable[[], httpx2.Response], path: st
     reason = ""
     for number in range(endpoint.retries + 1):
         wait = FIRST_WAIT_SECONDS * 2**number
+        until = time.monotonic() + endpoint.timeout_seconds
         try:
-            response = attempt()
+            with attempt() as response:
+                body = _body(endpoint, response, until)
         except httpx2.TimeoutException:
             reason = f"no answer within {endpoint.timeout_seconds:g} seconds"
-        except (httpx2.HTTPError, httpx2.InvalidURL) as failure:
+        except (httpx2.LocalProtocolError, httpx2.UnsupportedProtocol, httpx2.InvalidURL):
+            raise ProviderError(
+                f"{endpoint.place}: its address, or a header for it, is malformed"
+            ) from None
+        except httpx2.HTTPError as failure:
             reason = _safe(endpoint, str(failure) or type(failure).__name__)
         else:
             if response.is_success:
-                return response.content
-            reason = _refusal(endpoint, response)
+                return body
+            reason = _refusal(endpoint, response, body)
             if response.status_code not in PASSING:
                 raise ProviderError(f"{endpoint.place}: {reason}")
             named = response.headers.get("Retry-After", "").strip()  # a date is not read
@@ -139,6 +149,23 @@ def _answer(endpoint: Endpoint, attempt: Callable[[], httpx2.Response], path: st
         if number < endpoint.retries:
             time.sleep(min(wait, MAX_WAIT_SECONDS))
     raise ProviderError(f"{endpoint.place}/{path}: {reason} ({endpoint.retries + 1} attempts)")
+
+
+def _body(endpoint: Endpoint, response: httpx2.Response, until: float) -> bytes:
+    """Return the body of a response, which has a time on the monotonic clock to end by.
+
+    The client's own limit is for one read: an answer of which a byte comes now and then passes it.
+    """
+    import httpx2
+
+    body = bytearray()
+    for part in response.iter_bytes():
+        body += part
+        if len(body) > MAX_ANSWER_BYTES:
+            raise ProviderError(f"{endpoint.place}: the answer is over {MAX_ANSWER_BYTES:,} bytes")
+        if time.monotonic() > until:
+            raise httpx2.ReadTimeout("")
+    return bytes(body)
 
 
 def _key(endpoint: Endpoint) -> dict[str, str]:
@@ -152,9 +179,9 @@ def _key(endpoint: Endpoint) -> dict[str, str]:
     return {endpoint.key_header: f"Bearer {key}" if bearer else key}
 
 
-def _refusal(endpoint: Endpoint, response: httpx2.Response) -> str:
+def _refusal(endpoint: Endpoint, response: httpx2.Response, body: bytes) -> str:
     """Return the reason in a response with an error status."""
-    said = _safe(endpoint, _message(response.text)) or response.reason_phrase
+    said = _safe(endpoint, _message(body.decode(errors="replace"))) or response.reason_phrase
     reason = f"status {response.status_code}: {said}"
     if response.status_code in {401, 403} and endpoint.key_variable:
         reason += f" (the key is read from {endpoint.key_variable})"

@@ -219,16 +219,6 @@ def _readings(model: str) -> Iterator[tuple[str, str | None]]:
         yield from _readings(name)
 
 
-def bare_name(model: str) -> str:
-    """Return the name of a model without the providers before it.
-
-    >>> bare_name("openrouter/openai/gpt-4o"), bare_name("ollama:llama3.1:8b")
-    ('gpt-4o', 'llama3.1:8b')
-    """
-    named = PROVIDER.match(model)
-    return bare_name(model[named.end() :]) if named else model
-
-
 def _base(price: Any) -> float:
     """Return a price in dollars a million tokens; of a price with tiers, the first one."""
     return float(getattr(price, "base", price) or 0)

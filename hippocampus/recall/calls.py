@@ -56,15 +56,6 @@ class RecallCall:
     """The problem with the arguments, if they cannot be read; then no other field is set."""
 
 
-def pending(items: Sequence[Item], name: str = TOOL_NAME) -> list[RecallCall]:
-    """Return the calls of the recall tool of the last assistant message that have no result yet, in order.
-
-    Raises:
-        MessagesError: the list is in no known format.
-    """
-    return [written(call_id, text) for call_id, tool, text in unanswered(items) if tool == name]
-
-
 def unanswered(items: Sequence[Item]) -> list[tuple[str, str, str]]:
     """Return id, tool and arguments of the calls of the last assistant message that have no result yet.
 

@@ -16,7 +16,7 @@ import math
 import re
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -100,7 +100,7 @@ class Retrieval:
 
         `decode` reads the bytes of all forms.
         """
-        self.outcomes = Counter(dict.fromkeys(sources.PROTOCOL_PERCENT, 0))
+        self.outcomes = Counter(dict.fromkeys(sources.OUTCOMES, 0))
         """How the recalls of this session ended, since it was opened."""
         self._decode = decode
         self._state = state
@@ -190,7 +190,7 @@ class Retrieval:
             return None
 
     def slice(self, record: Record, request: Request, max_tokens: int) -> tuple[str, str]:
-        """Return a part of an entry's content, within `max_tokens`, and whether all of it is left.
+        """Return a part of an entry's content, within `max_tokens`, and its outcome.
 
         Raises:
             RecallError: nothing is left of it, the part cannot be served, or its source has changed;
@@ -337,7 +337,7 @@ def handle(
     items: Sequence[Item],
     serve: Serve,
     images: Callable[[RecallCall], tuple[Item, ...]] = lambda _: (),
-    names: Iterable[str] = (TOOL_NAME,),
+    names: Container[str] = (TOOL_NAME,),
 ) -> list[Item]:
     """Return the items to append that answer the pending recalls at the end of a list.
 
@@ -347,9 +347,11 @@ def handle(
         MessagesError: the list is in no known format.
     """
     results = [
-        ToolResult(call.call_id, *answer(call, serve), name, images(call))
-        for name in names
-        for call in calls.pending(items, name)
+        ToolResult(
+            call_id, *answer(call := calls.written(call_id, text), serve), tool, images(call)
+        )
+        for call_id, tool, text in calls.unanswered(items)
+        if tool in names
     ]
     return tool_results(items, results)
 

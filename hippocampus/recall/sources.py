@@ -28,8 +28,8 @@ from hippocampus.models.bounded import in_thread
 from hippocampus.policy.rules import Refetch
 from hippocampus.storage.files import NO_LINK, opened
 
-PROTOCOL_PERCENT = {"full": 89, "partial": 8, "failed": 3}
-"""The shares that section 12.2 of the protocol reports."""
+OUTCOMES = ("full", "partial", "failed")
+"""How a recall ends, as section 12.2 of the protocol counts it."""
 GROUP = "hippocampus.sources"
 """The entry point under which installed packages bring sources."""
 PATH_ARGUMENTS = ("path", "file_path", "file", "filename", "filepath", "target_file", "uri")

@@ -34,7 +34,8 @@ class ViewReport:
     outcome: str
     """`managed`, or why the list was sent as it is."""
     raw_tokens: int
-    """The tokens of the list, and those of its view; 0 where the list was sent as it is, uncounted."""
+    """The tokens of the list and those of its view, and below what they cost; 0 where the list was sent
+    as it is, uncounted."""
     sent_tokens: int
     raw_dollars: float
     """The predicted cost of the whole list, at the prices of the model."""

@@ -118,6 +118,7 @@ class Session:
         self._calls = 0
         """How many calls there were that did not fail."""
         self._idle_seconds = 0.0
+        self._paused_seconds = 0.0  # in calls that were sent as they are, since the last view
         """The pause before the last call."""
         self._bill = Bill(resources.prices)
         self._tool_names: dict[str, None] = {}
@@ -198,7 +199,9 @@ class Session:
             seen = self._last if reading is self._reading else ()
             same = reader.same_start(reading.items, given, seen, first)
             own = plain.plain(given, same)
-            is_taken = self._run.take(own, same, request, idle_seconds)
+            paused_seconds = self._paused_seconds + idle_seconds
+            is_taken = self._run.take(own, same, request, paused_seconds)
+            self._paused_seconds = 0.0 if is_taken else paused_seconds
             self._calls += 1
             self._guard.raw_calls += not is_taken
             self._reading = self._run.state.history.reading if is_taken else None
@@ -211,6 +214,7 @@ class Session:
         def raw() -> tuple[list[Any], bool]:
             self._guard.failures += 1
             self._guard.raw_calls += 1
+            self._paused_seconds += idle_seconds
             self._run.marker.is_lost = True
             self._left = [list(given) if isinstance(given, list) else given, self._last]
             self._guard.raw_reason = f"failed: {self._guard.cause}"

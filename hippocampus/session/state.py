@@ -47,7 +47,7 @@ class State:
 
     @property
     def is_read(self) -> bool:
-        """Whether a list was read since the session was opened, or another process went on with it."""
+        """Whether a list was read since the session was opened; another process that goes on ends that."""
         return bool(self.history.raw)
 
     @property

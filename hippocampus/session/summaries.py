@@ -16,9 +16,9 @@ from typing import Self
 
 LOG = logging.getLogger("hippocampus")
 WORKERS = 4
-LONGEST_CHARACTERS = 400
+MAX_CHARACTERS = 400
 MAX_LINES = 1_000
-"""How many lines a memory keeps for entries that are written again, the newest."""
+"""The newest lines that a memory keeps; an entry without one has its own."""
 
 
 class Summaries:
@@ -59,7 +59,7 @@ class Summaries:
         if failure:  # law 3: not even `SystemExit` in a thread of the user's code breaks the loop
             LOG.warning("no summary for %s: the entry keeps its own", name, exc_info=failure)
             return None
-        line = " ".join(str(asked.result()).split())[:LONGEST_CHARACTERS]
+        line = " ".join(str(asked.result()).split())[:MAX_CHARACTERS]
         return line or None
 
     def close(self) -> None:

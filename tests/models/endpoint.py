@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -29,6 +30,8 @@ class Answer:
     headers: dict[str, str] = field(default_factory=dict)
     wait: threading.Event | None = None
     """Held back until this is set."""
+    pause_seconds: float = 0.0
+    """Between two bytes."""
     drop: bool = False
     """The connection ends without an answer."""
 
@@ -69,7 +72,10 @@ def endpoint(answer: Callable[[Asked], Answer]) -> Iterator[Server]:
                     self.send_header(name, value)
                 self.send_header("Content-Length", str(len(text)))
                 self.end_headers()
-                self.wfile.write(text)
+                step = 1 if told.pause_seconds else len(text) or 1
+                for at in range(0, len(text), step):
+                    self.wfile.write(text[at : at + step])
+                    time.sleep(told.pause_seconds)
             except OSError:
                 """Whoever asked has gone."""
 

@@ -85,6 +85,30 @@ def test_an_attempt_ends_in_time() -> None:
         release.set()
 
 
+def test_an_answer_that_comes_a_byte_at_a_time_ends_in_time_too() -> None:
+    with (
+        endpoint(lambda _: Answer({"text": "x" * 5_000}, pause_seconds=0.05)) as server,
+        pytest.raises(ProviderError, match=r"no answer within 0.3 seconds"),
+    ):
+        post(Endpoint(server.address, timeout_seconds=0.3, retries=0), "x", {})
+
+
+def test_an_answer_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "MAX_ANSWER_BYTES", 100)
+    with endpoint(lambda _: Answer({"text": "x" * 5_000})) as server:
+        with pytest.raises(ProviderError, match="over 100 bytes"):
+            post(Endpoint(server.address), "x", {})
+        assert len(server.asked) == 1
+
+
+def test_a_malformed_header_is_no_attempt_and_is_not_quoted() -> None:
+    with endpoint(lambda _: Answer({})) as server:
+        with pytest.raises(ProviderError, match="a header for it, is malformed") as refused:
+            post(Endpoint(server.address, headers={"x-api-key": f"{KEY}\n"}), "x", {})
+        assert KEY not in str(refused.value)
+        assert server.asked == []
+
+
 def test_a_proxy_of_the_environment_that_cannot_be_used_is_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

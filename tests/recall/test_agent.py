@@ -18,7 +18,7 @@ from hippocampus.formats.reader import read
 from hippocampus.formats.writing import appended, tool_results
 from hippocampus.models import tokens
 from hippocampus.recall import calls
-from hippocampus.recall.calls import RecallCall, pending
+from hippocampus.recall.calls import RecallCall, unanswered
 from hippocampus.recall.retrieval import handle
 from hippocampus.replay.measure import unpaired
 
@@ -104,7 +104,7 @@ def converse(format_name: str, held: Any, first: list[dict[str, Any]]) -> list[d
             *items,
             *assistant(format_name, number, [("recall", each) for each in named] + [("clock", {})]),
         ]
-        waiting = len(pending(items))
+        waiting = sum(tool == "recall" for _, tool, _ in unanswered(items))
         added = held.handle(items)
         assert waiting == len(wanted)
         items = appended(items, added)

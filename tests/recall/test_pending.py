@@ -14,7 +14,8 @@ from hippocampus import recall
 from hippocampus.formats.conversation import Part, ToolResult
 from hippocampus.formats.reader import read
 from hippocampus.formats.writing import appended, tool_results
-from hippocampus.recall.calls import is_answer, is_named, pending, read_call
+from hippocampus.recall.calls import RecallCall, is_answer, is_named, read_call, unanswered, written
+from hippocampus.recall.retrieval import handle
 from hippocampus.recall.slices import Request
 from hippocampus.replay.measure import unpaired
 
@@ -40,6 +41,10 @@ def asked(format_name: str, calls: list[tuple[str, str, str]]) -> list[dict]:
         for id_, name, arguments in calls
     ]
     return [question, {"role": "assistant", "content": [{"type": "text", "text": "so"}, *blocks]}]
+
+
+def pending(items: list, name: str = "recall") -> list[RecallCall]:
+    return [written(call_id, text) for call_id, tool, text in unanswered(items) if tool == name]
 
 
 def result(format_name: str, call_id: str) -> dict:
@@ -153,6 +158,8 @@ def test_a_tool_under_another_name_is_answered_and_the_hosts_own_is_not() -> Non
     )
     assert [call.call_id for call in pending(items, "stored")] == ["c2"]
     assert [call.call_id for call in pending(items)] == ["c1"]
+    answered = handle(items, lambda _: "found", names={"stored", "recall"})
+    assert [each["tool_call_id"] for each in answered] == ["c1", "c2"]
     [definition] = [recall.tool("anthropic", "stored")]
     assert definition["name"] == "stored"
     assert definition["description"].endswith("call this tool with these arguments.")

@@ -320,6 +320,26 @@ def test_no_recall_is_looked_for_in_junk(tmp_path: Path, junk: Any) -> None:
     memory.close()
 
 
+def test_the_pause_before_a_failed_call_counts_for_the_next(tmp_path: Path) -> None:
+    seen = []
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    with memory.session("s") as session:
+        session(reading(2))
+        take = session._run.take
+
+        def noted(own: Any, same: int, request: Any, idle_seconds: float) -> bool:
+            seen.append(idle_seconds)
+            if len(seen) == 1:
+                raise StoreError("the disk is away")
+            return take(own, same, request, idle_seconds)
+
+        session._run.take = noted  # type: ignore[method-assign]
+        for idle in (3_600.0, 1.0, 2.0):
+            session(reading(3), idle_seconds=idle)
+    assert seen == [3_600.0, 3_601.0, 2.0]
+    memory.close()
+
+
 def test_a_failed_call_leaves_the_sums_and_the_state_of_the_last_view(tmp_path: Path) -> None:
     memory = Hippocampus(tmp_path, policy=EAGER)
     items = reading(3)

@@ -93,8 +93,6 @@ class OpenConversation:
     cost_before: float
     """What the session had cost when it was opened, as predicted, in base input tokens."""
     used: float = field(default_factory=time.monotonic)
-    exchanges: WeakSet[Exchange] = field(default_factory=WeakSet)
-    """Its requests that are under way."""
     requests: int = 0
     recalls: int = 0
     billed: Usage = field(default_factory=Usage)
@@ -102,11 +100,23 @@ class OpenConversation:
     """Whether the provider took the host's own request where it had refused ours."""
 
 
+class Use:
+    """A request that is under way; its conversation is in use until nothing refers to this."""
+
+
+class Place(NamedTuple):
+    """Where a conversation is, or will be once it has been opened."""
+
+    opened: Future[OpenConversation]
+    uses: WeakSet[Use]
+
+
 @dataclass(eq=False)
 class Exchange:
     """One request of a host, with the answer to it as far as it has come."""
 
     conversation: OpenConversation
+    use: Use
     body: Body
     tools: list[Item]
     items: list[Item]
@@ -116,10 +126,6 @@ class Exchange:
     known: Conversations
     content: bytes = b""
     """The body to send."""
-
-    def __post_init__(self) -> None:
-        """Count as in use until nothing refers to the exchange any more."""
-        self.conversation.exchanges.add(self)
 
     def send_view(self, idle_seconds: float = 0.0) -> bytes:
         """Take a turn of the session, and return the body with its view and our tool."""
@@ -204,7 +210,7 @@ class Service:
         """By tenant, the most recently made last; its sessions share files, whatever their models."""
         self._memory(tenant or UNNAMED)
         self._known = None if self._has_tenants else self._conversations("")
-        self._open: dict[tuple[str, str, Caching], Future[OpenConversation]] = {}
+        self._open: dict[tuple[str, str, Caching], Place] = {}
         """By tenant, session and caching: requests of one conversation may go to two models at once.
         The most recently used last; one that is being opened has no result yet."""
         self._warned: set[str] = set()
@@ -254,11 +260,13 @@ class Service:
         session, sent = conversations.place(
             chains.last, chains.before, now, has_start=bool(chains.ends)
         )
-        conversation = self._opened(tenant, session, caller, answers, caching, items)
+        use = Use()
+        conversation = self._opened(use, tenant, session, caller, answers, caching, items)
         if conversation.is_refused:
             return "refused before"
         exchange = Exchange(
             conversation,
+            use,
             body,
             [*request["tools"], *conversation.session.tools(answers.ADAPTER.NAME, tool)],
             restored(answers, chains, items, conversations),
@@ -271,6 +279,7 @@ class Service:
 
     def _opened(  # noqa: PLR0913, PLR0917 - what names a conversation
         self,
+        use: Use,
         tenant: str,
         name: str,
         caller: str,
@@ -281,10 +290,11 @@ class Service:
         key = (tenant, name, caching)
         with self._lock:
             known = self._open.pop(key, None)
-            ended = [self._open.pop(each).result().session for each in self._unused()]
-            place = self._open[key] = known or Future()
-            if place.done():
-                place.result().used = time.monotonic()
+            ended = [self._open.pop(each).opened.result().session for each in self._unused()]
+            opened, uses = self._open[key] = known or Place(Future(), WeakSet())
+            uses.add(use)
+            if opened.done():
+                opened.result().used = time.monotonic()
         if ended:
             threading.Thread(target=_close, args=(ended,), daemon=True).start()
         if known is None:  # without the lock: a store that is slow delays this conversation only
@@ -299,22 +309,27 @@ class Service:
                 users = [item for item in items if item.get("role") == "user"]
                 title = text_of(users[0].get("content"))[-TITLE_CHARACTERS:] if users else ""
                 cost = session.status()["sent_cost"]
-                place.set_result(
+                opened.set_result(
                     OpenConversation(session, answers.ADAPTER.NAME, caching, title, cost)
                 )
             except BaseException as failure:  # noqa: BLE001 - raised again for each that waits
                 with self._lock:
                     self._open.pop(key)
-                place.set_exception(failure)
-        return place.result()
+                opened.set_exception(failure)
+        return opened.result()
 
     def _unused(self) -> list[tuple[str, str, Caching]]:
         """Return the conversations to close before one more is open: idle ones, and those over the bound."""
-        open_ = {key: each.result() for key, each in self._open.items() if each.done()}
-        free = [key for key, each in open_.items() if not each.exchanges]
+        free = {
+            key: each.opened.result().used
+            for key, each in self._open.items()
+            if each.opened.done() and not each.uses
+        }
         over, now = len(self._open) + 1 - MAX_CONVERSATIONS, time.monotonic()
         return [
-            key for at, key in enumerate(free) if at < over or now - open_[key].used > IDLE_SECONDS
+            key
+            for at, (key, used) in enumerate(free.items())
+            if at < over or now - used > IDLE_SECONDS
         ]
 
     def _conversations(self, tenant: str) -> Conversations:
@@ -322,7 +337,7 @@ class Service:
         return Conversations(root.database(), root.caller_key(), DEADLINE_SECONDS)
 
     def _memory(self, tenant: str) -> Hippocampus:
-        """Return a tenant's memory; those of other tenants wait for none that is opened."""
+        """Return a tenant's memory; one that is open waits for none that is being opened."""
         named = tenant if self._has_tenants else UNNAMED
         if found := self._memories.get(named):
             return found
@@ -338,14 +353,16 @@ class Service:
     def conversations(self) -> list[dict[str, Any]]:
         """Return what the live page shows: each open conversation, the newest first."""
         with self._lock:
-            every = [each.result() for each in self._open.values() if each.done()]
+            every = [each.opened.result() for each in self._open.values() if each.opened.done()]
         return [_shown(each) for each in sorted(every, key=lambda each: -each.used)]
 
     def close(self) -> None:
         """Close every session and memory; the facts of as many as a few seconds allow are kept now."""
         until = time.monotonic() + CLOSING_SECONDS
-        for each in filter(Future.done, self._open.values()):
-            session = each.result().session
+        for each in self._open.values():
+            if not each.opened.done():
+                continue
+            session = each.opened.result().session
             (session.close if time.monotonic() < until else session.release)()
         for memory in self._memories.values():
             memory.close()

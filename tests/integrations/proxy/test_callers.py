@@ -352,6 +352,23 @@ def test_a_conversation_with_a_request_under_way_is_not_closed(
     service.close()
 
 
+def test_a_conversation_that_a_request_is_about_to_use_is_not_closed(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MAX_CONVERSATIONS", 1)
+    service, restored = Service(state, "default"), module.restored
+
+    def slowly(*arguments: Any) -> Any:
+        monkeypatch.setattr(module, "restored", restored)
+        opened(service, "Question 2")
+        return restored(*arguments)
+
+    monkeypatch.setattr(module, "restored", slowly)
+    first = opened(service, "Question 1")
+    assert first.conversation.session.report.raw_reason == ""
+    service.close()
+
+
 def test_a_custom_tool_named_recall_keeps_its_name(state: Path) -> None:
     service = Service(state, "default")
     request = json.loads(body("/chat/completions", chat_list(ROWS)))
