@@ -77,10 +77,10 @@ class Hippocampus:
         An address such as `postgresql://host/database` in its place is a state that any number of
         workers share; `tenant` names whose sessions it has, and `payloads` object storage for large
         payloads (`s3://bucket/prefix`). It keeps no memory files.
-        `policy` is the name of a shipped policy or the path of a file. `model` sets prices
-        and context window, under the names that frameworks give it too (`openai/gpt-5`,
-        `anthropic:claude-sonnet-5-5`); without it, prices are Anthropic's with the 5-minute
-        cache, or those of the policy's table. So they are for a model that no price list has, which is logged. `window_tokens` is
+        `policy` is the name of a shipped policy or the path of a file. `model` sets prices and
+        context window, under the names that frameworks give it too (`openai/gpt-5`,
+        `anthropic:claude-sonnet-5-5`); without it, and for a model that no price list has, which
+        is logged, prices are the policy's, else Anthropic's with the 5-minute cache. `window_tokens` is
         the context window where that is not the model's own, or not known. `summarise` writes the
         summary line of an entry: it is called in a thread, and a turn waits `summary_seconds` at
         most (0 takes the summaries that are ready); if it fails or is late, the entry keeps the
