@@ -132,12 +132,15 @@ def _by_swap(new: Statement, swap: Swap, said: Sequence[KnownStatement]) -> list
     """Return the sentences whose value a statement replaces by its own words, where that is certain.
 
     Certain is a sentence with the same relation of the speaker, one on the same topic, or the
-    only one that has the value where the statement names no other topic.
+    only one that has the value where the statement names no other topic. What somebody else did ends
+    nothing of the speaker's.
     """
     value = topic(swap.old)
     ours = persons(new.text)
     there = [each for each in said if holds(each[1], value)]
-    there = [each for each in there if not (ours and (who := persons(each[1]))) or ours & who]
+    there = [each for each in there if not ours or ours & persons(each[1])]
+    if swap.rest and not is_own(new.text):
+        there = [each for each in there if not _is_users(each[2], value)]
     about = [(_nearness(each[1], each[2], new, swap, value), each) for each in there]
     nearest = max((near for near, _ in about), default=0)
     close = [each for near, each in about if near and near == nearest]
@@ -167,9 +170,13 @@ def _nearness(
         is_other = ours and not holds(new.text, frozenset({ours}))
         if is_other and theirs and not holds(either, frozenset({theirs})):
             return 0
+    return len(shared) or int(_is_users(old, value))
+
+
+def _is_users(old: Statement, value: frozenset[str]) -> bool:
+    """Return whether a statement gives the speaker a relation with a value."""
     relation = old.relation
-    own = relation and key(relation.subject) == "user" and holds(relation.object, value)
-    return len(shared) or int(bool(own))
+    return bool(relation and key(relation.subject) == "user" and holds(relation.object, value))
 
 
 def _modifier(word: str, text: str) -> str:

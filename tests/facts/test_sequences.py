@@ -41,7 +41,6 @@ ar | أعيش في حلب. > انتقلنا من حلب إلى صيدا. | +صي
 hi | मैं पुणे में रहता हूँ। > अब मैं पुणे में नहीं रहता। | +नहीं रहता | -पुणे में रहता हूँ
 """
 UPDATED = """
-en | My laptop is a ThinkPad T14 > gave the ThinkPad to my nephew, I'm on a Framework 13 these days | gave the ThinkPad to my nephew, I'm on a Framework 13 these days
 en | the staging host is stg-04 > staging was migrated off stg-04 onto stg-11 | staging was migrated off stg-04 onto stg-11
 en | our flight leaves from Gatwick at 6 > Oops, I mixed that up. It's Stansted, not Gatwick | Oops, I mixed that up. It's Stansted, not Gatwick
 en | I'm a member of the chess club > I quit the chess club | I quit the chess club
@@ -343,6 +342,12 @@ Le train part de la voie 7. > Je me suis trompé, c'est la voie 12, pas la voie 
 """
 """The second statement alone stands at the end."""
 BOTH_TRUE = """
+en | I live in Hull. > My mother moved from Hull to Whitby.
+en | I live in Hull. > Kim moved from Hull to Whitby last year.
+en | I live in Hull. > The head office moved from Hull to Whitby.
+en | I work at Siemens. > My sister switched from Siemens to Bosch.
+de | Ich wohne in Jena. > Meine Mutter ist von Jena nach Erfurt gezogen.
+es | Vivo en Sevilla. > Mi hermano se mudó de Sevilla a Cádiz.
 en | I speak Danish. > No, I don't speak Dutch.
 en | I am allergic to nuts. > I am allergic to milk.
 en | I speak Danish. > I also speak Dutch now.
