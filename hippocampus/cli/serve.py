@@ -162,9 +162,10 @@ def _serve(app: Any, host: str, port: int, told: str) -> None:
         listening = socket.create_server((host, port), family=family)
     except (OSError, OverflowError) as refused:
         fail(f"cannot listen on {host}:{port}: {refused}")
-    typer.echo(told, err=True)
-    # No log of requests: their addresses may hold keys.
-    config = uvicorn.Config(
-        app, log_level="warning", access_log=False, timeout_graceful_shutdown=GRACE_SECONDS
-    )
-    uvicorn.Server(config).run(sockets=[listening])
+    with listening:
+        typer.echo(told, err=True)
+        # No log of requests: their addresses may hold keys.
+        config = uvicorn.Config(
+            app, log_level="warning", access_log=False, timeout_graceful_shutdown=GRACE_SECONDS
+        )
+        uvicorn.Server(config).run(sockets=[listening])

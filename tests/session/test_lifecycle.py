@@ -514,5 +514,5 @@ def test_a_recall_counts_the_lines_of_a_partial_read_as_its_entry_does(tmp_path:
         found = session.recall(entry.id, pattern=r"step_7\(")
         assert found.startswith("422: def step_7(order)")
         assert "def step_7(order)" in session.recall(entry.id, lines=(422, 423))
-        assert "lines 401" in shown
+        assert "\n401: def step_0" in shown
     memory.close()

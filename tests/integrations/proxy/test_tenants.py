@@ -148,7 +148,8 @@ def test_the_commands_of_compose_and_manifest_start_a_proxy(
     command = shlex.split(compose["services"]["proxy"]["command"])
     assert command == container["args"]
     started = []
-    monkeypatch.setattr("uvicorn.run", lambda app, **options: started.append(options["host"]))
+    listening = lambda _, sockets: started.append(sockets[0].getsockname()[0])  # noqa: E731
+    monkeypatch.setattr("uvicorn.Server.run", listening)
     monkeypatch.setenv("HIPPOCAMPUS_STATE", "postgresql://nobody@127.0.0.1:1/none")
     done = CliRunner().invoke(cli, command[1:])
     assert (done.exit_code, started) == (0, ["0.0.0.0"])
