@@ -154,7 +154,7 @@ def proxy(  # noqa: PLR0913, PLR0917 - one parameter an option
 
 
 def _serve(app: Any, host: str, port: int, told: str) -> None:
-    """Serve until interrupted; what is `told` is printed once the port is ours."""
+    """Serve until interrupted, and print `told` once the port is ours."""
     import uvicorn
 
     try:

@@ -132,8 +132,8 @@ def _by_swap(new: Statement, swap: Swap, said: Sequence[KnownStatement]) -> list
     """Return the sentences whose value a statement replaces by its own words, where that is certain.
 
     Certain is a sentence with the same relation of the speaker, one on the same topic, or the
-    only one that has the value where the statement names no other topic. What somebody else did ends
-    nothing of the speaker's.
+    only one that has the value where the statement names no other topic. No change of another person
+    ends a statement of the speaker.
     """
     value = topic(swap.old)
     ours = persons(new.text)
