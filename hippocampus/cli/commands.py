@@ -28,7 +28,15 @@ RECORDINGS, AGENTS, STATE = "Recordings", "Coding agents", "State directories"
 
 
 class Commands(TyperGroup):
-    """The commands, whose help is broken into lines where the terminal ends."""
+    """The commands; a wrong choice is named without the prefix that pydantic gives it."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as wrong:
+            wrong.message = wrong.message.removeprefix("Value error, ")
+            raise
 
     def get_params(self, ctx: Any) -> Any:
         """Return the options of `hippocampus`; the help of any command names no type of a flag.

@@ -258,8 +258,9 @@ def test_a_mistake_ends_the_process_with_status_2(tmp_path: Path) -> None:
 def test_a_wrong_choice_lists_the_choices(source: Path) -> None:
     done = hippocampus("replay", source, "--marks", "hers", cwd=source)
     assert done.returncode == 2
-    assert "Invalid value for '--marks'" in done.stderr
-    assert "'hers' is not one of 'tail', 'ours', 'ideal'" in done.stderr
+    assert (
+        "Invalid value for '--marks': 'hers' is not one of 'tail', 'ours', 'ideal'" in done.stderr
+    )
 
 
 def test_of_several_paths_one_that_is_not_there_is_told_and_left_out(source: Path) -> None:
