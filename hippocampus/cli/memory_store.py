@@ -99,10 +99,15 @@ def is_there(path: Path | str) -> bool:
 
 
 def _database(path: T) -> T | Path:
-    """Return the database that a path names: its own file, or that of a state directory."""
-    if isinstance(path, str | Path) and not is_address(path) and Path(path).is_dir():
-        return StateDir(Path(path)).database
-    return path
+    """Return the database that a path names: its own file, or that of a state directory.
+
+    What is not there yet is a directory where its name has no suffix.
+    """
+    if not isinstance(path, str | Path) or is_address(path) or str(path) == ":memory:":
+        return path
+    named = Path(path)
+    is_new = not named.exists() and not named.suffix
+    return StateDir(named).database if named.is_dir() or is_new else path
 
 
 def embed() -> Any:

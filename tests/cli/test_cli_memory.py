@@ -617,3 +617,12 @@ def test_a_silent_endpoint_holds_no_prompt_up(tmp_path: Path) -> None:
         )
         assert time.monotonic() - started < 50  # less than the endpoint takes
         over.set()
+
+
+@pytest.mark.parametrize("name", ["agent-state", ".hippocampus"])
+def test_a_memory_without_a_suffix_is_a_state_directory(tmp_path: Path, name: str) -> None:
+    done("remember", "I like green tea.", "--db", name, cwd=tmp_path)
+    with Hippocampus(tmp_path / name) as memory:
+        assert [each.content for each in memory.facts.memories()] == ["I like green tea."]
+    done("remember", "I like green tea.", "--db", "one.db", cwd=tmp_path)
+    assert (tmp_path / "one.db").is_file()
