@@ -101,7 +101,7 @@ def is_there(path: Path | str) -> bool:
 def _database(path: T) -> T | Path:
     """Return the database that a path names: its own file, or that of a state directory.
 
-    What is not there yet is a directory where its name has no suffix.
+    A path to nothing is one of a directory where its name has no suffix.
     """
     if not isinstance(path, str | Path) or is_address(path) or str(path) == ":memory:":
         return path

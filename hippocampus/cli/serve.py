@@ -153,8 +153,8 @@ def proxy(  # noqa: PLR0913, PLR0917 - one parameter an option
     _serve(app, host, port, told)
 
 
-def _serve(app: Any, host: str, port: int, told: str) -> None:
-    """Serve until interrupted, and print `told` once the port is ours."""
+def _serve(app: Any, host: str, port: int, text: str) -> None:
+    """Serve until interrupted, and print a text once the port is open."""
     import uvicorn
 
     try:
@@ -163,7 +163,7 @@ def _serve(app: Any, host: str, port: int, told: str) -> None:
     except (OSError, OverflowError) as refused:
         fail(f"cannot listen on {host}:{port}: {refused}")
     with listening:
-        typer.echo(told, err=True)
+        typer.echo(text, err=True)
         # No log of requests: their addresses may hold keys.
         config = uvicorn.Config(
             app, log_level="warning", access_log=False, timeout_graceful_shutdown=GRACE_SECONDS
