@@ -147,10 +147,10 @@ def proxy(  # noqa: PLR0913, PLR0917 - one parameter an option
         upstream, state_dir, policy, timeout, caller_header, _observers(), tenant, tenant_header
     ).app()
     address = f"http://{host}:{port}"
-    told = (
+    text = (
         f"hippocampus proxy: {address} for {upstream}\nits conversations: {address}{app.state.page}"
     )
-    _serve(app, host, port, told)
+    _serve(app, host, port, text)
 
 
 def _serve(app: Any, host: str, port: int, text: str) -> None:

@@ -6,9 +6,11 @@ A hook sees no request: each answer in a transcript is taken for one of all that
 from __future__ import annotations
 
 import contextlib
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from hippocampus.errors import HippocampusError
 from hippocampus.formats import reader
@@ -19,48 +21,58 @@ from hippocampus.replay.readers import read_file
 from hippocampus.replay.recording import Recording
 from hippocampus.storage.savings import Savings, prices_of
 
+ENTRY = re.compile(r"\[([a-z2-7]{8,12}) ")
+"""The beginning of an entry, with its id."""
+
+
+class TranscriptCosts(NamedTuple):
+    """The calls of one transcript, and what they cost in base input tokens."""
+
+    calls: int
+    raw: float
+    """With the whole results."""
+    sent: float
+    """With the entries in their place."""
+    resume: float
+    """That of the next call, once the provider's cache has expired."""
+
 
 def with_transcripts(rows: Iterable[Savings], events: Sequence[Event], model: str) -> list[Savings]:
     """Return rows with the costs of those sessions whose entries were made by a hook."""
     saved: defaultdict[str, dict[str, int]] = defaultdict(dict)
     paths = {}
     for event in events:
-        if "entry" in event:
+        if event.get("transcript") and "entry" in event:
             paths[event["session"]] = Path(event["transcript"])
-            mark = f"[{event['entry']} "
-            saved[event["session"]][mark] = event.get("tokens", 0) - event.get("shown", 0)
+            saved[event["session"]][event["entry"]] = event["tokens"] - event["shown"]
     found = []
     for row in rows:
-        if row["session"] in paths:
+        if path := paths.get(row["session"]):
             with contextlib.suppress(HippocampusError):  # the agent has removed it
-                recordings = read_file(paths[row["session"]])
-                row = _priced(row, recordings, saved[row["session"]], model)  # noqa: PLW2901
+                row = _priced(row, read_file(path), saved[row["session"]], model)  # noqa: PLW2901
         found.append(row)
     return found
 
 
 def _priced(
-    row: Savings, recordings: Sequence[Recording], saved: dict[str, int], model: str
+    row: Savings, recordings: Sequence[Recording], saved: Mapping[str, int], model: str
 ) -> Savings:
-    named = model or next((each.model for each in recordings if each.model), "")
-    prices = prices_of(named)
+    prices = prices_of(model or next((each.model for each in recordings if each.model), ""))
     costs = [_costs(each, saved, prices) for each in recordings]
-    raw, sent = sum(cost[1] for cost in costs), sum(cost[2] for cost in costs)
+    raw, sent = sum(each.raw for each in costs), sum(each.sent for each in costs)
     return {
         **row,
         "model": prices.name,
-        "calls": sum(cost[0] for cost in costs),
+        "calls": sum(each.calls for each in costs),
         "raw_cost": round(raw, 1),
         "sent_cost": round(sent, 1),
         "saved_dollars": round(prices.dollars(raw - sent), 4),
-        "resume_dollars": round(prices.dollars(costs[-1][3]), 4) if costs else 0.0,
+        "resume_dollars": round(prices.dollars(costs[-1].resume), 4) if costs else 0.0,
     }
 
 
-def _costs(
-    recording: Recording, saved: dict[str, int], prices: Prices
-) -> tuple[int, float, float, float]:
-    """Return the calls, their costs with the whole results and as sent, and that of a resume."""
+def _costs(recording: Recording, saved: Mapping[str, int], prices: Prices) -> TranscriptCosts:
+    left = dict(saved)  # a recall names its entry again
     calls, raw_cost, sent_cost = 0, 0.0, 0.0
     raw = sent = raw_before = sent_before = 0
     for message in reader.read(recording.messages):
@@ -71,8 +83,7 @@ def _costs(
             raw_before, sent_before = raw, sent
         weight = tokens.count_message(message)
         results = [part.text for part in message.parts if part.kind == "result"]
+        named = {entry_id for text in results for entry_id in ENTRY.findall(text)}
         sent += weight
-        raw += weight + sum(
-            more for mark, more in saved.items() if any(mark in text for text in results)
-        )
-    return calls, raw_cost, sent_cost, prices.call_cost(0, sent)
+        raw += weight + sum(left.pop(entry_id, 0) for entry_id in named)
+    return TranscriptCosts(calls, raw_cost, sent_cost, prices.call_cost(0, sent))

@@ -450,7 +450,9 @@ def test_what_its_entries_have_saved_is_counted_in_the_transcript(tmp_path: Path
             ("assistant", [use]),
             ("user", [result]),
             ("assistant", [said]),
-            ("user", "Really?"),
+            ("user", f"Really? {entry}"),
+            ("assistant", [{**use, "id": "again", "name": "recall"}]),
+            ("user", [{**result, "tool_use_id": "again"}]),
             ("assistant", [said]),
         )
     ]
@@ -460,12 +462,12 @@ def test_what_its_entries_have_saved_is_counted_in_the_transcript(tmp_path: Path
     transcript.write_text("\n".join(map(json.dumps, lines)))
     rows = json.loads(CliRunner().invoke(app, ["status", str(state), "--json"]).output)
     (row,) = rows
-    assert (row["calls"], row["model"]) == (3, "claude-sonnet-4-5")
+    assert (row["calls"], row["model"]) == (4, "claude-sonnet-4-5")
     (edit,) = (each for each in log_of(str(state)) if "entry" in each)
     less = edit["tokens"] - edit["shown"]
-    # The second call would have written it, and the third read it from the cache.
-    assert row["raw_cost"] - row["sent_cost"] == pytest.approx(1.35 * less, abs=0.2)
-    assert row["saved_dollars"] == pytest.approx(3 * 1.35 * less / 1e6, abs=1e-4)
+    # The second call would have written it, and the others read it from the cache.
+    assert row["raw_cost"] - row["sent_cost"] == pytest.approx(1.45 * less, abs=0.2)
+    assert row["saved_dollars"] == pytest.approx(3 * 1.45 * less / 1e6, abs=1e-4)
     transcript.unlink()
     (gone,) = json.loads(CliRunner().invoke(app, ["status", str(state), "--json"]).output)
     assert gone["raw_cost"] == 0
