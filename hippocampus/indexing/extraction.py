@@ -5,7 +5,8 @@ An extractor writes an `Extraction` and does not choose; `select` chooses what f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -72,8 +73,8 @@ class ExtractionContext:
     """The user's words so far."""
     cited: frozenset[str] | set[str] = frozenset()
     """Identifiers of the content that the agent has used already; they stay."""
-    known: Container[str] = frozenset()
-    """Identifiers that other payloads have too."""
+    known: Callable[[AbstractSet[str]], AbstractSet[str]] = frozenset[str]().intersection
+    """Returns those of some identifiers that other payloads have too."""
     content_tokens: int = 1_000
     """What the whole content weighs."""
 

@@ -192,13 +192,13 @@ def chances_of(extraction: Extraction, context: ExtractionContext) -> list[float
         if line.number is not None and context.cited & found
         for at in range(line.number - AROUND_CITED, line.number + AROUND_CITED + 1)
     }
+    known = context.known(set().union(*named))
     seen: set[str] = set()
     chances: list[float] = []
     for line, task, found in zip(lines, relevance, named, strict=True):
-        unknown = [name for name in found if name not in context.known]
-        known = len(seen)
-        seen.update(unknown)
-        new = len(seen) - known
+        unknown = found - known
+        new = len(unknown - seen)
+        seen |= unknown
         signals = constant + CHANCE.weight * math.log(max(line.weight, 0.01))
         signals += CHANCE.task * (min(task, MAX_RELEVANCE) / 4) + CHANCE.new * math.log1p(new)
         signals += CHANCE.old if found and not unknown else 0.0

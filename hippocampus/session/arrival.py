@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Container, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
@@ -31,7 +30,6 @@ from hippocampus.policy.words import EntryType
 from hippocampus.recall import calls
 from hippocampus.session import redactor
 from hippocampus.session.history import History
-from hippocampus.session.identifiers import Holders, IdentifierIndex
 from hippocampus.session.own_text import is_entry
 from hippocampus.session.payloads import (
     PartSite,
@@ -94,7 +92,8 @@ def arrived(  # noqa: PLR0913, PLR0917 - a list, its state, and the rules
 
     Messages from `read_again` on have the words that they had, and may carry other marks.
     """
-    reader = _MessageReader(history, payloads.copied(), records, by_id, rules, sent, hidden)
+    payloads = payloads.copied(start)
+    reader = _MessageReader(history, payloads, records, by_id, rules, sent, hidden)
     for number in range(read_again, start):
         reader.thin_again(number)
     reader.rendered += [
@@ -129,16 +128,9 @@ class _MessageReader:
     hidden: Container[int]
     rendered: list[Rendered] = field(default_factory=list)
     noted: list[tuple[Record, bytes]] = field(default_factory=list)
-    names: Holders = field(default_factory=lambda: defaultdict(list))
-    written: dict[str, list[int]] = field(default_factory=dict)
     touched: set[int] = field(default_factory=set)
     """The payloads of earlier messages that were replaced."""
     accessed: set[int] = field(default_factory=set)
-    index: IdentifierIndex = field(init=False)
-    """The index with the names of this reader, which are still being filled."""
-
-    def __post_init__(self) -> None:
-        self.index = self.payloads.index.growing(self.names)
 
     def arrival(self) -> Arrival:
         """Return what was taken in."""
@@ -154,26 +146,25 @@ class _MessageReader:
         numbers = own.numbers
         if self.hidden:
             numbers = {each: at for each, at in numbers.items() if not own.items[at].collapsed}
-        index = own.index.plus(self.names, self.written)
         entries = (own.items[number].record for number in sorted(self.accessed))
         accessed = [
             each
             for each in entries
             if each.stage is not Stage.FULL and self.records.get(each.origin) != each
         ]
-        payloads = replace(own, numbers=numbers, index=index)
-        return Arrival(payloads, self.rendered, self.noted, accessed)
+        return Arrival(replace(own, numbers=numbers), self.rendered, self.noted, accessed)
 
     # One message
 
     def take(self, number: int) -> None:
         """Take in a new message."""
-        message = self.history.raw[number]
+        message, index = self.history.raw[number], self.payloads.index
+        index.begin(number)
         if message.role != "system":
             self._see_accesses(message, self.history.turns[number], is_sent=number < self.sent)
         if message.role == "assistant":
             for text in message.texts():
-                self.written.update({name: [number] for name in identifiers(text)})
+                index.write(number, identifiers(text))
         for at, part in enumerate(message.parts):
             if part.kind == "call":
                 quoted = self.history.quotable(number).parts[at]
@@ -189,7 +180,7 @@ class _MessageReader:
         """Reset the strength of the payloads that a message points at, and associate these."""
         said = [part.text for part in message.parts if part.kind != "result"]
         cited = sorted(
-            self.index.cited_by(said),
+            self.payloads.index.cited_by(said),
             key=lambda n: (self.payloads.items[n].message, self.payloads.items[n].part),
         )
         ids = [self.payloads.items[each].id for each in cited]
@@ -337,8 +328,7 @@ class _MessageReader:
         self.payloads.items.append(payload)
         self.payloads.numbers[payload.id] = own
         self.payloads.sites[payload.message, payload.part] = own
-        for name in identifiers(part.text) | {payload.id}:
-            self.names[name].append(own)
+        self.payloads.index.add(own, identifiers(part.text) | {payload.id})
         if self.rules.summaries and part.kind == "result" and payload.stands_full:
             name, text = str(payload.record.origin), payload.resolution.redacted(part.text)
             self.rules.summaries.ask(name, text)

@@ -173,13 +173,13 @@ class Payloads:
     firsts: dict[str, int] = field(default_factory=dict)
     """By content, the result that repeats name: the first, or one of the last turns."""
 
-    def copied(self) -> Payloads:
-        """Return the payloads with tables of their own, into which new messages are taken."""
+    def copied(self, messages: int) -> Payloads:
+        """Return the payloads of the first messages with tables of their own, into which new ones are taken."""
         tables = ((each.name, getattr(self, each.name)) for each in fields(self))
         own: dict[str, Any] = {
             name: copy(table) for name, table in tables if isinstance(table, dict | list | array)
         }
-        return replace(self, **own)
+        return replace(self, index=self.index.at(messages, len(self.items)), **own)
 
     def standing(self) -> Iterator[Payload]:
         """Yield the payloads that no digest replaces."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from hippocampus.entries.entry import Compression, Record, Stage, storable
@@ -14,7 +15,6 @@ from hippocampus.formats.conversation import Message, Part
 from hippocampus.indexing import ExtractionContext, frame, index, price_of
 from hippocampus.indexing import arguments as call_arguments
 from hippocampus.session.history import History
-from hippocampus.session.identifiers import Elsewhere
 from hippocampus.session.payloads import Payload, Payloads, is_near_repeat
 from hippocampus.session.rules import Rules
 
@@ -125,6 +125,7 @@ class EntryRenderer:
         """Return the words before a payload arrived, and the identifiers taken from it since."""
         said, turns, found = self.history.raw, self.history.turns, self.payloads.index
         is_newest = turns[payload.message] == self.history.turn
+        own = self.payloads.sites[payload.message, payload.part]
         return ExtractionContext(
             arguments=payload.record.arguments,
             is_error=self.part_of(payload).is_error,
@@ -132,7 +133,7 @@ class EntryRenderer:
                 said[number] for number in reversed(self.history.asked_before(payload.message))
             ),
             cited=set() if is_newest else found.cited_since(payload.message, text),
-            known=Elsewhere(found.holders, self.payloads.sites[payload.message, payload.part]),
+            known=partial(found.held_elsewhere, own=own),
             content_tokens=payload.record.tokens,
         )
 

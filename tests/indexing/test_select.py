@@ -89,7 +89,7 @@ def test_each_signal_moves_the_chance_as_it_should() -> None:
     task = ExtractionContext(
         task="what of id-2002, the one on the open_list?", content_tokens=2_000
     )
-    known = ExtractionContext(known={"id-1001"}, content_tokens=2_000)
+    known = ExtractionContext(known={"id-1001"}.intersection, content_tokens=2_000)
     larger = ExtractionContext(content_tokens=50_000)
     base = chances_of(read, HINTS)
     assert base[0] == base[1]
