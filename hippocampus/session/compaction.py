@@ -248,8 +248,8 @@ class Digest(NamedTuple):
     span: Span
     record: Record
     original: bytes
-    parts: tuple[str, ...]
-    """The keys of the payloads in these messages."""
+    parts: tuple[bytes, ...]
+    """The payloads in these messages that have entries."""
 
 
 def digests_of(
@@ -271,13 +271,17 @@ def digests_of(
     for span, room in zip(planned.spans, planned.rooms, strict=True):
         original = original_of(view, span)
         origin = DigestOrigin(span.start, span.end, content_key(original))
-        inner = payloads.ids_in(span, records, history)
+        inside = payloads.entries_in(span, records)
+        ids: dict[str, list[str]] = {}
+        for payload, entry in inside:
+            if entry.stage is not Stage.FULL:
+                call_id = history.raw[payload.message].parts[payload.part].call_id
+                ids.setdefault(call_id, []).append(entry.entry.id)
         record = records.get(origin)
         if record is None:  # else it stands as it stood on another branch
-            record = _record(view, span, origin, inner, files, taken, room, rules)
+            record = _record(view, span, origin, ids, files, taken, room, rules)
         taken.add(record.entry.id)
-        inside = payloads.records_in(span, records, history)
-        parts = tuple(each.content for _, each in inside)
+        parts = tuple(payloads.original(payload, history) for payload, _ in inside)
         found.append(Digest(span, record, original, parts))
     return found
 

@@ -117,9 +117,9 @@ def lines_of(
     `ids` are those of the entries in the messages, by their calls; `files` come newest first.
     """
     root = root_of(files)
-    calls: dict[str, Part] = {}
-    steps = [step for message in messages for step in _steps(message, ids, calls, root)]
-    lines, left_tokens = _fitting(steps, room.steps - LEFT_TOKENS)
+    steps = list(_steps(messages))
+    write = partial(_Step.line, ids=ids, root=root)
+    lines, left_tokens = _fitting(steps, write, room.steps - LEFT_TOKENS)
     kept = _counted(lines)
     if left := len(steps) - len(lines):
         kept.append(f"… {left} more steps")
@@ -155,20 +155,39 @@ def _counted(lines: Sequence[str]) -> list[str]:
 
 
 class _Step(NamedTuple):
-    """One line of the steps, written on request."""
+    """What a message did: words, a call, or what came back."""
 
-    write: Callable[[], str]
+    role: str
+    part: Part
+    called: Part
+    """The call of a result; of others the part itself."""
     room: int = 0
-    """The tokens that it may have; with less room it is not written."""
-    is_kept_first: bool = False
-    """Whether these are words or an error: readers missed what the assistant had said."""
+    """The tokens that its line may have; with less room it is not written."""
 
-    def text(self) -> str:
-        """Return the line."""
-        return "\n".join(map(as_content, self.write().split("\n")))
+    @property
+    def is_kept_first(self) -> bool:
+        """Whether these are words or an error: readers missed what the assistant had said."""
+        return self.part.kind == "text" or (self.part.kind == "result" and self.part.is_error)
+
+    def line(self, ids: Mapping[str, Sequence[str]], root: str) -> str:
+        """Return its line, a call's with the ids of its entries."""
+        part = self.part
+        if part.kind == "call":
+            entries = " ".join(ids.get(part.call_id, ()))
+            text = f"{part.tool}({_argued(part.text, root)}){f' [{entries}]' if entries else ''}"
+        elif part.kind == "text":
+            text = _quoted(self.role, part.text)
+        elif part.is_error:
+            text = _failure(part.text)
+        else:
+            argued = self.called.text if self.called is not part else ""
+            text = _outcome(part.text, argued, self.room)
+        return "\n".join(map(as_content, text.split("\n")))
 
 
-def _fitting(steps: Sequence[_Step], budget_tokens: int) -> tuple[list[str], int]:
+def _fitting(
+    steps: Sequence[_Step], write: Callable[[_Step], str], budget_tokens: int
+) -> tuple[list[str], int]:
     """Return the lines that fit a budget, and the tokens that are left of it.
 
     Words and errors are chosen first, then the newest steps, until there is room for no more.
@@ -179,7 +198,7 @@ def _fitting(steps: Sequence[_Step], budget_tokens: int) -> tuple[list[str], int
     for at in by_worth:
         if budget_tokens < max(MIN_LINE_TOKENS, steps[at].room):
             continue
-        text = steps[at].text()
+        text = write(steps[at])
         if text not in known:
             weight = tokens.count(text) + 1
             known[text] = weight <= budget_tokens
@@ -189,32 +208,28 @@ def _fitting(steps: Sequence[_Step], budget_tokens: int) -> tuple[list[str], int
     return [lines[at] for at in sorted(lines)], budget_tokens
 
 
-def _steps(
-    message: Message, ids: Mapping[str, Sequence[str]], calls: dict[str, Part], root: str
-) -> Iterator[_Step]:
-    """Yield what a message did: words, calls with the ids of their entries, what came back."""
-    for part in message.parts:
-        if part.kind == "call":
-            calls[part.call_id] = part
-            entries = " ".join(ids.get(part.call_id, ()))
-            named = f" [{entries}]" if entries else ""
-            yield _Step(partial(_called, part, root, named))
-        elif part.kind == "result":
-            called = calls.get(part.call_id, part)
-            argued = called.text if called.kind == "call" else ""
-            is_of_file = file_read(called.tool, argued) or files_written(called.tool, argued)
-            if part.is_error:
-                yield _Step(partial(_failure, part.text), is_kept_first=True)
-            elif part.text.strip() and not is_of_file:  # files are described after the steps
-                room = max(MIN_TOKENS // 3, len(part.text) // (4 * OUTCOME_SHARE))
-                room = 0 if len(part.text) <= OUTCOME_CHARACTERS else room
-                yield _Step(partial(_outcome, part.text, argued, room), room)
-        elif part.kind == "text" and part.text.strip():
-            yield _Step(partial(_quoted, message.role, part.text), is_kept_first=True)
+def _steps(messages: Iterable[Message]) -> Iterator[_Step]:
+    """Yield what messages did."""
+    calls: dict[str, Part] = {}
+    for message in messages:
+        for part in message.parts:
+            called, room = part, 0
+            if part.kind == "call":
+                calls[part.call_id] = part
+            elif part.kind not in ("text", "result") or not (part.text.strip() or part.is_error):
+                continue
+            elif part.kind == "result" and not part.is_error:
+                called = calls.get(part.call_id, part)
+                if called is not part and _is_of_file(called.text, called.tool):
+                    continue  # files are described after the steps
+                if len(part.text) > OUTCOME_CHARACTERS:
+                    room = max(MIN_TOKENS // 3, len(part.text) // (4 * OUTCOME_SHARE))
+            yield _Step(message.role, part, called, room)
 
 
-def _called(call: Part, root: str, named: str) -> str:
-    return f"{call.tool}({_argued(call.text, root)}){named}"
+@kept_by_hash
+def _is_of_file(arguments: str, tool: str) -> bool:
+    return bool(file_read(tool, arguments) or files_written(tool, arguments))
 
 
 def _outcome(text: str, argued: str, room: int) -> str:

@@ -267,26 +267,14 @@ class Payloads:
         numbers = {each: number for each, number in self.numbers.items() if each not in ids}
         return replace(self.changed(gone, rules), numbers=numbers)
 
-    def ids_in(
-        self, span: Span, records: Mapping[EntryOrigin, Record], history: History
-    ) -> dict[str, list[str]]:
-        """Return the ids of the entries in a span by their calls: of its arguments, of its result."""
-        found: dict[str, list[str]] = {}
-        for call_id, record in self.records_in(span, records, history):
-            if record.stage is not Stage.FULL:
-                found.setdefault(call_id, []).append(record.entry.id)
-        return found
-
-    def records_in(
-        self, span: Span, records: Mapping[EntryOrigin, Record], history: History
-    ) -> Iterator[tuple[str, Record]]:
-        """Yield the entries in a span, each with the id of its call."""
-        for number in range(span.start, span.end):
-            for at, part in enumerate(history.raw[number].parts):
-                held = self.sites.get((number, at))
-                record = None if held is None else records.get(self.items[held].record.origin)
-                if record:
-                    yield part.call_id, record
+    def entries_in(
+        self, span: Span, records: Mapping[EntryOrigin, Record]
+    ) -> list[tuple[Payload, Record]]:
+        """Return the payloads in a span that have entries, with these, in the order of the list."""
+        inside = (each for each in self.items if span.start <= each.message < span.end)
+        pairs = ((each, records.get(each.record.origin)) for each in inside)
+        found = [(each, record) for each, record in pairs if record]
+        return sorted(found, key=lambda pair: (pair[0].message, pair[0].part))
 
     def original(self, payload: Payload, history: History) -> bytes:
         """Return the bytes to keep of a payload: as the message holds it."""

@@ -37,10 +37,10 @@ RISKY_TURNS = 30
 
 
 class Original(NamedTuple):
-    """Bytes for the store, and the keys of the payloads that they repeat."""
+    """Bytes for the store, and the payloads that they repeat."""
 
     content: bytes
-    parts: tuple[str, ...] = ()
+    parts: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -163,7 +163,7 @@ class View:
         if self.folded_end <= first:
             return ""
         wrong = unpaired(self.shown)
-        return wrong[0] if len(wrong) > len(unpaired(raw)) else ""
+        return wrong[0] if wrong and len(wrong) > len(unpaired(raw)) else ""
 
     @property
     def folded_end(self) -> int:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
+import json
 import os
 import pkgutil
 import sqlite3
@@ -47,6 +49,10 @@ STORED = """
     SELECT key, coalesce(length(value), 0), coalesce(expire_time, 0),
         CASE substr(value, 1, ?) WHEN ? THEN value ELSE x'' END
     FROM Cache ORDER BY key
+"""
+WHOLE = """
+    SELECT key FROM Cache
+    WHERE key IN (SELECT value FROM json_each(?)) AND substr(value, 1, ?) != ?
 """
 LEVEL = 3
 """How hard a payload is packed: a turn waits for it."""
@@ -186,8 +192,8 @@ class DiskStore:
             encryption.require(files.read_file(self._marker), str(self._folder))
         return has_marker
 
-    def put(self, content: bytes, parts: Iterable[str] = ()) -> str:
-        """Store a payload and return its key; of `parts`, which it repeats, it has the keys only.
+    def put(self, content: bytes, parts: Iterable[bytes] = ()) -> str:
+        """Store a payload and return its key; of stored payloads, the `parts` that it repeats, it has the keys.
 
         Raises:
             SealedError: another process encrypts the store, under a key that this one has not.
@@ -257,28 +263,25 @@ class DiskStore:
                 raise packing.DamagedError(f"it repeats more than {MAX_PARTS_BYTES:,} bytes")
             yield text
 
-    def _parts(self, own: str, keys: Iterable[str]) -> tuple[bytes, bytes]:
+    def _parts(self, own: str, parts: Iterable[bytes]) -> tuple[bytes, bytes]:
         """Return the head of a payload that repeats others, and their texts; those that are stored.
 
         One that repeats others itself is none of them, and one that is stored whole stays so: no
         chain of them has to be read.
         """
-        keys = dict.fromkeys(keys)
-        if not keys or not (self._cache.get(own) or WITH_PARTS).startswith(WITH_PARTS):
+        texts = {content_key(each): each for each in parts}
+        if not texts or not (self._cache.get(own) or WITH_PARTS).startswith(WITH_PARTS):
             return b"", b""
-        found: dict[str, bytes] = {}
-        size = 0
-        for key in keys:
-            with contextlib.suppress(StoreError, packing.DamagedError):
-                text = self._part(key)
-                size += len(text)
-                if size > MAX_PARTS_BYTES:
-                    break
-                found[key] = text
+        with reading(self._database) as db:
+            given = json.dumps([*texts]), len(WITH_PARTS), WITH_PARTS
+            whole = {key for (key,) in db.execute(WHOLE, given)}
+        found = [key for key in texts if key in whole]
+        sizes = itertools.accumulate(len(texts[key]) for key in found)
+        del found[sum(size <= MAX_PARTS_BYTES for size in sizes) :]
         if not found:
             return b"", b""
         head = WITH_PARTS + len(found).to_bytes(4) + b"".join(map(bytes.fromhex, found))
-        return head, packing.dictionary(found.values())
+        return head, packing.dictionary(map(texts.__getitem__, found))
 
     def _part(self, key: str) -> bytes:
         """Return a payload that another one repeats, and that repeats none."""

@@ -404,7 +404,7 @@ class Ledger:
 
     # Writing
 
-    def put(self, store: ContentStore, content: bytes, parts: Iterable[str] = ()) -> None:
+    def put(self, store: ContentStore, content: bytes, parts: Iterable[bytes] = ()) -> None:
         """Store a payload before the commit that names it, or with it; that on the disk may refer to `parts`."""
         if store is self._payloads:
             self._waiting.append(self._payloads.row_of(content))

@@ -74,6 +74,9 @@ def packed_with(content: bytes, parts: bytes, level: int) -> bytes:
     )
 
 
+_as_json = json.JSONEncoder(ensure_ascii=False).encode
+
+
 def dictionary(parts: Iterable[bytes]) -> bytes:
     """Return payloads as they may be repeated: as they are, and as strings of JSON.
 
@@ -82,7 +85,7 @@ def dictionary(parts: Iterable[bytes]) -> bytes:
     found = bytearray()
     for each in parts:
         text = each.decode("utf-8", "replace")
-        found += each + json.dumps(text, ensure_ascii=False).encode()
+        found += each + _as_json(text).encode()
     return bytes(found)
 
 

@@ -132,8 +132,9 @@ def test_a_payload_that_repeats_others_is_small_and_comes_back(tmp_path: Path) -
     results = [random.Random(number).randbytes(9_000).hex() for number in range(3)]
     whole = json.dumps([{"role": "tool", "content": each} for each in results]).encode()
     with contextlib.closing(DiskStore(tmp_path)) as store:
-        parts = [store.put(each.encode()) for each in results]
-        key = store.put(whole, [*parts, content_key(b"never stored")])
+        texts = [each.encode() for each in results]
+        parts = [store.put(each) for each in texts]
+        key = store.put(whole, [*texts, b"never stored"])
         [found] = [each for each in store.stored() if each.key == key]
         assert found.parts == tuple(parts)
         assert found.packed_bytes < 500
@@ -142,7 +143,7 @@ def test_a_payload_that_repeats_others_is_small_and_comes_back(tmp_path: Path) -
         with pytest.raises(StoreError, match="damaged"):
             store.get(key)
         assert store.put(whole) == key  # again, without its parts: it is stored whole, and stays so
-        assert store.put(whole, parts) == key
+        assert store.put(whole, texts) == key
         assert store.get(key) == whole
 
 

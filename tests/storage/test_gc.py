@@ -348,7 +348,8 @@ def test_a_conversation_that_sends_again_meanwhile_stays(tmp_path: Path) -> None
 
 
 def test_a_payload_stays_while_one_that_repeats_it_is_pinned(state: Path) -> None:
-    part = put(state, "s", b"a result of some length " * 99, "aaaa1111")
+    part = b"a result of some length " * 99
+    put(state, "s", part, "aaaa1111")
     whole = b"[" + json.dumps("a result of some length " * 99).encode() + b"]"
     put(state, "s", whole, "bbbb2222", [part], modifiers=Modifiers(priority="critical"))
     assert run(state, GcRules(max_age_days=0, max_bytes=0)) == []
