@@ -61,6 +61,8 @@ RESULT = re.compile(
 FAILURE = re.compile(
     r"\b[A-Z]\w*(?:Error|Exception)\b|\b(?:[Ff]ail(?:ed|ing|ure)?|FAIL(?:ED)?)\b|[✗✘❌]"
 )
+FAILURE_SIGNS = ("rror", "xception", "ail", "FAIL", "✗", "✘", "❌")
+"""One of them is in each failure: looking for these takes a tenth of the time."""
 NOTICE = re.compile(
     r"(?i)\btruncated\b|\bshowing (?:lines? |results? )?\d|\boffset\s?[=:]|\bmore lines?\b|"
     r"\blines? (?:above|below|omitted|left)\b|\bomitted\b|\bend of file\b|\blines total\b|\btoo large\b|"
@@ -100,6 +102,11 @@ def is_notice(line: str) -> bool:
     return len(line) < NOTICE_CHARACTERS and NOTICE.search(line) is not None
 
 
+def says_failure(text: str) -> bool:
+    """Return whether a text names a failure."""
+    return any(map(text.__contains__, FAILURE_SIGNS)) and FAILURE.search(text) is not None
+
+
 def excerpt(
     rows: Sequence[TextRow], weigh: Callable[[TextRow], float] | None = None
 ) -> Iterator[EntryLine]:
@@ -131,7 +138,7 @@ def _weight(text: str, at: int, is_last: bool) -> float:  # noqa: FBT001
     if WORDLESS.fullmatch(text):
         return WEIGHTS.bare
     weight = WEIGHTS.first if at < WEIGHTS.head else WEIGHTS.last if is_last else WEIGHTS.plain
-    if FAILURE.search(text[:LINE_CHARACTERS]):
+    if says_failure(text[:LINE_CHARACTERS]):
         return weight + WEIGHTS.failure
     return weight + (WEIGHTS.result if _is_result(text) else 0.0)
 

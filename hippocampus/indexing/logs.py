@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from hippocampus.indexing import plain
-from hippocampus.indexing.excerpt import FAILURE
+from hippocampus.indexing.excerpt import says_failure
 from hippocampus.indexing.extraction import Extraction
 
 STAMP = re.compile(r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\b\d\d:\d\d:\d\d")
@@ -40,11 +40,11 @@ def extract(text: str) -> Extraction | None:
     found = plain.extract(text, "log")
     if found is None:
         return None
-    failed = {at for at, line in enumerate(found.lines) if FAILURE.search(line.text)}
+    failed = {at for at, line in enumerate(found.lines) if says_failure(line.text)}
     if len(failed) > MAX_FAILURES:
         return found
     lines = (
-        replace(line, keep=line.keep or at in failed or at - 1 in failed)
+        replace(line, keep=True) if at in failed or at - 1 in failed else line
         for at, line in enumerate(found.lines)
     )
     return replace(found, lines=tuple(lines))

@@ -78,7 +78,10 @@ def _outlined(lines: Sequence[EntryLine], rows: Sequence[TextRow]) -> list[Entry
     outer = min(found.values(), default=0)
     heads = {number: OUTER if depth == outer else INNER for number, depth in found.items()}
     return [
-        replace(line, weight=max(line.weight, heads.get(line.number or 0, 0.0))) for line in lines
+        replace(line, weight=weight)
+        if (weight := heads.get(line.number or 0, 0.0)) > line.weight
+        else line
+        for line in lines
     ]
 
 
