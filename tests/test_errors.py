@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pickle
 
-import pytest
-
 from hippocampus import errors
 
 EVERY = [
@@ -20,12 +18,12 @@ EVERY = [
 ]
 
 
-@pytest.mark.parametrize("error", EVERY, ids=lambda error: type(error).__name__)
-def test_an_error_crosses_a_process_boundary_whole(error: errors.HippocampusError) -> None:
-    again = pickle.loads(pickle.dumps(error))
-    assert type(again) is type(error)
-    assert str(again) == str(error)
-    assert vars(again) == vars(error)
+def test_an_error_crosses_a_process_boundary_whole() -> None:
+    for error in EVERY:
+        again = pickle.loads(pickle.dumps(error))
+        assert type(again) is type(error)
+        assert str(again) == str(error)
+        assert vars(again) == vars(error)
 
 
 def test_every_error_is_one_of_ours_and_drawn_in_the_tree() -> None:

@@ -85,29 +85,21 @@ def test_there_are_enough_sessions_formats_and_tokens() -> None:
 
 
 @each_recording
-def test_reading_and_writing_gives_the_recording_back(path: Path) -> None:
+def test_a_recording_is_written_back_as_read_and_has_one_message_on_each_line(path: Path) -> None:
     assert write(list(read(path))) == items_of(path)
-
-
-@each_recording
-def test_one_message_stands_on_each_line(path: Path) -> None:
     lines = path.read_text("utf-8").splitlines()
     assert (lines[0], lines[-1]) == ("[", "]")
     assert [json.loads(line.removesuffix(",")) for line in lines[1:-1]] == items_of(path)
 
 
 @each_recording
-def test_each_call_is_answered_once_and_in_order(path: Path) -> None:
+def test_each_call_is_answered_once_and_many_use_results_of_long_before(path: Path) -> None:
     called = [part.call_id for part in parts(path, "call")]
     answered = list(dict.fromkeys(part.call_id for part in parts(path, "result")))
     assert called == answered
     assert len(set(called)) == len(called)
     assert 15 <= len(called) <= 60
-
-
-@each_recording
-def test_calls_take_values_from_results_of_many_turns_before(path: Path) -> None:
-    assert sum(distance >= 8 for distance, _ in uses(path)) >= 20
+    assert sum(distance >= 8 for distance, _ in uses(path)) >= 20  # turns before
 
 
 def test_calls_take_values_from_results_just_read() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -53,10 +54,19 @@ def test_the_requirements_are_those_that_the_readme_says() -> None:
     assert f"{PROJECT['license']} licence" in README
 
 
-def test_a_file_opens_with_what_it_is() -> None:
-    openings = {path: ast.get_docstring(ast.parse(path.read_text("utf-8"))) for path in SOURCES}
-    lines = {path: (text or "").split("\n")[0] for path, text in openings.items()}
+@pytest.fixture(scope="module")
+def trees() -> dict[Path, ast.Module]:
+    return {path: ast.parse(path.read_text("utf-8")) for path in SOURCES}
+
+
+def test_a_file_opens_with_what_it_is(trees: dict[Path, ast.Module]) -> None:
+    lines = {path: (ast.get_docstring(tree) or "").split("\n")[0] for path, tree in trees.items()}
     assert [path for path, line in lines.items() if not line.endswith((".", "?"))] == []
+
+
+def test_a_class_name_exists_once(nodes: list[ast.AST]) -> None:
+    names = Counter(node.name for node in nodes if isinstance(node, ast.ClassDef))
+    assert [name for name, count in names.items() if count > 1] == []
 
 
 def test_the_documents_speak_of_the_project_alone() -> None:
@@ -68,14 +78,17 @@ def test_the_documents_speak_of_the_project_alone() -> None:
         assert "DESIGN" not in text, path
 
 
-def test_a_call_and_a_reading_catch_every_failure_in_one_place_each() -> None:
+def test_a_call_and_a_reading_catch_every_failure_in_one_place_each(
+    trees: dict[Path, ast.Module],
+) -> None:
     """Law 3, and what an extractor raises. Elsewhere a broad `except` raises again, or stands around code of others: a source."""
     rooms = ("entries", "formats", "indexing", "models", "policy", "prices", "session", "storage")
     found = [
         path.relative_to(ROOT / "hippocampus").as_posix()
         for room in rooms
-        for path in sorted((ROOT / "hippocampus" / room).rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for path in trees
+        if path.is_relative_to(ROOT / "hippocampus" / room)
+        for node in ast.walk(trees[path])
         if isinstance(node, ast.ExceptHandler) and _is_broad(node) and not _raises_again(node)
     ]
     assert found == ["indexing/sniff.py", "session/guard.py"]
@@ -106,8 +119,8 @@ UNCLEAR_BOUND = re.compile(r"(MOST|LEAST|LONGEST|SHORTEST|LARGEST|SMALLEST|FEW|F
 
 
 @pytest.fixture(scope="module")
-def nodes() -> list[ast.AST]:
-    return [node for path in SOURCES for node in ast.walk(ast.parse(path.read_text("utf-8")))]
+def nodes(trees: dict[Path, ast.Module]) -> list[ast.AST]:
+    return [node for tree in trees.values() for node in ast.walk(tree)]
 
 
 def test_docstrings_lose_their_private_idiom(nodes: list[ast.AST]) -> None:

@@ -16,9 +16,8 @@ def asks(tool: str, **arguments: Any) -> bool:
     return asks_to_read(tool, json.dumps(arguments))
 
 
-@pytest.mark.parametrize(
-    "tool",
-    [
+def test_a_tool_reads_whose_name_says_so() -> None:
+    reading = [
         "Read",
         "read_file",
         "readFile",
@@ -36,15 +35,8 @@ def asks(tool: str, **arguments: Any) -> bool:
         "Task",
         "Agent",
         "use_subagents",
-    ],
-)
-def test_a_name_that_says_so_reads(tool: str) -> None:
-    assert asks(tool)
-
-
-@pytest.mark.parametrize(
-    "tool",
-    [
+    ]
+    others = [
         "Write",
         "Edit",
         "Glob",
@@ -62,80 +54,72 @@ def test_a_name_that_says_so_reads(tool: str) -> None:
         "browser_snapshot",
         "read_console_messages",
         "apply_patch",
-        "",
-    ],
-)
-def test_other_names_do_not(tool: str) -> None:
-    assert not asks(tool, path="a.py")
+    ]
+    assert [tool for tool in [*reading, *others, ""] if asks(tool, path="a.py")] == reading
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "cat a.py",
-        "cd src && cat a.py b.py",
-        "nl -ba a.py | sed -n '1,200p'",
-        "sed -n '10,80p' a.py",
-        "head -n 50 README.md",
-        "ls -la; echo '--- a.py'; cat a.py 2>/dev/null",
-        "cat a.py | head -100",
-        "FOO=1 sudo cat /etc/fstab",
-        "for f in *.py; do echo $f; cat $f; done",
-        "find . -name '*.md' | xargs cat",
-        "rg -l word | xargs -n 1 sed -n '1,80p'",
-        "awk 'NR>=10 && NR<=90' a.py",
-        "bash -lc 'sed -n 1,80p a.py'",
-        "ssh host 'cat a.py'",
-        "git show HEAD:src/a.py",
-        "curl -sL https://example.org/page",
-        "wget -qO- https://example.org/page",
-        "pdftotext paper.pdf - | head -200",
-        "Get-Content src\\a.ts",
-        "Get-Content a.ts | Select-Object -First 80",
-        "type c:\\a.txt",
-        "cat < a.py",
-        "# look at it\ncat a.py",
-        "cat <<'EOF' > note\ncat nothing\nEOF\ncat a.py",
-    ],
-)
-def test_a_command_that_prints_a_file_or_a_page_reads(command: str) -> None:
-    assert asks("bash", command=command)
-    assert asks("exec_command", cmd=command)
-    assert asks("shell", command=["bash", "-lc", command])
+READING = r"""
+cat a.py
+cd src && cat a.py b.py
+nl -ba a.py | sed -n '1,200p'
+sed -n '10,80p' a.py
+head -n 50 README.md
+ls -la; echo '--- a.py'; cat a.py 2>/dev/null
+cat a.py | head -100
+FOO=1 sudo cat /etc/fstab
+for f in *.py; do echo $f; cat $f; done
+find . -name '*.md' | xargs cat
+rg -l word | xargs -n 1 sed -n '1,80p'
+awk 'NR>=10 && NR<=90' a.py
+bash -lc 'sed -n 1,80p a.py'
+ssh host 'cat a.py'
+git show HEAD:src/a.py
+curl -sL https://example.org/page
+wget -qO- https://example.org/page
+pdftotext paper.pdf - | head -200
+Get-Content src\a.ts
+Get-Content a.ts | Select-Object -First 80
+type c:\a.txt
+cat < a.py
+"""
+NOT_READING = r"""
+pytest -q | tail -20
+npm test 2>&1 | head -50
+cat a.py | grep word
+cat a.json | jq .x
+cat a.py | wc -l
+cat a b > c
+sed -i 's/a/b/' a.py
+sed 's/a/b/' a.py
+rg -n word src
+ls -la src
+git diff
+git show HEAD
+curl -sO https://example.org/a.tgz
+curl -X POST -d a=1 https://example.org
+curl -LsSf https://example.org/install.sh | sh
+wget https://example.org/a.tgz
+which cat
+echo cat a.py
+cat
+bash
+bash bash
+"""
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "pytest -q | tail -20",
-        "npm test 2>&1 | head -50",
-        "cat a.py | grep word",
-        "cat a.json | jq .x",
-        "cat a.py | wc -l",
-        "cat a b > c",
-        "cat > a.py <<'EOF'\nprint(1)\nEOF",
-        "python - <<'EOF'\ncat a.py\nEOF",
-        "sed -i 's/a/b/' a.py",
-        "sed 's/a/b/' a.py",
-        "rg -n word src",
-        "ls -la src",
-        "git diff",
-        "git show HEAD",
-        "curl -sO https://example.org/a.tgz",
-        "curl -X POST -d a=1 https://example.org",
-        "curl -LsSf https://example.org/install.sh | sh",
-        "wget https://example.org/a.tgz",
-        "which cat",
-        "echo cat a.py",
-        "cat",
-        "bash",
-        "bash bash",
-        "",
-    ],
-)
-def test_other_commands_do_not(command: str) -> None:
-    assert not asks("bash", command=command)
-    assert not asks("shell", command=["bash", "-lc", command])
+def test_a_command_that_prints_a_file_or_a_page_reads() -> None:
+    documents = ["# look at it\ncat a.py", "cat <<'EOF' > note\ncat nothing\nEOF\ncat a.py"]
+    for command in [*READING.strip().splitlines(), *documents]:
+        assert asks("bash", command=command), command
+        assert asks("exec_command", cmd=command), command
+        assert asks("shell", command=["bash", "-lc", command]), command
+
+
+def test_other_commands_do_not() -> None:
+    documents = ["cat > a.py <<'EOF'\nprint(1)\nEOF", "python - <<'EOF'\ncat a.py\nEOF", ""]
+    for command in [*NOT_READING.strip().splitlines(), *documents]:
+        assert not asks("bash", command=command), command
+        assert not asks("shell", command=["bash", "-lc", command]), command
 
 
 def test_an_editor_reads_when_it_views() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -62,9 +61,7 @@ def test_a_late_summary_is_not_waited_for(tmp_path: Path) -> None:
         release.wait(30)
         return "too late"
 
-    started = time.monotonic()
     late = shown(tmp_path / "a", slow, seconds=0.05)
-    assert time.monotonic() - started < 10
     release.set()
     assert late == shown(tmp_path / "b", None)
 

@@ -111,9 +111,7 @@ def test_a_text_is_fetched(server: str) -> None:
     ],
 )
 def test_an_odd_charset_gives_a_text_at_once(server: str, path: str, text: str) -> None:
-    started = time.monotonic()
     assert get(server + path) in {text, "é"}
-    assert time.monotonic() - started < 30
 
 
 def test_an_address_in_other_scripts_is_asked_in_its_ascii_form(server: str) -> None:
@@ -154,10 +152,8 @@ def drip(opening: bytes) -> tuple[str, socket.socket]:
 )  # fmt: skip
 def test_an_answer_that_drips_ends_in_time(opening: bytes) -> None:
     url, listening = drip(opening)
-    started = time.monotonic()
     with listening, pytest.raises(Unavailable, match="too long"):
         get(url, HASTY)
-    assert time.monotonic() - started < 30
 
 
 def test_no_connection_is_left_open(server: str) -> None:
@@ -191,18 +187,13 @@ def test_private_addresses_are_refused_unless_allowed(server: str) -> None:
             get(url, Refetch(type="http"))
 
 
-@pytest.mark.parametrize(
-    "address",
-    ["127.0.0.1", "10.1.2.3", "169.254.169.254", "192.168.0.1", "100.64.0.1", "0.0.0.0", "224.0.0.1",
-     "::1", "::127.0.0.1", "fec0::1", "64:ff9b:1::a00:1", "fe80::1%eth0", "fd00::1", "::ffff:127.0.0.1", "64:ff9b::a00:1", "2002:7f00:1::1", "::"],
-)  # fmt: skip
-def test_addresses_of_this_machine_and_its_networks_are_known(address: str) -> None:
-    assert not _is_public(address)
-
-
-@pytest.mark.parametrize("address", ["1.1.1.1", "2606:4700:4700::1111", "::ffff:1.1.1.1"])
-def test_public_addresses_are_known(address: str) -> None:
-    assert _is_public(address)
+def test_addresses_of_this_machine_and_its_networks_are_known() -> None:
+    private = [
+        "127.0.0.1", "10.1.2.3", "169.254.169.254", "192.168.0.1", "100.64.0.1", "0.0.0.0", "224.0.0.1",
+        "::1", "::127.0.0.1", "fec0::1", "64:ff9b:1::a00:1", "fe80::1%eth0", "fd00::1", "::ffff:127.0.0.1", "64:ff9b::a00:1", "2002:7f00:1::1", "::",
+    ]  # fmt: skip
+    public = ["1.1.1.1", "2606:4700:4700::1111", "::ffff:1.1.1.1"]
+    assert list(filter(_is_public, [*private, *public])) == public
 
 
 def test_each_redirect_is_checked(server: str) -> None:
@@ -228,10 +219,8 @@ def test_each_redirect_is_checked(server: str) -> None:
     ],
 )
 def test_limits_end_a_fetch(server: str, path: str, told: str) -> None:
-    started = time.monotonic()
     with pytest.raises(Unavailable, match=told):
         get(server + path, HASTY if path == "/slow" else LOCAL)
-    assert time.monotonic() - started < 30
 
 
 @pytest.mark.parametrize(
