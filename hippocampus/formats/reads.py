@@ -6,6 +6,7 @@ here: whether it is prose, code or data is decided where its kind is known.
 
 from __future__ import annotations
 
+import functools
 import re
 import shlex
 from collections.abc import Iterator, Sequence
@@ -78,6 +79,7 @@ NOWHERE = ("/dev/null", "$null", "1", "2")
 """Where output is sent that goes into no file."""
 
 
+@functools.lru_cache(maxsize=8)
 def asks_to_read(tool: str, arguments: str) -> bool:
     """Return whether a call asks for a text to read, by the tool's name and its arguments.
 

@@ -135,6 +135,8 @@ def resolve(rules: Sequence[Rule], subject: Subject) -> Resolution:
             fields[name], because[name] = value, label
     if redactions:
         fields["redact"] = joined_redactions(tuple(redactions))
+    if not (because or withheld):
+        return NO_RULES
     return Resolution.model_construct(**fields, because=because, withheld=withheld)
 
 
