@@ -20,6 +20,7 @@ from hippocampus.indexing.extraction import (
     Extraction,
     ExtractionContext,
     Extractor,
+    kept_by_hash,
 )
 from hippocampus.indexing.lines import (
     counted,
@@ -153,14 +154,23 @@ def _placed(extraction: Extraction, first: int) -> Extraction:
 
 
 def _extract_body(output: Output) -> Extraction:
-    """Return the extraction of a body; a page whose lines a tool has numbered is read as its source."""
-    sure = [
-        (reader.recognises(output.body), reader)
-        for reader in READERS
-        if not (output.is_numbered and reader.kind == "page")
-    ]
-    for confidence, reader in sorted(sure, key=lambda found: -found[0]):
+    for reader in _readers_of(output.body, is_numbered=output.is_numbered):
         extract = reader.extract or functools.partial(plain.extract, kind=reader.kind)
-        if confidence >= MIN_CONFIDENCE and (found := extract(output.body)):
+        if found := extract(output.body):
             return found
     return plain.extract(output.body) or Extraction("empty", "empty", ())
+
+
+@kept_by_hash
+def _readers_of(body: str, *, is_numbered: bool) -> list[_KindReader]:
+    """Return the kinds that a body may be of, the surest first.
+
+    A page whose lines a tool has numbered is read as its source.
+    """
+    sure = [
+        (reader.recognises(body), reader)
+        for reader in READERS
+        if not (is_numbered and reader.kind == "page")
+    ]
+    surest = sorted(sure, key=lambda found: -found[0])
+    return [reader for confidence, reader in surest if confidence >= MIN_CONFIDENCE]
