@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from hippocampus.indexing.extraction import PLACE, EntryLine
@@ -206,14 +206,13 @@ def lines_of(table: Table, first: int = 0) -> list[EntryLine]:
     if others:
         note(f"other fields: {', '.join(list(others)[:MAX_NAMED])}", WEIGHTS.detail)
     details = [column for column in news if column not in core]
+    unit = f"{table.noun}s"
     for number, row in enumerate(table.rows):
         at = first + len(lines)
         row_cells = cells_of([row.cells.get(column.name) for column in core], nothing="")
         text = " | ".join(row_cells).rstrip(" |") or "-"
-        line = EntryLine(text, parent=first, unit=f"{table.noun}s")
-        if table.numbers:
-            line = replace(line, number=table.numbers[number], form=table.form)
-        lines.append(line)
+        own = table.numbers[number] if table.numbers else None
+        lines.append(EntryLine(text, parent=first, number=own, unit=unit, form=table.form))
         if details and (detail := _details(row.cells, details, names)):
             lines.append(EntryLine(f"  {detail}", WEIGHTS.detail, parent=at, count=0))
         for path, inner in row.lists:

@@ -73,11 +73,14 @@ def parted(value: Any, min_characters: int) -> tuple[str, Any]:
         return value, ""
     if isinstance(value, CONTAINERS):
         for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
-            text, rest = parted(inner, min_characters)
-            if text:
-                around = value.copy()
-                around[key] = rest
-                return text, around
+            # Of a large value, most are short texts and numbers.
+            is_long = isinstance(inner, str) and len(inner) >= min_characters
+            if is_long or isinstance(inner, CONTAINERS):
+                text, rest = parted(inner, min_characters)
+                if text:
+                    around = value.copy()
+                    around[key] = rest
+                    return text, around
     return "", value
 
 
