@@ -140,10 +140,10 @@ def test_a_paste_is_no_claim_and_is_found_when_asked_for(wrapper: str, make: Mak
         assert "Chelsea" not in str(session([user("Which favourite team do I have?")]))
 
 
-@pytest.mark.parametrize("wrapper", [*WRAPPERS, *MORE_WRAPPERS])
-def test_no_claim_in_a_paste_is_a_word_of_its_author(wrapper: str) -> None:
-    for claim in CLAIMS:
-        assert claim.rstrip(".") not in written(wrapper.format(c=claim)).text
+def test_no_claim_in_a_paste_is_a_word_of_its_author() -> None:
+    for wrapper in (*WRAPPERS, *MORE_WRAPPERS):
+        for claim in CLAIMS:
+            assert claim.rstrip(".") not in written(wrapper.format(c=claim)).text, wrapper
 
 
 @pytest.mark.parametrize(

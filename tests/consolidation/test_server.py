@@ -111,7 +111,7 @@ def test_other_tenants_change_no_score_and_no_order(
         Facts(postgres.address, tenant=f"{tenant}-b", clock=clock) as other,
         Facts(tmp_path / "facts.sqlite3", clock=clock) as alone,
     ):
-        factual.store_many(other, [f"Another shop {n} sells lamps." for n in range(300)])
+        factual.store_many(other, [f"Another shop {n} sells lamps." for n in range(60)])
         for facts in (shared, alone):
             factual.store_many(facts, said)
         for asked in ("lamps in town 3", "which store sells number 5", "shop number 12"):

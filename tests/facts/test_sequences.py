@@ -523,30 +523,28 @@ def current(facts):
     return [memory.content for memory in facts.memories()]
 
 
-@pytest.mark.parametrize("row", rows(CORRECTED) + rows(MOVED), ids=" | ".join)
-def test_what_a_statement_replaces_by_its_own_words_is_current_no_more(row):
-    _, statements, kept, gone = row
-    facts = told(*statements.split(" > "))
-    standing = "\n".join(current(facts))
-    assert kept[1:] in standing
-    assert gone[1:] not in standing
-    (ended,) = [memory for memory in facts.memories(superseded=True) if memory.superseded_by]
-    assert ended.valid_until is not None
-    assert facts.check() == []
+def test_what_a_statement_replaces_by_its_own_words_is_current_no_more():
+    for _, statements, kept, gone in rows(CORRECTED) + rows(MOVED):
+        facts = told(*statements.split(" > "))
+        standing = "\n".join(current(facts))
+        assert kept[1:] in standing
+        assert gone[1:] not in standing
+        (ended,) = [memory for memory in facts.memories(superseded=True) if memory.superseded_by]
+        assert ended.valid_until is not None
+        assert facts.check() == []
 
 
-@pytest.mark.parametrize("row", rows(UPDATED), ids=" | ".join)
-def test_of_what_is_corrected_moved_or_given_up_the_newest_alone_stands(row):
-    _, statements, standing = row
-    facts = told(*statements.split(" > "))
-    assert current(facts) == [standing]
-    assert facts.check() == []
+def test_of_what_is_corrected_moved_or_given_up_the_newest_alone_stands():
+    for _, statements, standing in rows(UPDATED):
+        facts = told(*statements.split(" > "))
+        assert current(facts) == [standing]
+        assert facts.check() == []
 
 
-@pytest.mark.parametrize("said", OTHERWISE.strip().splitlines())
-def test_a_statement_ends_what_it_says_in_other_words(said):
-    statements = said.split(" > ")
-    assert current(told(*statements)) == statements[1:]
+def test_a_statement_ends_what_it_says_in_other_words():
+    for said in OTHERWISE.strip().splitlines():
+        statements = said.split(" > ")
+        assert current(told(*statements)) == statements[1:]
 
 
 @pytest.mark.slow
@@ -561,10 +559,10 @@ def test_a_later_move_ends_what_a_move_from_a_known_place_left():
     assert current(facts) == ["I moved to Braga."]
 
 
-@pytest.mark.parametrize("row", rows(BOTH_TRUE), ids=" | ".join)
-def test_what_is_both_true_stands(row):
-    first, _ = row[1].split(" > ")
-    assert first in current(told(*row[1].split(" > ")))
+def test_what_is_both_true_stands():
+    for row in rows(BOTH_TRUE):
+        both = row[1].split(" > ")
+        assert both[0] in current(told(*both))
 
 
 def test_a_replaced_value_is_printed_as_current_nowhere():
@@ -619,22 +617,8 @@ REPLACED = (
 )
 
 
-@pytest.mark.parametrize("both", REPLACED)
-def test_a_value_ends_by_the_words_of_its_correction(both):
-    assert current(told(*both)) == [both[1]]
-
-
-BOTH_TRUE = (
-    ("I live in England.", "I live in Leeds."),
-    ("I work at Acme.", "I work at the bakery on Sundays."),
-    ("I eat meat.", "I no longer eat red meat."),
-    ("Порт web 80.", "Неверно, порт api 8080."),
-)
-
-
-@pytest.mark.parametrize("both", BOTH_TRUE)
-def test_what_may_be_true_with_the_other_ends_nothing(both):
-    assert set(current(told(*both))) == set(both)
+def test_a_value_ends_by_the_words_of_its_correction():
+    assert [current(told(*both)) for both in REPLACED] == [[both[1]] for both in REPLACED]
 
 
 def test_a_correction_is_found_by_the_words_of_what_it_corrects():
@@ -723,7 +707,11 @@ def test_what_the_user_reports_of_others_is_marked_where_it_is_printed():
     )
 
 
-BOTH_TRUE = """
+OTHER_SUBJECTS = """
+I live in England. > I live in Leeds.
+I work at Acme. > I work at the bakery on Sundays.
+I eat meat. > I no longer eat red meat.
+Порт web 80. > Неверно, порт api 8080.
 I drink coffee > I stopped drinking coffee after 5pm
 I eat meat > I don't eat meat on Fridays anymore
 I play tennis > I stopped playing tennis with Oskar
@@ -751,20 +739,20 @@ Usamos tabuladores > No, usamos espacios
 """
 
 
-@pytest.mark.parametrize("pair", BOTH_TRUE.strip().splitlines())
-def test_a_limit_or_a_correction_of_another_subject_ends_nothing(pair):
-    first, second = pair.split(" > ")
-    with Facts(":memory:") as facts:
-        facts.remember(first)
-        facts.remember(second)
-        assert {memory.content for memory in facts.memories()} == {first, second}
+def test_a_limit_or_a_correction_of_another_subject_ends_nothing():
+    for pair in OTHER_SUBJECTS.strip().splitlines():
+        both = pair.split(" > ")
+        with Facts(":memory:") as facts:
+            for statement in both:
+                facts.remember(statement)
+            assert set(current(facts)) == set(both)
 
 
-@pytest.mark.parametrize("pair", BARE_CORRECTIONS.strip().splitlines())
 @pytest.mark.parametrize(("seconds", "ends"), [(60, True), (86_400, False)])
-def test_a_bare_correction_ends_only_what_came_right_before(pair, seconds, ends):
-    first, second = pair.split(" > ")
-    with Facts(":memory:") as facts:
-        facts.remember(first, at=1e9)
-        facts.remember(second, at=1e9 + seconds)
-        assert (first in [memory.content for memory in facts.memories()]) is not ends
+def test_a_bare_correction_ends_only_what_came_right_before(seconds, ends):
+    for pair in BARE_CORRECTIONS.strip().splitlines():
+        first, second = pair.split(" > ")
+        with Facts(":memory:") as facts:
+            facts.remember(first, at=1e9)
+            facts.remember(second, at=1e9 + seconds)
+            assert (first in current(facts)) is not ends

@@ -5,8 +5,6 @@ Every key here is made up, and put together from pieces so that no scanner takes
 
 from __future__ import annotations
 
-import pytest
-
 from hippocampus import secrets
 
 TAIL = "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY"
@@ -156,12 +154,10 @@ PLAIN = (
 )
 
 
-@pytest.mark.parametrize("text", SECRETS, ids=range(len(SECRETS)))
-def test_a_secret_is_found_and_its_form_is_left_out(text):
-    assert secrets.kinds_in(text)
-    assert not secrets.find(secrets.redacted(text), cards=True)
+def test_a_secret_is_found_and_its_form_is_left_out():
+    assert [text for text in SECRETS if not secrets.kinds_in(text)] == []
+    assert [text for text in SECRETS if secrets.find(secrets.redacted(text), cards=True)] == []
 
 
-@pytest.mark.parametrize("text", PLAIN)
-def test_talk_about_secrets_is_kept(text):
-    assert not secrets.kinds_in(text)
+def test_talk_about_secrets_is_kept():
+    assert [text for text in PLAIN if secrets.kinds_in(text)] == []

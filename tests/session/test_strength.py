@@ -57,10 +57,10 @@ def rule(**action: Any) -> dict[str, Any]:
     return {"lifecycle_policies": [{"match": {"type": "tool_result"}, "action": action}]}
 
 
-@pytest.fixture
-def usual(tmp_path: Path) -> int:
+@pytest.fixture(scope="module")
+def usual(tmp_path_factory: pytest.TempPathFactory) -> int:
     """The strength falls to 0.1 after 18 turns at the rate 0.5 and the exponent 1."""
-    turn = gone_at(tmp_path / "usual")
+    turn = gone_at(tmp_path_factory.mktemp("usual"))
     assert turn == 19
     return turn
 
