@@ -273,15 +273,15 @@ def digests_of(
         origin = DigestOrigin(span.start, span.end, content_key(original))
         inside = payloads.entries_in(span, records)
         ids: dict[str, list[str]] = {}
-        for payload, entry in inside:
-            if entry.stage is not Stage.FULL:
+        for payload in inside:
+            if records[payload.record.origin].stage is not Stage.FULL:
                 call_id = history.raw[payload.message].parts[payload.part].call_id
-                ids.setdefault(call_id, []).append(entry.entry.id)
+                ids.setdefault(call_id, []).append(payload.id)
         record = records.get(origin)
         if record is None:  # else it stands as it stood on another branch
             record = _record(view, span, origin, ids, files, taken, room, rules)
         taken.add(record.entry.id)
-        parts = tuple(payloads.original(payload, history) for payload, _ in inside)
+        parts = tuple(payloads.original(payload, history) for payload in inside)
         found.append(Digest(span, record, original, parts))
     return found
 

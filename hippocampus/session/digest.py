@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import itertools
 import posixpath
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from hippocampus.formats import json_text
@@ -117,11 +116,14 @@ def lines_of(
     `ids` are those of the entries in the messages, by their calls; `files` come newest first.
     """
     root = root_of(files)
-    steps = list(_steps(messages))
-    write = partial(_Step.line, ids=ids, root=root)
-    lines, left_tokens = _fitting(steps, write, room.steps - LEFT_TOKENS)
+    roles, parts, calls = _steps(messages)
+
+    def write(at: int) -> str:
+        return _line(roles[at], parts[at], calls[at], ids, root)
+
+    lines, left_tokens = _fitting(parts, write, room.steps - LEFT_TOKENS)
     kept = _counted(lines)
-    if left := len(steps) - len(lines):
+    if left := len(parts) - len(lines):
         kept.append(f"… {left} more steps")
     left_tokens += room.files
     for file in files if room.files else ():
@@ -154,51 +156,42 @@ def _counted(lines: Sequence[str]) -> list[str]:
     return rows
 
 
-class _Step(NamedTuple):
-    """What a message did: words, a call, or what came back."""
+def _line(role: str, part: Part, call: Part, ids: Mapping[str, Sequence[str]], root: str) -> str:
+    """Return the line of a step, a call's with the ids of its entries."""
+    if part.kind == "call":
+        entries = " ".join(ids.get(part.call_id, ()))
+        text = f"{part.tool}({_argued(part.text, root)}){f' [{entries}]' if entries else ''}"
+    elif part.kind == "text":
+        text = _quoted(role, part.text)
+    elif part.is_error:
+        text = _failure(part.text)
+    else:
+        text = _outcome(part.text, "" if call is part else call.text, _room_of(part))
+    return "\n".join(map(as_content, text.split("\n")))
 
-    role: str
-    part: Part
-    called: Part
-    """The call of a result; of others the part itself."""
-    room: int = 0
-    """The tokens that its line may have; with less room it is not written."""
 
-    @property
-    def is_kept_first(self) -> bool:
-        """Whether these are words or an error: readers missed what the assistant had said."""
-        return self.part.kind == "text" or (self.part.kind == "result" and self.part.is_error)
-
-    def line(self, ids: Mapping[str, Sequence[str]], root: str) -> str:
-        """Return its line, a call's with the ids of its entries."""
-        part = self.part
-        if part.kind == "call":
-            entries = " ".join(ids.get(part.call_id, ()))
-            text = f"{part.tool}({_argued(part.text, root)}){f' [{entries}]' if entries else ''}"
-        elif part.kind == "text":
-            text = _quoted(self.role, part.text)
-        elif part.is_error:
-            text = _failure(part.text)
-        else:
-            argued = self.called.text if self.called is not part else ""
-            text = _outcome(part.text, argued, self.room)
-        return "\n".join(map(as_content, text.split("\n")))
+def _room_of(part: Part) -> int:
+    """Return the tokens that the line of a part may have; with less room it is not written."""
+    is_short = part.kind != "result" or part.is_error or len(part.text) <= OUTCOME_CHARACTERS
+    return 0 if is_short else max(MIN_TOKENS // 3, len(part.text) // (4 * OUTCOME_SHARE))
 
 
 def _fitting(
-    steps: Sequence[_Step], write: Callable[[_Step], str], budget_tokens: int
+    parts: Sequence[Part], write: Callable[[int], str], budget_tokens: int
 ) -> tuple[list[str], int]:
     """Return the lines that fit a budget, and the tokens that are left of it.
 
-    Words and errors are chosen first, then the newest steps, until there is room for no more.
+    Words and errors are chosen first, then the newest steps, until there is room for no more: readers
+    missed what the assistant had said.
     """
     lines: dict[int, str] = {}
     known: dict[str, bool] = {}
-    by_worth = sorted(range(len(steps)), key=lambda at: (not steps[at].is_kept_first, -at))
-    for at in by_worth:
-        if budget_tokens < max(MIN_LINE_TOKENS, steps[at].room):
+    newest = range(len(parts) - 1, -1, -1)
+    said = {at for at in newest if parts[at].kind == "text" or parts[at].is_error}
+    for at in (*sorted(said, reverse=True), *(at for at in newest if at not in said)):
+        if budget_tokens < max(MIN_LINE_TOKENS, _room_of(parts[at])):
             continue
-        text = write(steps[at])
+        text = write(at)
         if text not in known:
             weight = tokens.count(text) + 1
             known[text] = weight <= budget_tokens
@@ -208,23 +201,28 @@ def _fitting(
     return [lines[at] for at in sorted(lines)], budget_tokens
 
 
-def _steps(messages: Iterable[Message]) -> Iterator[_Step]:
-    """Yield what messages did."""
+def _steps(messages: Iterable[Message]) -> tuple[list[str], list[Part], list[Part]]:
+    """Return what messages did: roles, words, calls and what came back, and the call of each.
+
+    In columns: the garbage collector would go through ten thousand rows.
+    """
     calls: dict[str, Part] = {}
+    roles, parts, called = list[str](), list[Part](), list[Part]()
     for message in messages:
         for part in message.parts:
-            called, room = part, 0
+            call = part
             if part.kind == "call":
                 calls[part.call_id] = part
             elif part.kind not in ("text", "result") or not (part.text.strip() or part.is_error):
                 continue
             elif part.kind == "result" and not part.is_error:
-                called = calls.get(part.call_id, part)
-                if called is not part and _is_of_file(called.text, called.tool):
+                call = calls.get(part.call_id, part)
+                if call is not part and _is_of_file(call.text, call.tool):
                     continue  # files are described after the steps
-                if len(part.text) > OUTCOME_CHARACTERS:
-                    room = max(MIN_TOKENS // 3, len(part.text) // (4 * OUTCOME_SHARE))
-            yield _Step(message.role, part, called, room)
+            roles.append(message.role)
+            parts.append(part)
+            called.append(call)
+    return roles, parts, called
 
 
 @kept_by_hash

@@ -6,7 +6,7 @@ Nothing is decided or stored here; `arrival` takes new messages in.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from math import inf
@@ -267,14 +267,12 @@ class Payloads:
         numbers = {each: number for each, number in self.numbers.items() if each not in ids}
         return replace(self.changed(gone, rules), numbers=numbers)
 
-    def entries_in(
-        self, span: Span, records: Mapping[EntryOrigin, Record]
-    ) -> list[tuple[Payload, Record]]:
-        """Return the payloads in a span that have entries, with these, in the order of the list."""
-        inside = (each for each in self.items if span.start <= each.message < span.end)
-        pairs = ((each, records.get(each.record.origin)) for each in inside)
-        found = [(each, record) for each, record in pairs if record]
-        return sorted(found, key=lambda pair: (pair[0].message, pair[0].part))
+    def entries_in(self, span: Span, records: Container[EntryOrigin]) -> list[Payload]:
+        """Return the payloads in a span that have entries, in the order of the list."""
+        inside = [each for each in self.items if span.start <= each.message < span.end]
+        found = [each for each in inside if each.record.origin in records]
+        found.sort(key=lambda each: each.part)
+        return sorted(found, key=lambda each: each.message)
 
     def original(self, payload: Payload, history: History) -> bytes:
         """Return the bytes to keep of a payload: as the message holds it."""
