@@ -35,6 +35,7 @@ TAIL = re.compile(
     r"\n?(?:\n*<system-reminder>[\s\S]{0,4000}</system-reminder>|\n*</(?:content|file|output)>|"
     r"\n*\(End of file[^\n]{0,200}\))+\Z"
 )
+TAIL_TAGS = ("</untrusted_context>", "</system-reminder>", "</content>", "</file>", "</output>")
 TAIL_CHARACTERS = 6_000
 NUMBERED = re.compile(r"^ {0,8}0{0,6}(\d{1,7})(?:\t|→|: | ?\| ?|:(?=\S)|:(?=\r?$)|-)(.*)$")
 NUMBERED_SHARE = 0.9
@@ -80,7 +81,8 @@ def output_of(text: str, asked_line: int = 1) -> Output:
     head = HEAD.match(text)
     start = head.end() if head and head.end() < len(text) else 0
     ended = text.rstrip()
-    may_end = ended.endswith((">", ")")) or "\nExit Code: " in ended[-TAIL_CHARACTERS:]
+    last = ended[-TAIL_CHARACTERS:]
+    may_end = ended.endswith(TAIL_TAGS) or "\nExit Code: " in last or "(End of file" in last
     tail = TAIL.search(ended, max(start, len(ended) - TAIL_CHARACTERS)) if may_end else None
     body = text[start : tail.start() if tail else len(text)]
     is_meter = head is not None and head["meter"] is not None
