@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-import importlib
 import itertools
 import math
 import re
@@ -36,28 +34,6 @@ from hippocampus.storage.facts.vectors import bit_distances, unit
 
 DAY = 86_400.0
 TEXTS = st.text(min_size=1, max_size=80)
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "facts.similar",
-        "facts.languages",
-        "facts.languages.table",
-        "facts.pasted",
-        "facts.rendering",
-        "facts.sentences",
-        "facts.statements",
-        "facts.strength",
-        "facts.timestamps",
-        "facts.topics",
-        "storage.facts.triples",
-        "facts.upkeep",
-        "facts.words",
-    ],
-)
-def test_examples_in_docstrings_run(name):
-    assert doctest.testmod(importlib.import_module(f"hippocampus.{name}")).failed == 0
 
 
 @given(st.floats(0, 1), st.floats(0, 5000), st.floats(0, 5000), st.integers(0, 1000))
