@@ -230,11 +230,9 @@ def test_a_store_that_fails_is_told_and_not_raised(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", TOOLS)
-@pytest.mark.parametrize(
-    "junk", [None, 7, [], {"a": {"b": []}}, "null", "\ud800", {"query": "'\"*("}]
-)
-def test_junk_never_raises(facts: Facts, name: str, junk: Any) -> None:
-    assert isinstance(call(facts, name, junk), str)
+def test_junk_never_raises(facts: Facts, name: str) -> None:
+    for junk in (None, 7, [], {"a": {"b": []}}, "null", "\ud800", {"query": "'\"*("}):
+        assert isinstance(call(facts, name, junk), str)
 
 
 def test_what_a_tool_recalled_is_not_remembered_again(facts: Facts) -> None:
