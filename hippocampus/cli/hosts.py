@@ -21,32 +21,32 @@ from hippocampus.cli.options import (
     fail,
 )
 from hippocampus.cli.serve import INSTALL_MCP
+from hippocampus.integrations.hooks import settings
 from hippocampus.storage.state_dir import is_address
 
 if TYPE_CHECKING:
-    from hippocampus.integrations.hooks.settings import SettingsChange
     from hippocampus.storage.state import StateStore
 
 SAVINGS = "calls  shortened  raw cost  sent cost  saved     $ saved  $ edits  $ resume  session or day, model"
 CACHES = {".cache", "archive-v0"}
 """Parts of the paths at which uvx and `pipx run` make an environment for one command."""
 INSTALL_TOOL = 'first run uv tool install "hippocampus-context[mcp]", or pipx install'
-HOSTS = ("claude-code", "cline", "codex", "copilot", "gemini", "kimi", "opencode", "qwen")
+HOSTS = ", ".join(sorted(settings.HOSTS))
 
 
-def _host(name: str) -> str:
-    if name not in HOSTS:
-        raise typer.BadParameter(f"{name!r} is none of {', '.join(HOSTS)}")
-    return name
+def _host(name: str) -> settings.Host:
+    if name not in settings.HOSTS:
+        raise typer.BadParameter(f"{name!r} is none of {HOSTS}")
+    return settings.HOSTS[name]
 
 
 Named = Annotated[
-    str,
+    settings.Host,
     Argument(
-        help=f"{', '.join(HOSTS)}.",
+        help=f"{HOSTS}.",
         metavar="HOST",
         parser=_host,
-        autocompletion=lambda: list(HOSTS),
+        autocompletion=lambda: list(settings.HOSTS),
     ),
 ]
 Project = Annotated[bool, Option("--project", help="This folder's settings, not the user's.")]
@@ -68,8 +68,6 @@ def install(
     dry_run: DryRun = False,
 ) -> None:
     """Add the hooks and the MCP server to the settings of a coding agent."""
-    from hippocampus.integrations.hooks import settings
-
     if find_spec("mcp") is None and not dry_run:  # without the server, no hook's entry is recalled
         fail(INSTALL_MCP)
     if CACHES & {*Path(sys.prefix).parts}:
@@ -79,15 +77,13 @@ def install(
     declared = str(Path(policy).resolve()) if Path(policy).is_file() else policy
     policies.load(declared)
     root, state = Path.cwd() if project else None, _state(project, state_dir)
-    _apply(settings.installed(settings.HOSTS[host], root, state, declared), dry_run=dry_run)
+    _apply(settings.installed(host, root, state, declared), dry_run=dry_run)
 
 
 def uninstall(host: Named, project: Project = False, dry_run: DryRun = False) -> None:
     """Remove the hooks and the MCP server from the settings; the memory stays."""
-    from hippocampus.integrations.hooks import settings
-
     root = Path.cwd() if project else None
-    _apply(settings.uninstalled(settings.HOSTS[host], root), dry_run=dry_run)
+    _apply(settings.uninstalled(host, root), dry_run=dry_run)
 
 
 def status(
@@ -102,14 +98,12 @@ def status(
     as_json: Annotated[bool, Option("--json", help="Of a directory: JSON.")] = False,
 ) -> None:
     """Report whether hooks and server run (exit status 1 where not), or what a directory has saved."""
-    from hippocampus.integrations.hooks import settings
     from hippocampus.integrations.hooks.status import report
 
     if host not in settings.HOSTS:
         if not is_address(host) and not Path(host).is_dir():
-            known = ", ".join(settings.HOSTS)
             raise typer.BadParameter(
-                f"there is no state directory {host!r}; name one, or a coding agent: {known}"
+                f"there is no state directory {host!r}; name one, or a coding agent: {HOSTS}"
             )
         _print_savings(expect_state(host), model, as_json=as_json)
         return
@@ -168,7 +162,7 @@ def _state(project: bool, named: str) -> str:  # noqa: FBT001 - an option
     return str(found.expanduser().absolute())
 
 
-def _apply(changes: list[SettingsChange], *, dry_run: bool) -> None:
+def _apply(changes: list[settings.SettingsChange], *, dry_run: bool) -> None:
     for change in changes:
         diff = change.diff()
         if not diff:

@@ -127,7 +127,9 @@ def command(verb: str, state: str, policy: str) -> list[str]:
 
 
 def installed(host: Host, project: Path | None, state: str, policy: str) -> list[SettingsChange]:
-    """Return the changes that add our hooks and our server; a second time, none.
+    """Return the changes that add our hooks and our server, and keep a state in a project out of git.
+
+    A second time, there are none.
 
     Raises:
         StoreError: a file of settings cannot be read.
@@ -156,7 +158,12 @@ def installed(host: Host, project: Path | None, state: str, policy: str) -> list
     # JSON's strings and lists are TOML's.
     named, given = (json.dumps(each, ensure_ascii=False) for each in (program, arguments))
     table = f"[mcp_servers.{NAME}]\ncommand = {named}\nargs = {given}\nstartup_timeout_sec = {STARTUP_SECONDS}\n"
-    return _changes(host, project, with_hooks, with_server, table)
+    changes = _changes(host, project, with_hooks, with_server, table)
+    ignored = Path(state, ".gitignore")
+    if project in ignored.parents:  # git takes in no conversation
+        before = _text(ignored)
+        changes.append(SettingsChange(ignored, before, before or "*\n"))
+    return changes
 
 
 def uninstalled(host: Host, project: Path | None) -> list[SettingsChange]:

@@ -157,6 +157,17 @@ def test_project_settings_are_those_that_are_not_shared(
     assert "hippocampus" in json.loads((project / ".mcp.json").read_text())["mcpServers"]
 
 
+def test_a_state_in_a_project_is_kept_out_of_git(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run("install", "codex", "--project", "--state-dir", "own")
+    run("install", "codex", "--project", "--state-dir", "postgresql://server/state")
+    ignored = [path.relative_to(tmp_path) for path in tmp_path.rglob(".gitignore")]
+    assert ignored == [Path("own/.gitignore")]
+    assert (tmp_path / ignored[0]).read_text() == "*\n"
+
+
 @pytest.mark.parametrize(
     ("host", "text", "reason"),
     [
