@@ -14,6 +14,8 @@ from typing import Any
 
 HAS_RE2 = importlib.util.find_spec("re2") is not None
 MAX_SECONDS = 2.0
+NOT_IN_RE2 = re.compile(r"(?<!\\)(?:\\\\)*(?:\\[1-9gkZ]|\(\?(?:<?[=!]|[>#(]|P=))")
+"""References to groups, lookaround, atomic groups, conditions and comments, which `regex` has."""
 
 
 class PatternError(ValueError):
@@ -88,6 +90,9 @@ class LimitedPattern:
         r"""Compile a pattern; `\w` and `\b` know the letters of every script, those of RE2 only ASCII."""
         import regex
 
+        written = pattern if isinstance(pattern, str) else pattern.decode("latin-1")
+        if found := NOT_IN_RE2.search(written):
+            raise PatternError(f"{found[0]} is not in RE2")
         try:
             self._expression: Any = regex.compile(pattern)
         except regex.error as wrong:

@@ -13,6 +13,7 @@ from typer import Argument, Option
 from hippocampus import policy as policies
 from hippocampus.cli.options import console, fail, track
 from hippocampus.errors import PolicyError
+from hippocampus.patterns import HAS_RE2
 from hippocampus.policy import Policy
 from hippocampus.policy.rules import OWN_SOURCES
 from hippocampus.prices import DEFAULT_MODEL, model_prices
@@ -40,6 +41,9 @@ def check(
                     f"{named}: the source {name!r} is in no installed package; without "
                     f"@memory.source({name!r}) in the host, recalls return the stored copy"
                 )
+    if not HAS_RE2:
+        more = r"without google-re2, \w, \d, \s, \b and $ match more than in RE2"
+        typer.echo(f'{more}: pip install "hippocampus-context[re2]"', err=True)
     for problem in problems:
         typer.echo(problem, err=True)
     if problems:
