@@ -97,7 +97,8 @@ def _key() -> bytes | None:
     except binascii.Error:
         key = b""
     if len(key) != KEY_BYTES:
-        raise StoreError(f"{VARIABLE} has no key of {KEY_BYTES} bytes in base64")
+        make = rf"openssl rand -base64 {KEY_BYTES} | tr -d '\n'"
+        raise StoreError(f"{VARIABLE} has no key of {KEY_BYTES} bytes in base64; make one: {make}")
     return key
 
 
