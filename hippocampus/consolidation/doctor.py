@@ -27,6 +27,7 @@ def examine(
 ) -> list[Finding]:
     """Return everything that is wrong with a state, losses first."""
     found, layout = verify(state, store), state.layout
+    is_whole = not any(each.mend for each in found)
     for folder in (layout.root, layout.memory, layout.contents) if layout else ():
         for half in folder.glob(".*.tmp"):
             text = f"{half} is left of a write that was killed"
@@ -35,8 +36,8 @@ def examine(
         policies.load(policy)
     except PolicyError as wrong:
         found += [Finding(f"policy: {each}") for each in wrong.problems]
-    with contextlib.suppress(StoreError):  # a damaged file is found by `verify`
-        if state.has_facts():
+    with contextlib.suppress(StoreError):  # a damaged file is found by `verify`, and mended first
+        if is_whole and state.has_facts():
             from hippocampus.facts import Facts
             from hippocampus.facts.words import TEXT_RULES
 

@@ -77,6 +77,13 @@ def test_a_content_store_that_cannot_be_read_makes_room_for_a_new_one(state, dam
         assert session.status()["problem"] == ""
 
 
+def test_what_is_wrong_with_the_file_is_listed_once(state):
+    content = bytearray(state.database.read_bytes())
+    content[36:40] = (7).to_bytes(4, "big")  # the free pages that its header counts
+    state.database.write_bytes(content)
+    assert str(examine(DirectoryState(state))).count("freelist") == 1
+
+
 def test_a_lost_payload_is_damage_that_no_one_can_mend(state):
     with contextlib.closing(Hippocampus(state.root)) as memory:
         key = next(memory._store.stored()).key
