@@ -123,6 +123,7 @@ def _print_outcome(
     """Print the figures, write the page, print what was left out, and set the exit status."""
     from hippocampus.replay import run, table
     from hippocampus.replay.page import write_page
+    from hippocampus.replay.readers.formats import NAMES
     from hippocampus.replay.workers import KILLED
 
     if as_json:
@@ -140,7 +141,7 @@ def _print_outcome(
     if not found["total"]:
         for each in skipped:
             typer.echo(f"{each['path']}: {each['reason']}", err=True)
-        fail("no recorded session found there")
+        fail(f"no recorded session found there; the known formats: {', '.join(NAMES)}")
     broken = found["total"]["raw"]["broken_lines"]
     is_killed = any(each["reason"] == KILLED for each in skipped)
     if (strict and (skipped or broken)) or is_killed:

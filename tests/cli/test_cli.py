@@ -249,6 +249,13 @@ def test_a_mistake_is_one_helpful_sentence_and_status_2(
         assert words in done.stderr
 
 
+def test_the_known_formats_are_listed_once(tmp_path: Path) -> None:
+    for name in ("one.txt", "two.txt"):
+        (tmp_path / name).write_text("hello")
+    done = hippocampus("replay", tmp_path, cwd=tmp_path)
+    assert (done.returncode, done.stderr.count("claude-code")) == (2, 1)
+
+
 def test_a_mistake_ends_the_process_with_status_2(tmp_path: Path) -> None:
     done = run_apart("replay", "missing.json", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")

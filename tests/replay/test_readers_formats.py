@@ -656,7 +656,7 @@ class TestNoReader:
 
     @pytest.mark.parametrize("lines", [QWEN_CODE, COPILOT_CLI, KIMI_CODE])
     def test_is_one_line_on_a_file_in_no_known_format(self, lines: Any, save: Any) -> None:
-        with pytest.raises(RecordingError, match="in none of the known formats"):
+        with pytest.raises(RecordingError, match="in no known format"):
             save(lines, lines=True)
 
 

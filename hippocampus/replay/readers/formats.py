@@ -80,6 +80,7 @@ READERS: tuple[RecordingReader, ...] = (
     langgraph,
 )
 """The formats of programs that record, in the order in which they are tried."""
+NAMES = (*(reader.NAME for reader in READERS), *(each.NAME for each in LISTS))
 LIST_FIELDS = ("messages", "input", "items")
 
 
@@ -94,10 +95,7 @@ def read(document: JsonDocument) -> DocumentContents:
     contents = [_contents_of_record(record) for record in document.records]
     found = [each for each in contents if each]
     if not found:
-        known: list[RecordingReader | MessageList] = [*READERS, *LISTS]
-        names = ", ".join(reader.NAME for reader in known)
-        reason = f"{document.description}, in none of the known formats: {names}"
-        raise RecordingError(document.path, reason)
+        raise RecordingError(document.path, f"{document.description}, in no known format")
     broken = tuple(
         f"{document.path}:{number}: no message list in this record"
         for number, each in enumerate(contents, start=1)
