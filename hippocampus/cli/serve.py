@@ -64,6 +64,8 @@ def mcp(  # noqa: PLR0913, PLR0917 - one parameter an option
     ] = None,
 ) -> None:
     """Serve the memory to MCP clients; with http, HIPPOCAMPUS_MCP_TOKEN is the bearer token."""
+    if tokens and transport == "stdio":
+        fail("--tokens is for --transport http: over stdio, --agent names whose memory it is")
     with _needing(INSTALL_MCP, "mcp", "mcp_types", "starlette"):
         from hippocampus.integrations import mcp_server
     from hippocampus.facts.words import TEXT_RULES

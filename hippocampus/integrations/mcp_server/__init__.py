@@ -17,6 +17,7 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import ToolAnnotations
 from pydantic import ValidationError
 
+import hippocampus
 from hippocampus.errors import HippocampusError
 from hippocampus.facts.tools import TOOLS, function
 from hippocampus.formats.signatures import problem_of, unknown_arguments
@@ -56,7 +57,6 @@ PROFILES: Mapping[str, Profile] = {
         "read_block": ("recall_memory_block", READS),
         "append_block": ("append_memory_block", ADDS),
         "replace_block": ("replace_memory_block", DELETES),
-        "search_conversations": ("recall_conversation", READS),
     },
     "recall": {"recall": ("recall", READS)},
     "hippo": {
@@ -67,7 +67,6 @@ PROFILES: Mapping[str, Profile] = {
         "replace_memory_block": ("replace_memory_block", DELETES),
         "recall_memory_block": ("recall_memory_block", READS),
         "forget_memory": ("forget_memory", DELETES),
-        "recall_conversation": ("recall_conversation", READS),
     },
     "scriptling": {
         "remember": ("memory_remember", ADDS),
@@ -121,6 +120,7 @@ def server(tools: Tools, profile: str = "hippocampus") -> MCPServer[Any]:
     found: MCPServer[Any] = MCPServer(
         "hippocampus",
         instructions=INSTRUCTIONS.get(profile),
+        version=hippocampus.__version__,
         tools=offered(tools, PROFILES[profile]),
         log_level="WARNING",
         subscriptions=False,

@@ -26,7 +26,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from postgres_server import Server
 
-from hippocampus import Hippocampus
+from hippocampus import Hippocampus, __version__
 from hippocampus.cli.memory_store import OWN_AGENT
 from hippocampus.facts import Facts
 from hippocampus.integrations import mcp_server
@@ -42,7 +42,6 @@ HIPPO = {
     "replace_memory_block",
     "recall_memory_block",
     "forget_memory",
-    "recall_conversation",
 }
 BEGIN = {
     "jsonrpc": "2.0", "id": 1, "method": "initialize",
@@ -283,6 +282,7 @@ def test_blocks_are_tools_and_resources_and_the_prompt_loads_the_context(state: 
 def test_one_profile_is_served_with_its_names(state: Path, profile: str, names: set[str]) -> None:
     async def talk() -> None:
         async with opened(state, profile=profile) as client:
+            assert client.server_info.version == __version__
             tools = (await client.list_tools()).tools
             assert {each.name for each in tools} == names
             for each in tools:
@@ -425,7 +425,6 @@ def test_two_tokens_are_two_agents_who_reach_nothing_of_each_other(
         ("search_memory", {"query": "tea"}),
         ("search_memory", {}),
         ("read_block", {"key": "persona"}),
-        ("search_conversations", {"query": "tea"}),
     ]
 
     async def said(client: Client, **more: str) -> str:
@@ -479,6 +478,12 @@ def test_a_file_of_tokens_that_names_no_agent_or_two_is_refused(
     ended = run("mcp", *options, cwd=tmp_path)
     assert ended.returncode == 2
     assert reason in ended.stderr
+
+
+def test_tokens_over_stdio_are_refused(state: Path) -> None:
+    ended = run("mcp", "--state-dir", state, "--tokens", "tokens", cwd=state.parent)
+    assert ended.returncode == 2
+    assert "--tokens is for --transport http" in ended.stderr
 
 
 def test_a_file_of_tokens_that_is_missing_is_named(state: Path) -> None:
