@@ -352,6 +352,8 @@ class Hippocampus:
 
 def _prices_of(declared: Policy, model: str | None) -> Prices:
     """Return the prices of the caller's model, else of the policy, else Anthropic's."""
+    if not isinstance(model, str | None):
+        raise ModelError("model", repr(model), ())
     table, named = declared.prices, model or declared.model
     if (named and _is_priced(named)) or (table and not named):
         return prices.prices_for(table, named)

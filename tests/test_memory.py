@@ -9,6 +9,7 @@ import factual
 import pytest
 
 from hippocampus import Hippocampus, Policy, PolicyError, StoreError
+from hippocampus.errors import ModelError
 from hippocampus.facts import tools
 from hippocampus.prices import TABLES
 
@@ -60,6 +61,11 @@ def test_a_number_below_zero_is_an_error_that_names_it(tmp_path: Path, name: str
     with pytest.raises(ValueError, match=rf"Hippocampus\({name}=-5\): expected 0 or more"):
         Hippocampus(tmp_path / "state", **{name: -5})
     assert not (tmp_path / "state").exists()
+
+
+def test_a_model_that_is_no_text_is_refused_by_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="unknown model '5'"):
+        Hippocampus(tmp_path / "state", model=5)  # type: ignore[arg-type]
 
 
 def test_an_unknown_model_warns_and_takes_a_window_and_safe_prices(

@@ -38,7 +38,7 @@ def problem_of(error: ValidationError) -> str:
 
 def unknown_arguments(given: Iterable[str], known: Collection[str]) -> str:
     """Return which names of arguments a tool does not have, and those that it has; empty where it has all."""
-    names = [name for name in given if name not in known]
+    names = [str(name) for name in given if name not in known]
     return f"unknown arguments: {', '.join(names)}; known: {', '.join(known)}" if names else ""
 
 

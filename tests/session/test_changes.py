@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import copy
 from pathlib import Path
 from typing import Any
@@ -136,6 +137,11 @@ def test_a_call_after_the_end_says_so_once(
     assert "Traceback" not in caplog.text
     assert "is closed" in session.answer('{"query": "x"}')
     memory.close()
+
+
+def test_an_argument_that_is_no_name_is_answered_with_the_known_ones(tmp_path: Path) -> None:
+    with contextlib.closing(Hippocampus(tmp_path)) as memory, memory.session("s") as session:
+        assert "unknown arguments: 1; known: entry_id" in session.answer({1: 2})
 
 
 def test_what_is_sent_in_a_thread_is_the_same(tmp_path: Path) -> None:
