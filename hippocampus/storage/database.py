@@ -304,9 +304,11 @@ class SqliteDatabase(Database):
         Raises:
             StoreError: it cannot be read, or the file cannot be written.
         """
-        with self._guarded():
+        try:
             files.private_file(path)
-            self.run("VACUUM INTO ?", (str(path),))
+        except OSError as failure:
+            raise StoreError(f"{path}: cannot be written: {failure.strerror}") from failure
+        self.run("VACUUM INTO ?", (str(path),))
 
     def rest(self) -> None:
         """Close the file until it is used again."""

@@ -99,6 +99,8 @@ def test_a_backup_has_every_session_while_one_runs(tmp_path: Path) -> None:
         assert hippocampus(*command).exit_code == 2
     assert len(stored_sessions(copy)[0].records) == 2
     assert (copy / "state.sqlite3").stat().st_mode & 0o077 == 0
+    failed = hippocampus(*command[:3], "nowhere/x").exception
+    assert str(failed) == "nowhere/x: cannot be written: No such file or directory"
 
 
 def test_show_writes_a_content_byte_for_byte(
