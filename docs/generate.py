@@ -21,7 +21,7 @@ import typer
 
 from hippocampus import indexing, policy, prices, recall
 from hippocampus.cli.commands import app
-from hippocampus.cli.memory_compat import STORES, verbs_of
+from hippocampus.cli.memory_compat import STORES, group_of
 from hippocampus.errors import HippocampusError
 from hippocampus.facts import tools as memory_tools
 from hippocampus.facts.models import POLICIES as FACT_PRESETS
@@ -70,7 +70,9 @@ def commands() -> dict[str, Any]:
 
     found = dict(below(typer.main.get_command(app), ""))
     for store in STORES:
-        found |= {f"memory --as {store} {name}": verb for name, verb in verbs_of(store).items()}
+        found |= {
+            f"memory --as {store} {name}": verb for name, verb in group_of(store).commands.items()
+        }
     return found
 
 

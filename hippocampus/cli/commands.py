@@ -21,7 +21,7 @@ from hippocampus.cli import (
     study,
     trial,
 )
-from hippocampus.cli.memory_compat import STORES, verbs_of
+from hippocampus.cli.memory_compat import STORES, group_of
 
 RECORDINGS, AGENTS, STATE = "Recordings", "Coding agents", "State directories"
 """The panels of `--help` after the one for a newcomer."""
@@ -44,8 +44,7 @@ class Commands(TyperGroup):
         A paragraph of it is one line, which is broken where the terminal ends and not as in the code.
         """
         own = super().get_params(ctx)
-        others = [verb for store in STORES for verb in verbs_of(store).values()]
-        options, waiting = list(own), [*self.commands.values(), *others]
+        options, waiting = list(own), [*self.commands.values(), *map(group_of, STORES)]
         for command in waiting:
             paragraphs = (command.help or "").split("\n\n")
             command.help = "\n\n".join(" ".join(each.split()) for each in paragraphs)

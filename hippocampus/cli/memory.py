@@ -40,15 +40,19 @@ class Verbs(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of the verbs."""
-        return list(self._verbs(ctx))
+        return list(self._group(ctx).list_commands(ctx))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the verb that arguments begin with, and those after it."""
+        return self._group(ctx).resolve_command(ctx, args)
 
     def get_command(self, ctx: Any, name: str) -> Any:
         """Return the verb of a name, or nothing."""
-        return self._verbs(ctx).get(name)
+        return self._group(ctx).get_command(ctx, name)
 
-    def _verbs(self, ctx: Any) -> dict[str, Any]:
+    def _group(self, ctx: Any) -> Any:
         store = ctx.params.get("store")
-        return memory_compat.verbs_of(store) if store else dict(self.commands)
+        return memory_compat.group_of(store) if store else super()
 
 
 app = typer.Typer(cls=Verbs, no_args_is_help=True, add_completion=False)

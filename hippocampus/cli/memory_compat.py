@@ -38,9 +38,9 @@ Kind = Annotated[Literal["fact", "memory"] | None, Option(help="Only facts, or o
 
 
 @functools.cache
-def verbs_of(store: str) -> dict[str, Any]:
-    """Return the verbs of a store by their names, as commands."""
-    return dict(getattr(typer.main.get_command(STORES[store]), "commands", {}))
+def group_of(store: str) -> Any:
+    """Return the verbs of a store as a group of commands."""
+    return typer.main.get_command(STORES[store])
 
 
 @verb(hippo, crib, opens=stores.opened)

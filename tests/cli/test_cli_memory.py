@@ -546,6 +546,12 @@ def test_what_cannot_be_restored_is_named(filled: Path) -> None:
     assert commands.run("forget", ".hippocampus", "nosuch", cwd=filled).returncode == 1
 
 
+def test_a_verb_of_another_store_is_suggested_by_none(tmp_path: Path) -> None:
+    for verb, near in (("recall", ""), ("chunk", " Did you mean 'chunks'?")):
+        wrong = run("--as", "hippo", verb, cwd=tmp_path)
+        assert f"No such command '{verb}'.{near} " in wrong.stderr.replace("│", "")
+
+
 def test_every_agent_is_the_name_of_none(tmp_path: Path) -> None:
     for verb in ("remember", "--as scriptling remember", "--as crib write"):
         refused = run(*verb.split(), "--agent", "*", cwd=tmp_path, stdin="Alice likes tea.")
