@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hippocampus.formats.conversation import Message
-from hippocampus.recall.calls import is_named
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,18 +29,16 @@ class Transcript:
 
     utterances: tuple[Utterance, ...]
     results: tuple[str, ...]
-    """The texts of tool results, without those of the recall tool."""
+    """The texts of tool results, recalled parts among them."""
 
 
 def transcript_of(messages: Sequence[Message], noted: Sequence[Utterance] = ()) -> Transcript:
     """Return a conversation, with `noted` before it; turns count the assistant's messages."""
     utterances: list[Utterance] = list(noted)
     results: list[str] = []
-    tools: dict[str, str] = {}
     turn = 0
     for message in messages:
         turn += message.role == "assistant"
-        tools |= {part.call_id: part.tool for part in message.parts if part.kind == "call"}
         if message.role in {"user", "assistant"}:
             answers = not any(part.kind == "call" for part in message.parts)
             utterances += [
@@ -49,9 +46,5 @@ def transcript_of(messages: Sequence[Message], noted: Sequence[Utterance] = ()) 
                 for part in message.parts
                 if part.kind == "text" and part.text.strip()
             ]
-        results += [
-            part.text
-            for part in message.parts
-            if part.kind == "result" and not is_named(tools.get(part.call_id) or part.tool)
-        ]
+        results += [part.text for part in message.parts if part.kind == "result"]
     return Transcript(tuple(utterances), tuple(results))
