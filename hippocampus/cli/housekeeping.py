@@ -11,7 +11,7 @@ import typer
 from typer import Argument, Option
 
 from hippocampus import policy as policies
-from hippocampus.cli.memory_doctor import Probe, report
+from hippocampus.cli.memory_doctor import report
 from hippocampus.cli.memory_printing import Agent, gone
 from hippocampus.cli.memory_store import OWN_AGENT, for_reading
 from hippocampus.cli.options import (
@@ -23,6 +23,7 @@ from hippocampus.cli.options import (
     TenantName,
     expect_state,
     fail,
+    say,
 )
 from hippocampus.errors import StoreError
 from hippocampus.formats.visible import visible
@@ -33,7 +34,6 @@ from hippocampus.storage.state import StateStore
 from hippocampus.storage.state_dir import StateDir, is_address
 
 if TYPE_CHECKING:
-    from hippocampus.memory import Hippocampus
     from hippocampus.session.consolidator import ConsolidationOutcome
 
 POLL_SECONDS = 5.0
@@ -71,49 +71,37 @@ def consolidate(  # noqa: PLR0913, PLR0917 - one parameter an option
     state = expect_state(state_dir, tenant)
     if session and state.agent_of(session) is None:
         fail(f"{state_dir} has no session {session!r}")
-    memory = Hippocampus(state, policy=policy)
-    try:
+    is_whole = True
+    with Hippocampus(state, policy=policy) as memory:
         while watch:
-            _consolidate_idle(memory)
+            try:
+                while outcome := memory.consolidate_idle():
+                    _print(outcome)
+            except StoreError as failure:  # such as a server that is away: it is asked again
+                typer.echo(visible(f"hippocampus: {failure}"), err=True)
+            time.sleep(POLL_SECONDS)
         names = [session] if session else memory.unconsolidated()
-        if dry_run:
-            typer.echo(visible("\n".join(names)), nl=bool(names))
-        if not names:
-            typer.echo("every session is consolidated")
-        finished = [dry_run or _is_finished(memory, name) for name in names]
-    finally:
-        memory.close()
-    if not all(finished):
+        if dry_run or not names:
+            say("\n".join(names) or "every session is consolidated")
+            return
+        for name in names:
+            try:
+                (outcome,) = memory.consolidate(name)
+            except StoreError as failure:  # one that cannot be read stops no other
+                typer.echo(visible(f"hippocampus: session {name!r}: {failure}"), err=True)
+                is_whole = False
+            else:
+                _print(outcome)
+                is_whole &= outcome.finished
+    if not is_whole:
         raise typer.Exit(1)
-
-
-def _consolidate_idle(memory: Hippocampus) -> None:
-    """Consolidate the sessions that are idle, and wait a little; a state that fails is asked again."""
-    try:
-        while outcome := memory.consolidate_idle():
-            _print(outcome)
-    except StoreError as failure:
-        typer.echo(visible(f"hippocampus: {failure}"), err=True)
-    time.sleep(POLL_SECONDS)
-
-
-def _is_finished(memory: Hippocampus, name: str) -> bool:
-    """Consolidate a session and return whether it is finished; one that cannot be read stops no other."""
-    try:
-        (outcome,) = memory.consolidate(name)
-    except StoreError as failure:
-        typer.echo(f"hippocampus: session {name!r}: {failure}", err=True)
-        return False
-    _print(outcome)
-    return outcome.finished
 
 
 def _print(outcome: ConsolidationOutcome) -> None:
     end = "" if outcome.finished else "; not everything could be written"
-    typer.echo(visible(f"{outcome.session}: {len(outcome.kept)} kept{end}"))
+    say(f"{outcome.session}: {len(outcome.kept)} kept{end}")
     for claim in outcome.kept:
-        line = f"  {claim.kind}, {claim.origin}, turn {claim.turn}: {claim.text} ({claim.outcome})"
-        typer.echo(visible(line))
+        say(f"  {claim.kind}, {claim.origin}, turn {claim.turn}: {claim.text} ({claim.outcome})")
 
 
 def defrag(
@@ -143,7 +131,6 @@ def doctor(
     named: StateOrDatabase,
     policy: Annotated[str, Option(help="A policy, examined too.")] = "default",
     fix: Annotated[bool, Option("--fix", help="Mend; damaged files are kept aside.")] = False,
-    probe: Probe = False,
     as_json: AsJson = False,
 ) -> None:
     """Examine payloads, sessions, archives, facts, memory files, a policy, modes and the cache.
@@ -152,7 +139,7 @@ def doctor(
     damaged or lost and --fix has not mended it, or something does not work.
     """
     if _is_database(named):
-        report(probe, named)
+        report(named)
         return
     from hippocampus.consolidation.doctor import examine, mend
 

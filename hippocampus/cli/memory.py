@@ -18,7 +18,7 @@ from hippocampus.cli import memory_compat, memory_retrieve
 from hippocampus.cli import memory_printing as out
 from hippocampus.cli import memory_store as stores
 from hippocampus.cli.memory_printing import verb
-from hippocampus.cli.options import Shown, say
+from hippocampus.cli.options import AsJson, Shown, say
 from hippocampus.storage.facts import memories
 from hippocampus.storage.facts.errors import FactError
 
@@ -94,7 +94,7 @@ def recall(  # noqa: PLR0913, PLR0917 - one parameter an option
     scope: out.Scopes = None,
     as_of: Annotated[str | None, Option(help="As it was true at this date.")] = None,
     db: out.Database = out.DEFAULT_PATH,
-    as_json: out.Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Search the memory; without a query, print preferences and the strongest others."""
     asked: dict[str, Any] = {"scopes": scope, "as_of": as_of, "agent": agent}
@@ -116,7 +116,7 @@ def retrieve(
     scope: out.Scopes = None,
     token_budget: Annotated[int, Option(help="How long the answer may be.")] = CONTEXT_TOKENS,
     db: out.Database = out.DEFAULT_PATH,
-    as_json: out.Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Print what the memory knows about the prompt on stdin; nothing where it knows nothing."""
     memory_retrieve.run(agent, scope, token_budget, db, as_json=as_json)

@@ -17,7 +17,7 @@ from hippocampus.cli import memory_printing as out
 from hippocampus.cli import memory_store as stores
 from hippocampus.cli.memory_doctor import report
 from hippocampus.cli.memory_printing import verb
-from hippocampus.cli.options import Shown
+from hippocampus.cli.options import AsJson, Shown
 from hippocampus.storage.facts import memories
 from hippocampus.storage.facts.errors import FactError
 
@@ -167,7 +167,7 @@ def write(
     agent: out.Agent = stores.OWN_AGENT,
     scope: out.Scope = "",
     db: out.Database = out.DEFAULT_PATH,
-    as_json: out.Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Keep the text on stdin, after an optional `type=decision ` in front of it, with what it states."""
     from hippocampus.facts.compat.crib import written

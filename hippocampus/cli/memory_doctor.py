@@ -1,6 +1,6 @@
 """What `hippocampus doctor` reports of a memory: what there is to work with, and whether it works.
 
-Nothing is made or changed; the probe works in a folder of its own that it removes.
+Nothing is made or changed.
 """
 
 from __future__ import annotations
@@ -8,36 +8,30 @@ from __future__ import annotations
 import os
 import platform
 import sys
-import tempfile
-import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from hippocampus.cli.memory_printing import DEFAULT_PATH, Database, Json
-from hippocampus.cli.memory_store import complete, embed, existing, is_there, opened, rerank
-from hippocampus.cli.options import Shown
+from hippocampus.cli.memory_printing import DEFAULT_PATH, Database
+from hippocampus.cli.memory_store import complete, embed, existing, is_there, rerank
+from hippocampus.cli.options import AsJson, Shown
 from hippocampus.errors import HippocampusError
 from hippocampus.storage.facts import memories
 from hippocampus.storage.full_text import SQLITE_VERSION, has_tokenizer
 from hippocampus.storage.state_dir import is_address
 
-Probe = Annotated[bool, typer.Option("--probe", help="Of a database: try a scratch one too.")]
 MODEL_SECONDS = 5.0
 QUESTIONS: dict[str, tuple[Any, ...]] = {
     "embed": (["one"],),
     "complete": ("Answer with the word: ready",),
     "rerank": ("one", ["one", "two"]),
 }
-SAID = "Chose SQLite for storage. Zero dependencies."
-ASKED = "what did we choose for storage?"
 
 
 def report(
-    probe: Probe = False,
     db: Database = DEFAULT_PATH,
-    as_json: Json = False,  # noqa: ARG001 - it is JSON anyway
+    as_json: AsJson = False,  # noqa: ARG001 - it is JSON anyway
 ) -> None:
     """Print the state of the memory as JSON, with an answer of each model; status 1 where there is a problem."""
     from hippocampus.models.local_embedding import installed
@@ -54,7 +48,6 @@ def report(
         "database": database,
         "models": models,
         "local_embedding": {"installed": installed(), "ok": True},
-        **({"probe": _probe()} if probe else {}),
     }
     is_ok = all(part["ok"] for part in found.values())
     Shown({**found, "ok": is_ok}).show()
@@ -100,19 +93,3 @@ def _models() -> dict[str, Any]:
     sentence = f"no answer within {MODEL_SECONDS:g} seconds: {', '.join(silent)}"
     problem = {"problem": sentence} if silent else {}
     return {**dict.fromkeys(found), **named, **problem, "ok": not silent}
-
-
-def _probe() -> dict[str, Any]:
-    """Write a text and ask for it, with the models that the environment names."""
-    started = time.perf_counter()
-    try:
-        with (
-            tempfile.TemporaryDirectory() as folder,
-            opened(Path(folder) / "probe.sqlite3", models=True) as facts,
-        ):
-            facts.store(SAID, type="decision")
-            text, problems = facts.retrieve(ASKED), facts.check()
-    except Exception as failure:  # noqa: BLE001 - whatever is wrong is what a doctor reports
-        return {"ok": False, "problem": f"{type(failure).__name__}: {failure}"}
-    seconds = round(time.perf_counter() - started, 3)
-    return {"ok": "SQLite" in text and not problems, "problems": problems, "seconds": seconds}

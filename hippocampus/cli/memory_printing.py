@@ -16,7 +16,7 @@ from typer import Argument, Option
 
 from hippocampus.cli.memory_retrieve import default_path
 from hippocampus.cli.memory_store import OWN_AGENT, existing
-from hippocampus.cli.options import Shown
+from hippocampus.cli.options import AsJson, Shown
 from hippocampus.storage.facts.errors import FactError
 
 if TYPE_CHECKING:
@@ -54,7 +54,6 @@ Agent = Annotated[
 Scope = Annotated[str, Option(help="The part of the memory that is written to.")]
 Scopes = Annotated[list[str] | None, Option("--scope", help="Only this part; may be repeated.")]
 Limit = Annotated[int, Option(help="How many at most; -1 is all.")]
-Json = Annotated[bool, Option("--json", help="Print JSON.")]
 Force = Annotated[bool, Option("--force", help="Do it; without this, only show it.")]
 Ids = Annotated[list[str], Argument(help="Ids of memories, or their ends in MEMORY.md.")]
 Id = Annotated[str, Argument(help="The id of a memory, or its end in MEMORY.md.")]
@@ -76,7 +75,7 @@ def verb(
         signature = inspect.signature(function, eval_str=True, locals=known)
         _, *own = signature.parameters.values()
 
-        def run(db: Database = DEFAULT_PATH, as_json: Json = False, **given: Any) -> None:
+        def run(db: Database = DEFAULT_PATH, as_json: AsJson = False, **given: Any) -> None:
             with opens(db, given.get("agent") or OWN_AGENT) as facts:
                 shown = function(facts, **given)
             shown.show(as_json=as_json)

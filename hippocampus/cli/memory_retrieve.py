@@ -79,11 +79,8 @@ def _prompt(text: str) -> str:
     """Return the prompt: the text, or that in the JSON with which agents call their hooks."""
     if not text.startswith("{"):
         return text
-    import json
+    from hippocampus.formats import json_text
 
-    try:
-        found = json.loads(text)
-    except ValueError:
-        return text
+    found = json_text.read(text)
     prompt = found.get("prompt") if isinstance(found, dict) else None
     return prompt.strip() if isinstance(prompt, str) else text

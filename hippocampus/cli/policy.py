@@ -14,7 +14,6 @@ from hippocampus import policy as policies
 from hippocampus.cli.options import console, fail, track
 from hippocampus.errors import PolicyError
 from hippocampus.patterns import HAS_RE2
-from hippocampus.policy import Policy
 from hippocampus.policy.rules import OWN_SOURCES
 from hippocampus.prices import DEFAULT_MODEL, model_prices
 from hippocampus.recall.sources import installed_sources
@@ -36,7 +35,9 @@ def check(
             problems += failure.problems
         else:
             typer.echo(f"{named}: policy {found.name}, {len(found.lifecycle_policies)} rules")
-            for name in sorted(_sources_of(found) - {*OWN_SOURCES, *installed_sources()}):
+            plans = filter(None, (rule.action.source for rule in found.lifecycle_policies))
+            asked = {name for plan in plans for name in plan.asked}
+            for name in sorted(asked - {*OWN_SOURCES, *installed_sources()}):
                 typer.echo(
                     f"{named}: the source {name!r} is in no installed package; without "
                     f"@memory.source({name!r}) in the host, recalls return the stored copy"
@@ -48,12 +49,6 @@ def check(
         typer.echo(problem, err=True)
     if problems:
         raise typer.Exit(1)
-
-
-def _sources_of(policy: Policy) -> set[str]:
-    """Return the names of the sources that recalls are to ask."""
-    plans = (rule.action.source for rule in policy.lifecycle_policies)
-    return {name for plan in plans if plan for name in plan.asked}
 
 
 @app.command()

@@ -20,8 +20,8 @@ from hippocampus.cli.options import (
     expect_state,
     fail,
     print_table,
+    say,
 )
-from hippocampus.errors import StoreError
 from hippocampus.formats.visible import visible
 from hippocampus.storage import entry_exchange as exchange
 from hippocampus.storage import gc as collection
@@ -74,7 +74,7 @@ def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
         lines.append(f"{len(words)} conversations, {total:,} bytes {word}")
     total = sum(removal.packed_bytes for removal in removals)
     lines.append(f"{len(removals)} contents, {total:,} bytes {word}")
-    typer.echo(visible("\n".join(lines)))
+    say("\n".join(lines))
 
 
 def _days_of(rule: str) -> tuple[str, float]:
@@ -206,23 +206,17 @@ def copy(
     if not is_address(source):
         expect_state(source)
     is_whole = True
-    try:
-        own, other = state_of(source, tenant), state_of(target, tenant)
-        with contextlib.closing(own), contextlib.closing(other):
-            for each in copied(own, other):
-                line = f"{each.outcome:<12}{each.payloads:>7,} payloads  {each.session}"
-                lost = f"  ({len(each.lost)} lost: {', '.join(each.lost)})" if each.lost else ""
-                typer.echo(visible(line + lost))
-                is_whole &= not each.lost and each.outcome != "newer there"
-            if own.has_facts():
-                done = ours.copy(Facts(own.database(TEXT_RULES)), Facts(other.database(TEXT_RULES)))
-                stay = (
-                    f"; {len(done.skipped):,} are there already, and stay" if done.skipped else ""
-                )
-                typer.echo(f"{done.memories:,} facts and memories, {done.blocks:,} blocks{stay}")
-                is_whole &= not done.skipped
-    except StoreError as failure:
-        fail(str(failure))
+    own, other = state_of(source, tenant), state_of(target, tenant)
+    with contextlib.closing(own), contextlib.closing(other):
+        for each in copied(own, other):
+            lost = f"  ({len(each.lost)} lost: {', '.join(each.lost)})" if each.lost else ""
+            say(f"{each.outcome:<12}{each.payloads:>7,} payloads  {each.session}{lost}")
+            is_whole &= not each.lost and each.outcome != "newer there"
+        if own.has_facts():
+            done = ours.copy(Facts(own.database(TEXT_RULES)), Facts(other.database(TEXT_RULES)))
+            stay = f"; {len(done.skipped):,} are there already, and stay" if done.skipped else ""
+            say(f"{done.memories:,} facts and memories, {done.blocks:,} blocks{stay}")
+            is_whole &= not done.skipped
     if not is_whole:
         raise typer.Exit(1)
 
