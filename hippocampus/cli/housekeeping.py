@@ -155,7 +155,7 @@ def doctor(
     for finding in left:
         remedy = f"; --fix would {finding.remedy}" if finding.mend else ""
         lines.append(f"{'damage' if finding.is_loss else 'note'}: {finding.text}{remedy}")
-    lines.append(f"{len(found)} findings, {len(mended)} mended")
+    lines.append(f"{counted(len(found), 'finding')}, {len(mended)} mended")
     Shown({"findings": rows}, lines).show(as_json=as_json)
     if any(finding.is_loss for finding in left):
         raise typer.Exit(1)

@@ -76,6 +76,8 @@ def test_a_state_directory_is_replayed_by_its_name_and_explained_by_its_sessions
         with memory.session(name) as session:
             session(reading(3))
     memory.close()
+    missing = hippocampus("explain", "state/state.sqlite3/c", cwd=tmp_path).stderr
+    assert "no conversation of this session is stored" in missing
     replayed = hippocampus("replay", "state", cwd=tmp_path).stdout
     assert "state: 2 recordings" in replayed.split("\n")
     assert "at prices gpt-5.4-mini (recordings: 2" in replayed

@@ -70,6 +70,8 @@ def exported(path: Path) -> JsonDocument:
     """
     with _as_recording_error(path):
         lines = state_of(path.parent.parent).exported(unquote(path.name))
+    if not lines:
+        raise RecordingError(str(path), "no conversation of this session is stored")
     return JsonDocument(str(path), list(map(JsonRecord, parsed(lines))), "a session")
 
 

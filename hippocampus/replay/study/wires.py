@@ -122,7 +122,7 @@ def wire_of(named: str) -> Wire:
     model, _, address = rest.partition("@http")
     if kind not in WIRES or not model:
         forms = ", ".join(f"{name}:MODEL[@URL]" for name in WIRES)
-        raise ProviderError(f"no reader or judge {named!r}; there are files, {forms}")
+        raise ProviderError(f"no model {named!r}; there are {forms}, and files for a study")
     wire = WIRES[kind]
     variable = wire.endpoint.key_variable
     if "@" in address:

@@ -417,7 +417,7 @@ def test_another_study_needs_another_folder(run: Run) -> None:
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        (("--reader", "gpt-4o"), "no reader or judge 'gpt-4o'"),
+        (("--reader", "gpt-4o"), "no model 'gpt-4o'"),
         (("--reader", "openai:m@http://user:word@host/v1"), "leave the password out"),
         (("--against", "raw,all"), "no condition 'all'"),
         (("--policy", "short"), "short"),
