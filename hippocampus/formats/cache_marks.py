@@ -40,9 +40,9 @@ def marks_in(items: Sequence[Item], key: str) -> list[HostMark]:
     ]
 
 
-def _blocks_of(item: Item) -> Iterator[dict[str, Any]]:
+def _blocks_of(item: Any) -> Iterator[dict[str, Any]]:
     """Yield the content blocks of an item, and those inside of its tool results."""
-    for field in ("content", "output"):
+    for field in ("content", "output") if isinstance(item, dict) else ():
         inner = item.get(field)
         for block in inner if isinstance(inner, list) else ():
             if isinstance(block, dict):
@@ -56,8 +56,10 @@ def with_mark(item: Item, path: ItemPath, key: str, value: Any) -> Item | None:
     A text that is no block takes none: as a block it would be another item.
     """
     field = path[0] if path else ""
-    blocks = item.get(str(field))
-    if field not in ("content", "output") or not isinstance(blocks, list) or not blocks:
+    if field not in ("content", "output"):
+        return None
+    blocks = item.get(field)
+    if not isinstance(blocks, list) or not blocks:
         return None
     number = path[1] if len(path) > 1 and isinstance(path[1], int) else len(blocks) - 1
     block = blocks[number]

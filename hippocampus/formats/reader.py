@@ -11,13 +11,20 @@ import contextlib
 import itertools
 import operator
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, TypeVar
 
 from hippocampus.errors import MALFORMED, MessagesError
-from hippocampus.formats import anthropic, bedrock, gemini, openai_chat, openai_responses
-from hippocampus.formats.conversation import Item, Message, ToolResult, write
+from hippocampus.formats import (
+    anthropic,
+    bedrock,
+    gemini,
+    json_text,
+    openai_chat,
+    openai_responses,
+)
+from hippocampus.formats.conversation import Item, Message, Part, ToolResult, write
 from hippocampus.formats.plain import AS_DICTS, framework_of, refusal
 
 __all__ = [
@@ -26,6 +33,7 @@ __all__ = [
     "Reading",
     "adapter_of",
     "read",
+    "read_as",
     "read_on",
     "snapshot",
     "write",
@@ -81,19 +89,17 @@ SAMPLED = 16
 """Every sixteenth item shows whether a list has other objects than it had."""
 
 
-def adapter_of(items: Sequence[Item]) -> tuple[Adapter, int | None]:
+def adapter_of(items: Sequence[Any]) -> tuple[Adapter, int | None]:
     """Return the adapter for a list, and the index of the item that can be of no other format.
 
     Plain `{"role", "content"}` messages are valid in every format and are read as OpenAI Chat.
-
-    Raises:
-        MessagesError: the list is in no known format.
     """
     for number, item in enumerate(items):
         for adapter in FORMATS:
-            if isinstance(item, dict) and adapter.recognises(item):
-                return _checked(adapter, items), number
-    return _checked(ANY_FORMAT, items), None
+            with contextlib.suppress(*MALFORMED):
+                if adapter.recognises(item):
+                    return adapter, number
+    return ANY_FORMAT, None
 
 
 def read(items: Sequence[Item]) -> list[Message]:
@@ -102,33 +108,54 @@ def read(items: Sequence[Item]) -> list[Message]:
     Raises:
         MessagesError: the list is in no known format.
     """
-    with _as_messages_error():
-        return adapter_of(items)[0].read(items)
+    return read_as(adapter_of(items)[0], items)[0]
 
 
-@contextlib.contextmanager
-def _as_messages_error() -> Iterator[None]:
-    try:
-        yield
-    except MALFORMED as wrong:
-        reason = f"{type(wrong).__name__}: {str(wrong)[:200]}"
-        raise MessagesError(
-            f"the fields of a message are not of the expected types: {reason}"
-        ) from wrong
+def read_as(adapter: Adapter, items: Sequence[Any], start: int = 0) -> tuple[list[Message], str]:
+    """Read copies of the items from a number on, and say which of them the format does not know.
 
+    An unknown item is a message of the system with one opaque part: it stays in every view.
 
-def _checked(adapter: Adapter, items: Sequence[Item], start: int = 0) -> Adapter:
+    Raises:
+        MessagesError: an item is a framework's, or the format knows none of a list.
+    """
     for number, item in enumerate(items[start:], start):
-        framework = framework_of(item)
-        if framework:
+        if framework := framework_of(item):
             raise MessagesError(refusal(number, framework))
-        if not isinstance(item, dict) or not adapter.accepts(item):
-            known = ", ".join(each.NAME for each in FORMATS)
-            raise MessagesError(
-                f"messages[{number}] is not a message of the format {adapter.NAME!r}; known formats "
-                f"are {known}; {AS_DICTS}"
-            )
-    return adapter
+    pairs = [(item, _copied(adapter, item)) for item in items[start:]]
+    unknown = [number for number, (_, copy) in enumerate(pairs, start) if copy is None]
+    problem = ""
+    if unknown:
+        known = ", ".join(each.NAME for each in FORMATS)
+        problem = (
+            f"messages[{unknown[0]}] is not a message of the format {adapter.NAME!r}; known formats "
+            f"are {known}; {AS_DICTS}"
+        )
+        if len(unknown) == len(items):
+            raise MessagesError(problem)
+    messages: list[Message] = []
+    for is_known, run in itertools.groupby(pairs, lambda pair: pair[1] is not None):
+        if is_known:
+            messages += adapter.read([copy for _, copy in run if copy is not None])
+        else:
+            messages += (_unknown(item) for item, _ in run)
+    return messages, problem
+
+
+def _copied(adapter: Adapter, item: Any) -> Item | None:
+    """Return a copy of an item, or nothing where the format does not know it."""
+    try:
+        copy: Item = snapshot(item)
+        return copy if adapter.accepts(copy) and adapter.read([copy]) else None
+    except MALFORMED:
+        return None
+
+
+def _unknown(item: Any) -> Message:
+    text = ""
+    with contextlib.suppress(*MALFORMED):  # nested too deep, or not JSON
+        text = json_text.written(item)
+    return Message("system", (Part("opaque", text, (0,)),), (item,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +171,8 @@ class Reading:
     """The index of the first item of each message."""
     kept: int = 0
     """How many messages, from the first, are the objects of the reading before."""
+    problem: str = ""
+    """Which of the new items the format does not know; empty where it knows all."""
 
 
 def read_on(before: Reading, items: Sequence[Item], same: int = 0) -> Reading:
@@ -157,17 +186,15 @@ def read_on(before: Reading, items: Sequence[Item], same: int = 0) -> Reading:
     same += common_prefix(before.items[same:], items[same:])
     if items and same == len(items) == len(before.items):
         return replace(before, kept=len(before.messages))
-    with _as_messages_error():
-        if before.decisive is None or before.decisive >= same:
-            adapter, decisive = adapter_of(items)
-        else:
-            adapter, decisive = _checked(before.adapter, items, same), before.decisive
-        kept = start = 0
-        if adapter is before.adapter and before.starts:
-            # The message before the first changed item is read again: in some formats that item joins it.
-            kept = max(0, bisect.bisect_left(before.starts, same) - 1)
-            start = before.starts[kept]
-        fresh = adapter.read([snapshot(item) for item in items[start:]])
+    adapter, decisive = before.adapter, before.decisive
+    if decisive is None or decisive >= same:
+        adapter, decisive = adapter_of(items)
+    kept = start = 0
+    if adapter is before.adapter and before.starts:
+        # The message before the first changed item is read again: in some formats that item joins it.
+        kept = max(0, bisect.bisect_left(before.starts, same) - 1)
+        start = before.starts[kept]
+    fresh, problem = read_as(adapter, items, start)
     again = common_prefix(before.messages[kept:], fresh)
     starts = before.starts[:kept]
     ends = itertools.accumulate((len(message.raw) for message in fresh), initial=start)
@@ -179,6 +206,7 @@ def read_on(before: Reading, items: Sequence[Item], same: int = 0) -> Reading:
         grown(before.messages, kept + again, fresh[again:]),
         starts,
         kept + again,
+        problem,
     )
 
 

@@ -15,11 +15,9 @@ from pydantic import ValidationError
 
 from hippocampus.entries.entry import ARGUMENTS, Record
 from hippocampus.entries.text import storable
-from hippocampus.errors import MessagesError, RecallError, nearest
-from hippocampus.formats import json_text
+from hippocampus.errors import RecallError, nearest
+from hippocampus.formats import json_text, reader
 from hippocampus.formats.conversation import Item, Part
-from hippocampus.formats.plain import AS_DICTS
-from hippocampus.formats.reader import adapter_of
 from hippocampus.formats.signatures import problem_of, unknown_arguments
 from hippocampus.indexing.frame import as_content
 from hippocampus.recall.definition import TOOL_NAME, RecallRequest
@@ -62,10 +60,7 @@ def unanswered(items: Sequence[Item]) -> list[tuple[str, str, str]]:
     Raises:
         MessagesError: the list is in no known format.
     """
-    try:
-        messages = adapter_of(items)[0].read(items)
-    except (AttributeError, KeyError, TypeError) as wrong:
-        raise MessagesError(f"a message is malformed ({wrong}); {AS_DICTS}") from wrong
+    messages = reader.read(items)
     said = [at for at, message in enumerate(messages) if message.role == "assistant"]
     if not said:
         return []

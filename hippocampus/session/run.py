@@ -135,6 +135,8 @@ class SessionRun:
         before = self.state.history
         history = before.extended(items, min(same, len(before.reading.items)))
         fresh = history.raw[history.reading.kept :]
+        if history.reading.problem:
+            self._guard.say_once(f"sending a message as it is: {history.reading.problem}")
         self.passing = passing.reason_of_request(request) or passing.reason_of_list(
             history.raw, fresh
         )

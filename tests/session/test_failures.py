@@ -49,6 +49,34 @@ def test_junk_is_sent_as_it_is(tmp_path: Path, junk: Any) -> None:
     memory.close()
 
 
+@pytest.mark.parametrize(
+    "strange",
+    [
+        7,
+        {"role": "narrator", "words": "x"},
+        {"role": "user", "content": [{"type": ["text"]}]},
+        {"role": "assistant", "content": None, "tool_calls": "none"},
+    ],
+    ids=repr,
+)
+def test_an_item_of_no_format_is_sent_as_it_is_and_the_others_are_managed(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, strange: Any
+) -> None:
+    items = reading(3)
+    with Hippocampus(tmp_path, policy=EAGER) as memory, memory.session("s") as session:
+        expected = session(items)
+    items.insert(3, strange)
+    with Hippocampus(tmp_path / "other", policy=EAGER) as memory, memory.session("s") as session:
+        for end in range(1, len(items) + 1):
+            view = session(items[:end])
+        assert view[3] is strange
+        assert [len(json.dumps(each)) for each in [*view[:3], *view[4:]]] == [
+            len(json.dumps(each)) for each in expected
+        ]
+        assert session.report.failures == 0
+    assert caplog.text.count("messages[3] is not a message of the format") == 1
+
+
 @pytest.mark.parametrize("depth", [120, 500, 900])
 @pytest.mark.parametrize("form", ['{"d":%s}', "[%s]", '[{"a":[%s]}]'])
 @pytest.mark.parametrize("place", ["result", "arguments"])

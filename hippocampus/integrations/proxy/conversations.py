@@ -19,6 +19,7 @@ from typing import Any
 
 from hippocampus.formats.content import text_of
 from hippocampus.formats.conversation import Item
+from hippocampus.formats.reader import read_as
 from hippocampus.formats.writing import appended
 from hippocampus.integrations.proxy.apis.answer import ModelAnswer, Round, results_of
 from hippocampus.storage.proxy_conversations import Conversations
@@ -63,7 +64,8 @@ def chains_of(
         if is_answer
     ]
     first = runs[0][0] if runs else len(items)
-    texts = [text for each in answers.ADAPTER.read(items[:first]) for text in each.texts()]
+    messages, _ = read_as(answers.ADAPTER, items[:first])
+    texts = [text for message in messages for text in message.texts()]
     system = text_of(request.get("system") or request.get("instructions") or "")
     start = chain = _hash(owner, answers.ADAPTER.NAME, PER_REQUEST.sub("", system), *texts)
     ends = {}

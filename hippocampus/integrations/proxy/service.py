@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from weakref import WeakSet
 
 from hippocampus import prices, recall
-from hippocampus.errors import MALFORMED, ModelError
+from hippocampus.errors import MALFORMED, MessagesError, ModelError
 from hippocampus.formats import passing
 from hippocampus.formats.content import text_of
 from hippocampus.formats.conversation import Item, ToolResult
@@ -253,7 +253,7 @@ class Service:
                 if isinstance(each, dict)
             }
             tool = OTHER_NAME if recall.TOOL_NAME in names else recall.TOOL_NAME
-        except MALFORMED:
+        except (*MALFORMED, MessagesError):
             return "malformed"  # the provider answers why
         # A known list that is not the newest of its conversation was taken back by the host, but
         # for the very start, which any conversation may have.
