@@ -7,6 +7,7 @@ gave it, by a header or an address, by the name of a setting, or by a sentence.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterator
 from itertools import chain
@@ -51,13 +52,21 @@ _END = r"(?:[ _-]?(?:access|base|data|key|id|value|string|token|hash|base64|b64|
 _QUOTES = r"""(?:""([^"\n]{4,}?)""|[bN]?"((?:[^"\\\n]|\\.){4,}?)"|[bN]?'((?:[^'\\\n]|\\.){4,}?)'|`([^`\n]{4,}?)`|([^\s"'`,;]{5,}))"""
 SETTINGS = (
     # password = "x", "password": "x", PASSWORD=x, password => x, ""x"" in CSV, apiKey: String = "x"
-    rf"""(?i)({NAME}{_END})s?["'`\])]{{0,3}}(?:: ?\w{{3,12}}\s)?\s*(?:=>|[:?]?={{1,3}}|:)\s*{_QUOTES}""",
+    rf"""(?i)({NAME}{_END})s?["'`\])]{{0,3}}(?:: ?\w{{3,12}}\s)?\s*(?:=>|[:?]?={{1,3}}|:)\s*(?:[|>][+-]?\n\s+)?{_QUOTES}""",
+    # - name: DB_PASSWORD\n  value: x, {"name": "db-password", "value": "x"}, key="DbPassword" value="x"
+    rf"""(?i)\b(?:name|key)["']?\s*[:=]\s*["']?[\w.-]*?({NAME}{_END})s?["']?[\s,]+["']?value["']?\s*[:=]\s*{_QUOTES}""",
     # --password x
     rf"""(?i)(?:^|\s)--?[a-z-]*({NAME}{_END})s? +{_QUOTES}""",
     # <password>x</password>, <key>Password</key><string>x</string>, <string name="api_key">x</string>
     rf"""(?i)<(?:key>|\w+ name=["'])?[\w.:-]*({NAME}{_END})["']?(?:</key>\s*<string)?>([^<\s]{{4,}})</""",
 )
 """RE2: the name of a setting, and in further groups its value."""
+_CELL = rf"[\w .-]*?({NAME}{_END})s?"
+COLUMN = rf"""(?im)(?:^|[\t|,;])[ "'`*]*{_CELL}[ "'`*]*(?:[\t|,;\r]|$)"""
+"""RE2: the name of a setting as a cell of a table."""
+CELL, HEAD = re.compile(f"(?i){_CELL}"), re.compile(r"[^\W\d][\w .#-]{0,60}")
+"""Such a name at the head of a column, and any; a line of a program has other signs too."""
+ROW, AROUND = re.compile(r".*\n?"), " \t\r\n\"'`*"
 LISTED = rf"""(?i)({NAME}{_END})s?["']?\s*[:=]\s*\[\s*((?:["'][^"'\n]+["'],?\s*)+)\]"""
 """Several values under one name."""
 NAMED = rf"(?i)({NAME}{_END}|pass)s?(?:\\?[^\\\w]|\\|$)"
@@ -226,6 +235,35 @@ def _of_names(plain: str) -> Iterator[Secret]:
             start = match.start(2)
             yield Secret(start, start + len(listed.rstrip()), CREDENTIAL)
     yield from _on_lines(plain)
+    yield from _in_columns(plain)
+
+
+def _in_columns(plain: str) -> Iterator[Secret]:
+    """Yield the values of a table below the name of a secret, in rows with as many cells as its head."""
+    done = 0
+    for found in matches(COLUMN, plain):
+        if found.start() < done:
+            continue
+        start = plain.rfind("\n", 0, found.end() - 1) + 1
+        above = plain[plain.rfind("\n", 0, max(0, start - 1)) + 1 : start]
+        rows = ROW.finditer(plain, start)
+        head, done = (first := next(rows))[0], first.end()
+        sign = max("\t|,;", key=head.count)
+        cells = [cell.strip(AROUND) for cell in head.split(sign)]
+        named = all(HEAD.fullmatch(cell) for cell in cells if cell or sign != "|")
+        if not named or len(cells) < 2 or len(cells) == above.count(sign) + 1:
+            continue
+        names = {at: each[1] for at, cell in enumerate(cells) if (each := CELL.fullmatch(cell))}
+        for row in itertools.takewhile(lambda row: row[0].strip(), rows):
+            values, at, done = row[0].split(sign), row.start(), row.end()
+            for number, cell in enumerate(values if len(values) == len(cells) else ()):
+                name, value = names.get(number), cell.strip(AROUND)
+                is_word = re.fullmatch(r"\S{4,}", value)
+                if name and is_word and _is_value(name, value, quoted=False):
+                    begin = at + cell.find(value)
+                    kind = PASSWORD if STRONG.search(name) else CREDENTIAL
+                    yield Secret(begin, begin + len(value), kind)
+                at += len(cell) + 1
 
 
 def _on_lines(plain: str) -> Iterator[Secret]:

@@ -86,6 +86,13 @@ SETTINGS = (
     "| API token | prod | gAuV5KtqJgiRSkJkYFNOywP9 |",
     "aws ssm put-parameter --name /db/password --value 'qX7!pL9zYQX'",
     "use this as the api key for now -> XkcWpu0KhzEtAOZ12bkA",
+    "env:\n  - name: DB_PASSWORD\n    value: Zk39dkQ02mPa",
+    '{"name":"DB_PASSWORD","value":"Zk39dkQ02mPa"}',
+    '<add key="DbPassword" value="Zk39dkQ02mPa"/>',
+    '{"name": "Authorization", "value": "Zk39dkQ02mPa"}',
+    '{"name": "Cookie", "value": "session=Zk39dkQ02mPa"}',
+    "password: |\n  S3cr3tPw99\nhost: db1",
+    "Use Winter2031! as the password for the site.",
 )
 
 
@@ -99,7 +106,34 @@ def test_every_value_of_a_list_under_the_name_of_a_secret_is_found():
     assert not any(value in left for value in ("Tr0ub4dor", "Hx92kf", "q8Zr2", "4BcY77")), left
 
 
+TABLES = (
+    "| user | Password | role |\n|---|---|---|\n| S3cr3tPw98 | `S3cr3tPw99` | S3cr3tPw98 |",
+    " id | password \n----+----------\n  7 | S3cr3tPw99\n(1 row)\n",
+    "+----+----------+\n| id | password |\n+----+----------+\n|  1 | S3cr3tPw99 |\n+----+----------+",
+    "id\tapi_token\tuser\n1\tS3cr3tPw99\tS3cr3tPw98",
+    "user,password,role\nS3cr3tPw98,S3cr3tPw99,S3cr3tPw98\n",
+    "data:\n  other: UzNjcjN0UHc5OQ==\nkind: Secret\n",
+    "kind: Secret\nmetadata:\n  name: x\ndata:\n  other: UzNjcjN0UHc5OQ==\ntype: S3cr3tPw98\n",
+    '"data": {\n  "other": "UzNjcjN0UHc5OQ=="\n },\n "kind": "Secret"',
+)
+
+
+@pytest.mark.parametrize("text", TABLES)
+def test_the_values_below_the_name_of_a_secret_are_found_and_no_others(text):
+    left = secrets.replaced(text, "")
+    assert "S3cr3tPw99" not in left
+    assert "UzNj" not in left
+    assert left.count("S3cr3tPw98") == text.count("S3cr3tPw98")
+
+
 PLAIN = (
+    "type C struct {\n\tHost string2\n\tDBPassword string\n\tUploadDir1 string\n}",
+    "| name | value | use |\n|---|---|---|\n| A | B1 | password |\n| C | `D2x` | port8080 |",
+    "def f(user, password, host):\n    return g(user, password1, host2)",
+    "| Name | Token | Use |\n|---|---|---|\n| CI | `GITHUB_TOKEN` | 12345678 |",
+    "| Setting | Password |\n|---|---|\n| a | required |",
+    "kind: ConfigMap\ndata:\n  mode: production1\n",
+    "use argon2id as the password hash",
     "f('resetPassword', 'path2')",
     "unzip -p a.zip",
     "redis-cli -p 6379",
