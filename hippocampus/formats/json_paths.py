@@ -23,8 +23,8 @@ from hippocampus.entries.text import storable
 MAX_PATH_CHARACTERS = 1_000
 MAX_STEPS = 500_000
 """The values that one path may visit, which takes about a second; a filter counts by its length."""
-FILTER_CHARACTERS = 16
-"""Each 16 characters of a path count as one step more where a filter is tested."""
+FILTER_CHARACTERS = 8
+"""Each 8 characters of a path count as one step more where a filter is tested."""
 UNQUOTED = re.compile(r"(\[[^\]]*\])|(?<!\.)\.(?!\.)([^.\[\]*\"']+)")
 NAME = re.compile(r"[^\W\d]\w*")
 MAX_QUOTED_CHARACTERS = 100
@@ -119,14 +119,16 @@ def at_path(value: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 
 def reached(value: Any, path: str) -> tuple[str, Any]:
-    """Return the longest existing start of a path, and the value there; of several, the first.
+    """Return the longest existing start of a path that does not exist, and the value there.
+
+    Of several values it is the first.
 
     Raises:
         ValueError: as `at_path`.
     """
     segments, spend = _compiled(path).segments, _budget()
     existing, there = "$", value
-    for count in range(1, len(segments) + 1):
+    for count in range(1, len(segments)):
         node = next(_nodes(value, path, segments[:count], spend), None)
         if node is None:
             break

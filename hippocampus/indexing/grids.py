@@ -150,7 +150,7 @@ def _separated(lines: Sequence[str]) -> Grid | None:
             numbers.append(number)
         elif row:
             notes.append(separator.join(row))
-        number += 1 + sum(cell.count("\n") for cell in row)
+        number += 1 + "".join(row).count("\n")
     if len(rows) < 2:
         return None
     # A header has neither numbers nor dates nor a long text, and no name twice.

@@ -143,12 +143,13 @@ def records(value: Any, path: str = "$") -> Iterator[tuple[str, str]]:
             yield from ((path, f"{{{line}}}") for _, line in _joined(fields))
             waiting += own
         elif any(
-            isinstance(inner, dict | list) or not _is_short(inner, LONG_LINE_CHARACTERS)
+            isinstance(inner, dict | list)
+            or (isinstance(inner, str) and not _is_short(inner, LONG_LINE_CHARACTERS))
             for inner in value
         ):
             waiting += [(f"{path}[{at}]", inner) for at, inner in reversed(list(enumerate(value)))]
         else:
-            items = [json.dumps(inner, ensure_ascii=False) for inner in value]
+            items = (json.dumps(inner, ensure_ascii=False) for inner in value)
             for at, line in _joined(items):
                 yield f"{path}[{at.start}:{at.stop}]", f"[{line}]"
 
@@ -179,16 +180,18 @@ def _is_short(value: Any, characters: int) -> bool:
     return characters > 0
 
 
-def _joined(pieces: Sequence[str]) -> Iterator[tuple[slice, str]]:
+def _joined(pieces: Iterable[str]) -> Iterator[tuple[slice, str]]:
     """Yield as many pieces as fit a line, with their place among all."""
+    line: list[str] = []
     start = size = 0
     for at, piece in enumerate(pieces):
-        if size and size + len(piece) > RECORD_CHARACTERS:
-            yield slice(start, at), ", ".join(pieces[start:at])
-            start, size = at, 0
+        if line and size + len(piece) > RECORD_CHARACTERS:
+            yield slice(start, at), ", ".join(line)
+            start, line, size = at, [], 0
+        line.append(piece)
         size += len(piece) + 2
-    if size:
-        yield slice(start, len(pieces)), ", ".join(pieces[start:])
+    if line:
+        yield slice(start, start + len(line)), ", ".join(line)
 
 
 def matching(paged: Paged, pattern: str, context: int = 0) -> Iterator[NumberedLine]:
