@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import socket
 from pathlib import Path
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from hippocampus.session.observer import Observer
 
 TOKEN = "HIPPOCAMPUS_MCP_TOKEN"  # noqa: S105 - the name of a variable
-GRACE_SECONDS = 3
+GRACE_SECONDS = 1
 """How long a server that is stopped waits for answers that are under way."""
 INSTALL_MCP = (
     'the MCP server needs: pip install "hippocampus-context[mcp]"; or, where a framework such as '
@@ -157,6 +158,8 @@ def proxy(  # noqa: PLR0913, PLR0917 - one parameter an option
 
 def _serve(app: Any, host: str, port: int, text: str) -> None:
     """Serve until interrupted, and print a text once the port is open."""
+    from asyncio import CancelledError
+
     import uvicorn
 
     try:
@@ -169,5 +172,9 @@ def _serve(app: Any, host: str, port: int, text: str) -> None:
         # No log of requests: their addresses may hold keys.
         config = uvicorn.Config(
             app, log_level="warning", access_log=False, timeout_graceful_shutdown=GRACE_SECONDS
+        )
+        # That answers under way are ended is one line, and no error of each.
+        logging.getLogger("uvicorn.error").addFilter(
+            lambda record: not (record.exc_info and isinstance(record.exc_info[1], CancelledError))
         )
         uvicorn.Server(config).run(sockets=[listening])

@@ -23,7 +23,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from hippocampus.errors import MALFORMED
+from hippocampus.errors import MALFORMED, StoreError
 from hippocampus.integrations.proxy.apis import ANSWERS
 from hippocampus.integrations.proxy.apis.answer import ModelAnswer
 from hippocampus.integrations.proxy.events import Event, events, written
@@ -164,7 +164,8 @@ class Proxy:
                 self._service.exchange, answers, content, credentials, tenant
             )
         except Exception as failure:  # law 3: whatever fails inside, the request goes on
-            LOG.exception("a request passes as it is")
+            is_bug = not isinstance(failure, StoreError)
+            LOG.warning("a request passes as it is: %s", failure, exc_info=is_bug)
             exchange = f"failed: {type(failure).__name__}"
         self._metrics.added.observe(perf_counter() - started)
         if isinstance(exchange, str):
@@ -315,8 +316,9 @@ async def _noted(exchange: Exchange, work: Callable[[Exchange], None], problem: 
     """
     try:
         await run_in_threadpool(work, exchange)
-    except Exception:
-        LOG.exception("session %s: %s", exchange.conversation.session.id, problem)
+    except Exception as failure:
+        name, is_bug = exchange.conversation.session.id, not isinstance(failure, StoreError)
+        LOG.warning("session %s: %s: %s", name, problem, failure, exc_info=is_bug)
 
 
 def _broken_off(failure: Exception) -> bytes:

@@ -49,7 +49,7 @@ IDLE_SECONDS = 1_800.0
 """After this time without a request a conversation is closed, and its facts are kept."""
 MAX_CONVERSATIONS = 256
 """Of more open conversations, those that were not used for longest are closed; none in use is."""
-CLOSING_SECONDS = 3.0
+CLOSING_SECONDS = 0.5
 """How long a shutdown keeps facts; `hippocampus consolidate` keeps those of the other sessions."""
 MAX_ROUNDS = 16
 """How many times in one answer a model may call recall and nothing else."""
@@ -357,7 +357,7 @@ class Service:
         return [_shown(each) for each in sorted(every, key=lambda each: -each.used)]
 
     def close(self) -> None:
-        """Close every session and memory; the facts of as many as a few seconds allow are kept now."""
+        """Close every session and memory; the facts of as many as half a second allows are kept now."""
         until = time.monotonic() + CLOSING_SECONDS
         for each in self._open.values():
             if not each.opened.done():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import re
 import shlex
@@ -9,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -43,7 +44,28 @@ def running(command: list[str], folder: Path, port: int) -> Iterator[str]:
         process.terminate()
         _, printed = process.communicate(timeout=30)
     assert printed.startswith(f"hippocampus proxy: {url} for ")
+    assert "Traceback" not in printed
     assert re.search(rf"^its conversations: {url}/\?key=\S{{20,}}$", printed, re.MULTILINE)
+
+
+async def ever() -> AsyncIterator[None]:
+    while True:
+        await asyncio.sleep(0.01)
+        yield
+
+
+def test_a_stop_ends_an_answer_that_is_under_way_without_a_traceback(tmp_path: Path) -> None:
+    upstream = Upstream(lambda _: "Done.", pause=ever)
+    with contextlib.ExitStack() as held, socket.socket() as probe, provider(upstream):
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+        probe.close()
+        command = ["hippocampus", "proxy", "--upstream", upstream.url, "--state-dir", "state"]
+        with running(command, tmp_path, port) as url:
+            host = MessagesHost(url)
+            given = {**host.body, "stream": True}
+            answer = held.enter_context(httpx2.stream("POST", url + host.path, json=given))
+            assert b"message_start" in next(answer.iter_raw())
 
 
 def test_the_commands_of_the_page_run_as_printed(tmp_path: Path) -> None:

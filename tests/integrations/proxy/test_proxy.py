@@ -8,11 +8,12 @@ import logging
 import re
 import shutil
 import socket
+import sqlite3
 import subprocess
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -586,6 +587,20 @@ def test_a_request_whose_store_fails_is_not_counted_as_managed(
     assert failed == shown["status"]["raw"] == shown["status"]["failures"] > 0
     assert counted['requests_total{outcome="failed: StoreError"}'] == failed
     assert failed + counted['requests_total{outcome="managed"}'] == len(upstream.sent)
+
+
+def test_a_request_whose_store_is_held_by_another_process_is_a_line_in_the_log(
+    state: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with proxied(state, lambda _: "Done.") as (_, url):
+        run(MessagesHost(url))
+        with closing(sqlite3.connect(state / "state.sqlite3", isolation_level=None)) as db:
+            db.execute("BEGIN IMMEDIATE")
+            caplog.clear()
+            run(MessagesHost(url))
+    [line] = [each for each in caplog.records if each.name == "hippocampus"]
+    assert "a request passes as it is" in line.getMessage()
+    assert line.exc_info in {None, False}
 
 
 def test_the_state_directory_of_a_proxy_is_one_of_any_memory(state: Path) -> None:
