@@ -12,14 +12,13 @@ import os
 import re
 import sqlite3
 import threading
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from hippocampus.entries.text import MARK_CHARACTERS
 from hippocampus.errors import StoreError
-from hippocampus.storage import files, migrations, sqlite
+from hippocampus.storage import files, migrations, open_locks, sqlite
 from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.facts.models import TextRules
 from hippocampus.storage.schema import SCHEMA
@@ -27,20 +26,10 @@ from hippocampus.storage.state_dir import StateDir
 
 EARLIER = ("memory.sqlite3", "sessions/*.sqlite3", "tombstones.sqlite3", "proxy.sqlite3")
 """Files of state directories from before there was one database."""
-FOREIGN_SECONDS = 86_400.0
-"""A session that a process of another machine has opened counts as open for this long after its last
-change: whether that process still runs is not known here."""
-NAMESAKE_SECONDS = 3_600.0
-"""The same for a process of this host and number that is not this one: it ran before the restart of a
-container, or it is that of another container of the host, each of which has a process 1."""
 MAX_ROWS = 100
 """The rows of one statement."""
 CACHE_KIB = 65_536
 MAPPED_BYTES = 1 << 28
-HOLDERS = """
-    SELECT session.number, process, active_at
-    FROM holder JOIN session ON session.number = holder.session
-"""
 HAVING = "(SELECT rowid FROM memory_text WHERE memory_text MATCH :match)"
 """The rows that an expression finds."""
 RANKED = "(SELECT rowid, rank FROM memory_text WHERE memory_text MATCH :match)"
@@ -58,7 +47,7 @@ class Database(abc.ABC):
     rules: TextRules | None
     """How facts are compared and indexed; None where only sessions are used."""
     is_local: bool
-    """Whether it is a file: who has a session open is known, and its conversation is packed at its end."""
+    """Whether it is a file: a conversation is packed at the end of its session, and not by each turn."""
 
     @property
     def text(self) -> TextRules:
@@ -128,6 +117,18 @@ class Database(abc.ABC):
     @abc.abstractmethod
     def expression(self, match: str) -> str:
         """Return an FTS5 expression as `HAVING` and `RANKED` take it."""
+
+    # Who has a session open, by its number; on a server, that is not known
+
+    def hold(self, session: int) -> None:  # noqa: B027
+        """Let a session be open until it is released, or this process ends."""
+
+    def release(self, session: int) -> None:  # noqa: B027
+        """Let a session be open once less in this process."""
+
+    def open_sessions(self, sessions: Iterable[int]) -> set[int]:  # noqa: ARG002
+        """Return those of some sessions that a process has open."""
+        return set()
 
     # Housekeeping; a server has its own vacuum, and holds no connection between statements
 
@@ -298,6 +299,21 @@ class SqliteDatabase(Database):
         with self._guarded():
             sqlite.wipe(self.connection)
 
+    def hold(self, session: int) -> None:
+        with self._guarded():
+            open_locks.hold(self._locks, session)
+
+    def release(self, session: int) -> None:
+        open_locks.release(self._locks, session)
+
+    def open_sessions(self, sessions: Iterable[int]) -> set[int]:
+        with self._guarded():
+            return open_locks.open_sessions(self._locks, sessions)
+
+    @property
+    def _locks(self) -> Path:
+        return Path(f"{self.path}-open")
+
     def backup(self, path: Path) -> None:
         """Write a copy to a new file; others may write meanwhile.
 
@@ -366,51 +382,3 @@ def new_mark() -> str:
     import base64
 
     return base64.b32encode(os.urandom(5)).decode().lower()[:MARK_CHARACTERS]
-
-
-# Who has a session open
-
-RUN = os.urandom(4).hex()
-"""Marks the holders of this process, whose host and number another one may have."""
-
-
-def hold(db: Database, session: int) -> str:
-    """Note that this process has a session open, in place of processes that have died; return its name."""
-    own = f"{_host()}:{os.getpid()}:"
-    holder = f"{own}{RUN}{os.urandom(4).hex()}"
-    with db.transaction():
-        where = "WHERE session.number = ? OR process LIKE ?"
-        for _, process, active_at in db.rows(f"{HOLDERS} {where}", (session, f"{own}%")):
-            if not _is_held(process, active_at):
-                db.run("DELETE FROM holder WHERE process = ?", (process,))
-        db.run("INSERT INTO holder (session, process) VALUES (?, ?)", (session, holder))
-    return holder
-
-
-def open_sessions(db: Database) -> set[int]:
-    """Return the numbers of the sessions that a process has open; on a server, that is not known."""
-    if not db.is_local:
-        return set()
-    return {number for number, process, at in db.rows(HOLDERS) if _is_held(process, at)}
-
-
-def _is_held(holder: str, active_at: float) -> bool:
-    """Return whether the process that opened a session runs, where the session was last active then."""
-    host, process, mark = holder.rsplit(":", 2)
-    if host == _host() and int(process) == os.getpid():
-        return mark.startswith(RUN) or time.time() - active_at < NAMESAKE_SECONDS
-    if host != _host() or os.name != "posix":
-        return time.time() - active_at < FOREIGN_SECONDS
-    try:
-        os.kill(int(process), 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass
-    return True
-
-
-def _host() -> str:
-    import socket
-
-    return socket.gethostname()

@@ -23,7 +23,7 @@ from hippocampus.formats import json_text
 from hippocampus.storage import database, packing
 from hippocampus.storage.archive import LINES, Journal, RawList, call_fields, pack
 from hippocampus.storage.content_store import LEVEL, ContentStore, DiskStore, damage
-from hippocampus.storage.database import Database, Query, Row, hold, open_sessions
+from hippocampus.storage.database import Database, Query, Row
 from hippocampus.storage.deadline import bounded
 from hippocampus.storage.packing import packed_text, text_of
 
@@ -198,7 +198,8 @@ class Ledger:
         self._is_closed = False
         self._known = 0
         """The number of the session in its database; 0 is to be looked up."""
-        self._holder = ""
+        self._held = 0
+        """The number under which it is open; 0 once it is closed."""
         self._waiting: list[Row] = []
         """The rows of payloads that the next commit writes."""
         self._fetched: dict[str, list[Row]] = {}
@@ -212,16 +213,16 @@ class Ledger:
         try:
             self._payloads = state.payload_rows()
             begin = (storable(session), time.time(), mark or database.new_mark())
-            with self._timed(), contextlib.ExitStack() as stack:
-                if self._db.is_local:
-                    stack.enter_context(self._db.transaction())
-                _, found = self._db.together((BEGIN, begin), self._own())
+            with self._timed():
+                [found] = self._db.together(self._own())
+                if not found:
+                    _, found = self._db.together((BEGIN, begin), self._own())
                 self._known, self.mark = self._expected(found)
-                if self._db.is_local:
-                    self._holder = hold(self._db, self._known)
+                self._db.hold(self._known)
+                self._held = self._known
             self._changes = self._seen_changes = self._read_ahead()
         except BaseException:
-            self._db.close()
+            self.close()
             raise
 
     @property
@@ -527,12 +528,9 @@ class Ledger:
 
     def close(self) -> None:
         """Use the session no more; a second time does nothing."""
-        holder, self._holder = self._holder, ""
-        if holder:
-            gone = "DELETE FROM holder WHERE process = ?", (holder,)
-            with contextlib.suppress(StoreError):
-                self._together(gone)
-        self._is_closed = True
+        if self._held:
+            self._db.release(self._held)
+        self._held, self._is_closed = 0, True
         self._db.close()
 
     @contextlib.contextmanager
@@ -590,8 +588,8 @@ class Ledger:
 
 def activity(db: Database) -> dict[str, float]:
     """Return when each session was last active, in seconds since 1970; infinite where it is open."""
-    is_open = open_sessions(db)
     rows = db.rows("SELECT number, name, active_at FROM session ORDER BY number")
+    is_open = db.open_sessions(number for number, *_ in rows)
     return {name: math.inf if number in is_open else at for number, name, at in rows}
 
 

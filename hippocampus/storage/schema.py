@@ -182,12 +182,6 @@ CREATE TABLE block (
 CREATE TABLE forgotten (id TEXT PRIMARY KEY) STRICT
 """
 OF_FILES = """
--- Which processes have a session open.
-CREATE TABLE holder (
-    session INTEGER NOT NULL REFERENCES session(number) ON DELETE CASCADE,
-    process TEXT NOT NULL,
-    UNIQUE (session, process)
-) STRICT;
 CREATE VIEW memory_body AS SELECT row, coalesce(indexed, content) AS body FROM memory;
 CREATE VIRTUAL TABLE memory_text USING fts5(
     body, content='memory_body', content_rowid='row',

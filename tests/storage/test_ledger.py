@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import math
+import multiprocessing
 import os
-import socket
+import shutil
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -62,25 +66,49 @@ def test_a_session_is_open_until_each_who_opened_it_has_closed_it(tmp_path: Path
     assert activity(state.root)["s"] < math.inf
 
 
-def test_a_session_that_another_process_of_this_number_holds_is_open_for_an_hour(
+OPEN = """
+import os, sys
+from pathlib import Path
+from hippocampus.storage.ledger import Ledger
+from hippocampus.storage.state import DirectoryState
+from hippocampus.storage.state_dir import StateDir
+ledger = Ledger(DirectoryState(StateDir(Path(sys.argv[1]))), "s")
+print("open", flush=True)
+sys.stdin.read()
+os._exit(9)
+"""
+
+
+@pytest.mark.skipif(not shutil.which("unshare"), reason="containers are of Linux")
+def test_a_session_that_a_container_has_open_is_open_until_that_ends(
     tmp_path: Path,
 ) -> None:
-    """It is of another container of the host, or of this one before it was started again."""
-    state = DirectoryState(StateDir(tmp_path))
-    for name in "ab":
-        Ledger(state, name).close()
-    with state.writing() as db:
-        holder = f"{socket.gethostname()}:{os.getpid()}:01234567"
-        db.run("INSERT INTO holder SELECT number, ? || name FROM session", (holder,))
-        Ledger(state, "b").close()
-        assert set(activity(tmp_path).values()) == {math.inf}
-        with pytest.raises(StoreError, match="close it first"):
-            forget(db, "a")
-        db.run("UPDATE session SET active_at = active_at - 3601")
-    assert math.inf not in activity(tmp_path).values()
-    with contextlib.closing(Ledger(state, "b")), state.reading() as db:
-        own = "SELECT count(*) FROM holder WHERE process NOT LIKE ?"
-        assert db.value(own, (f"{holder}%",)) == db.value("SELECT count(*) FROM holder") == 1
+    """It has the name of this host, and its numbers of processes are of others here."""
+    container = ["unshare", "--user", "--map-root-user", "--pid", "--fork"]
+    process = subprocess.Popen(
+        [*container, sys.executable, "-c", OPEN, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        assert process.stdout
+        if process.stdout.readline() != "open\n":
+            pytest.skip("no container may be made here")
+        with contextlib.closing(Ledger(DirectoryState(StateDir(tmp_path)), "s")):
+            pass
+        assert activity(tmp_path)["s"] == math.inf
+        process.communicate()
+    assert activity(tmp_path)["s"] < math.inf
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_child_that_ends_closes_no_session_of_its_parent(tmp_path: Path, ledger: Ledger) -> None:
+    child = multiprocessing.get_context("fork").Process(target=ledger.close)
+    child.start()
+    child.join()
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        assert pool.submit(activity, tmp_path).result()["s"] == math.inf
 
 
 def test_nothing_is_written_into_a_session_that_was_removed(tmp_path: Path) -> None:

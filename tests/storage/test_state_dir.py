@@ -27,7 +27,7 @@ def test_each_file_of_a_session_is_one_that_the_layout_names(tmp_path: Path) -> 
         state.memory_lock,
     }
     found = [path for path in tmp_path.rglob("*") if path.is_file()]
-    logs = tuple(f"{path}{end}" for path in known for end in ("-wal", "-shm"))
+    logs = tuple(f"{path}{end}" for path in known for end in ("-wal", "-shm", "-open"))
     others = [path for path in found if path not in known and not str(path).endswith(logs)]
     assert all(state.contents in path.parents for path in others)
     memory.close()

@@ -1,0 +1,112 @@
+"""Which sessions are open: bytes of a file, locked by their numbers as SQLite locks its own.
+
+The system lets go of a lock when its process ends. It asks no clock, and no number of a process, which
+containers share.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from hippocampus.storage import files
+
+_FILES: dict[Path, tuple[int, Counter[int]]] = {}
+"""The descriptors of this process, with how often it has each session open. A file has one: closing a
+second one would release every lock."""
+_GUARD = threading.Lock()
+
+
+def _forked() -> None:
+    _FILES.clear()  # a child has none of the locks
+    _GUARD.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_GUARD.acquire, after_in_parent=_GUARD.release, after_in_child=_forked
+    )
+
+
+def hold(path: Path, session: int) -> None:
+    """Let a session, by its number, be open until it is released, or this process ends.
+
+    Raises:
+        OSError: the file cannot be made or locked.
+    """
+    with _GUARD:
+        descriptor, held = _FILES.get(path) or (_opened(path), Counter())
+        _FILES[path] = descriptor, held
+        if not held[session]:
+            _lock(descriptor, session, is_shared=True)
+        held[session] += 1
+
+
+def release(path: Path, session: int) -> None:
+    """Let a session be open once less in this process."""
+    with _GUARD:
+        if path in _FILES:
+            descriptor, held = _FILES[path]
+            held[session] -= 1
+            if not held[session]:
+                del held[session]
+                _unlock(descriptor, session)
+            if not held:
+                os.close(descriptor)
+                del _FILES[path]
+
+
+def open_sessions(path: Path, sessions: Iterable[int]) -> set[int]:
+    """Return those of some sessions, by their numbers, that a process has open.
+
+    Raises:
+        OSError: the file cannot be opened.
+    """
+    with _GUARD:
+        if not path.exists():
+            return set()
+        descriptor, held = _FILES.get(path) or (_opened(path), Counter())
+        try:
+            return {each for each in sessions if each in held or _is_locked(descriptor, each)}
+        finally:
+            if path not in _FILES:
+                os.close(descriptor)
+
+
+def _opened(path: Path) -> int:
+    return files.opened(path, os.O_RDWR | os.O_CREAT | files.NO_LINK)
+
+
+def _is_locked(descriptor: int, session: int) -> bool:
+    try:
+        _lock(descriptor, session, is_shared=False)
+    except OSError:
+        return True
+    _unlock(descriptor, session)
+    return False
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(descriptor: int, place: int, *, is_shared: bool) -> None:
+        os.lseek(descriptor, place, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_LOCK if is_shared else msvcrt.LK_NBLCK, 1)
+
+    def _unlock(descriptor: int, place: int) -> None:
+        os.lseek(descriptor, place, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
+else:
+    import fcntl
+
+    def _lock(descriptor: int, place: int, *, is_shared: bool) -> None:
+        # A shared one waits for a process that asks, and lets go at once.
+        kind = fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX | fcntl.LOCK_NB
+        fcntl.lockf(descriptor, kind, 1, place)
+
+    def _unlock(descriptor: int, place: int) -> None:
+        fcntl.lockf(descriptor, fcntl.LOCK_UN, 1, place)
