@@ -22,6 +22,7 @@ from hippocampus.facts import write
 from hippocampus.models import tokens
 from hippocampus.session.consolidator import ConsolidationOutcome, KeptItem, SessionSnapshot
 from hippocampus.storage import consolidated
+from hippocampus.storage.deadline import bounded
 from hippocampus.storage.ledger import Ledger
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def consolidate(
     try:
         facts = resources.facts()
         db = facts.tables.database
-        _store(facts, session, conversation, found, model)
+        _store(facts, session, conversation, found, model, ledger.busy_seconds)
         unpublished = consolidated.unpublished(db, session.name)
     except HippocampusError as failure:  # nothing is marked: the next consolidation reads it again
         LOG.warning("session %s: not consolidated yet: %s", session.name, failure)
@@ -101,14 +102,17 @@ class Judge:
         return answer
 
 
-def _store(
+def _store(  # noqa: PLR0913, PLR0917 - a loop, and what it works with
     facts: Facts,
     session: SessionSnapshot,
     conversation: Transcript,
     found: Sequence[Extracted],
     model: Judge,
+    busy_seconds: float | None,
 ) -> None:
     """Store what was not read yet, with what a model finds in it, and mark it as read.
+
+    A transaction waits `busy_seconds` for other writers of a file.
 
     Raises:
         HippocampusError: nothing is stored.
@@ -135,7 +139,7 @@ def _store(
     for batch in _batches([*texts, *claims]):
         requests = [request for _, request in batch]
         ready, named = write.prepared(tables, requests, agent, known)
-        with db.transaction():
+        with bounded(busy_seconds if db.is_local else None), db.transaction():
             if consolidated.keys(db, session.name) != read:
                 break
             outcomes = write.written(tables, agent, ready, named)
@@ -146,12 +150,15 @@ def _store(
             consolidated.add(db, session.name, marks.items())
         read, known = {*read, *marks}, named
     else:
+        if not (seen := dict.fromkeys(unread if model.tokens else ())):
+            return
         with db.transaction():
             if consolidated.keys(db, session.name) == read:
-                seen = dict.fromkeys(unread if model.tokens else ())
                 consolidated.add(db, session.name, seen.items())
                 return
-    _store(facts, session, conversation, found, model)  # another process read some of it
+    _store(
+        facts, session, conversation, found, model, busy_seconds
+    )  # another process read some of it
 
 
 def _batches(wanted: Iterable[Wanted]) -> list[list[Wanted]]:

@@ -104,7 +104,7 @@ def test_an_end_waits_seconds_for_a_locked_database_and_its_facts_come_later(
     session.close([*said, assistant("Noted.")])
     memory.close()
     assert time.monotonic() - started < 9
-    assert "not consolidated, which the next start or `hippocampus consolidate` does" in caplog.text
+    assert "session s: not consolidated yet" in caplog.text
     other.close()
     memory = make()
     assert [outcome.session for outcome in memory.consolidate()] == ["s"]
