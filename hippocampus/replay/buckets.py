@@ -57,7 +57,7 @@ def iter_bucket(address: str) -> Iterator[BucketFile]:
     """
     for found in _objects(address).list():
         if not any(part.startswith(".") for part in found.name.split("/")):
-            yield BucketFile(address, *found)
+            yield BucketFile(address, found.name, found.etag, found.size)
 
 
 def put_part(out: str, name: str, text: bytes) -> None:
@@ -67,7 +67,7 @@ def put_part(out: str, name: str, text: bytes) -> None:
         StoreError: it cannot be written.
     """
     if is_bucket(out):
-        _objects(out).put(name, text, REQUEST_SECONDS)
+        _objects(out).put({name: text}, REQUEST_SECONDS)
         return
     try:
         files.replace_file(Path(out, name), text)

@@ -344,7 +344,7 @@ class SessionRun:
             self.state = taken.state
             return
         for _, original in taken.noted:
-            self._resources.store.put(original)
+            self.ledger.put(self._resources.store, original)
         records = [*taken.accessed, *(record for record, _ in taken.noted)]
         self.ledger.save(*records, raw=_raw(taken.state.history, taken.kept))
         self.state = taken.state.with_committed(records)

@@ -102,8 +102,8 @@ class ContentStore(Protocol):
 class PayloadRows(ContentStore, Protocol):
     """A store that is a table next to those of sessions."""
 
-    def row_of(self, content: bytes) -> tuple[Any, ...]:
-        """Return the row of a payload."""
+    def rows_of(self, contents: Iterable[bytes]) -> list[tuple[Any, ...]]:
+        """Return the rows of payloads, all of them different ones."""
 
     def write(self, db: Database, rows: Sequence[tuple[Any, ...]]) -> None:
         """Write rows in the open transaction."""

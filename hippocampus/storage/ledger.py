@@ -81,6 +81,7 @@ ROWS = {
 """The rows of a session."""
 STARTING = ("session", "entry", "measures", "candidate", "sent")
 """What a run reads when it begins, and when another process has changed the session."""
+DIG_UP = "DELETE FROM tombstone WHERE content IN (SELECT value FROM json_each(?))"
 CHANGED = (
     "UPDATE session SET changes = changes + 1, active_at = ?, model = coalesce(?, model) WHERE number = ?"
     " RETURNING changes"
@@ -200,8 +201,10 @@ class Ledger:
         """The number of the session in its database; 0 is to be looked up."""
         self._held = 0
         """The number under which it is open; 0 once it is closed."""
-        self._waiting: list[Row] = []
-        """The rows of payloads that the next commit writes."""
+        self._waiting: list[bytes] = []
+        """The payloads that the next commit writes."""
+        self._put_keys: list[str] = []
+        """The keys of those that were put before it: whatever removed them once, they are there again."""
         self._fetched: dict[str, list[Row]] = {}
         """Rows that were read with others, until they are asked for."""
         with bounded(busy_seconds):
@@ -408,11 +411,10 @@ class Ledger:
     def put(self, store: ContentStore, content: bytes, parts: Iterable[bytes] = ()) -> None:
         """Store a payload before the commit that names it, or with it; that on the disk may refer to `parts`."""
         if store is self._payloads:
-            self._waiting.append(self._payloads.row_of(content))
-        elif isinstance(store, DiskStore):
-            store.put(content, parts)
+            self._waiting.append(content)
         else:
-            store.put(content)
+            given = (content, parts) if isinstance(store, DiskStore) else (content,)
+            self._put_keys.append(store.put(*given))
 
     def is_lost(self, store: ContentStore, key: str) -> bool:
         """Return whether a payload is damaged or gone, and no garbage collection removed it.
@@ -544,14 +546,16 @@ class Ledger:
     ) -> Iterator[int]:
         """Write a change of the session, which other processes take up; on a server in two round trips.
 
-        The first locks the session; the number of the change is yielded. Payloads in object storage
-        take a third. Calls and lines are read again only where another process has written.
+        The first locks the session; the number of the change is yielded. Large payloads are in object
+        storage before it. Calls and lines are read again only where another process has written.
         """
         number, journal = self._number, self._journal if raw else None
-        payloads, self._waiting = self._waiting, []
+        contents, put_keys, self._waiting, self._put_keys = self._waiting, self._put_keys, [], []
         calls, queries = self._calls, [(LINES, (number, journal.last))] if journal else []
         try:
-            with self._timed(), self._db.transaction(is_synced=is_synced):
+            with self._timed(), contextlib.ExitStack() as stack:
+                payloads = self._payloads.rows_of(contents) if self._payloads and contents else []
+                stack.enter_context(self._db.transaction(is_synced=is_synced))
                 is_known = journal is None or journal.last == self._seen_changes
                 ahead = [] if is_known else queries
                 found, *others = self._db.together((CHANGED, (time.time(), model, number)), *ahead)
@@ -564,8 +568,10 @@ class Ledger:
                     self._calls = [ModelCall(*row) for row in last]
                     self._weighed = {id_ for (id_,) in ids}
                 yield change
-                if payloads and self._payloads is not None:
+                if payloads and self._payloads:
                     self._payloads.write(self._db, payloads)
+                if put := [*put_keys, *(key for key, *_ in payloads)]:
+                    self._db.run(DIG_UP, (json.dumps(put),))
                 if journal and raw:
                     lines = journal.lines([row for rows in others for row in rows], raw, fields())
                     packed = lines if self._db.is_local else packing.packed(lines, LEVEL)

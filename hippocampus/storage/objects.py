@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import wait
 from datetime import timedelta
 from typing import Any, NamedTuple
@@ -31,6 +31,8 @@ class StoredObject(NamedTuple):
     """Another one, once the bytes change."""
     size: int
     """In bytes."""
+    put_at: float
+    """In seconds since 1970."""
 
 
 class Objects:
@@ -61,20 +63,14 @@ class Objects:
         except (obstore.exceptions.BaseError, ValueError) as wrong:
             raise StoreError(f"{address}: {wrong}") from None
 
-    def put(self, name: str, packed: bytes, seconds: float, *, replaces: bool = False) -> None:
-        """Store bytes under a name where it has none yet, or in any case.
+    def put(self, packed: Mapping[str, bytes], seconds: float) -> None:
+        """Store bytes under their names, all at once.
 
         Raises:
             StoreError: no answer within `seconds`, or a refusal.
         """
-
-        def put() -> None:
-            with contextlib.suppress(self._client.exceptions.AlreadyExistsError):
-                self._client.put(
-                    self._store, name, packed, mode="overwrite" if replaces else "create"
-                )
-
-        self._within(seconds, put)
+        put = functools.partial(self._client.put, self._store)
+        self._within(seconds, *(functools.partial(put, *named) for named in packed.items()))
 
     def get(self, name: str, seconds: float) -> bytes:
         """Return the bytes of a name; none where there is no such object.
@@ -93,40 +89,22 @@ class Objects:
         [found] = self._within(seconds, get)
         return found
 
-    def missing(self, names: Sequence[str], seconds: float) -> Sequence[str]:
-        """Return the names of which there is no object; all are asked for at once.
-
-        Raises:
-            StoreError: no answer within `seconds`, or a refusal.
-        """
-
-        def missing(name: str) -> bool:
-            try:
-                self._client.head(self._store, name)
-            except FileNotFoundError:
-                return True
-            return False
-
-        found = self._within(seconds, *(functools.partial(missing, name) for name in names))
-        return [name for name, is_missing in zip(names, found, strict=True) if is_missing]
-
-    def list(self) -> Iterator[StoredObject]:
-        """Yield what lies under the address, sorted by name.
+    def list(self, prefix: str = "") -> Iterator[StoredObject]:
+        """Yield what lies under the address, or in a folder of it, sorted by name.
 
         Raises:
             StoreError: a refusal, or no answer.
         """
         try:
-            for found in self._client.list(self._store, chunk_size=1_000):
+            for found in self._client.list(self._store, prefix or None, chunk_size=1_000):
                 for each in found:
-                    yield StoredObject(each["path"], each["e_tag"] or "", each["size"])
+                    put_at = each["last_modified"].timestamp()
+                    yield StoredObject(each["path"], each["e_tag"] or "", each["size"], put_at)
         except (self._client.exceptions.BaseError, OSError) as failure:
             raise StoreError(f"{self.name}: {str(failure).splitlines()[0]}") from failure
 
     def delete(self, name: str) -> None:
-        """Remove an object, if there is one; wait until the request has ended.
-
-        A request that still runs would remove bytes that are put under the name again.
+        """Remove an object, if there is one, now or later.
 
         Raises:
             StoreError: no answer, or a refusal.

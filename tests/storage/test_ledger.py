@@ -21,6 +21,7 @@ from states import activity
 from storage.rows import record
 
 from hippocampus.errors import StoreError
+from hippocampus.storage import gc
 from hippocampus.storage.ledger import (
     Ledger,
     ModelCall,
@@ -109,6 +110,19 @@ def test_a_child_that_ends_closes_no_session_of_its_parent(tmp_path: Path, ledge
     child.join()
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         assert pool.submit(activity, tmp_path).result()["s"] == math.inf
+
+
+def test_a_payload_that_is_put_again_has_no_tombstone(tmp_path: Path, ledger: Ledger) -> None:
+    """Were it lost then, no one would store it again."""
+    state = DirectoryState(StateDir(tmp_path))
+    with state.contents() as store, state.writing() as db:
+        key = store.put(b"one")
+        gc.collect(db, store, [gc.Removal(key, 1, "old", ())], 0.0, put_before=math.inf)
+        ledger.put(store, b"one")
+        ledger.commit(TurnRows(ModelCall(1, 1, 1, 1)))
+        assert state.tombstone(key) is None
+        assert store.delete(key)
+        assert ledger.is_lost(store, key)
 
 
 def test_nothing_is_written_into_a_session_that_was_removed(tmp_path: Path) -> None:

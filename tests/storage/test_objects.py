@@ -6,7 +6,6 @@ import base64
 import contextlib
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +19,8 @@ from postgres_server import Server
 
 from hippocampus import Hippocampus, StoreError
 from hippocampus.storage.content_store import ContentStore
-from hippocampus.storage.deadline import bounded
+from hippocampus.storage.ledger import ModelCall, TurnRows
 from hippocampus.storage.objects import MIN_BYTES, Objects
-from hippocampus.storage.postgres.connections import Connections
 from hippocampus.storage.state import state_of
 
 BUCKET = "s3://payloads/fleet"
@@ -47,7 +45,7 @@ def test_a_large_payload_is_an_object_that_any_worker_reads(
         assert [other.get(key) for key in keys] == [large, SMALL, large]
         [(name, packed)] = bucket.objects().items()
         assert name.startswith("fleet/")
-        assert name.endswith(keys[0])
+        assert f"/{keys[0]}/" in name
         assert len(packed) >= MIN_BYTES
         sizes = {each.key: each.packed_bytes for each in other.stored()}
         assert sizes[keys[0]] == len(packed) > sizes[keys[1]] > 0  # by these `gc` keeps a limit
@@ -56,29 +54,37 @@ def test_a_large_payload_is_an_object_that_any_worker_reads(
         assert store.get(keys[0]) is None
 
 
-def test_a_payload_that_is_put_while_it_is_deleted_is_never_acknowledged_and_lost(
+def test_a_payload_that_is_put_while_it_is_deleted_stays(
     postgres: Server, bucket: Bucket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     large, delete = NOISE.encode(), Objects.delete
-    with (
-        contents(postgres, "race") as store,
-        contents(postgres, "race") as other,
-        ThreadPoolExecutor(1) as pool,
-    ):
+    with contents(postgres, "race") as store, contents(postgres, "race") as other:
         key = store.put(large)
-        again = []
 
         def slow(*given: Any) -> None:
-            again.append(pool.submit(other.put, large))
-            wait(again, 1.0)
+            other.put(large)
             delete(*given)
 
         monkeypatch.setattr(Objects, "delete", slow)
         assert store.delete(key)
-        with pytest.raises(StoreError, match="put it again"):
-            again[0].result()
-        assert store.get(key) is None
-        other.put(large)
+        assert store.get(key) == large
+
+
+def test_what_is_known_and_deleted_before_its_row_is_written_is_not_acknowledged(
+    postgres: Server, bucket: Bucket
+) -> None:
+    large = NOISE.encode()
+    state = state_of(postgres.address, "known", BUCKET)
+    with contextlib.closing(state), state.writing() as db, state.contents() as store:
+        state.open(30.0)
+        key, payloads = store.put(large), state.payload_rows()
+        rows = payloads.rows_of([large])
+        assert len(bucket.objects()) == 1  # it was not put twice
+        assert store.delete(key)
+        with pytest.raises(StoreError, match="put it again"), db.transaction():
+            payloads.write(db, rows)
+        assert not list(store.stored())
+        store.put(large)
         assert store.get(key) == large
 
 
@@ -95,55 +101,66 @@ def slow_request(monkeypatch: pytest.MonkeyPatch, kind: str, seconds: float) -> 
     monkeypatch.setattr(obstore, kind, slow)
 
 
-def test_a_turn_asks_for_its_large_payloads_at_once_and_a_late_bucket_is_no_late_server(
+def test_a_turn_puts_its_large_payloads_at_once_and_a_late_bucket_is_no_late_server(
     postgres: Server, bucket: Bucket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     state = state_of(postgres.address, "at-once", BUCKET)
-    with contextlib.closing(state), state.writing() as db, state.contents() as store:
+    with contextlib.closing(state), state.contents() as store:
         state.open(30.0)
-        payloads = state.payload_rows()
-        rows = [payloads.row_of(f"{number}\n{NOISE}".encode()) for number in range(8)]
+        with contextlib.closing(state.session("s")) as ledger:
+            slow_request(monkeypatch, "put", 2.0)
 
-        def write(seconds: float) -> None:
-            with bounded(seconds), db.transaction():
-                payloads.write(db, rows)
+            def commit(seconds: float) -> None:
+                ledger.busy_seconds = seconds
+                for number in range(8):
+                    ledger.put(store, f"{number}\n{NOISE}".encode())
+                ledger.commit(TurnRows(ModelCall(1, 1, 1, 1)))
 
-        slow_request(monkeypatch, "head", 0.4)
-        with pytest.raises(StoreError, match=r"s3://.*no answer within"):
-            write(0.6)
-        assert not list(store.stored())  # the server is asked at once
-        write(2.0)
-        assert len(list(store.stored())) == 8
+            with pytest.raises(StoreError, match=r"s3://.*no answer within"):
+                commit(0.5)
+            assert not list(store.stored())  # the server is asked at once
+            commit(15.0)
+        assert len({each.key for each in store.stored() if "/" not in each.key}) == 8
 
 
 def test_a_deletion_that_arrives_late_removes_nothing_that_was_put_since(
     postgres: Server, bucket: Bucket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    large = NOISE.encode()
-    with (
-        contents(postgres, "late") as store,
-        contents(postgres, "late") as other,
-        ThreadPoolExecutor(1) as pool,
-    ):
-        monkeypatch.setattr(Connections, "patience_seconds", 0.5)
+    import obstore
+
+    large, delete, late = NOISE.encode(), obstore.delete, []
+    with contents(postgres, "late") as store:
         key = store.put(large)
-        slow_request(monkeypatch, "delete", 2.0)
-        gone = pool.submit(store.delete, key)
-        wait([gone], 1.0)
-        with contextlib.suppress(StoreError):
-            other.put(large)
-        wait([gone], 30.0)
-        time.sleep(2.0)
-        assert (other.get(key) == large) == (key in {each.key for each in other.stored()})
-        assert gone.result()
+        monkeypatch.setattr(obstore, "delete", lambda *given: late.append(given) or 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            store.delete(key)
+        store.put(large)
+        delete(*late.pop())
+        assert store.get(key) == large
+
+
+def test_an_object_that_no_row_names_is_an_orphan(
+    postgres: Server, bucket: Bucket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with contents(postgres, "orphan") as store:
+        key = store.put(NOISE.encode())
+        with monkeypatch.context() as failing:
+            failing.setattr(Objects, "delete", lambda *_: None)
+            assert store.delete(key)
+        [orphan] = store.stored()
+        assert orphan.key.startswith(f"{key}/")
+        assert store.get(key) is None
+        assert store.get(orphan.key) == NOISE.encode()
+        assert store.delete(orphan.key)
+        assert not bucket.objects()
 
 
 def test_an_object_that_is_gone_already_is_deleted(tmp_path: Path) -> None:
     objects = Objects(f"file://{tmp_path}")
-    objects.put("a", b"one", 9.0)
+    objects.put({"a": b"one"}, 9.0)
     for _ in range(2):
         objects.delete("a")
-    assert objects.missing(["a"], 9.0) == ["a"]
+    assert not list(objects.list())
 
 
 def test_objects_are_of_one_tenant_and_sealed_with_the_key(
@@ -192,7 +209,9 @@ def test_a_session_recalls_from_a_bucket_and_sends_its_list_where_that_is_gone(
     with memory.session("s") as session:
         assert session(items) == view
         assert session.entries.content(entry.id) == NOISE
+    memory.close()
     bucket.server.stop()
+    memory = Hippocampus(postgres.address, deadline_seconds=1.0, **given | {"tenant": "other"})
     with memory.session("t") as session:
         started = time.monotonic()
         assert session(items) == items

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import secrets
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from hippocampus.entries.entry import content_key
 from hippocampus.errors import StoreError
@@ -15,19 +17,26 @@ from hippocampus.storage.deadline import bounded, left
 from hippocampus.storage.objects import MIN_BYTES, REQUEST_SECONDS, Objects
 from hippocampus.storage.postgres.database import ServerDatabase
 
-PUT = """
-    INSERT INTO content AS known (key, put_at, packed_bytes, packed) VALUES {(?, ?, ?, ?)}
+HEAD_BYTES = 16
+"""Payloads of one key that begin alike are the same; one that was stored before the key of encryption is not."""
+PUT = f"""
+    INSERT INTO content AS known (key, put_at, packed_bytes, packed) VALUES {{(?, ?, ?, ?)}}
     ON CONFLICT (key) DO UPDATE SET put_at = excluded.put_at, packed_bytes = excluded.packed_bytes, packed = CASE
-        WHEN substr(known.packed, 1, 16) = substr(excluded.packed, 1, 16) THEN known.packed
+        WHEN substr(known.packed, 1, {HEAD_BYTES}) = substr(excluded.packed, 1, {HEAD_BYTES})
+            OR excluded.packed = '' THEN known.packed
         ELSE excluded.packed
     END
 """
-"""Bytes that begin alike are the same: a payload that was stored before the key is replaced."""
+KNOWN = f"SELECT key, substr(packed, 1, {HEAD_BYTES}) FROM content WHERE key IN (SELECT value FROM json_each(?))"
+LOST = "SELECT key FROM content WHERE packed = '' AND key IN (SELECT value FROM json_each(?))"
 SEALED = "sealed"
 """The key of `meta` under which the marker of encryption is, once there are encrypted payloads."""
 MARK = f"INSERT INTO meta (key, value) VALUES ('{SEALED}', ?) ON CONFLICT (key) DO NOTHING"
-ALL = "SELECT key, packed_bytes, put_at FROM content ORDER BY key"
-GONE = "DELETE FROM content WHERE key = ? AND put_at <= ? RETURNING key"
+ALL = f"""
+    SELECT key, packed_bytes, put_at, CASE WHEN length(packed) < packed_bytes THEN substr(packed, {HEAD_BYTES + 1}) END
+    FROM content ORDER BY key
+"""
+GONE = "DELETE FROM content WHERE key = ? AND put_at <= ? RETURNING packed_bytes, packed"
 
 DELETE_SECONDS = 3 * REQUEST_SECONDS
 """How long a deletion takes at most; no turn waits for it."""
@@ -43,24 +52,29 @@ class PostgresContents:
         self.busy_seconds = db.patience_seconds
         """How long a put waits for the server."""
 
-    def row_of(self, content: bytes) -> Row:
-        """Return the row of a payload. A large one goes to object storage first, and its row has no bytes.
+    def rows_of(self, contents: Iterable[bytes]) -> list[Row]:
+        """Return the rows of payloads; large ones go to object storage first, all at once.
+
+        Each object has a name that none had before: whatever a request that was given up does later, no
+        row names that object. Of those that are stored already, the row has no bytes.
 
         Raises:
-            StoreError: the key of encryption cannot be used, or object storage fails.
+            StoreError: the key of encryption cannot be used, or object storage fails or is late.
         """
-        key = content_key(content)
-        packed = packed_payload(key, content)
-        size = len(packed)
-        if self._objects and size >= MIN_BYTES:
-            self._objects.put(
-                f"{self._prefix}/{key}",
-                packed,
-                self.busy_seconds,
-                replaces=encryption.is_sealed(packed),
-            )
-            packed = b""
-        return key, time.time(), size, packed
+        found = {content_key(content): content for content in contents}
+        packed = {key: packed_payload(key, content) for key, content in found.items()}
+        sizes, now = {key: len(each) for key, each in packed.items()}, time.time()
+        if self._objects and (large := [key for key in packed if sizes[key] >= MIN_BYTES]):
+            known: dict[str, bytes] = dict(self._db.rows(KNOWN, (json.dumps(large),)))
+            names: dict[str, bytes] = {}
+            for key in large:
+                head, content = packed[key][:HEAD_BYTES], packed[key]
+                packed[key] = b""
+                if known.get(key) != head:
+                    name = f"{self._prefix}/{key}/{secrets.token_hex(8)}"
+                    names[name], packed[key] = content, head + name.encode()
+            self._objects.put(names, left(self.busy_seconds))
+        return [(key, now, sizes[key], each) for key, each in packed.items()]
 
     def require_key(self) -> None:
         """Check the key of encryption.
@@ -76,55 +90,66 @@ class PostgresContents:
         The server refuses them where another worker encrypts, under a key that this one has not.
 
         Raises:
-            StoreError: another worker has deleted one from object storage since it was put there.
+            StoreError: another worker has deleted one meanwhile that was stored already.
         """
         if marked := encryption.marker().hex():
             db.run(MARK, (marked,))
         db.run("SELECT expect_key(?)", (marked,))
-        db.insert(PUT, sorted({row[0]: row for row in rows}.values()))
-        large = [f"{self._prefix}/{key}" for key, *_, packed in rows if not packed]
-        if large and self._objects:
-            db.rows("SELECT 1")  # the rows are locked: a deletion waits from here on
-            # The commit has the other half: a late bucket is not taken for a late server.
-            if missing := self._objects.missing(large, left(self.busy_seconds) / 2):
-                key = missing[0].removeprefix(f"{self._prefix}/")
-                raise StoreError(f"content {key[:12]} was deleted while it was put: put it again")
+        db.insert(PUT, sorted(rows))
+        known = json.dumps([key for key, *_, packed in rows if not packed])
+        if known != "[]" and (lost := db.rows(LOST, (known,))):
+            raise StoreError(
+                f"content {lost[0][0][:12]} was deleted while it was put: put it again"
+            )
 
     def put(self, content: bytes) -> str:
         """Store a payload and return its key; again renews its `put_at`."""
-        row = self.row_of(content)
-        with bounded(self.busy_seconds), self._db.transaction():
-            self.write(self._db, [row])
-        return str(row[0])
+        with bounded(self.busy_seconds):
+            rows = self.rows_of([content])
+            with self._db.transaction():
+                self.write(self._db, rows)
+        return str(rows[0][0])
 
     def get(self, key: str) -> bytes | None:
         """Return the payload of a key, byte for byte, or None; a damaged one is a `StoreError`."""
-        query = "SELECT packed FROM content WHERE key = ?"
+        query = "SELECT packed_bytes, packed FROM content WHERE key = ?"
+        key, _, name = key.partition("/")
         seconds = max(self._db.patience_seconds, self.busy_seconds)
         with bounded(seconds):
-            found = self._db.rows(query, (key,))
-        if not found:
+            found = [] if name else self._db.rows(query, (key,))
+        if not found and not name:
             return None
-        packed = found[0][0]
-        if not packed and not self._objects:
-            raise StoreError(
-                f"content {key[:12]} is in object storage: name it by HIPPOCAMPUS_PAYLOADS"
-            )
-        if not packed and self._objects:
-            packed = self._objects.get(f"{self._prefix}/{key}", seconds)
+        [(size, packed)] = found or [(1, b"")]
+        if len(packed) < size:
+            if not self._objects:
+                raise StoreError(
+                    f"content {key[:12]} is in object storage: name it by HIPPOCAMPUS_PAYLOADS"
+                )
+            name = f"{self._prefix}/{key}/{name}" if name else packed[HEAD_BYTES:].decode()
+            packed = self._objects.get(name, seconds)
         return unpacked_payload(key, packed, self._db.path)
 
     def delete(self, key: str, put_before: float = float("inf")) -> bool:
         """Remove a payload and return whether it was there; one put after `put_before` stays.
 
-        A worker that puts it again meanwhile waits for its row, and looks for its object then.
+        Its row goes first: an object that no row names is a payload of its own, without an entry.
         """
-        with bounded(DELETE_SECONDS), self._db.transaction():
+        with bounded(DELETE_SECONDS):
             gone = self._db.rows(GONE, (key, put_before))
-            if gone and self._objects:
-                self._objects.delete(f"{self._prefix}/{key}")
-        return bool(gone)
+        names = [packed[HEAD_BYTES:].decode() for size, packed in gone if len(packed) < size]
+        names += [f"{self._prefix}/{key}"] if "/" in key else []
+        if self._objects:
+            for name in names:
+                self._objects.delete(name)
+        return bool(names or gone)
 
     def stored(self) -> Iterator[StoredPayload]:
-        """Yield every payload, by key."""
-        return (StoredPayload(*row) for row in self._db.rows(ALL))
+        """Yield every payload, by key; after them the objects that no row names, by key and own name."""
+        named = set()
+        for key, size, put_at, packed in self._db.rows(ALL):
+            named.add(packed)
+            yield StoredPayload(key, size, put_at)
+        for each in self._objects.list(self._prefix) if self._objects else ():
+            if each.name.encode() not in named:
+                key = each.name.removeprefix(f"{self._prefix}/")
+                yield StoredPayload(key, each.size, each.put_at)

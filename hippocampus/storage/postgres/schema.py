@@ -10,7 +10,8 @@ from hippocampus.storage.schema import TABLES
 
 SCHEMA = "hippocampus"
 OF_SERVERS = """
--- packed: zstandard, sealed where HIPPOCAMPUS_KEY is set, and empty where object storage has it.
+-- packed: zstandard, sealed where HIPPOCAMPUS_KEY is set, or, where it is shorter than packed_bytes, its first
+-- 16 bytes and the name of its object.
 CREATE TABLE content (key TEXT PRIMARY KEY, put_at REAL NOT NULL, packed_bytes INTEGER NOT NULL, packed BLOB NOT NULL) STRICT;
 ALTER TABLE content ALTER COLUMN packed SET STORAGE EXTERNAL;
 -- length: the words of the whole memory.
