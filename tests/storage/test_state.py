@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from storage.rows import decision, record
 
+from hippocampus import Hippocampus
 from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import Stage
 from hippocampus.errors import StoreError
@@ -279,3 +280,23 @@ def test_the_raw_conversation_goes_on_in_whichever_run(state: StateStore) -> Non
         2,
         3,
     ]
+
+
+def test_the_end_of_a_session_writes_four_times(tmp_path: Path) -> None:
+    """Its last messages, its facts, that files show them, and its conversation packed."""
+    state = StateDir(tmp_path)
+
+    def commits() -> int:
+        log = state.database.with_name(f"{state.database.name}-wal").read_bytes()
+        size = 24 + int.from_bytes(log[8:12])
+        frames = (log[at : at + 24] for at in range(32, len(log), size))
+        return sum(frame[8:16] == log[16:24] and any(frame[4:8]) for frame in frames)
+
+    with contextlib.closing(Hippocampus(tmp_path)) as memory, DirectoryState(state).writing():
+        session = memory.session("s")
+        items = [{"role": "user", "content": "I prefer dark themes in every editor."}]
+        session(items)
+        before = commits()
+        session.close([*items, {"role": "assistant", "content": "That is noted for later."}])
+        memory.consolidate()
+        assert commits() - before == 4
