@@ -376,11 +376,7 @@ def packed_payload(key: str, content: bytes, texts: bytes = b"") -> bytes:
     Raises:
         StoreError: the key of encryption cannot be used, or the payload could not be read back.
     """
-    packed = (
-        packing.packed_with(content, texts, LEVEL)
-        if texts
-        else zstandard.ZstdCompressor(level=LEVEL).compress(content)
-    )
+    packed = packing.packed(content, LEVEL, texts)
     if len(content) > packing.max_bytes(len(packed)):
         raise StoreError(
             f"a payload of {len(content):,} bytes packs into {len(packed):,}, and could not be "

@@ -50,20 +50,13 @@ class DamagedError(ValueError):
     """Packed bytes end early, were altered, or unpack to more than their bound."""
 
 
-def packed(content: bytes, level: int) -> bytes:
-    """Return bytes as one zstandard frame with a checksum.
+def packed(content: bytes, level: int, parts: bytes = b"") -> bytes:
+    """Return bytes as one zstandard frame with a checksum, which refers to `parts` for what it repeats of them.
 
     >>> unpacked(packed(b"one ", 3) + packed(b"two", 9))
     b'one two'
-    """
-    return zstandard.ZstdCompressor(level=level, write_checksum=True).compress(content)
-
-
-def packed_with(content: bytes, parts: bytes, level: int) -> bytes:
-    """Return bytes as a frame that refers to `parts`, of `dictionary`, for what it repeats of them.
-
     >>> parts = dictionary([b"one line" * 9])
-    >>> unpacked(packed_with(b"one line" * 9, parts, 3), parts) == b"one line" * 9
+    >>> unpacked(packed(b"one line" * 9, 3, parts), parts) == b"one line" * 9
     True
     """
     parameters = zstandard.ZstdCompressionParameters.from_level(
