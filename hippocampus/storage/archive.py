@@ -18,6 +18,7 @@ from hippocampus.entries.entry import Record, storable
 from hippocampus.formats.conversation import Message
 from hippocampus.storage import archive_lines, packing
 from hippocampus.storage.archive_lines import ArchivedConversation
+from hippocampus.storage.consolidated import SESSION
 from hippocampus.storage.database import Database, Row
 
 LOG = logging.getLogger("hippocampus")
@@ -141,10 +142,7 @@ def readable(lines: bytes) -> bytes:
 
 def exported(db: Database, session: str) -> bytes:
     """Return the raw conversation of a session as JSON lines; nothing where none is stored."""
-    query = (
-        "SELECT lines FROM conversation JOIN session ON session.number = conversation.session"
-        " WHERE name = ? ORDER BY conversation.number"
-    )
+    query = f"SELECT lines FROM conversation WHERE session = {SESSION} ORDER BY number"
     return b"".join(readable(lines) for (lines,) in db.rows(query, (storable(session),)))
 
 

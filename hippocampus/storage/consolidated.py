@@ -11,6 +11,7 @@ from hippocampus.entries.text import storable
 from hippocampus.storage.database import Database
 
 SESSION = "(SELECT number FROM session WHERE name = ?)"
+DONE = "UPDATE session SET consolidated = max(consolidated, ?) WHERE name = ?"
 
 
 def keys(db: Database, session: str) -> set[str]:
@@ -41,5 +42,4 @@ def publish(db: Database, session: str, change: int) -> None:
     """Note that files show all of it, and that the session is consolidated up to a change."""
     name = storable(session)
     db.run(f"UPDATE consolidated SET shown = NULL WHERE session = {SESSION}", (name,))
-    query = "UPDATE session SET consolidated = max(consolidated, ?) WHERE name = ?"
-    db.run(query, (change, name))
+    db.run(DONE, (change, name))

@@ -15,6 +15,7 @@ from hippocampus.entries.text import storable
 from hippocampus.errors import StoreError
 from hippocampus.storage import ledger
 from hippocampus.storage.archive import readable
+from hippocampus.storage.consolidated import SESSION
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.database import Database, Row
 from hippocampus.storage.deadline import bounded
@@ -35,7 +36,6 @@ CHANGES, CONSOLIDATED, CONTENT = 3, 4, 2
 """The places of these columns in `session` and in `entry`."""
 REMOVED = "SELECT content, removed, rule FROM tombstone WHERE content"
 BURIED = "INSERT INTO tombstone (content, removed, rule) VALUES {(?, ?, ?)} ON CONFLICT (content) DO NOTHING"
-OF_NAME = "(SELECT number FROM session WHERE name = ?)"
 SECONDS = 60.0
 """How long a payload or a session takes at most on a server: no turn waits for it."""
 Rows = Mapping[str, Sequence[Row]]
@@ -128,7 +128,7 @@ def _read(db: Database, name: str) -> Rows:
     queries = []
     for table, columns in COLUMNS.items():
         column = "number" if table == "session" else "session"
-        query = f"SELECT {columns} FROM {table} WHERE {table}.{column} = {OF_NAME} ORDER BY number"
+        query = f"SELECT {columns} FROM {table} WHERE {table}.{column} = {SESSION} ORDER BY number"
         queries.append((query, [storable(name)]))
     with bounded(SECONDS):
         return dict(zip(COLUMNS, db.together(*queries), strict=True))
@@ -151,5 +151,5 @@ def _write(db: Database, name: str, rows: Rows, before: Rows) -> None:
         for table, columns in COLUMNS.items():
             places = ", ".join("?" * len(columns.split(",")))
             if table != "session":
-                columns, places = f"{columns}, session", f"{places}, {OF_NAME}"  # noqa: PLW2901
+                columns, places = f"{columns}, session", f"{places}, {SESSION}"  # noqa: PLW2901
             db.insert(f"INSERT INTO {table} ({columns}) VALUES {{({places})}}", given[table])

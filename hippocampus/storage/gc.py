@@ -22,6 +22,7 @@ from hippocampus.entries import decay
 from hippocampus.entries.entry import Stage
 from hippocampus.errors import StoreError
 from hippocampus.policy import Policy
+from hippocampus.storage.consolidated import SESSION
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.database import Database
 from hippocampus.storage.ledger import StoredSession, activity, is_pinned
@@ -41,7 +42,7 @@ WORDS = """
         UNION ALL SELECT session, 0 FROM proxy_conversation
     ) AS word GROUP BY name ORDER BY name
 """
-UNARCHIVE = "DELETE FROM conversation WHERE session = (SELECT number FROM session WHERE name = ?)"
+UNARCHIVE = f"DELETE FROM conversation WHERE session = {SESSION}"
 UNKNOW = "DELETE FROM proxy_conversation WHERE session = ? AND sent <= ?"
 REFERENCES = """
     SELECT name, id, content, is_pinned FROM entry JOIN session ON session.number = entry.session

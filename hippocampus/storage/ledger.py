@@ -20,7 +20,7 @@ from hippocampus.entries.entry import Entry, Record, Stage, storable
 from hippocampus.entries.origin import parsed
 from hippocampus.errors import StoreError
 from hippocampus.formats import json_text
-from hippocampus.storage import database, packing
+from hippocampus.storage import consolidated, database, packing
 from hippocampus.storage.archive import LINES, Journal, RawList, call_fields, pack
 from hippocampus.storage.content_store import LEVEL, ContentStore, DiskStore, damage
 from hippocampus.storage.database import Database, Query, Row
@@ -511,9 +511,8 @@ class Ledger:
 
     def consolidated(self, change: int) -> None:
         """Record that everything up to a change is consolidated."""
-        query = "UPDATE session SET consolidated = max(consolidated, ?) WHERE number = ?"
-        with self._timed(), self._db.transaction():
-            self._db.run(query, (change, self._number))
+        with self._timed():
+            self._db.run(consolidated.DONE, (change, storable(self._session)))
 
     def pack(self, min_bytes: int = 0) -> None:
         """Pack the lines of the raw conversation, where a file has `min_bytes` or more of them.
