@@ -21,11 +21,7 @@ from hippocampus.errors import StoreError
 from hippocampus.storage import files, migrations, open_locks, sqlite
 from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.facts.models import TextRules
-from hippocampus.storage.schema import SCHEMA
-from hippocampus.storage.state_dir import StateDir
 
-EARLIER = ("memory.sqlite3", "sessions/*.sqlite3", "tombstones.sqlite3", "proxy.sqlite3")
-"""Files of state directories from before there was one database."""
 MAX_ROWS = 100
 """The rows of one statement."""
 CACHE_KIB = 65_536
@@ -180,10 +176,9 @@ class SqliteDatabase(Database):
             self._open()
 
     def _open(self) -> sqlite3.Connection:
-        refuse_earlier(Path(self.path))
         # Of facts, a commit outlives a power cut, for half a millisecond; a turn is written again.
         sync = "FULL" if self.rules else "NORMAL"
-        db = migrations.migrated(self.path, SCHEMA, sync, is_shared=self._is_shared)
+        db = migrations.migrated(self.path, sync, is_shared=self._is_shared)
         self._connection = db
         if self.rules:
             for pragma in (f"cache_size = -{CACHE_KIB}", f"mmap_size = {MAPPED_BYTES}"):
@@ -262,7 +257,7 @@ class SqliteDatabase(Database):
             except (UnicodeEncodeError, OverflowError) as failure:
                 raise FactError(f"a value that no file can hold: {failure}") from failure
             except sqlite.FAILURES as failure:
-                raise StoreError(f"{SCHEMA.kind} {self.path}{_reason(failure)}") from failure
+                raise StoreError(f"state {self.path}{_reason(failure)}") from failure
 
     def memories(self) -> int:
         return int(self.value("SELECT max(row) FROM memory") or 0)
@@ -340,33 +335,19 @@ class SqliteDatabase(Database):
                 self._connection.close()
 
 
-def refuse_earlier(path: Path) -> None:
-    """Raise `StoreError` where a directory has files of an earlier version, and no database yet."""
-    state = StateDir(path.parent)
-    if path == state.database and not path.exists():
-        left = next((path for name in EARLIER for path in state.root.glob(name)), None)
-        if left is not None:
-            raise StoreError(
-                f"state directory {state.root} is of an earlier version, which wrote {left.name}: name "
-                "another directory; `hippocampus store entries` and `hippocampus memory export` of that "
-                "version export what it has"
-            )
-
-
 class ReadOnly(SqliteDatabase):
     """The database of a directory, for reading; where there is none, it is empty and no file is made."""
 
     def _open(self) -> sqlite3.Connection:
         path = Path(self.path)
-        refuse_earlier(path)
         if path.exists():
             with contextlib.ExitStack() as closing:
                 db = closing.enter_context(sqlite.reading(path))
-                if migrations.applied(db, self.path, SCHEMA):
+                if migrations.applied(db, self.path):
                     closing.pop_all()
                     self._connection = db
                     return db
-        self._connection = migrations.migrated(sqlite.IN_MEMORY, SCHEMA)
+        self._connection = migrations.migrated(sqlite.IN_MEMORY)
         return self._connection
 
 

@@ -1,6 +1,6 @@
 """How a SQLite file gets its tables, and how an older file gets those that came later.
 
-The only module that runs a migration. Which tables a file has is listed where they are used.
+The only module that runs a migration. Which tables a file has is in `schema`.
 """
 
 from __future__ import annotations
@@ -8,24 +8,15 @@ from __future__ import annotations
 import hashlib
 import re
 import sqlite3
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from hippocampus.errors import StoreError
+from hippocampus.storage.schema import SCRIPTS
 from hippocampus.storage.sqlite import connected, transaction
 
 RECORD = "CREATE TABLE IF NOT EXISTS migration (number INTEGER PRIMARY KEY, name TEXT)"
 TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table'"
-
-
-class Schema(NamedTuple):
-    """The tables of one kind of file."""
-
-    kind: str
-    """What an error calls such a file."""
-    scripts: tuple[str, ...]
-    """Append-only: SQL statements with `;` between them. Each runs once, in one transaction with its row
-    in the table `migration`; one that has shipped is never edited."""
 
 
 def name_of(script: str) -> str:
@@ -34,26 +25,26 @@ def name_of(script: str) -> str:
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
-def migrate(db: sqlite3.Connection, path: str, schema: Schema) -> None:
+def migrate(db: sqlite3.Connection, path: str, scripts: Sequence[str] = SCRIPTS) -> None:
     """Bring a file up to date; of two processes that open it at once, one does the work.
 
     Raises:
         StoreError: it is of another kind or a later version, or has tables that were never released.
         sqlite3.Error: it is locked, full or damaged.
     """
-    if len(applied(db, path, schema)) == len(schema.scripts):
+    if len(applied(db, path, scripts)) == len(scripts):
         return
     with transaction(db):
-        done = len(applied(db, path, schema))
+        done = len(applied(db, path, scripts))
         db.execute(RECORD)
-        for number, script in enumerate(schema.scripts[done:], done):
+        for number, script in enumerate(scripts[done:], done):
             for statement in script.split(";"):  # `executescript` would commit what came before it
                 db.execute(statement)
             db.execute("INSERT INTO migration VALUES (?, ?)", (number, name_of(script)))
 
 
 def migrated(
-    path: Path | str, schema: Schema, synchronous: str = "NORMAL", *, is_shared: bool = False
+    path: Path | str, synchronous: str = "NORMAL", *, is_shared: bool = False
 ) -> sqlite3.Connection:
     """Open a file with its tables up to date; one that `is_shared` may have tables of a host's.
 
@@ -65,34 +56,34 @@ def migrated(
         db.execute("PRAGMA secure_delete = ON")
         if is_shared:
             db.execute(RECORD)
-        migrate(db, str(path), schema)
+        migrate(db, str(path))
     except BaseException:
         db.close()
         raise
     return db
 
 
-def applied(db: sqlite3.Connection, path: str, schema: Schema) -> list[str]:
+def applied(db: sqlite3.Connection, path: str, scripts: Sequence[str] = SCRIPTS) -> list[str]:
     """Return the names of the scripts that a file has seen.
 
     Raises:
         StoreError: it is of another kind or a later version, or has tables that were never released.
     """
-    known = [name_of(script) for script in schema.scripts]
+    known = [name_of(script) for script in scripts]
     tables = {name for (name,) in db.execute(TABLES)}
     if not tables:
         return []
     if "migration" not in tables:
-        raise StoreError(f"{schema.kind} {path}: a SQLite file of something else; name another")
+        raise StoreError(f"state {path}: a SQLite file of something else; name another")
     names = [name for (name,) in db.execute("SELECT name FROM migration ORDER BY number")]
     if names == known[: len(names)]:
         return names
     if names[: len(known)] == known:
         raise StoreError(
-            f"{schema.kind} {path} was written by a later version of hippocampus: upgrade "
+            f"state {path} was written by a later version of hippocampus: upgrade "
             "hippocampus, or name another file or state directory"
         )
     raise StoreError(
-        f"{schema.kind} {path} has the tables of another checkout, which exports it (hippocampus store "
+        f"state {path} has the tables of another checkout, which exports it (hippocampus store "
         "export, hippocampus memory export); or move it away to begin a new one"
     )

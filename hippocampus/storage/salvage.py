@@ -18,7 +18,6 @@ from typing import Any
 
 from hippocampus.errors import StoreError
 from hippocampus.storage import migrations, sqlite
-from hippocampus.storage.schema import SCHEMA
 from hippocampus.storage.state_dir import StateDir
 
 MAX_TRIED = 100_000
@@ -106,13 +105,13 @@ def _copied(path: Path, made: Path | str) -> list[str]:
     found = []
     try:
         with (
-            contextlib.closing(migrations.migrated(made, SCHEMA)) as new,
+            contextlib.closing(migrations.migrated(made)) as new,
             _listing(path) as listing,
             contextlib.closing(sqlite3.connect(listing)) as old,
         ):
             tables = _tables(listing)
             if "session" not in tables:
-                raise StoreError(f"{SCHEMA.kind} {path}: none of its tables can be read")
+                raise StoreError(f"state {path}: none of its tables can be read")
             new.execute("PRAGMA foreign_keys = OFF")  # rows come in the order of their tables
             with sqlite.transaction(new):
                 for table, columns in columns_of(new).items():
@@ -138,7 +137,7 @@ def _copied(path: Path, made: Path | str) -> list[str]:
             if made != sqlite.IN_MEMORY:
                 new.execute("PRAGMA journal_mode = DELETE")
     except sqlite.FAILURES as failure:
-        raise StoreError(f"{SCHEMA.kind} {path}: {failure}") from failure
+        raise StoreError(f"state {path}: {failure}") from failure
     return found
 
 
@@ -155,7 +154,7 @@ def _listing(path: Path) -> Iterator[Path]:
         ):
             if ours.is_file():  # a device has no end
                 shutil.copyfile(ours, theirs)
-        with contextlib.closing(migrations.migrated(copy.with_suffix(".new"), SCHEMA)) as new:
+        with contextlib.closing(migrations.migrated(copy.with_suffix(".new"))) as new:
             pattern = new.serialize()
         with copy.open("r+b") as file:
             for number in _pages_of_tables(pattern):
@@ -202,15 +201,9 @@ def _rows(
 ) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of a table that can be read, and add to `unread` how many others each gap has at most."""
     numbered = f"SELECT rowid, {columns} FROM {table} NOT INDEXED WHERE rowid >= ? ORDER BY rowid"
-    start = 0
-    try:
+    start, last = 0, None
+    with contextlib.suppress(sqlite3.DatabaseError):
         last = db.execute(f"SELECT max(rowid) FROM {table}").fetchone()[0] or 0
-    except sqlite3.OperationalError:  # without numbers; derived data
-        with contextlib.suppress(sqlite3.DatabaseError):
-            yield from db.execute(f"SELECT {columns} FROM {table}")
-        return
-    except sqlite3.DatabaseError:
-        last = None
     tried: float = 0  # since the last row that could be read
     while start <= last if last is not None else tried < MAX_TRIED:
         try:

@@ -6,8 +6,6 @@ edited; a change is a further one.
 
 from __future__ import annotations
 
-from hippocampus.storage.migrations import Schema
-
 TABLES = """
 -- Texts that a host or a model wrote are bytes: text holds no NUL on a server. active_at: the last change. consolidated: how many of the changes are.
 -- context_load: the text in front of the first message, NULL until it is settled. mark: opens the ids of entries.
@@ -188,4 +186,6 @@ CREATE VIRTUAL TABLE memory_text USING fts5(
     tokenize='porter unicode61 remove_diacritics 2'
 )
 """
-SCHEMA = Schema("state", (f"{TABLES};{OF_FILES}",))
+SCRIPTS = (f"{TABLES};{OF_FILES}",)
+"""Append-only: SQL statements with `;` between them. Each runs once, in one transaction with its row
+in the table `migration`."""

@@ -16,7 +16,6 @@ from hippocampus.storage import archive, gc, salvage
 from hippocampus.storage.content_store import STORE, ContentStore, DiskStore, damage
 from hippocampus.storage.database import Database
 from hippocampus.storage.ledger import stored_sessions
-from hippocampus.storage.schema import SCHEMA
 from hippocampus.storage.sqlite import FAILURES, reading
 from hippocampus.storage.state import StateStore
 from hippocampus.storage.state_dir import StateDir
@@ -79,7 +78,7 @@ def _database(layout: StateDir) -> Iterator[Finding]:
         left = "; ".join(lost) or "all of it can be read"
         remedy = f"write what can be read into a new file and keep the damaged one ({left})"
         mend = functools.partial(salvage.salvage, layout)
-        yield Finding(f"{SCHEMA.kind} {wrong}", is_loss=True, remedy=remedy, mend=mend)
+        yield Finding(f"state {wrong}", is_loss=True, remedy=remedy, mend=mend)
 
 
 def _damage(path: Path) -> str:

@@ -138,20 +138,3 @@ def test_nothing_is_written_into_a_session_that_was_removed(tmp_path: Path) -> N
     with contextlib.closing(Ledger(DirectoryState(state), "other")) as other:
         assert other.records() == []
     ledger.close()
-
-
-@pytest.mark.parametrize("left", ["sessions/s-1.sqlite3", "tombstones.sqlite3", "memory.sqlite3"])
-def test_a_directory_of_an_earlier_version_is_refused_in_one_sentence(
-    tmp_path: Path, left: str
-) -> None:
-    (tmp_path / "sessions").mkdir()
-    (tmp_path / left).touch()
-    for opened in (
-        lambda: Ledger(DirectoryState(StateDir(tmp_path)), "s"),
-        lambda: activity(tmp_path),
-    ):
-        with pytest.raises(
-            StoreError, match=r"is of an earlier version, .* name another directory"
-        ):
-            opened()
-    assert not StateDir(tmp_path).database.exists()

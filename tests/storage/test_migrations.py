@@ -12,9 +12,9 @@ import pytest
 
 from hippocampus.errors import StoreError
 from hippocampus.storage.ledger import Ledger
-from hippocampus.storage.migrations import Schema, migrate, name_of
+from hippocampus.storage.migrations import migrate, name_of
 from hippocampus.storage.salvage import columns_of
-from hippocampus.storage.schema import SCHEMA
+from hippocampus.storage.schema import SCRIPTS
 from hippocampus.storage.sqlite import connected
 from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
@@ -32,17 +32,17 @@ def opened(state: StateDir) -> Path:
 
 def test_a_file_of_each_earlier_version_gets_what_came_later(tmp_path: Path) -> None:
     expected = opened(StateDir(tmp_path / "fresh"))
-    for count in range(1, len(SCHEMA.scripts) + 1):
+    for count in range(1, len(SCRIPTS) + 1):
         state = StateDir(tmp_path / str(count))
         path = state.root / expected.relative_to(tmp_path / "fresh")
         path.parent.mkdir(parents=True)
         with closing(sqlite3.connect(path, isolation_level=None)) as old:
-            migrate(old, str(path), Schema("state", SCHEMA.scripts[:count]))
+            migrate(old, str(path), SCRIPTS[:count])
         assert opened(state) == path
         with closing(sqlite3.connect(path)) as db, closing(sqlite3.connect(expected)) as fresh:
             assert layout(db) == layout(fresh)
             names = db.execute("SELECT name FROM migration ORDER BY number").fetchall()
-            assert names == [(name_of(script),) for script in SCHEMA.scripts]
+            assert names == [(name_of(script),) for script in SCRIPTS]
 
 
 def test_a_file_of_a_later_version_is_refused_and_stays_as_it_is(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_a_file_of_a_later_version_is_refused_and_stays_as_it_is(tmp_path: Path)
 
 def test_a_file_of_another_checkout_is_refused_and_names_the_way_out(tmp_path: Path) -> None:
     path = StateDir(tmp_path).database
-    earlier = Schema("state", (SCHEMA.scripts[0].replace("note BLOB NOT NULL,", ""),))
+    earlier = (SCRIPTS[0].replace("note BLOB NOT NULL,", ""),)
     with closing(connected(path)) as db:
         migrate(db, str(path), earlier)
     with pytest.raises(StoreError, match="another checkout, which exports it"):
@@ -89,14 +89,14 @@ def test_a_migration_that_fails_leaves_the_version_before_it(tmp_path: Path) -> 
     first, mended = "CREATE TABLE one (a TEXT)", "CREATE TABLE two (a TEXT)"
     broken = f"{mended}; INSERT INTO none VALUES (1)"
     with closing(connected(tmp_path / "f.sqlite3")) as db:
-        migrate(db, "f", Schema("file", (first,)))
+        migrate(db, "f", (first,))
         with pytest.raises(sqlite3.OperationalError):
-            migrate(db, "f", Schema("file", (first, broken)))
+            migrate(db, "f", (first, broken))
         assert layout(db) == {"one": ("a",)}
-        migrate(db, "f", Schema("file", (first, mended)))
+        migrate(db, "f", (first, mended))
         assert layout(db) == {"one": ("a",), "two": ("a",)}
         with pytest.raises(StoreError, match="later version"):
-            migrate(db, "f", Schema("file", (first,)))
+            migrate(db, "f", (first,))
 
 
 OPEN = """

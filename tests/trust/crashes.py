@@ -36,8 +36,8 @@ from hippocampus.integrations.proxy.service import Service
 from hippocampus.policy import load
 from hippocampus.storage import gc
 from hippocampus.storage.copying import copied
-from hippocampus.storage.migrations import Schema, migrate
-from hippocampus.storage.schema import SCHEMA
+from hippocampus.storage.migrations import migrate
+from hippocampus.storage.schema import SCRIPTS
 from hippocampus.storage.sqlite import connected
 from hippocampus.storage.state import StateStore, state_of
 from hippocampus.storage.state_dir import StateDir
@@ -223,16 +223,12 @@ def recall_call(end: int) -> dict[str, Any]:
     return {"id": f"recall {end}", "type": "function", "function": asked}
 
 
-def oldest(path: Path, schema: Schema, row: str) -> None:
-    """Make a database as the first version made it, with one row."""
-    with contextlib.closing(connected(path)) as db:
-        migrate(db, str(path), Schema(schema.kind, schema.scripts[:1]))
-        db.execute(row)
-
-
 def old_directory(folder: Path) -> None:
     """Make a database of the oldest version."""
-    oldest(StateDir(folder).database, SCHEMA, "INSERT INTO meta VALUES ('kept', 'yes')")
+    path = StateDir(folder).database
+    with contextlib.closing(connected(path)) as db:
+        migrate(db, str(path), SCRIPTS[:1])
+        db.execute("INSERT INTO meta VALUES ('kept', 'yes')")
 
 
 # What is examined
