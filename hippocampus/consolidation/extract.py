@@ -200,9 +200,9 @@ def _kind_of(sentence: str) -> str:
         return ""
     if kind := worded_as(sentence):
         return kind
-    if not is_own(sentence):
-        return UPDATE if statement.may_end else ""
-    return "fact" if statement.may_end or expression("{lasting}").search(sentence) else ""
+    if is_own(sentence) and (statement.asserts or expression("{lasting}").search(sentence)):
+        return "fact"
+    return UPDATE if statement.may_end else ""
 
 
 # For a model ---------------------------------------------------------------------------------------

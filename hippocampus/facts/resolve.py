@@ -19,12 +19,13 @@ from hippocampus.facts.statements import (
     Shift,
     Statement,
     Swap,
+    conjoins,
     denies,
     prefers,
     read,
     uncorrected,
 )
-from hippocampus.facts.topics import coverage, holds, is_own, persons, topic
+from hippocampus.facts.topics import coverage, holds, is_own, persons, small_words, topic
 from hippocampus.facts.values import replaced_value, value_behind
 from hippocampus.facts.words import MARKS, UNSPACED, key, normalised, spoken, words
 from hippocampus.storage.facts.models import Memory
@@ -72,6 +73,12 @@ def endings(
     ]
     for denial in new.ended:
         found += _by_denial(denial, said)
+    found += [
+        Ending(row, sentence, "", "it is denied")
+        for clause in new.denied
+        for row, sentence, _ in said
+        if not denies(sentence) and _is_same(clause, sentence)
+    ]
     for swap in new.swaps:
         found += _by_swap(new, swap, said)
     if not found:
@@ -80,7 +87,22 @@ def endings(
         row, newest = candidates[0] if candidates else (None, memory)
         is_recent = 0 <= memory.valid_from - newest.valid_from <= RECENT_SECONDS
         found = _by_overlap(new, said, row if is_recent else None)
-    return list({(each.row, each.sentence): each for each in found}.values())
+    return list(
+        {(each.row, each.sentence): each for each in found if _is_whole(each, new)}.values()
+    )
+
+
+def _is_same(one: str, other: str) -> bool:
+    """Return whether two clauses have the same words, in whatever inflection, besides small ones."""
+    topics = topic(one), topic(other)
+    is_mutual = holds(one, topics[1]) and holds(other, topics[0])
+    return is_mutual and persons(one) == persons(other)
+
+
+def _is_whole(ending: Ending, new: Statement) -> bool:
+    """Return whether a sentence joins no other statement, or a new one names the rest of it too."""
+    rest = topic(ending.sentence) - topic(ending.old)
+    return not conjoins(ending.sentence) or not rest or holds(new.text, rest)
 
 
 def _by_relation(new: Statement, said: Iterable[KnownStatement]) -> list[Ending]:
@@ -129,61 +151,30 @@ def _by_denial(denial: Denial, said: Sequence[KnownStatement]) -> list[Ending]:
 
 
 def _by_swap(new: Statement, swap: Swap, said: Sequence[KnownStatement]) -> list[Ending]:
-    """Return the sentences whose value a statement replaces by its own words, where that is certain.
+    """Return the sentences whose value a statement replaces by name, where one has all of the other's topic.
 
-    Certain is a sentence with the same relation of the speaker, one on the same topic, or the
-    only one that has the value where the statement names no other topic. No change of another person
-    ends a statement of the speaker.
+    `B instead of A` for one thing ends nothing of another thing that has A. A statement that names no
+    topic ends the only sentence with the value.
     """
-    value = topic(swap.old)
-    ours = persons(new.text)
-    there = [each for each in said if holds(each[1], value)]
-    there = [each for each in there if not ours or ours & persons(each[1])]
-    if swap.rest and not is_own(new.text):
-        there = [each for each in there if not _is_users(each[2], value)]
-    about = [(_nearness(each[1], each[2], new, swap, value), each) for each in there]
-    nearest = max((near for near, _ in about), default=0)
-    close = [each for near, each in about if near and near == nearest]
-    if not close:
-        alone = [each for each in there if is_own(each[1])]
-        is_name = swap.old != swap.old.lower() or swap.old == swap.old.upper()
-        if len(alone) == 1 and (new.corrects or not swap.rest or is_name):
-            close = alone
-        elif len(there) == 1 and _IDENTIFIER.search(swap.old):
-            close = there
-    reason = f"it replaces {swap.old!r}"
-    return [Ending(row, sentence, swap.old, reason) for row, sentence, _ in close]
+    value, ours = topic(swap.old), persons(new.text)
+    there = [
+        Ending(row, sentence, swap.old, f"it replaces {swap.old!r}")
+        for row, sentence, _ in said
+        if holds(sentence, value) and persons(sentence) == ours
+    ]
+    if not swap.rest and len({each.sentence for each in there}) == 1:
+        sentence = there[0].sentence
+        if new.corrects or is_own(sentence) or _IDENTIFIER.search(swap.old):
+            return there
+    return [
+        each
+        for each in there
+        if holds(each.sentence, swap.rest) or holds(new.text, topic(each.sentence) - value)
+    ]
 
 
 _IDENTIFIER = re.compile(r"\w[_\d./-]\w|[a-zа-я][A-ZА-Я]")
 """What only a program, a file or a table is called."""
-
-
-def _nearness(
-    sentence: str, old: Statement, new: Statement, swap: Swap, value: frozenset[str]
-) -> int:
-    """Return how many words of its topic a sentence shares with a statement next to the replaced value."""
-    shared = [word for word in topic(sentence) - value if holds(new.text, frozenset({word}))]
-    either = f"{sentence} {swap.old} {swap.new}"
-    for word in shared:  # another word may be before it in each, as in `docs repo` and `web repo`
-        ours, theirs = _modifier(word, sentence), _modifier(word, new.text)
-        is_other = ours and not holds(new.text, frozenset({ours}))
-        if is_other and theirs and not holds(either, frozenset({theirs})):
-            return 0
-    return len(shared) or int(_is_users(old, value))
-
-
-def _is_users(old: Statement, value: frozenset[str]) -> bool:
-    """Return whether a statement gives the speaker a relation with a value."""
-    relation = old.relation
-    return bool(relation and key(relation.subject) == "user" and holds(relation.object, value))
-
-
-def _modifier(word: str, text: str) -> str:
-    """Return the topic word right before a word, or nothing."""
-    found = words(text)
-    place = next((at for at, each in enumerate(found) if holds(each, frozenset({word}))), 0)
-    return found[place - 1] if place and found[place - 1] in topic(text) else ""
 
 
 def _by_overlap(new: Statement, said: Sequence[KnownStatement], recent: int | None) -> list[Ending]:
@@ -243,7 +234,8 @@ def _changes(sentence: str, text: str) -> list[tuple[list[str], list[str]]]:
             changes += [([one], [other]) for one, other in zip(old[a:b], new[c:d], strict=True)]
         elif tag != "equal":
             changes.append((old[a:b], new[c:d]))
-    return [change for change in changes if any(topic(" ".join(side)) for side in change)]
+    small = small_words(sentence)
+    return [change for change in changes if not small.issuperset([*change[0], *change[1]])]
 
 
 _SPELLED = re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}])[^\W_]|[{MARKS}])+")

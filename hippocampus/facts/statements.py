@@ -19,7 +19,7 @@ from hippocampus.facts.words import ARTICLE_BEFORE, UNSPACED_SIGN, key, spoken, 
 from hippocampus.storage.facts.models import Relation
 
 _CLAUSE = (
-    r"\s*[,;:，；：،؛—–]\s+|\s*[，；：،؛]\s*|(?<=[\u3040-\u30ff\u3400-\u9fff])[,;:、]|\s+[—–-]\s+|(?<=\w\w[.!?])\s+"
+    r"\s*[,;:，；：،؛—–]\s+|\s*[，；：،؛]\s*|(?<=[\u3040-\u30ff\u3400-\u9fff])[,;:、]|\s+[—–-]\s+|(?<=\w\w[.!?])(?<!\b[DM]r\.)\s+"
     r"|\s+(?:{but_words})\s+|\s+(?=(?:{and_words})\s+(?:{now_words})\b)"
 )
 LONGEST_SUBJECT_WORDS, LONGEST_VALUE_WORDS = 8, 6
@@ -73,12 +73,19 @@ class Statement:
     """Whether it is about the present alone, so that a value in it may be a new one."""
     moves: bool = False
     """Whether its own words announce a change."""
+    denied: tuple[str, ...] = ()
+    """Its clauses with a `not`."""
     hearsay: bool = False
     """Whether it reports other people's words, or supposes something."""
 
     @property
     def may_end(self) -> bool:
         """Return whether there is anything that it could end."""
+        return self.asserts or bool(self.denied)
+
+    @property
+    def asserts(self) -> bool:
+        """Return whether it does more than deny what may never have been said."""
         return bool(
             self.relation or self.swaps or self.shifts or self.ended or self.corrects or self.sets
         )
@@ -121,6 +128,7 @@ def read(text: str) -> Statement:
         ended,
         moves and not adds and not ended,
         moves,
+        () if adds else tuple(each for each in uncorrected(plain) if denies(each)),
     )
 
 
@@ -132,12 +140,18 @@ def uncorrected(text: str) -> list[str]:
     """
     rules = spoken(text)
     correction = pattern(rules.correction)
-    return [each for each in _clauses(text, rules) if not correction.search(f"{each},")]
+    clauses = _clauses(text, rules)
+    return [each for each in clauses if not correction.search(f"{each},")] or clauses
 
 
 def denies(text: str) -> bool:
     """Return whether a text has a word of a denial."""
     return pattern(spoken(text).negation).search(text) is not None
+
+
+def conjoins(text: str) -> bool:
+    """Return whether a sentence joins several statements."""
+    return expression(_AND, spoken(text).code).search(text) is not None
 
 
 def _clauses(text: str, rules: SpokenLanguage) -> list[str]:
@@ -158,19 +172,24 @@ def _swaps(plain: str, rules: SpokenLanguage, *, adds: bool, moves: bool) -> Ite
             elif rule.endswith("{old}"):
                 old = _cut(old)
             if topic(old) and key(old) != key(new) and not pattern(rules.now).search(old):
-                rest = _bare(plain.replace(old, " ", 1).replace(new, " ", 1), rules)
+                rest = _bare(found["around"].replace(old, " ", 1).replace(new, " ", 1), rules)
                 yield Swap(old, new, topic(rest))
 
 
 def _wordings(rule: str, plain: str) -> Iterator[dict[str, str]]:
-    """Yield the values of a wording wherever it stands; the words before it are its first value."""
+    """Yield the values of a wording wherever it is, and the sentence without its own words.
+
+    The words before it are its first value.
+    """
     leading = re.match(r"\{(\w+)\} ?", rule)
     for found in template(rule[leading.end() :] if leading else rule).finditer(plain):
         values = {name: value for name, value in found.groupdict().items() if value}
         if leading:
             values[leading[1]] = _CLAUSE_START.split(plain[: found.start()])[-1].strip()
         if all(values.values()):
-            yield values
+            spoken_values = (value for value in found.groupdict().values() if value)
+            around = [plain[: found.start()], *spoken_values, plain[found.end() :]]
+            yield values | {"around": " ".join(around)}
 
 
 _CLAUSE_START = re.compile(r"[,;:，；：、。]")
