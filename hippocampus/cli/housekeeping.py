@@ -29,6 +29,7 @@ from hippocampus.errors import StoreError
 from hippocampus.formats.visible import visible
 from hippocampus.indexing.lines import counted
 from hippocampus.storage.facts.memories import returning
+from hippocampus.storage.migrations import is_state
 from hippocampus.storage.salvage import DAMAGED
 from hippocampus.storage.state import StateStore
 from hippocampus.storage.state_dir import StateDir, is_address
@@ -197,7 +198,9 @@ def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
 
 def _is_database(named: str) -> bool:
     path = Path(named)
-    return not is_address(named) and not path.is_dir() and path.suffix in DATABASES
+    if is_address(named) or path.is_dir():
+        return False
+    return path.suffix in DATABASES or is_state(path)
 
 
 def _forget_session(state: StateStore, session: str, *, apply: bool) -> None:

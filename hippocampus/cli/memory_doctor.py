@@ -19,7 +19,9 @@ from hippocampus.cli.options import AsJson, Shown
 from hippocampus.errors import HippocampusError
 from hippocampus.storage.facts import memories
 from hippocampus.storage.full_text import SQLITE_VERSION, has_tokenizer
+from hippocampus.storage.ledger import activity
 from hippocampus.storage.state_dir import is_address
+from hippocampus.storage.verify import damaged_sessions
 
 MODEL_SECONDS = 5.0
 QUESTIONS: dict[str, tuple[Any, ...]] = {
@@ -65,9 +67,12 @@ def _database(named: str) -> dict[str, Any]:
     found["writable"] = is_address(named) or os.access(path, os.W_OK)
     try:
         with existing(named) as facts:
-            found["path"] = facts.tables.database.path  # that of a server without a password
-            stats = memories.stats(facts.tables.database, facts.tables.clock())
-            found |= {"memories": sum(stats.current.values()), "problems": facts.check()}
+            db = facts.tables.database
+            found["path"] = db.path  # that of a server without a password
+            stats = memories.stats(db, facts.tables.clock())
+            problems = [*facts.check(), *(each.text for each in damaged_sessions(db))]
+            found |= {"memories": sum(stats.current.values()), "sessions": len(activity(db))}
+            found |= {"problems": problems}
             found["embedding_model"] = stats.embedding_model
     except HippocampusError as failure:
         found["problems"] = [str(failure)]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from hippocampus.errors import StoreError
 from hippocampus.storage.schema import SCRIPTS
-from hippocampus.storage.sqlite import connected, transaction
+from hippocampus.storage.sqlite import connected, reading, transaction
 
 RECORD = "CREATE TABLE IF NOT EXISTS migration (number INTEGER PRIMARY KEY, name TEXT)"
 TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table'"
@@ -61,6 +61,17 @@ def migrated(
         db.close()
         raise
     return db
+
+
+def is_state(path: Path) -> bool:
+    """Return whether a file is the database of a state, under any name."""
+    if not path.is_file():
+        return False
+    try:
+        with reading(path) as db:
+            return bool(applied(db, str(path)))
+    except (StoreError, sqlite3.Error):
+        return False
 
 
 def applied(db: sqlite3.Connection, path: str, scripts: Sequence[str] = SCRIPTS) -> list[str]:

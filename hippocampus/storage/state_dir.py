@@ -26,6 +26,8 @@ class StateDir:
     """
 
     root: Path
+    database_name: str = "state.sqlite3"
+    """The name of the database; that of a backup is another."""
 
     @property
     def contents(self) -> Path:
@@ -35,7 +37,7 @@ class StateDir:
     @property
     def database(self) -> Path:
         """Return the database of sessions, facts, tombstones, proxies and hooks."""
-        return self.root / "state.sqlite3"
+        return self.root / self.database_name
 
     # What people read
 

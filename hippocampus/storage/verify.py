@@ -45,7 +45,7 @@ def verify(state: StateStore, store: ContentStore | None = None) -> list[Finding
     removed: set[str] = set()
     try:
         with state.reading() as db:
-            found += _sessions(db)
+            found += damaged_sessions(db)
             references = gc.references(db)
             removed = {key for (key,) in db.rows("SELECT content FROM tombstone")}
     except StoreError as failure:
@@ -97,7 +97,7 @@ def _damage(path: Path) -> str:
     return f"{path}: {wrong[0]}{more}" if wrong else ""
 
 
-def _sessions(db: Database) -> Iterator[Finding]:
+def damaged_sessions(db: Database) -> Iterator[Finding]:
     """Yield each damaged entry and conversation."""
     for session in stored_sessions(db, damaged=True):
         for entry_id in session.damaged:

@@ -17,6 +17,7 @@ from hippocampus import Hippocampus
 from hippocampus.cli.commands import app
 from hippocampus.entries.entry import Entry, Record, Source, Stage
 from hippocampus.entries.origin import MemoryOrigin
+from hippocampus.replay.readers import find_files, read_file
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.ledger import Ledger, ModelCall, TurnRows
 from hippocampus.storage.state import DirectoryState, state_of
@@ -101,6 +102,16 @@ def test_a_backup_has_every_session_while_one_runs(tmp_path: Path) -> None:
     assert (copy / "state.sqlite3").stat().st_mode & 0o077 == 0
     failed = hippocampus(*command[:3], "nowhere/x").exception
     assert str(failed) == "nowhere/x: cannot be written: No such file or directory"
+
+
+def test_a_backup_of_any_name_is_a_state_database(tmp_path: Path) -> None:
+    state, file = tmp_path / "state", tmp_path / "monday"
+    with contextlib.closing(Hippocampus(state)) as memory, memory.session("s") as session:
+        session(reading(2))
+    assert hippocampus("store", "backup", state, file).exit_code == 0
+    [[own], [copied]] = [map(read_file, find_files([each])) for each in (state, file)]
+    assert copied[0].messages == own[0].messages
+    assert json.loads(hippocampus("doctor", file).output)["database"]["sessions"] == 1
 
 
 def test_show_writes_a_content_byte_for_byte(

@@ -14,6 +14,7 @@ from hippocampus.replay.readers import archive, codex, formats, openhands_sdk
 from hippocampus.replay.readers.documents import JsonDocument, load, of_bytes
 from hippocampus.replay.readers.make_recordings import make_recordings
 from hippocampus.replay.recording import Recording
+from hippocampus.storage.migrations import is_state
 from hippocampus.storage.state_dir import StateDir
 
 
@@ -21,8 +22,8 @@ def find_files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
     """Yield the files at the paths and below them, sorted in each directory, none twice.
 
     Hidden files and directories below a path are left out, and so are HTML pages, since a report may be
-    written next to the recordings. A state directory of `hippocampus` has
-    a path for each session.
+    written next to the recordings. The database of a state directory, or a backup of it, has a path for each
+    session.
 
     Raises:
         RecordingError: there is nothing at a path.
@@ -32,7 +33,8 @@ def find_files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
         if not path.exists():
             raise RecordingError(str(path), "no such file or directory")
         for file in _walk(path) if path.is_dir() else (path,):
-            for each in archive.sessions(file) if archive.is_session(file / "any") else (file,):
+            is_own = file.name == StateDir(path).database.name or is_state(file)
+            for each in archive.sessions(file) if is_own else (file,):
                 if (resolved := each.resolve()) not in seen:
                     seen.add(resolved)
                     yield each

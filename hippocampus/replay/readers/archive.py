@@ -18,7 +18,7 @@ from hippocampus.replay.readers.raw import MessageFormat, RawConversation, RawMe
 from hippocampus.replay.readers.values import JsonRecord, kind_of
 from hippocampus.storage import archive as storage
 from hippocampus.storage.archive_lines import Context, contexts, parsed
-from hippocampus.storage.state import state_of
+from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
 
 NAME = "hippocampus"
@@ -46,18 +46,18 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
 
 
 def is_session(path: Path) -> bool:
-    """Return whether a path names a session: the database of a state directory, then its name."""
-    return path.parent.name == StateDir(Path()).database.name
+    """Return whether a path names a session: a database, then the session's name."""
+    return path.parent.is_file()
 
 
 def sessions(database: Path) -> list[Path]:
-    """Return a path for each session of a state directory with a raw conversation.
+    """Return a path for each session of a database with a raw conversation.
 
     Raises:
         RecordingError: its database cannot be read.
     """
     with _as_recording_error(database):
-        with state_of(database.parent).reading() as db:
+        with _state(database).reading() as db:
             found = storage.archived(db).values()
         return [database / quote(name, safe="", errors="replace") for name in found]
 
@@ -69,10 +69,14 @@ def exported(path: Path) -> JsonDocument:
         RecordingError: it cannot be read.
     """
     with _as_recording_error(path):
-        lines = state_of(path.parent.parent).exported(unquote(path.name))
+        lines = _state(path.parent).exported(unquote(path.name))
     if not lines:
         raise RecordingError(str(path), "no conversation of this session is stored")
     return JsonDocument(str(path), list(map(JsonRecord, parsed(lines))), "a session")
+
+
+def _state(database: Path) -> DirectoryState:
+    return DirectoryState(StateDir(database.parent, database.name))
 
 
 @contextlib.contextmanager
