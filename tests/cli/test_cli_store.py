@@ -138,6 +138,19 @@ def test_a_folder_that_is_no_state_directory_stays_as_it_is(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("command", ["doctor", "status"])
+@pytest.mark.parametrize("left", ["memory.sqlite3", "sessions/s-1.sqlite3"])
+def test_a_directory_of_an_earlier_checkout_is_refused_with_how_to_export_it(
+    tmp_path: Path, left: str, command: str
+) -> None:
+    (tmp_path / "sessions").mkdir()
+    (tmp_path / "contents").mkdir()
+    (tmp_path / left).touch()
+    found = hippocampus(command, tmp_path)
+    assert found.exit_code == 2
+    assert "of another checkout, which exports it (hippocampus store export)" in found.output
+
+
 @pytest.mark.parametrize(
     "options",
     [("--session", "x"), ("--session", "=3"), ("--max-bytes", "-1"), ("--max-age-days", "nan")],
