@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from conversations import no_fallback
+from states import stored_sessions
 
 from hippocampus import Hippocampus, Policy
 from hippocampus.formats.reader import read
@@ -82,7 +83,8 @@ def test_digests_take_the_weak_runs_and_leave_what_was_just_used(tmp_path: Path)
                 items[end]["content"] += " We meet in room_911 of harbour_office."
             view = session(items[:end])
         kept = [each for each in view if each == items[42]]
-        folds = [each for each in session.report.records() if each.kind == "digest"]
     memory.close()
+    [stored] = stored_sessions(tmp_path)
+    rates = {each.entry.decay.rate for each in stored.records if each.kind == "digest"}
     assert len(kept) == 1
-    assert folds
+    assert rates == {0.5}
