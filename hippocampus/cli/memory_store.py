@@ -82,10 +82,12 @@ def existing(
     """Open a fact store that has to be there.
 
     Raises:
-        StoreError: there is no such file.
+        StoreError: there is no such file, or it is empty.
     """
     if not is_there(path):
         raise StoreError(f"{path}: no such database; `hippocampus memory remember` makes one")
+    if not is_address(path) and not Path(_database(path)).stat().st_size:
+        raise StoreError(f"{path}: an empty file: restore a backup, or remove it to start anew")
     return opened(path, agent, models=models, reembedding=reembedding)
 
 

@@ -134,6 +134,15 @@ def test_the_doctor_says_what_there_is(tmp_path: Path) -> None:
     assert json.loads(done("--as", "crib", "doctor", cwd=tmp_path))["database"]["memories"] > 0
 
 
+def test_an_emptied_file_is_a_loss_that_the_doctor_names_and_does_not_fill(tmp_path: Path) -> None:
+    emptied = tmp_path / "memory.sqlite3"
+    emptied.touch()
+    found = commands.run("doctor", "memory.sqlite3", cwd=tmp_path)
+    assert found.returncode == 1
+    assert "an empty file" in found.stdout
+    assert not emptied.stat().st_size
+
+
 def test_the_doctor_finds_a_broken_file(tmp_path: Path) -> None:
     (tmp_path / "broken").write_bytes(b"SQLite format 3\0" + b"x" * 5_000)
     finished = commands.run_apart(
