@@ -110,6 +110,9 @@ class Policy(Declared):
     """A large entry of at most this strength may become dormant; 0 is none."""
     digest_below: Share = 0.5
     """Turns of which nothing is stronger may become digests; 0 is none before the limit."""
+    stake: Share = 0.1
+    """The share of the cost of the whole list so far that edits may lose before they have saved it; 0
+    makes only edits that earlier savings cover."""
     recall_tokens: int = Field(2_000, ge=1)
     """The most tokens that a recall returns, unless it asks for another bound."""
     budget_tokens: Count = 0

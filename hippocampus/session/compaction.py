@@ -115,7 +115,7 @@ def _plan_at(
     spans = [span for span in spans if is_worth(view, span)]
     share = int(DIGESTS_SHARE * limit_tokens) // max(1, len(spans))
     most = min(digest.MAX_TOKENS, max(digest.MIN_TOKENS, share))
-    rooms = [digest.room_of(_raw_weight(view, span), most) for span in spans]
+    rooms = [digest.room_of(_share_tokens(view, span), most) for span in spans]
     files = sum(room.files for room in rooms)
     rooms = [
         Room(room.steps, files if at == len(rooms) - 1 else 0) for at, room in enumerate(rooms)
@@ -143,6 +143,12 @@ def _weight_after(view: View, planned: CompactionPlan) -> int:
 
 def _raw_weight(view: View, span: Span) -> int:
     return _sum_in(view.history.tokens, span)
+
+
+def _share_tokens(view: View, span: Span) -> int:
+    """Return the tokens of a digest of a span: a share of its tokens, at most half of those in the view."""
+    share, shown = CONSTANTS.digest_share * _raw_weight(view, span), _sum_in(view.shown_tokens, span)
+    return int(min(share, CONSTANTS.shown_share * shown))
 
 
 def _sum_in(weights: Sequence[int], span: Span) -> int:
@@ -197,10 +203,10 @@ def foldable(view: View, payloads: Payloads, prices: Prices, policy: Policy) -> 
         return None
     replaced = np.concatenate([np.arange(*span) for span in spans])
     weight = int(weights[replaced].sum())
-    raws = [_raw_weight(view, span) for span in spans]
+    shares = [_share_tokens(view, span) for span in spans]
     hot_tokens = payloads.hot_tokens(spans, turn)
-    together = digest.room_of(sum(raws))
-    rooms = [Room(max(digest.MIN_TOKENS, together.steps * raw // sum(raws))) for raw in raws]
+    together = digest.room_of(sum(shares))
+    rooms = [Room(max(digest.MIN_TOKENS, together.steps * own // sum(shares))) for own in shares]
     rooms[-1] = Room(rooms[-1].steps, hot_tokens + together.files)
     left = sum(room.total + FRAME_TOKENS for room in rooms)
     if left >= weight:

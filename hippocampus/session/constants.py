@@ -14,10 +14,10 @@ from dataclasses import dataclass
 class Constants:
     """What no policy sets: shares without a unit, and turns."""
 
-    stake: float = 0.03
-    """The share of the raw cost so far that may be lost on edits of the past."""
     digest_share: float = 1 / 5
     """The tokens of digests, besides files that are worked on, of those that they replace."""
+    shown_share: float = 1 / 2
+    """The same of those that the view has: entries may have shortened the messages before."""
     steps_share: float = 0.5
     """The share of a digest for what was done; the rest shows the files."""
     read_share: float = 1 / 4

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from hippocampus.prices import Prices
 from hippocampus.prices.prompt_cache import kept_tokens
-from hippocampus.session.constants import CONSTANTS
 from hippocampus.session.view import View
 from hippocampus.storage.ledger import ModelCall
 
@@ -29,10 +28,9 @@ class Costs:
         """Return the sums as they were after a call; none is before the first."""
         return cls(call.raw_cost, call.sent_cost, call.edit_cost) if call else cls()
 
-    @property
-    def balance(self) -> float:
-        """Return what an edit may cost: what was saved so far, and a small stake."""
-        return self.raw * (1 + CONSTANTS.stake) - self.sent
+    def balance(self, stake: float) -> float:
+        """Return what an edit may cost: what was saved so far, and `stake` of the raw cost."""
+        return self.raw * (1 + stake) - self.sent
 
     def plus(
         self,

@@ -96,10 +96,9 @@ def opening_end(messages: Sequence[Message]) -> int:
     return len(messages)
 
 
-def room_of(raw_tokens: int, max_tokens: int = MAX_TOKENS) -> Room:
-    """Return the room for the lines of a digest of messages with `raw_tokens`."""
-    share = int(CONSTANTS.digest_share * raw_tokens)
-    total = min(max_tokens, max(MIN_TOKENS, share))
+def room_of(share_tokens: int, max_tokens: int = MAX_TOKENS) -> Room:
+    """Return the room for the lines of a digest: its share, within bounds."""
+    total = min(max_tokens, max(MIN_TOKENS, share_tokens))
     steps = int(CONSTANTS.steps_share * total)
     return Room(steps, total - steps)
 

@@ -181,7 +181,8 @@ def _worth_an_edit(cached: list[Candidate], given: PlanInput, prices: Prices) ->
 
     An edit rewrites all that is behind it, so an edit at a place takes everything due behind it
     along. It waits until carrying what could have gone has cost as much as the edit does (ski
-    rental): whenever the session ends, no more than twice the least was paid.
+    rental): whenever the session ends, no more than twice the least was paid. The balance covers it,
+    and its risk too, unless carrying has cost as much as both.
     """
     if not cached:
         return _Batch([], 0.0)
@@ -192,7 +193,9 @@ def _worth_an_edit(cached: list[Candidate], given: PlanInput, prices: Prices) ->
     tails = _tails(ordered, given, prices)
     carried = np.fromiter((each.carried for each in ordered), np.float64, len(ordered)).cumsum()
     gain = calls * prices.read * tails.saved - tails.once - tails.risk
-    gain[tails.once > np.minimum(prices.read * carried, given.balance - tails.risk)] = 0.0
+    spent = prices.read * carried
+    gain[tails.once > np.minimum(spent, given.balance)] = 0.0
+    gain[tails.once + tails.risk > np.maximum(spent, given.balance)] = 0.0
     best = int(gain.argmax())
     if gain[best] <= 0:
         return _Batch([], 0.0)

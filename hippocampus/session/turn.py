@@ -156,7 +156,7 @@ def _changes(state: State, costs: Costs, rules: Rules, *, cold: bool) -> _Change
         view.history.turn,
         view.sent,
         view.shown_tokens,
-        costs.balance,
+        costs.balance(policy.stake),
         rules.limit_tokens,
         cold,
         rules.standing_tokens,

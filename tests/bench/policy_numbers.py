@@ -50,13 +50,14 @@ NUMBERS: dict[str, tuple[object, ...]] = {
     "fade_below": (0.4, 0.6),
     "sleep_below": (0.1, 0.3),
     "digest_below": (0.08, 0.19),
+    "stake": (0.03, 0.25),
     "exponent": (0.7, 1.4),
     "mention_strength": (0.1, 0.6),
 }
 
 
 DIGESTS: dict[str, tuple[object, ...]] = {
-    "stake": (0.06, 0.1),
+    "shown_share": (1 / 3, 1),
     "digest_share": (1 / 6, 1 / 4),
     "steps_share": (0.3, 0.7),
     "read_share": (1 / 6, 1 / 3),

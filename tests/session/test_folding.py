@@ -15,7 +15,6 @@ from hippocampus.formats.reader import read
 from hippocampus.prices import TABLES
 from hippocampus.replay.measure import unpaired
 from hippocampus.session.compaction import PAYS_REASON
-from hippocampus.session.constants import CONSTANTS
 
 POLICY = Policy(fade_view_tokens=2_000)
 
@@ -48,7 +47,7 @@ def test_old_turns_become_digests_within_the_stake(tmp_path: Path, table: str) -
         for end in range(1, len(items), 2):
             view = session(items[:end])
             costs = session._run.state.costs
-            assert costs.sent <= costs.raw * (1 + CONSTANTS.stake) + 1
+            assert costs.sent <= costs.raw * (1 + POLICY.stake) + 1
             assert unpaired(read(view)) == []
         assert {decision.reason for _, decision in session.report.decisions()} == {PAYS_REASON}
         digest = next(record for record in session.report.records() if record.kind == "digest")

@@ -17,7 +17,6 @@ from hippocampus.errors import StoreError
 from hippocampus.formats.reader import read
 from hippocampus.policy import load
 from hippocampus.prices import TABLES
-from hippocampus.session.constants import CONSTANTS
 from hippocampus.storage.verify import verify
 
 
@@ -359,7 +358,7 @@ def test_small_results_fade_in_one_edit(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("table", TABLES)
 def test_no_session_costs_more_than_its_stake(tmp_path: Path, table: str) -> None:
-    """Whenever the session ends, at most three percent were lost on bets."""
+    """Whenever the session ends, no more than the stake was lost on bets."""
     items: list[dict[str, Any]] = [{"role": "user", "content": "Look around."}]
     memory = Hippocampus(tmp_path, policy=Policy(fade_view_tokens=3_000), prices=TABLES[table])
     with memory.session("s") as session, no_fallback():
@@ -367,7 +366,7 @@ def test_no_session_costs_more_than_its_stake(tmp_path: Path, table: str) -> Non
             items += [call(number, "look"), result(number, f"room_{number} is dark. " * 40)]
             session(items)
             costs = session._run.state.costs
-            assert costs.sent <= costs.raw * (1 + CONSTANTS.stake) + 1
+            assert costs.sent <= costs.raw * (1 + session._run.rules.policy.stake) + 1
     memory.close()
 
 

@@ -18,8 +18,10 @@ POLICY = Policy()
 PRICES = TABLES["anthropic-5m"]
 
 
-def candidate(message: int, full: int, indexed: int = 50, carried: float = 1e9) -> Candidate:
-    return Candidate(f"e{message}", message, full, indexed, carried=carried)
+def candidate(
+    message: int, full: int, indexed: int = 50, carried: float = 1e9, risk: float = 0
+) -> Candidate:
+    return Candidate(f"e{message}", message, full, indexed, risk, carried=carried)
 
 
 def decided(
@@ -56,6 +58,16 @@ def test_no_edit_costs_more_than_the_balance() -> None:
     standing = PlanInput(1_000, 2, [1_000, 9_000], balance=10_312)
     assert decided([candidate(0, 1_000)], standing) == []
     assert len(decided([candidate(0, 1_000)], replace(standing, balance=10_313))) == 1
+
+
+@pytest.mark.parametrize(("carried", "edits"), [(203_000, 0), (203_200, 1)])
+def test_a_risk_over_the_balance_waits_until_carrying_has_cost_as_much(
+    carried: float, edits: int
+) -> None:
+    """The edit costs 10,312.5, and hiding the content 10,000 more."""
+    waiting = [candidate(0, 1_000, carried=carried, risk=10_000)]
+    standing = PlanInput(1_000, 2, [1_000, 9_000], balance=10_313)
+    assert len(decided(waiting, standing)) == edits
 
 
 def test_an_edit_in_front_of_a_mark_is_priced_as_a_write_from_the_mark_before_it() -> None:
@@ -100,7 +112,8 @@ def standings(draw: st.DrawFn) -> tuple[list[Candidate], PlanInput, Prices]:
             at,
             sizes[at],
             draw(st.integers(1, sizes[at])),
-            draw(st.integers(0, 300_000)),
+            risk=draw(st.integers(0, 30_000)),
+            carried=draw(st.integers(0, 300_000)),
         )
         for at in sorted(chosen)
     ]
@@ -129,9 +142,10 @@ def test_the_batch_is_the_best_of_all_tails(
         before = sum(standing.message_tokens[: tail[0].message])
         total = sum(standing.message_tokens[: standing.sent_messages])
         once = prices.call_cost(before, total - saved) - prices.call_cost(total, total)
-        if once > min(prices.read * sum(c.carried for c in tail), standing.balance):
+        spent, risk = prices.read * sum(c.carried for c in tail), sum(c.risk for c in tail)
+        if once > min(spent, standing.balance) or once + risk > max(spent, standing.balance):
             return 0.0
-        return calls * prices.read * saved - once
+        return calls * prices.read * saved - once - risk
 
     best = max(gain(cached[at:]) for at in range(len(cached) + 1))
     chosen = [c for c in cached if c.entry_id in decisions]
