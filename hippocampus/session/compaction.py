@@ -147,7 +147,10 @@ def _raw_weight(view: View, span: Span) -> int:
 
 def _share_tokens(view: View, span: Span) -> int:
     """Return the tokens of a digest of a span: a share of its tokens, at most half of those in the view."""
-    share, shown = CONSTANTS.digest_share * _raw_weight(view, span), _sum_in(view.shown_tokens, span)
+    share, shown = (
+        CONSTANTS.digest_share * _raw_weight(view, span),
+        _sum_in(view.shown_tokens, span),
+    )
     return int(min(share, CONSTANTS.shown_share * shown))
 
 
