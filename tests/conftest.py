@@ -11,7 +11,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import postgres_server
 import pytest
@@ -21,6 +21,7 @@ from conversations import EAGER
 from hypothesis import HealthCheck, settings
 
 from hippocampus import Hippocampus
+from hippocampus.session.session import Session
 from hippocampus.storage import database
 
 if TYPE_CHECKING:
@@ -69,6 +70,11 @@ def pytest_configure() -> None:
         tempfile.tempdir = None  # it is looked up again
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    text = "open each session anew before each of its calls, but in tests marked `one_process`"
+    parser.addoption("--anew", action="store_true", help=text)
+
+
 def _is_quick(path: Path) -> bool:
     return path.relative_to(TESTS).as_posix().startswith(QUICK)
 
@@ -85,7 +91,9 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.option.anew:
+        items[:] = [item for item in items if not item.get_closest_marker("one_process")]
     for item in items:
         if _is_quick(item.path):
             item.add_marker(pytest.mark.quick)
@@ -96,6 +104,25 @@ def one_mark() -> Iterator[None]:
     """Give all states the same letters for their ids, so that tests can compare views of two of them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(database, "new_mark", lambda: "aa")
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def anew(request: pytest.FixtureRequest) -> Iterator[None]:
+    """With `--anew`, open each session anew before each of its calls, as another worker would."""
+    taken = Session._sent
+
+    def taken_anew(session: Session, *call: Any) -> Any:
+        if not session._is_closed:
+            names, rules, info = session._tool_names, session._run.rules, session._run.info
+            session.release()
+            session.__init__(session.id, session._resources, info)  # type: ignore[misc]
+            session._tool_names, session._run.rules = names, rules
+        return taken(session, *call)
+
+    with pytest.MonkeyPatch.context() as patch:
+        if request.config.option.anew:
+            patch.setattr(Session, "_sent", taken_anew)
         yield
 
 
