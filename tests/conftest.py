@@ -10,6 +10,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -117,7 +118,8 @@ def anew(request: pytest.FixtureRequest) -> Iterator[None]:
             names, rules, info = session._tool_names, session._run.rules, session._run.info
             session.release()
             session.__init__(session.id, session._resources, info)  # type: ignore[misc]
-            session._tool_names, session._run.rules = names, rules
+            kept = {"session": rules.session, "recall_names": rules.recall_names}
+            session._tool_names, session._run.rules = names, replace(session._run.rules, **kept)
         return taken(session, *call)
 
     with pytest.MonkeyPatch.context() as patch:

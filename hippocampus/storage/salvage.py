@@ -8,16 +8,22 @@ the same order, and so at the same places.
 from __future__ import annotations
 
 import contextlib
+import gc
 import math
 import shutil
 import sqlite3
 import struct
-from collections.abc import Iterator, Mapping
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from diskcache.core import DBNAME
+
 from hippocampus.errors import StoreError
 from hippocampus.storage import migrations, sqlite
+from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.state_dir import StateDir
 
 MAX_TRIED = 100_000
@@ -26,6 +32,8 @@ DAMAGED = ".damaged"
 """The suffix of a damaged file that is set aside; its words may still be read by hand."""
 PAGE_BYTES, HEADER_BYTES, PAGES_AT, INTERIOR_PAGE = 4_096, 100, 28, 5
 """Of the file format of SQLite: https://www.sqlite.org/fileformat2.html, sections 1.3 and 1.6."""
+OF_FILES = {"migration", "Settings"}
+"""Tables that a new file has its own rows in."""
 TableColumns = Mapping[str, tuple[str, ...]]
 """The columns of each table, by its name."""
 COLUMNS = """
@@ -35,22 +43,23 @@ COLUMNS = """
         AND field.hidden = 0
     ORDER BY found.name, field.cid
 """
+NAMES = "SELECT number, name FROM session INDEXED BY sqlite_autoindex_session_1"
+NAMED = "INSERT OR IGNORE INTO session (number, name, active_at) VALUES (?, ?, 0)"
 MENDED = """
     INSERT INTO session (number, name, active_at)
-    SELECT DISTINCT session, 'recovered-' || session, 0 FROM entry
+    SELECT DISTINCT session, 'recovered-' || session, 0
+    FROM (SELECT session FROM entry UNION SELECT session FROM conversation)
     WHERE session NOT IN (SELECT number FROM session);
     UPDATE memory SET superseded_by = NULL WHERE superseded_by NOT IN (SELECT id FROM memory);
     INSERT INTO memory_text (memory_text) VALUES ('rebuild')
 """
-"""A session of which only entries are left gets a name; a memory that a lost one had superseded stays in the past."""
-LOST = """
-    SELECT name, count(DISTINCT json_extract(value, '$[1]'))
-    FROM call JOIN session ON session.number = call.session JOIN json_each(decisions)
-    WHERE json_valid(decisions) AND NOT EXISTS (
-        SELECT 1 FROM entry WHERE entry.session = call.session AND entry.id = json_extract(value, '$[1]')
-    )
-    GROUP BY name ORDER BY name
-"""
+"""A session of which only rows are left gets a name; a memory that a lost one had superseded stays in the past."""
+OF_SESSIONS = {
+    "entry": ("entry_of_session", "entries"),
+    "call": ("sqlite_autoindex_call_1", "calls"),
+    "conversation": ("sqlite_autoindex_conversation_1", "conversation's parts"),
+}
+"""The index by which each table finds the rows of a session, on pages of its own, and what they are."""
 
 
 def lost(state: StateDir) -> list[str]:
@@ -71,12 +80,20 @@ def salvage(state: StateDir) -> None:
         StoreError: a process has it open, or the new file cannot be written.
         OSError: it cannot be replaced.
     """
-    path = state.database
+    _replace(state.database, _copied)
+
+
+def salvage_contents(state: StateDir) -> None:
+    """Replace a damaged store of payloads with those that can be read, as `salvage` does."""
+    _replace(state.contents / DBNAME, _copied_payloads)
+
+
+def _replace(path: Path, copied: Callable[[Path, Path], object]) -> None:
     half = path.with_name(f".{path.name}.tmp")
     sqlite.remove_database(half)
     is_readable = True
     try:
-        _copied(path, half)
+        copied(path, half)
     except StoreError:
         is_readable = False
     set_aside(path)
@@ -92,6 +109,7 @@ def set_aside(path: Path) -> None:
         StoreError: a process has it open.
         OSError: it cannot be renamed.
     """
+    gc.collect()  # a connection that diskcache has left open as it failed is closed
     with contextlib.suppress(sqlite3.Error):  # a file that SQLite cannot read is open nowhere
         if sqlite.is_open(path):
             raise StoreError(f"{path} is open in another process: close its session first")
@@ -101,39 +119,30 @@ def set_aside(path: Path) -> None:
 
 
 def _copied(path: Path, made: Path | str) -> list[str]:
-    """Copy all rows that can be read into a new database; return the known losses."""
-    found = []
+    """Copy all rows of a state that can be read into a new database; return the known losses."""
     try:
-        with (
-            contextlib.closing(migrations.migrated(made)) as new,
-            _listing(path) as listing,
-            contextlib.closing(sqlite3.connect(listing)) as old,
-        ):
-            tables = _tables(listing)
-            if "session" not in tables:
-                raise StoreError(f"state {path}: none of its tables can be read")
+        with contextlib.closing(migrations.migrated(made)) as new, _opened(path, _new_state) as old:
             new.execute("PRAGMA foreign_keys = OFF")  # rows come in the order of their tables
             with sqlite.transaction(new):
-                for table, columns in columns_of(new).items():
-                    if table == "migration" or tables.get(table) != columns:
-                        continue
-                    new.execute(f"DELETE FROM {table}")
-                    names, values = ", ".join(columns), ", ".join("?" * len(columns))
-                    into = f"INSERT OR IGNORE INTO {table} ({names}) VALUES ({values})"
-                    unread: list[float] = []
-                    new.executemany(into, _rows(old, table, names, unread))
-                    if unread:
-                        most = f"up to {sum(unread)}" if sum(unread) < math.inf else "some"
-                        found.append(f"{most} rows of the table {table} cannot be read")
+                found = _copy_rows(old, new)
+                with contextlib.suppress(sqlite3.DatabaseError):
+                    new.executemany(NAMED, old.execute(NAMES))
                 for statement in MENDED.split(";"):
                     new.execute(statement)
-                for table in tables:
+                for table in columns_of(new):
                     for key in new.execute(f"PRAGMA foreign_key_list({table})").fetchall():
                         _, _, parent, column, other, *_ = key
                         new.execute(
                             f"DELETE FROM {table} WHERE {column} NOT IN (SELECT {other} FROM {parent})"
                         )
-            found += [f"session {name!r} has lost {n} entries" for name, n in new.execute(LOST)]
+            names = dict(new.execute("SELECT number, name FROM session"))
+            for table, (index, words) in OF_SESSIONS.items():
+                rows = f"SELECT session FROM {table}"
+                gone = _counted(old, f"{rows} INDEXED BY {index}") - _counted(new, rows)
+                found += [
+                    f"session {names.get(number, number)!r} has lost {count} of its {words}"
+                    for number, count in sorted(gone.items())
+                ]
             if made != sqlite.IN_MEMORY:
                 new.execute("PRAGMA journal_mode = DELETE")
     except sqlite.FAILURES as failure:
@@ -141,31 +150,91 @@ def _copied(path: Path, made: Path | str) -> list[str]:
     return found
 
 
-@contextlib.contextmanager
-def _listing(path: Path) -> Iterator[Path]:
-    """Yield a file that lists its tables: the one at `path`, or a copy that has the list of a new one."""
-    copy = path.with_name(f".{path.name}.copy")
-    if "session" in _tables(path):
-        yield path
-        return
+def _copied_payloads(path: Path, made: Path) -> None:
+    """Copy all rows of a store of payloads that can be read into a new one."""
     try:
-        for ours, theirs in zip(
-            sqlite.with_logs(path)[:2], sqlite.with_logs(copy)[:2], strict=True
-        ):
-            if ours.is_file():  # a device has no end
-                shutil.copyfile(ours, theirs)
-        with contextlib.closing(migrations.migrated(copy.with_suffix(".new"))) as new:
-            pattern = new.serialize()
-        with copy.open("r+b") as file:
-            for number in _pages_of_tables(pattern):
-                file.seek(PAGE_BYTES * number)
-                file.write(pattern[PAGE_BYTES * number : PAGE_BYTES * (number + 1)])
-            file.seek(PAGES_AT)  # the number of pages, and no free ones
-            file.write(struct.pack(">III", path.stat().st_size // PAGE_BYTES, 0, 0))
-        yield copy
+        _new_store(made)
+        with contextlib.closing(sqlite3.connect(made)) as new, _opened(path, _new_store) as old:
+            with new:
+                _copy_rows(old, new)
+            new.execute("PRAGMA journal_mode = DELETE")
+    except sqlite.FAILURES as failure:
+        raise StoreError(f"content store {path}: {failure}") from failure
+
+
+def _copy_rows(old: sqlite3.Connection, new: sqlite3.Connection) -> list[str]:
+    """Copy the rows of all tables of a new database; return a sentence for each that has unread ones."""
+    found, tables = [], columns_of(old)
+    for table, columns in columns_of(new).items():
+        if table in OF_FILES or tables.get(table) != columns:
+            continue
+        new.execute(f"DELETE FROM {table}")
+        names, values = ", ".join(columns), ", ".join("?" * len(columns))
+        unread: list[float] = []
+        into = f"INSERT OR IGNORE INTO {table} ({names}) VALUES ({values})"
+        new.executemany(into, _rows(old, table, names, unread))
+        if unread:
+            most = f"up to {sum(unread)}" if sum(unread) < math.inf else "some"
+            found.append(f"{most} rows of the table {table} cannot be read")
+    return found
+
+
+def _counted(db: sqlite3.Connection, rows: str) -> Counter[int]:
+    """Count rows by their session, as far as they can be read."""
+    found: Counter[int] = Counter()
+    with contextlib.suppress(sqlite3.DatabaseError):
+        for (session,) in db.execute(rows):
+            found[session] += 1
+    return found
+
+
+def _new_state(path: Path) -> None:
+    migrations.migrated(path).close()
+
+
+def _new_store(path: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".") as folder:
+        with contextlib.closing(DiskStore(Path(folder))) as store:
+            store.open()
+        (Path(folder) / DBNAME).replace(path)
+
+
+@contextlib.contextmanager
+def _opened(path: Path, make: Callable[[Path], None]) -> Iterator[sqlite3.Connection]:
+    """Open the file at `path`, or a copy that has the list of tables of a new one that `make` makes.
+
+    Raises:
+        StoreError: none of its tables can be read.
+    """
+    copy = path.with_name(f".{path.name}.copy")
+    listed = copy.with_suffix(".new")
+    try:
+        make(listed)
+        with contextlib.closing(sqlite3.connect(listed)) as new:
+            tables = columns_of(new)
+        if not _is_listed(path, tables):
+            _copy_with_list(path, copy, listed.read_bytes())
+            path = copy
+            if not _is_listed(path, tables):
+                raise StoreError(f"{path}: none of its tables can be read")
+        with contextlib.closing(sqlite3.connect(path)) as db:
+            yield db
     finally:
         sqlite.remove_database(copy)
-        sqlite.remove_database(copy.with_suffix(".new"))
+        sqlite.remove_database(listed)
+
+
+def _copy_with_list(path: Path, copy: Path, pattern: bytes) -> None:
+    """Copy a database with the list of tables of another one."""
+    for ours, theirs in zip(sqlite.with_logs(path)[:2], sqlite.with_logs(copy)[:2], strict=True):
+        if ours.is_file():  # a device has no end
+            shutil.copyfile(ours, theirs)
+    with copy.open("r+b") as file:
+        for number in _pages_of_tables(pattern):
+            file.seek(PAGE_BYTES * number)
+            file.write(pattern[PAGE_BYTES * number : PAGE_BYTES * (number + 1)])
+        file.seek(PAGES_AT)  # the number of pages, and no free ones
+        file.write(struct.pack(">III", path.stat().st_size // PAGE_BYTES, 0, 0))
 
 
 def columns_of(db: sqlite3.Connection) -> TableColumns:
@@ -176,14 +245,14 @@ def columns_of(db: sqlite3.Connection) -> TableColumns:
     return columns
 
 
-def _tables(path: Path) -> TableColumns:
-    """Return the columns of the tables that a file lists; none where neither of two can be read by it."""
+def _is_listed(path: Path, tables: Iterable[str]) -> bool:
+    """Return whether a file lists its tables, so that one of them can be read."""
     with contextlib.closing(sqlite3.connect(path)) as db:
-        for table in ("migration", "session"):
+        for table in tables:
             with contextlib.suppress(sqlite3.DatabaseError):
                 db.execute(f"SELECT 1 FROM {table}").fetchone()
-                return columns_of(db)
-    return {}
+                return True
+    return False
 
 
 def _pages_of_tables(content: bytes) -> list[int]:

@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from diskcache.core import DBNAME
-
 from hippocampus.errors import StoreError
 from hippocampus.storage import archive, gc, salvage
 from hippocampus.storage.content_store import STORE, ContentStore, DiskStore, damage
@@ -65,8 +63,9 @@ def _unreadable(failure: StoreError, layout: StateDir | None) -> Finding:
     found = Finding(str(failure), is_loss=True)
     if layout is None or type(failure.__cause__) is not sqlite3.DatabaseError:  # such as a lock
         return found
-    mend = functools.partial(salvage.set_aside, layout.contents / DBNAME)
-    return found._replace(remedy="keep the damaged file next to a new one", mend=mend)
+    mend = functools.partial(salvage.salvage_contents, layout)
+    remedy = "write the payloads that can be read into a new file and keep the damaged one"
+    return found._replace(remedy=remedy, mend=mend)
 
 
 def _database(layout: StateDir) -> Iterator[Finding]:

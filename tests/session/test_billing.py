@@ -143,6 +143,7 @@ def test_an_expired_cache_is_no_miss_and_a_dropped_one_is() -> None:
         assert bill.is_off == bool(misses)
 
 
+@pytest.mark.one_process
 def test_a_session_compares_and_warns_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -213,6 +213,7 @@ DELTAS = [
 
 
 @pytest.mark.parametrize("request_", DELTAS)
+@pytest.mark.one_process
 def test_what_a_provider_holds_or_edits_is_sent_as_it_is(
     tmp_path: Path, request_: Item, caplog: pytest.LogCaptureFixture
 ) -> None:

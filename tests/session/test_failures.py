@@ -59,6 +59,7 @@ def test_junk_is_sent_as_it_is(tmp_path: Path, junk: Any) -> None:
     ],
     ids=repr,
 )
+@pytest.mark.one_process
 def test_an_item_of_no_format_is_sent_as_it_is_and_the_others_are_managed(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, strange: Any
 ) -> None:
@@ -123,6 +124,7 @@ def test_nesting_deeper_than_python_takes_is_sent_as_it_is(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("lost", ["contents", "state.sqlite3", "."])
+@pytest.mark.one_process
 def test_a_state_directory_that_disappears_takes_nothing_with_it(tmp_path: Path, lost: str) -> None:
     """What is not on disk stays in the view; the open files of a removed folder are no disk."""
     memory = Hippocampus(tmp_path / "state", policy=EAGER)
@@ -136,6 +138,7 @@ def test_a_state_directory_that_disappears_takes_nothing_with_it(tmp_path: Path,
     memory.close()
 
 
+@pytest.mark.one_process
 def test_a_ledger_that_another_process_holds_delays_and_changes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,6 +164,7 @@ def test_a_ledger_that_another_process_holds_delays_and_changes_nothing(
 
 @pytest.mark.parametrize("held", ["state.sqlite3", "contents/cache.db"])
 @pytest.mark.parametrize("is_new", [True, False])
+@pytest.mark.one_process
 def test_a_store_that_hangs_delays_a_call_by_its_deadline(
     tmp_path: Path, held: str, *, is_new: bool
 ) -> None:
@@ -345,6 +349,7 @@ def test_no_recall_is_looked_for_in_junk(tmp_path: Path, junk: Any) -> None:
     memory.close()
 
 
+@pytest.mark.one_process
 def test_the_pause_before_a_failed_call_counts_for_the_next(tmp_path: Path) -> None:
     seen = []
     memory = Hippocampus(tmp_path, policy=EAGER)
@@ -365,6 +370,7 @@ def test_the_pause_before_a_failed_call_counts_for_the_next(tmp_path: Path) -> N
     memory.close()
 
 
+@pytest.mark.one_process
 def test_a_failed_call_leaves_the_sums_and_the_state_of_the_last_view(tmp_path: Path) -> None:
     memory = Hippocampus(tmp_path, policy=EAGER)
     items = reading(3)

@@ -68,6 +68,7 @@ def test_a_session_that_rests_between_its_calls_has_the_views_of_one_that_does_n
         memory.close()
 
 
+@pytest.mark.one_process
 def test_a_session_whose_ledger_was_removed_while_it_rested_does_not_make_an_empty_one(
     tmp_path: Path,
 ) -> None:

@@ -339,6 +339,7 @@ def test_a_result_before_its_call_is_shortened_by_itself(memory: Hippocampus) ->
         assert [entry for entry, _, _ in put_away(read(items), read(view))]
 
 
+@pytest.mark.one_process
 def test_threads_may_share_a_session(memory: Hippocampus) -> None:
     items = reading(6)
     with fresh(memory) as session, no_fallback(), ThreadPoolExecutor(4) as pool:
@@ -349,6 +350,7 @@ def test_threads_may_share_a_session(memory: Hippocampus) -> None:
         assert session._run.ledger._db.check() == []
 
 
+@pytest.mark.one_process
 def test_recalls_of_other_threads_go_on_beside_the_turns(memory: Hippocampus) -> None:
     """Tools run in threads of their own, and look into a session that a turn is changing."""
     items = reading(12)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import random
 
 import pytest
 from trust.test_faults import chat
@@ -13,6 +14,7 @@ from typer.testing import CliRunner
 from hippocampus import Hippocampus
 from hippocampus.cli.commands import app
 from hippocampus.consolidation.doctor import examine, mend
+from hippocampus.storage.content_store import damage
 from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
 
@@ -75,6 +77,28 @@ def test_a_content_store_that_cannot_be_read_makes_room_for_a_new_one(state, dam
     with contextlib.closing(Hippocampus(state.root)) as memory, memory.session("s") as session:
         assert len(str(session(chat(4)))) < len(str(chat(4))) / 2
         assert session.status()["problem"] == ""
+
+
+@pytest.mark.slow
+def test_damage_of_any_page_of_a_content_store_costs_no_more_than_what_it_has(state):
+    path = state.contents / "cache.db"
+    with contextlib.closing(Hippocampus(state.root)) as memory:
+        for number in range(40):
+            memory._store.put(random.Random(number).randbytes(1_000))
+        keys = {each.key for each in memory._store.stored()}
+    content = path.read_bytes()
+    kept = []
+    for page in range(len(content) // 4_096):
+        damaged = bytearray(content)
+        damaged[4_096 * page : 4_096 * (page + 1)] = random.Random(page).randbytes(4_096)
+        path.write_bytes(damaged)
+        mend(examine(DirectoryState(state)))
+        with contextlib.closing(Hippocampus(state.root)) as memory:
+            found = {each.key for each in memory._store.stored()}
+            assert found <= keys
+            kept.append(len(found) - sum(damage(memory._store, key) != "" for key in found))
+    assert kept[0] == max(kept) == len(keys)
+    assert sum(kept) > 0.8 * len(kept) * len(keys)  # one page leads to all others
 
 
 def test_what_is_wrong_with_the_file_is_listed_once(state):
