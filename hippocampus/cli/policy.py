@@ -106,7 +106,7 @@ def diff(
     figures = {}
     for name, rows in runs:
         total = summarise([rows[where] for where in both])[1].strategies
-        figures[name] = total[OURS].figures(total[EVERYTHING.name])
+        figures[name] = total[OURS].figures(total[EVERYTHING.name], len(both))
     sizes = [[rows[where]["call_tokens"][OURS] for where in both] for _, rows in runs]
     changed = [sum(map(operator.ne, *each)) for each in zip(*sizes, strict=True)]
     if left := len(every) - len(both):

@@ -83,6 +83,8 @@ class Totals(SummedFields):
     """The lines that decisive steps took from results."""
     step_lines_hidden: int = 0
     """Those that the view did not show."""
+    cost_percents: float = 0.0
+    """The costs of the recordings relative to sending everything, summed."""
 
     def shares(self) -> dict[str, float]:
         """Return what stood in the view, in percent.
@@ -106,13 +108,17 @@ class Totals(SummedFields):
         same = {"visible_percent": SAME_VALUES, "lines_percent": SAME_LINES, "read_percent": 0.0}
         return all(ours[name] >= theirs[name] - points for name, points in same.items())
 
-    def figures(self, everything: Totals) -> dict[str, Any]:
+    def figures(self, everything: Totals, recordings: int = 1) -> dict[str, Any]:
         """Return the sums, and the shares that reports show, relative to sending everything."""
+        cost = percent(self.cost, everything.cost)
+        percents = self.cost_percents or cost  # a recording by itself has not summed any
         return {
             **asdict(self),
+            "cost_percents": percents,
+            "mean_cost_percent": round(percents / (recordings or 1), 2),
             "tokens_per_call": round(self.view_tokens / self.calls) if self.calls else 0,
             "tokens_percent": percent(self.tokens, everything.tokens),
-            "cost_percent": percent(self.cost, everything.cost),
+            "cost_percent": cost,
             "cost_if_read_percent": percent(self.cost_if_read, everything.cost),
             "dollars": round(self.dollars, 6),
             **self.shares(),
@@ -290,7 +296,10 @@ class Summary:
         base = self.strategies[everything]
         return {
             "raw": self.raw.figures(),
-            "strategies": {name: sums.figures(base) for name, sums in self.strategies.items()},
+            "strategies": {
+                name: sums.figures(base, self.raw.recordings)
+                for name, sums in self.strategies.items()
+            },
             "priced_as": dict(self.priced_as),
             "unpriced": dict(self.unpriced),
         }

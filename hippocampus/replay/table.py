@@ -118,6 +118,8 @@ def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> list[str]:
         f"${everything['dollars']:,.2f}) and {100 - ours['tokens_percent']:.1f} % of the tokens."
     )
     found = [saved]
+    if (count := summary["raw"]["recordings"]) > 1:
+        found.append(f"The mean cost of {count} recordings is {ours['mean_cost_percent']:.1f} %.")
     if summary["unpriced"]:
         names = ", ".join(f"{name} ({count:,})" for name, count in summary["unpriced"].items())
         found.append(

@@ -399,6 +399,11 @@ def test_summaries_are_ratios_of_sums() -> None:
     assert figures["all"]["calls"] == 6
     assert figures["all"]["cost_percent"] == 100
     assert figures["half"]["tokens_percent"] == percent(half.tokens, everything.tokens)
+    single = Summary(raw, {"all": everything, "half": half}).figures("all")
+    twice = Summary.of(single)
+    twice.add(Summary.of(single))
+    found = twice.figures("all")["strategies"]["half"]
+    assert found["mean_cost_percent"] == single["strategies"]["half"]["cost_percent"]
     assert figures["all"]["peak_tokens"] == everything.peak_tokens
     assert summary.cheapest_other("all", "none") == "half"
     assert percent(0, 0) == 100
