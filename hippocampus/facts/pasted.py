@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from hippocampus.facts.languages import expression, words_of_any
+from hippocampus.facts.languages import expression, pattern, words_of_any
 from hippocampus.facts.sentences import RECALLED
 from hippocampus.facts.topics import is_labelled
-from hippocampus.facts.words import UNSPACED, words
+from hippocampus.facts.words import UNSPACED, spoken, words
 
 MAX_CHARACTERS = 200_000
 """A longer message is read up to here."""
@@ -21,6 +21,8 @@ MAX_WRITTEN = 2_000
 """A message with more words of its own than these characters is a document, and is pasted."""
 MIN_PAGE_LINES = 4
 """From this number of lines on, half of which end without a stop, a text is a page."""
+MIN_BELOW = 3
+"""A text with more than this many times the characters of a question above it is what that is about."""
 QUOTED_WORDS = 4
 """A shorter quotation in a script with spaces is a name or a title."""
 _FENCE = re.compile(r"(`{3,}|~{3,}|:{3,})")
@@ -53,6 +55,8 @@ _REQUEST = (
     r"(?:(?:\s[^:：.]{0,40}|[^:：.\s]{0,10})[:：]|[^:：.]{0,40}\s(?:{below})(?:\s[^:：.]{0,40})?\W*$)"
 )
 """A request about a text, with the text."""
+_ASKING = r".*(?:[?？؟]$|(?<!\w)(?:{please}|{below})(?!\w).*[.。]$)"
+"""A question or a request, with the text below it where that is much longer."""
 _REPORTED = r"(?=[^:：.!?]{0,160}[:：])[^:：.!?]{0,80}(?:{reported})[^:：.!?]{0,40}[:：]"
 """Someone else's words are announced, with the words."""
 _ANNOUNCED = re.compile(r"[:：]$")
@@ -240,7 +244,16 @@ class _Reader:
             is_head
             or _COPIED.match(head)
             or expression(f"{_FORWARDED}|{_WROTE}|{_REQUEST}").match(head)
+            or (self._by_shape and self._is_below_request())
         )
+
+    def _is_below_request(self) -> bool:
+        """Return whether all so far is one line that asks about a longer text below it, and not about its author."""
+        head, *gap = self._own or [""]
+        if not gap or any(gap) or not expression(_ASKING).fullmatch(head):
+            return False
+        rest = sum(map(len, self.lines[self._at :]))
+        return rest > MIN_BELOW * len(head) and not pattern(spoken(head).own).search(head)
 
     def _is_foreign(self, plain: str) -> bool:
         """Return whether a line has the shape of a list, a log, a chat, a table or a program."""

@@ -7,6 +7,7 @@ from consolidation.said import Make, loading, user
 
 from hippocampus.facts.pasted import written
 
+LETTER = "It has rained for a week here. I grew up by the sea, and I have two sisters in Ghent. We write often."
 CLAIM = "My favourite team is Chelsea now."
 WRAPPERS = (
     "Look:\n````md\n```\nx\n```\n{c}\n````",
@@ -113,6 +114,17 @@ MORE_WRAPPERS = (
     "the boss said this:\n{c}",
     "Rewrite the paragraph below in a formal tone.\n{c}",
     "Can you translate the following lines into French for me?\n{c}",
+    *(
+        f"{request}\n\n{{c}} {LETTER}"
+        for request in (
+            "Rate this application.",
+            "What do you think of this?",
+            "Any thoughts?",
+            "Does it read well?",
+            "Feedback please.",
+            "Ist das so gut?",
+        )
+    ),
 )
 CLAIMS = (
     CLAIM,
@@ -166,6 +178,9 @@ def test_no_claim_in_a_paste_is_a_word_of_its_author() -> None:
         "Node.js is fine, and C++ too.\n{c}",
         "Thanks\n{c}",
         "Good morning\n{c}",
+        f"What should I wear?\n\n{{c}} {LETTER}",
+        f"Good morning.\n\n{{c}} {LETTER}",
+        "Which match is on today?\n\n{c}",
         "Fix the bug\n{c}",
         "{c}\n\nBest\nDave",
         "(btw) {c}",
