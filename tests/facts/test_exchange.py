@@ -332,6 +332,13 @@ def test_a_memory_file_becomes_dated_and_typed_memories(other: Facts, tmp_path: 
     assert [each.reason for each in done.skipped] == ["its date is none", "the file has it twice"]
 
 
+def test_a_struck_line_of_a_memory_file_is_no_fact(other: Facts, tmp_path: Path) -> None:
+    lines = "- ~~I live in Hull.~~\n- ~~[2026-02-09] Tea is late. · user <!-- 3f2a9c1b0d -->~~\n- [2026-02-09] ~~I owe Bo.~~ · user <!-- 3f2a9c1b0e -->\n- I live in ~~Hull~~ Derby.\n"
+    done = import_file(other, written(tmp_path, lines, "MEMORY.md"))
+    assert [each.content for each in other.memories()] == ["I live in Derby."]
+    assert [each.reason for each in done.skipped] == ["it is struck out"] * 3
+
+
 def test_a_memory_file_is_imported_once(other: Facts, tmp_path: Path) -> None:
     path = written(tmp_path, MEMORY, "MEMORY.md")
     import_file(other, path)

@@ -31,6 +31,7 @@ SEPARATOR = " · "
 ORIGINS = ("user", "assistant", "tool", "host")
 BEHIND = re.compile(r"\s*<!-- ([0-9a-f]{10}) -->\s*$")
 """The mark behind a line that this software wrote."""
+STRUCK = re.compile(r"\s*~~.+?~~")
 FENCE = ("```", "~~~")
 COMMENT = "comment"
 
@@ -41,12 +42,15 @@ def bundle(text: str, agent: str) -> Bundle:
     skipped: list[Skip] = []
     for found in list_items(text):
         try:
-            item = item_of(found.text, found.section)
+            item = item_of(STRUCK.sub("", found.text).strip(), found.section)
         except FactError:
             skipped.append(Skip(found.text, "its date is none"))
             continue
         if len(parts := ARROW.split(item.content)) == 3:  # as `retrieve` writes a relation
             item = replace(item, content=" ".join(parts).replace("_", " "))
+        if not re.search(r"\w", item.content):
+            skipped.append(Skip(found.text, "it is struck out"))
+            continue
         if item.content in items:
             skipped.append(Skip(item.content, "the file has it twice"))
         items.setdefault(item.content, item)
