@@ -18,7 +18,7 @@ RECALLED = re.compile(
 _SENTENCE = re.compile(r"(?<=[.!?؟।])[\"”»)]?\s+(?=[^\sa-zа-яё])|(?<=[。！？])|\n+")
 _ABBREVIATION = re.compile(
     r"(?:(?:(?<=\w)str|\b(?:Dra?|Mr|Mrs|Ms|St|vs|e\.g|i\.e|z\.B|d\.h|u\.a|bzw|ca|No|Nr|Prof|Inc|Ltd|Jr|Sr|Sra|etc|approx|Str|Mme|Hr|Fr|гг|ул|руб|тыс|т\.е|a\.m|p\.m"
-    r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|O[ck]t|Nov|De[cz]|Mon|Tues?|Wed|Thu|Fri|Sat|Sun|\w))|(?<![\w.])\d{1,2})\.$"
+    r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|O[ck]t|Nov|De[cz]|Mon|Tues?|Wed|Thu|Fri|Sat|Sun|[^\W\d]))|(?<![\w.])(?<!tr\. )\d{1,2})\.$"
 )
 """What ends with a stop and no sentence: abbreviations, initials, ordinals (`am 3. Mai`)."""
 
@@ -50,8 +50,8 @@ def sentences(text: str) -> list[str]:
 
     >>> sentences("Dr. Bo works at 3.5 GHz! Ich mag Obst, z. B. Äpfel. Am 3. Mai auch.")
     ['Dr. Bo works at 3.5 GHz!', 'Ich mag Obst, z. B. Äpfel.', 'Am 3. Mai auch.']
-    >>> sentences("La Dra. Ruiz vino. Er wohnt Goethestr. 5.")
-    ['La Dra. Ruiz vino.', 'Er wohnt Goethestr. 5.']
+    >>> sentences("La Dra. Ruiz vino. Er wohnt Goethestr. 5. Er mag Tee.")
+    ['La Dra. Ruiz vino.', 'Er wohnt Goethestr. 5.', 'Er mag Tee.']
     """
     pieces = (
         text[start:end].strip().removeprefix("- ").removeprefix("* ").strip()
