@@ -171,6 +171,7 @@ def update(facts: Facts, memory_id: out.Id, text: out.Text = "") -> Shown:
 
     known = stores.known(facts, [memory_id])
     found = [upkeep.update(facts.tables, one.id, text) for one in known]
+    stores.sync_files(facts)
     return out.memories(found, asked=[] if known else [memory_id])
 
 
@@ -189,6 +190,7 @@ def restore(facts: Facts, ids: out.Ids) -> Shown:
 
     known = stores.known(facts, ids)
     restored = upkeep.restore(facts.tables, [memory.id for memory in known])
+    stores.sync_files(facts)
     return out.memories(restored)._replace(problems=out.missing(ids, known))
 
 

@@ -139,6 +139,7 @@ def delete(facts: Facts, ids: out.Ids, force: out.Force = False) -> Shown:
     returned = memories.returning(facts.tables.database, [memory.id for memory in found])
     if force:
         facts.delete([memory.id for memory in found])
+        stores.sync_files(facts)
     shown = out.gone(found, force=force, returned=returned)
     return shown._replace(problems=out.missing(ids, found))
 

@@ -183,3 +183,12 @@ def _endpoint(prefix: str) -> Endpoint | None:
 def known(facts: Facts, ids: Sequence[str]) -> list[Memory]:
     """Return the memories of those ids that exist."""
     return [memory for memory in map(facts.get, dict.fromkeys(ids)) if memory]
+
+
+def sync_files(facts: Facts) -> None:
+    """Bring the memory files next to the database of a state directory up to date."""
+    from hippocampus.consolidation import forgetting
+
+    database = Path(getattr(facts.tables.database, "path", ""))
+    if database == (layout := StateDir(database.parent)).database:
+        forgetting.sync_files(layout, facts)

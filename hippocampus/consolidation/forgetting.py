@@ -77,7 +77,7 @@ def forget(state: StateStore, session: str, store: ContentStore, facts: Facts) -
     found = traces(state, session, store, facts)
     try:
         if layout := state.layout:
-            _sync_files(layout, facts, found.facts)
+            sync_files(layout, facts, found.facts)
             daily_log.remove(layout, session)
         for key in found.payloads:
             store.delete(key)
@@ -99,11 +99,12 @@ def forget_memories(layout: StateDir | None, facts: Facts, ids: Sequence[str]) -
         StoreError: something cannot be read or written.
     """
     if layout:
-        _sync_files(layout, facts, ids)
+        sync_files(layout, facts, ids)
     facts.delete(ids)
 
 
-def _sync_files(layout: StateDir, facts: Facts, without: Sequence[str]) -> None:
+def sync_files(layout: StateDir, facts: Facts, without: Sequence[str] = ()) -> None:
+    """Bring all memory files and daily logs of a state directory up to date; `without` are about to go."""
     for agent in layout.agents():
         sync(layout, facts, agent, without=without)
     daily_log.sync(layout, facts.tables.database, without)

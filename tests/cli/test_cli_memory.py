@@ -369,6 +369,20 @@ def test_forgetting_by_the_mark_of_a_line_takes_the_lines_in_files_too(tmp_path:
     assert [(text.count("boiler"), text.count("tea")) for text in texts] == [(0, 1), (0, 1)]
 
 
+def test_updating_a_memory_and_deleting_it_changes_its_line(tmp_path: Path) -> None:
+    said = [{"role": "user", "content": "Remember: the boiler is red."}]
+    noted = {"role": "assistant", "content": "Noted."}
+    with Hippocampus(tmp_path / ".hippocampus") as memory, memory.session("a") as session:
+        session(said)
+        session.close([*said, noted])
+    (found,) = read("list", "boiler", cwd=tmp_path)
+    file = tmp_path / ".hippocampus" / "MEMORY.md"
+    done("update", found["id"], "The boiler is blue.", cwd=tmp_path)
+    assert ("red" in file.read_text(), "blue" in file.read_text()) == (False, True)
+    done("--as", "hippo", "delete", found["id"], "--force", cwd=tmp_path)
+    assert "boiler" not in file.read_text()
+
+
 def test_what_a_tool_forgot_leaves_the_files_at_the_next_end(tmp_path: Path) -> None:
     noted = {"role": "assistant", "content": "Noted."}
     with Hippocampus(tmp_path) as memory:
