@@ -104,7 +104,9 @@ def recall(  # noqa: PLR0913, PLR0917 - one parameter an option
             found = facts.recall(query, limit=limit, types=types, **asked)
             out.recalled(found).show(as_json=as_json)
         elif as_json:
-            out.recalled(facts.load(limit=limit, **asked)[0]).show(as_json=True)
+            from hippocampus.facts.query import load
+
+            out.recalled(load(facts.tables, limit=limit, **asked)[0]).show(as_json=True)
         else:
             say(facts.context_load(limit=limit, **asked) or "nothing is known yet")
 

@@ -223,9 +223,9 @@ def scriptling_recall(
         types = [type_name] if type_name else []
         found = facts.recall(query, limit=limit, types=types, preset="scriptling", agent=agent)
     else:
-        from hippocampus.facts.query import count_accesses
+        from hippocampus.facts.query import count_accesses, load
 
-        found, _ = facts.load(limit=limit, agent=agent)
+        found, _ = load(facts.tables, limit=limit, agent=agent)
         count_accesses(facts.tables, found, facts.tables.clock())
     return out.recalled(found)
 

@@ -26,6 +26,7 @@ from hippocampus.entries.entry import (
     storable,
 )
 from hippocampus.entries.origin import MemoryOrigin
+from hippocampus.facts import query
 from hippocampus.facts.rendering import entry_line, number_line, one_line
 from hippocampus.indexing import frame
 from hippocampus.models import tokens
@@ -140,10 +141,12 @@ def _known(  # noqa: PLR0913, PLR0917 - one parameter an input
     left: float,
     frame_tokens: int,
 ) -> Iterator[LoadLine]:
-    """Yield what `Facts.load` selects and fits, each as an entry of type `memory`."""
+    """Yield what `query.load` selects and fits, each as an entry of type `memory`."""
     shown = 0
     prompt, budget = request.message[:QUERY_CHARACTERS], int(left) + frame_tokens
-    found, preferences = facts.load(prompt, token_budget=budget, agent=request.agent or None)
+    found, preferences = query.load(
+        facts.tables, prompt, token_budget=budget, agent=request.agent or None
+    )
     left -= TITLE_TOKENS
     for memory in (result.memory for result in found):
         content = storable(memory.content)

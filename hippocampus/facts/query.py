@@ -15,7 +15,7 @@ from hippocampus.facts.models import RANKINGS, Recalled, Score
 from hippocampus.facts.ranking import Matches, named, places, relevance, speakers
 from hippocampus.facts.strength import DAY_SECONDS, fading, recency
 from hippocampus.facts.tables import WRITING_SECONDS, FactTables
-from hippocampus.facts.timestamps import day
+from hippocampus.facts.timestamps import Moment, day, seconds
 from hippocampus.facts.words import content_words, key, query_terms, without, words
 from hippocampus.storage.deadline import bounded
 from hippocampus.storage.facts import memories, search, triples
@@ -294,14 +294,27 @@ def _few(found: Collection[int], rows: Collection[int]) -> bool:
 # Results
 
 
-def load(
-    tables: FactTables, query: RecallQuery, limit: int, token_budget: int, prompt: str = ""
+def load(  # noqa: PLR0913 - each is one filter
+    tables: FactTables,
+    prompt: str = "",
+    *,
+    token_budget: int = CONTEXT_TOKENS,
+    limit: int | None = None,
+    agent: str | None = None,
+    scopes: Sequence[str] | None = None,
+    as_of: Moment | None = None,
 ) -> tuple[list[Recalled], int]:
     """Return what a conversation starts with, within a budget, and the number of all preferences.
 
     It is what fits a prompt, the preferences, and the `limit` strongest others. Preferences get half
-    of the budget before the others, and what these leave.
+    of the budget before the others, and what these leave. Every door has this selection.
     """
+    now = tables.clock()
+    limit = tables.policy.limit if limit is None else limit
+    at = now if as_of is None else seconds(as_of)
+    query = RecallQuery(
+        agent or tables.agent, at, now, now, scopes=scopes, roles=NOT_LOADED, hearsay=False
+    )
     budget = token_budget - min(FRAME_TOKENS, token_budget // 2)
     fitting = recall(tables, prompt, query, limit=FITTING) if prompt.strip() else []
     best = max((each.score.total for each in fitting), default=0.0)

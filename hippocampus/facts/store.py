@@ -31,8 +31,6 @@ from hippocampus.storage.state_dir import is_address
 if TYPE_CHECKING:
     from hippocampus.facts.write import ItemFields
 
-LISTED = frozenset({"scopes", "types", "tags", "kinds", "roles"})
-
 
 class Facts:
     """Long-term memory in one SQLite file, made and migrated on first use.
@@ -204,27 +202,6 @@ class Facts:
             query.count_accesses(self.tables, found, asked.now)
         return found
 
-    def load(  # noqa: PLR0913 - each is one filter
-        self,
-        prompt: str = "",
-        *,
-        token_budget: int = query.CONTEXT_TOKENS,
-        limit: int | None = None,
-        agent: str | None = None,
-        scopes: Sequence[str] | None = None,
-        as_of: Moment | None = None,
-    ) -> tuple[list[Recalled], int]:
-        """Return what a conversation starts with, within a budget, and the number of all preferences.
-
-        It is what fits a prompt, preferences and the strongest others. Preferences get half of the
-        budget before the others, and what these leave. Every door has this selection.
-        """
-        asked = self._asked(
-            agent=agent, as_of=as_of, scopes=scopes, roles=query.NOT_LOADED, hearsay=False
-        )
-        most = self.policy.limit if limit is None else limit
-        return query.load(self.tables, asked, most, token_budget, prompt)
-
     def context_load(  # noqa: PLR0913 - each is one filter
         self,
         prompt: str = "",
@@ -236,10 +213,19 @@ class Facts:
         scopes: Sequence[str] | None = None,
         as_of: Moment | None = None,
     ) -> str:
-        """Return what `load` selects as a `<memory>` text, with the number of preferences that do not fit."""
+        """Return what a conversation starts with as a `<memory>` text, with the number of preferences that do not fit.
+
+        It is what fits a prompt, preferences and the strongest others, as `query.load` selects them.
+        """
         at = self.tables.clock() if context_time is None else seconds(context_time)
-        found, preferences = self.load(
-            prompt, token_budget=token_budget, limit=limit, agent=agent, scopes=scopes, as_of=as_of
+        found, preferences = query.load(
+            self.tables,
+            prompt,
+            token_budget=token_budget,
+            limit=limit,
+            agent=agent,
+            scopes=scopes,
+            as_of=as_of,
         )
         return rendered(found, at, preferences)
 
@@ -323,9 +309,6 @@ class Facts:
         self.close()
 
     def _asked(self, *, agent: str | None = None, **filters: Any) -> RecallQuery:
-        for name, value in filters.items():
-            if isinstance(value, str) and name in LISTED:
-                raise FactError(f"{name} is a list of texts; {value!r} is one text")
         now = self.tables.clock()
         at, known, since, until = (
             optional_seconds(filters.pop(name, None))

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from hippocampus.storage.database import HAVING, RANKED, Database
-from hippocampus.storage.facts.memories import listed
+from hippocampus.storage.facts.errors import FactError
+from hippocampus.storage.facts.memories import REWORDED, listed
 from hippocampus.storage.facts.models import HEARSAY, Kind, RankedRow
 
 NAME_CHARACTERS = 40
@@ -58,6 +59,12 @@ class RecallQuery:
     include_superseded: bool = False
     hearsay: bool = True
     """Whether what the user reports of others, or supposes, is returned too."""
+
+    def __post_init__(self) -> None:
+        """Refuse one text where a list of texts is meant."""
+        for name in ("scopes", "types", "tags", "kinds", "roles"):
+            if isinstance(value := getattr(self, name), str):
+                raise FactError(f"{name} is a list of texts; {value!r} is one text")
 
     @property
     def seen_from(self) -> float:
