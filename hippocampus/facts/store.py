@@ -134,7 +134,7 @@ class Facts:
         agent: str | None = None,
         scopes: Sequence[str] | None = None,
     ) -> list[Recalled]:
-        """Delete the memory of an id, or those that a description certainly means; return the deleted ones.
+        """Delete the memory of an id, or those that a description certainly means, ended ones too; return them.
 
         Certain are those with all of its words, or with a cosine of 0.85 and the threshold. `dry_run`
         deletes nothing.
@@ -143,7 +143,7 @@ class Facts:
 
         if max_deleted < 0:
             raise FactError(f"max_deleted is {max_deleted}; it is 0 or more")
-        asked = self._asked(agent=agent, scopes=scopes)
+        asked = self._asked(agent=agent, scopes=scopes, include_superseded=True)
         found = upkeep.meant(self.tables, query, asked, threshold)[:max_deleted]
         if not dry_run:
             self.delete([result.memory.id for result in found])

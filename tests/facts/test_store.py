@@ -424,6 +424,27 @@ def test_forget_by_meaning_is_bounded_and_can_be_tried(facts):
     assert len(facts.memories()) == 2
 
 
+@pytest.mark.parametrize("words", ["no longer drink coffee", "coffee"])
+def test_forgetting_by_words_takes_what_a_reminder_of_it_had_ended(facts, words):
+    """No version of it is current again, or left as an ended one."""
+    for text in ("I no longer drink coffee.", "Reminder: I no longer drink coffee."):
+        facts.remember(text)
+    assert len(facts.forget(words)) == 2
+    assert facts.memories(superseded=True, removed=True) == []
+
+
+def test_forgetting_by_words_takes_an_earlier_wording(facts):
+    memory = facts.store("My locker is number 4711.").memory
+    factual.update(facts, memory.id, "My locker is gone.")
+    assert contents(facts.forget("locker number 4711")) == ["My locker is number 4711."]
+    left = facts.memories(superseded=True, removed=True)
+    assert [each.content for each in left] == ["My locker is gone."]
+
+
+def test_a_store_has_twelve_methods():
+    assert len([name for name in vars(Facts) if not name.startswith("_")]) == 12
+
+
 def test_forget_by_id(facts):
     memory = facts.store("x y z").memory
     assert contents(facts.forget(memory.id)) == ["x y z"]

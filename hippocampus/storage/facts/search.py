@@ -24,8 +24,8 @@ LIGHT = (
     " instr(content, '?') + instr(content, '？') > 0, rtrim(content) LIKE '%?', length(content), role,"
     f" substr(content, 1, max(0, instr(substr(content, 1, {NAME_CHARACTERS}), ': ') - 1))"
 )
-CONDITION = """
-    removed IS NULL AND (:superseded OR (created <= :known AND valid_from <= :at
+CONDITION = f"""
+    (removed IS NULL OR (:superseded AND removed = '{REWORDED}')) AND (:superseded OR (created <= :known AND valid_from <= :at
         AND (until IS NULL OR until > :at OR known_until > :known)))
     AND (:agent = '*' OR agent = :agent)
     AND (:scopes IS NULL OR scope IN (SELECT value FROM json_each(:scopes)))
