@@ -153,7 +153,7 @@ def _words(value: Any) -> str:
     """Return the value of a field; of a group the fields that are set, and of none nothing."""
     if isinstance(value, dict):
         return ", ".join(
-            f"{name} {words}" for name, each in value.items() if (words := _words(each))
+            f"{name} {words}" for name, item in value.items() if (words := _words(item))
         )
     return str(value) if value or value == 0 else ""
 
@@ -162,7 +162,7 @@ def _words(value: Any) -> str:
 def history(facts: Facts, memory_id: out.Id) -> Shown:
     """Show a memory and all that it replaced, newest first; status 1 where the id is unknown."""
     known = stores.known(facts, [memory_id])
-    found = [each for one in known for each in memories.history(facts.tables.database, one.id)]
+    found = [memory for one in known for memory in memories.history(facts.tables.database, one.id)]
     return out.memories(found, asked=[memory_id])
 
 

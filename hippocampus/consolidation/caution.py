@@ -72,9 +72,9 @@ class ToolTexts:
             return False
         clauses = [_words(clause) for clause in CLAUSE.split(sentence)]
         ending = _words(sentence).split(" ")[-ENDING_WORDS:]
-        searched = [each for each in clauses if each.count(" ") >= CLAUSE_WORDS - 1]
+        searched = [part for part in clauses if part.count(" ") >= CLAUSE_WORDS - 1]
         searched += [" ".join(ending)] if len(ending) == ENDING_WORDS else []
-        return not any(f" {each} " in self._text for each in searched)
+        return not any(f" {part} " in self._text for part in searched)
 
 
 def _words(text: str) -> str:

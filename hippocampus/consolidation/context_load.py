@@ -96,7 +96,7 @@ def opening(request: ContextLoadRequest, resources: ConsolidationResources) -> C
     excerpts = list(resources.state.earlier(request.session, request.agent, EARLIER_SESSIONS))
     states = _states(excerpts, facts, request)
     blocks = facts.blocks.list(agent=request.agent or None) if facts else []
-    notes = [(each.key, " ".join(without_secrets(each.value).split())) for each in blocks]
+    notes = [(block.key, " ".join(without_secrets(block.value).split())) for block in blocks]
     parts = {
         "state": [LoadLine(f"- {_unframed(state[:LINE_CHARACTERS])}", None) for state in states],
         "blocks": [
@@ -184,7 +184,9 @@ def _states(
     from hippocampus.storage.facts.memories import ended
 
     for excerpt in excerpts:
-        states = [each.entry.summary for each in excerpt.records if each.entry.type == "state"]
+        states = [
+            record.entry.summary for record in excerpt.records if record.entry.type == "state"
+        ]
         if newest := [without_secrets(state).strip() for state in states[:MAX_STATES]]:
             if facts:
                 db, agent = facts.tables.database, request.agent or facts.agent

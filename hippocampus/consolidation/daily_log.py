@@ -36,7 +36,7 @@ def append(state: StateDir, outcome: ConsolidationOutcome, at: float) -> bool:
     path = state.daily_log(day(at))
     try:
         with files.held(state.memory_lock, files.MAX_QUEUE_SECONDS):
-            if any(key in _text(each) for each in state.daily_logs()[-RECENT_LOGS:]):
+            if any(key in _text(log) for log in state.daily_logs()[-RECENT_LOGS:]):
                 return False
             before = _text(path) or f"# {day(at)}\n"
             named = f"{shown(outcome.session)}, turn {outcome.turn}"
@@ -66,7 +66,7 @@ def remove(state: StateDir, session: str) -> None:
         for path in state.daily_logs():
             title, *blocks = _text(path).split("\n## ")
             own = f"<!-- session {_name(session)} turn "
-            left = [each for each in blocks if own not in each.partition("\n")[0]]
+            left = [block for block in blocks if own not in block.partition("\n")[0]]
             if not left and blocks:
                 path.unlink()
             elif left != blocks:

@@ -120,20 +120,20 @@ def _store(  # noqa: PLR0913, PLR0917 - a loop, and what it works with
     tables, db = facts.tables, facts.tables.database
     agent = session.agent or facts.agent
     read = consolidated.keys(db, session.name)
-    new = [each for each in found if each.key not in read]
+    new = [claim for claim in found if claim.key not in read]
     unread = {  # the user's messages that no model has read yet
-        key: each
-        for each in (conversation.utterances if model.is_there else ())
-        if each.role == "user"
-        and (key := key_of(session.name, READ_BY_MODEL, each.text)) not in read
+        key: utterance
+        for utterance in (conversation.utterances if model.is_there else ())
+        if utterance.role == "user"
+        and (key := key_of(session.name, READ_BY_MODEL, utterance.text)) not in read
     }
     asked = [
-        each for each in statements(session.name, list(unread.values())) if each.key not in read
+        claim for claim in statements(session.name, list(unread.values())) if claim.key not in read
     ]
     texts = [
-        (each, replace(write.verbatim(tables, each.item), only_if_no_fact=each.way == "message"))
-        for each in new
-        if each.way in {"message", "verbatim"}
+        (claim, replace(write.verbatim(tables, claim.item), only_if_no_fact=claim.way == "message"))
+        for claim in new
+        if claim.way in {"message", "verbatim"}
     ]
     claims, known = _claims(facts, agent, new, asked, model)
     for batch in _batches([*texts, *claims]):
@@ -144,8 +144,8 @@ def _store(  # noqa: PLR0913, PLR0917 - a loop, and what it works with
                 break
             outcomes = write.written(tables, agent, ready, named)
             marks = {
-                each.key: _shown(each, kept, session)
-                for (each, _), kept in zip(batch, outcomes, strict=True)
+                claim.key: _shown(claim, kept, session)
+                for (claim, _), kept in zip(batch, outcomes, strict=True)
             }
             consolidated.add(db, session.name, marks.items())
         read, known = {*read, *marks}, named
@@ -186,29 +186,29 @@ def _claims(
 ) -> tuple[list[Wanted], Mapping[str, KnownStatement]]:
     """Return the claims among new statements, and those that a model finds among `asked`, with their requests."""
     claims: dict[str, Wanted] = {
-        each.key: (each, replace(write.claim(each.item), only_if_ending=each.way == "update"))
-        for each in new
-        if each.way in {"claim", "update"}
+        claim.key: (claim, replace(write.claim(claim.item), only_if_ending=claim.way == "update"))
+        for claim in new
+        if claim.way in {"claim", "update"}
     }
-    requests = [write.claim(each.item) for each in asked]
+    requests = [write.claim(claim.item) for claim in asked]
     decided, known = write.judged(facts.tables, requests, agent, model, model.seconds)
-    for each, request in zip(asked, decided, strict=True):
+    for claim, request in zip(asked, decided, strict=True):
         if (judgement := request.decision) is None:
             continue
         # What the user reports of others is theirs only where it ends what the user said.
         ends = judgement.action in {"update", "end"} and bool(judgement.known)
-        if ends or each.key in claims or not (request.statement and request.statement.hearsay):
-            first = claims[each.key][0] if each.key in claims else each
+        if ends or claim.key in claims or not (request.statement and request.statement.hearsay):
+            first = claims[claim.key][0] if claim.key in claims else claim
             plain = judgement._replace(text="")  # the words are the user's, not the model's
-            claims[each.key] = first, replace(request, item=first.item, decision=plain)
+            claims[claim.key] = first, replace(request, item=first.item, decision=plain)
     return list(claims.values()), known
 
 
-def _shown(each: Extracted, stored: Outcome, session: SessionSnapshot) -> str:
+def _shown(claim: Extracted, stored: Outcome, session: SessionSnapshot) -> str:
     """Return what files show of a statement, as JSON; empty for a message, and for what was not stored."""
-    if each.way == "message" or stored.memory is None:
+    if claim.way == "message" or stored.memory is None:
         return ""
-    item, origin = each.item, each.item.origin
+    item, origin = claim.item, claim.item.origin
     kept = {
         "text": item.content,
         "kind": item.type,

@@ -96,7 +96,7 @@ def defrag(  # noqa: PLR0913 - one parameter an input
             upkeep.compact(facts.tables, agent=EVERY_AGENT, keep=plan.keep)
             if layout:
                 if policy.consolidation.memory_file:
-                    owners = {each.agent for _, each in memories.by_id(db, plan.promoted).values()}
+                    owners = {fact.agent for _, fact in memories.by_id(db, plan.promoted).values()}
                     for agent in owners.union(layout.agents()):
                         sync(layout, facts, agent, plan.promoted)
                     promoted = memories.by_id(db, [*_promoted(db), *plan.promoted])
@@ -124,26 +124,26 @@ def _plan(  # noqa: PLR0913, PLR0917 - one parameter an input
     current = facts.memories(agent=EVERY_AGENT)
     lined = members(state.layout, facts) if state.layout else set()
     keep = frozenset(  # what the user said and the memory file has does not fade
-        each.id for each in current if each.id in lined and each.origin.role == "user"
+        fact.id for fact in current if fact.id in lined and fact.origin.role == "user"
     )
     compaction = upkeep.compact(facts.tables, agent=EVERY_AGENT, keep=keep, dry_run=True)
     going = {*compaction.removed, *compaction.merged}
-    staying = [each for each in current if each.id not in going]
-    known = {(each.origin.session, each.origin.entry_id) for each in staying}
+    staying = [fact for fact in current if fact.id not in going]
+    known = {(fact.origin.session, fact.origin.entry_id) for fact in staying}
     held = gc.holdings(facts.tables.database, store)
     # A line that was struck out does not return: promoted facts had one, those of sessions may have.
     lined |= _promoted(facts.tables.database)
-    lined |= {each.id for each in staying if each.type != "event" and each.origin.session in names}
+    lined |= {fact.id for fact in staying if fact.type != "event" and fact.origin.session in names}
     promoted = (
-        each.id
-        for each in reversed(staying)
+        fact.id
+        for fact in reversed(staying)
         if state.layout
         and policy.consolidation.memory_file
-        and each.id not in lined
-        and len(each.content) <= MAX_LINE_CHARACTERS
+        and fact.id not in lined
+        and len(fact.content) <= MAX_LINE_CHARACTERS
         and (
-            each.accesses >= PROMOTED_ACCESSES
-            or (each.kind == "fact" and each.encounters >= PROMOTED_ENCOUNTERS)
+            fact.accesses >= PROMOTED_ACCESSES
+            or (fact.kind == "fact" and fact.encounters >= PROMOTED_ENCOUNTERS)
         )
     )
     return _Plan(
@@ -165,7 +165,7 @@ def _promoted(db: Database) -> set[str]:
 
 
 def _figures(plan: _Plan, state: StateStore) -> Defragmented:
-    orphans = sum(not each.sessions for each in plan.going)
+    orphans = sum(not payload.sessions for payload in plan.going)
     return Defragmented(
         sessions=plan.sessions,
         daily_logs=len(state.layout.daily_logs()) if state.layout else 0,
@@ -175,7 +175,7 @@ def _figures(plan: _Plan, state: StateStore) -> Defragmented:
         facts_left=plan.compaction.remaining,
         contents_pruned=len(plan.going) - orphans,
         orphans_collected=orphans,
-        bytes_freed=sum(each.packed_bytes for each in plan.going),
+        bytes_freed=sum(payload.packed_bytes for payload in plan.going),
     )
 
 
@@ -188,5 +188,5 @@ def sessions(db: Database) -> list[StoredSession]:
     Raises:
         StoreError: a ledger cannot be read; then nothing may be removed.
     """
-    found = [each for each in stored_sessions(db) if each.name]
+    found = [session for session in stored_sessions(db) if session.name]
     return sorted(found, key=lambda past: (past.active_at, past.name))

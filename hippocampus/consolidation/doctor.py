@@ -27,7 +27,7 @@ def examine(
 ) -> list[Finding]:
     """Return everything that is wrong with a state, losses first."""
     found, layout = verify(state, store), state.layout
-    is_whole = not any(each.mend for each in found)
+    is_whole = not any(finding.mend for finding in found)
     for folder in (layout.root, layout.memory, layout.contents) if layout else ():
         for half in folder.glob(".*.tmp"):
             text = f"{half} is left of a write that was killed"
@@ -35,14 +35,14 @@ def examine(
     try:
         policies.load(policy)
     except PolicyError as wrong:
-        found += [Finding(f"policy: {each}") for each in wrong.problems]
+        found += [Finding(f"policy: {problem}") for problem in wrong.problems]
     with contextlib.suppress(StoreError):  # a damaged file is found by `verify`, and mended first
         if is_whole and state.has_facts():
             from hippocampus.facts import Facts
             from hippocampus.facts.words import TEXT_RULES
 
             with contextlib.closing(Facts(state.database(TEXT_RULES))) as facts:
-                found += [Finding(f"facts: {each}", is_loss=True) for each in facts.check()]
+                found += [Finding(f"facts: {problem}", is_loss=True) for problem in facts.check()]
     if layout and os.name == "posix":  # a state directory is its owner's alone
         for path in (layout.root, *sorted(layout.root.rglob("*"))):
             mode = path.lstat().st_mode
@@ -51,18 +51,18 @@ def examine(
                 text = f"{path} can be read or written by other accounts"
                 mended = functools.partial(path.chmod, private)
                 found.append(Finding(text, remedy=f"set its mode to {private:o}", mend=mended))
-    return sorted(found, key=lambda each: not each.is_loss)
+    return sorted(found, key=lambda finding: not finding.is_loss)
 
 
 def mend(findings: Iterable[Finding]) -> list[Finding]:
     """Mend what can be mended; return the other findings."""
     left = []
-    for each in findings:
+    for finding in findings:
         try:
-            if each.mend is None:
-                left.append(each)
+            if finding.mend is None:
+                left.append(finding)
             else:
-                each.mend()
+                finding.mend()
         except (OSError, HippocampusError) as failure:
-            left.append(each._replace(text=f"{each.text}; not mended: {failure}", mend=None))
+            left.append(finding._replace(text=f"{finding.text}; not mended: {failure}", mend=None))
     return left

@@ -108,7 +108,7 @@ def worth_keeping(
         elif said.answers:
             text = without_secrets(without_recalled(said.text)[:ASSISTANT_CHARACTERS])
             if tool_texts.any:  # an answer repeats what it has from elsewhere
-                text = " ".join(each for each in sentences(text) if tool_texts.allow(each))
+                text = " ".join(part for part in sentences(text) if tool_texts.allow(part))
             if len(WORD.findall(text[:200])) >= MIN_WORDS:
                 found.append(extracted(session, text, MESSAGE, "assistant", said.turn))
     for record in records:
@@ -117,23 +117,23 @@ def worth_keeping(
             origin: Speaker = "host" if entry.type == "state" else "tool"
             found.append(extracted(session, text, "note", origin, entry.source.turn, entry.id))
     first: dict[str, Extracted] = {}
-    for each in found:
-        if WORD.search(each.item.content):
-            first.setdefault(each.key, each)
-    claims = [each for each in first.values() if each.way in {"claim", "update"}]
-    too_many = {each.key for each in claims[:-MAX_CLAIMS]}
-    return [each for each in first.values() if each.key not in too_many]
+    for claim in found:
+        if WORD.search(claim.item.content):
+            first.setdefault(claim.key, claim)
+    claims = [claim for claim in first.values() if claim.way in {"claim", "update"}]
+    too_many = {claim.key for claim in claims[:-MAX_CLAIMS]}
+    return [claim for claim in first.values() if claim.key not in too_many]
 
 
 def _newest(utterances: Sequence[Utterance]) -> list[Utterance]:
     """Return the newest utterances that fit what one consolidation reads."""
     left, fitting = MAX_READ, []
-    for each in reversed(utterances):
-        size = min(len(each.text), MAX_CHARACTERS)
+    for utterance in reversed(utterances):
+        size = min(len(utterance.text), MAX_CHARACTERS)
         left -= size if size <= MAX_WRITTEN else MAX_WRITTEN + size // 10
         if left < 0:
             break
-        fitting.append(each)
+        fitting.append(utterance)
     return fitting[::-1]
 
 
@@ -212,13 +212,13 @@ def statements(session: str, said: Sequence[Utterance]) -> list[Extracted]:
     """Return the user's newest sentences that fit one prompt, for a model that decides what they end."""
     found: list[Extracted] = []
     left = PROMPT_CHARACTERS
-    for each in reversed(_newest(said)):
-        for sentence in reversed(list(joined(sentences(written(each.text).text)))):
+    for utterance in reversed(_newest(said)):
+        for sentence in reversed(list(joined(sentences(written(utterance.text).text)))):
             text = _claim(sentence)
             if len(text) > CLAIM_CHARACTERS or not _is_statement(text) or speaks_of_secret(text):
                 continue
             left -= len(text)
             if left < 0:
                 return found[::-1]
-            found.append(extracted(session, text, type_of(text), "user", each.turn))
+            found.append(extracted(session, text, type_of(text), "user", utterance.turn))
     return found[::-1]

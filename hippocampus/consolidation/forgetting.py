@@ -52,13 +52,13 @@ def traces(state: StateStore, session: str, store: ContentStore, facts: Facts) -
     shared: list[str] = []
     db = facts.tables.database
     for held in gc.holdings(db, store):
-        owners = {each.session for each in held.references}
+        owners = {reference.session for reference in held.references}
         if name in owners:
             (payloads if owners == {name} else shared).append(held.key)
     return Forgotten(
         tuple(payloads),
         tuple(shared),
-        tuple(each.id for each in memories.of_session(db, session).values()),
+        tuple(memory.id for memory in memories.of_session(db, session).values()),
         state.agent_of(session) is not None,
     )
 

@@ -89,8 +89,8 @@ def _merged(text: str, db: Database, agent: str, kept: list[str], without: Colle
     """
     there = set(MARK.findall(text))
     ids = memories.marked(db, there)
-    stored = {each.id: each for _, each in memories.by_id(db, ids.values()).values()}
-    others = {each.id for each in stored.values() if each.agent != agent}
+    stored = {memory.id: memory for _, memory in memories.by_id(db, ids.values()).values()}
+    others = {memory.id for memory in stored.values() if memory.agent != agent}
     ids = {mark: fact_id for mark, fact_id in ids.items() if fact_id not in others}
     deleted = {fact_id for fact_id in ids.values() if fact_id in without or fact_id not in stored}
     true = memories.successors(db, [*ids.values(), *kept])
@@ -113,7 +113,7 @@ def _merged(text: str, db: Database, agent: str, kept: list[str], without: Colle
             moved.append(memory)
     added = {
         mark: memory
-        for memory in [*moved, *(true.get(each) for each in kept if each not in without)]
+        for memory in [*moved, *(true.get(fact_id) for fact_id in kept if fact_id not in without)]
         if memory and memory.agent == agent and shown(memory.content)
         if memories.MARK.fullmatch(mark := mark_of(memory.id)) and mark not in there
     }
@@ -126,9 +126,7 @@ def _is_outdated(db: Database, words: str, fact: Memory, true: Memory | None) ->
     if words == shown(fact.content):
         return true is None or true.id != fact.id
     before = memories.superseded(db, fact.id).values()
-    return any(
-        each.removed == memories.REWORDED and words == shown(each.content) for each in before
-    )
+    return any(old.removed == memories.REWORDED and words == shown(old.content) for old in before)
 
 
 def members(state: StateDir, facts: Facts) -> set[str]:
@@ -153,9 +151,9 @@ def publish(
     try:
         if policy.consolidation.memory_file:
             # The files of the store's own agent, and of each agent whose facts were kept.
-            ids = [each.fact_id for each in outcome.kept if each.fact_id]
+            ids = [fact.fact_id for fact in outcome.kept if fact.fact_id]
             kept = memories.by_id(facts.tables.database, ids)
-            for agent in {facts.agent} | {each.agent for _, each in kept.values()}:
+            for agent in {facts.agent} | {memory.agent for _, memory in kept.values()}:
                 sync(state, facts, agent, ids)
         if policy.consolidation.daily_logs:
             daily_log.append(state, outcome, at)

@@ -89,11 +89,11 @@ def rendered(memory: Memory) -> str:
 def rows(text: str) -> tuple[Row, ...]:
     """Return the lines of a file, in its order; cached, since one file is read several times."""
     found = []
-    for each in list_items(text):
-        words, mark, _ = unmarked(each.text)
+    for item in list_items(text):
+        words, mark, _ = unmarked(item.text)
         stamp = STAMP.match(words) if mark else None
         words = " ".join(words[stamp.end() if stamp else 0 :].split())
-        found.append(Row(each.section, mark, words, each.first, each.last))
+        found.append(Row(item.section, mark, words, item.first, item.last))
     return tuple(found)
 
 
@@ -107,7 +107,7 @@ def with_added(text: str, added: Iterable[Memory]) -> str:
         lines, heading, new = text.split("\n"), f"## {section}", by_section[section]
         there = [row.last for row in rows(text) if row.section == section]
         headings = [number for number, line in enumerate(lines) if line.strip() == heading]
-        later = {f"## {each}" for each in ORDER if _rank(each) > _rank(section)}
+        later = {f"## {heading}" for heading in ORDER if _rank(heading) > _rank(section)}
         place = next((number for number, line in enumerate(lines) if line.strip() in later), None)
         if there:
             lines[there[-1] + 1 : there[-1] + 1] = new

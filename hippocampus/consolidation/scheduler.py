@@ -173,12 +173,12 @@ class ConsolidationScheduler:
         Those are from the archive or, without one, from the ledger.
         """
         *earlier, last = (
-            reader.read(each.items)
-            for each in contexts(parsed(self._resources.state.exported(session.name)))
+            reader.read(context.items)
+            for context in contexts(parsed(self._resources.state.exported(session.name)))
         )
         messages = session.messages or last
         before = earlier if messages is last else [*earlier, last]
-        noted = [one for each in before for one in transcript_of(each).utterances]
+        noted = [one for part in before for one in transcript_of(part).utterances]
         if not last:  # without an archive, the user's instructions are in the store
             for record in session.records:
                 if record.kind == "message":

@@ -105,7 +105,7 @@ def decided(
                 names = {*known, *(f"n{earlier}" for earlier in range(1, place))}
                 meant = item.get("known")
                 listed = meant if isinstance(meant, list) else []
-                ids = tuple(str(each) for each in listed if str(each) in names)
+                ids = tuple(str(entry) for entry in listed if str(entry) in names)
                 text = item.get("text")
                 if ids or action in {"add", "keep"}:
                     found[place - 1] = Judgement(

@@ -206,7 +206,7 @@ class _Reader:
         else:
             self._own.append(_QUOTATION.sub(_unless_name, _INLINE.sub(" ", plain)))
             self._size += len(self._own[-1])
-            below = [each.strip() for each in self.lines[self._at + 1 : self._at + 3]]
+            below = [line.strip() for line in self.lines[self._at + 1 : self._at + 3]]
             is_shown = _LISTED.match(first := next(filter(None, below), "")) or _FENCE.match(first)
             if self._by_shape and _ANNOUNCED.search(plain) and not is_shown:
                 self._is_over = _never
@@ -278,8 +278,8 @@ class _Reader:
         """Return the lines; a document, a page and a mostly pasted message are pasted as a whole."""
         own = tuple(self._own)
         if self._by_shape:
-            there = [each for each in own if each]
-            open_ended = sum(not _STOP.search(each) for each in there)
+            there = [line for line in own if line]
+            open_ended = sum(not _STOP.search(line) for line in there)
             is_page = any(map(_is_title, there[:-1])) or (
                 len(there) >= MIN_PAGE_LINES and 2 * open_ended >= len(there)
             )

@@ -120,8 +120,8 @@ def _scores(
     if not text.strip():
         rows = search.passing(tables.database, query)
         return {
-            row: each._replace(total=each.strength + 0.5 * each.recency)
-            for row, each in _unfaded(tables, query, rows.values()).items()
+            row: score._replace(total=score.strength + 0.5 * score.recency)
+            for row, score in _unfaded(tables, query, rows.values()).items()
         }
     found = find(tables, text, query, whole=ranking == "hippo", seconds=seconds)
     if formula := FORMULAS.get(ranking):
@@ -183,16 +183,16 @@ def _unfaded(tables: FactTables, query: RecallQuery, rows: Iterable[RankedRow]) 
 
 def relevant(found: Sequence[Recalled], prompt: str) -> list[Recalled]:
     """Return the recalled memories that a prompt calls for: by words, by meaning, or by naming the subject of a triple."""
-    best = max((each.score.total for each in found), default=0.0)
+    best = max((result.score.total for result in found), default=0.0)
     asked = set(content_words(prompt))
     return [
-        each
-        for each in found
-        if each.score.total >= RELEVANT_SHARE * best
+        result
+        for result in found
+        if result.score.total >= RELEVANT_SHARE * best
         and (
-            each.score.keyword >= RELEVANT_WORDS
-            or each.score.vector >= RELEVANT_COSINE
-            or any(asked.issuperset(words(key(triple.subject))) for triple in each.triples)
+            result.score.keyword >= RELEVANT_WORDS
+            or result.score.vector >= RELEVANT_COSINE
+            or any(asked.issuperset(words(key(triple.subject))) for triple in result.triples)
         )
     ]
 
@@ -201,8 +201,8 @@ def confirm(tables: FactTables, ids: Iterable[str], at: float) -> int:
     """Count an access of each memory, and strengthen it a little; return how many exist."""
     with tables.database.transaction():
         found = memories.by_id(tables.database, ids)
-        for row, each in found.values():
-            boosted = max(each.intensity, min(1.0, each.intensity + tables.policy.boost))
+        for row, memory in found.values():
+            boosted = max(memory.intensity, min(1.0, memory.intensity + tables.policy.boost))
             memories.access(tables.database, row, boosted, at)
     return len(found)
 
@@ -211,7 +211,7 @@ def count_accesses(tables: FactTables, found: Sequence[Recalled], at: float) -> 
     """Confirm what a recall returns; a store that cannot be written, or not soon, counts nothing."""
     if found:
         with contextlib.suppress(StoreError), bounded(COUNTING_SECONDS):
-            confirm(tables, [each.memory.id for each in found], at)
+            confirm(tables, [result.memory.id for result in found], at)
 
 
 # Finding
@@ -317,12 +317,12 @@ def load(  # noqa: PLR0913 - each is one filter
     )
     budget = token_budget - min(FRAME_TOKENS, token_budget // 2)
     fitting = recall(tables, prompt, query, limit=FITTING) if prompt.strip() else []
-    best = max((each.score.total for each in fitting), default=0.0)
-    fitting = [each for each in fitting if each.score.total >= RELEVANT_SHARE * best]
+    best = max((result.score.total for result in fitting), default=0.0)
+    fitting = [result for result in fitting if result.score.total >= RELEVANT_SHARE * best]
     strongest = recall(tables, "", query, limit=-1)
-    preferences = [each for each in strongest if each.memory.type == "preference"]
-    others = [each for each in strongest if each.memory.type != "preference"]
-    first = [each for each in [*fitting, *preferences] if each.memory.type == "preference"]
+    preferences = [result for result in strongest if result.memory.type == "preference"]
+    others = [result for result in strongest if result.memory.type != "preference"]
+    first = [result for result in [*fitting, *preferences] if result.memory.type == "preference"]
     chosen = [
         *within_budget(first, budget // 2),
         *fitting,
@@ -335,9 +335,9 @@ def load(  # noqa: PLR0913 - each is one filter
 def within_budget(found: Sequence[Recalled], budget: int) -> list[Recalled]:
     """Return what fits a budget of tokens when taken best first, each memory once."""
     taken: dict[str, Recalled] = {}
-    for each in found:
-        if each.memory.id not in taken and (size := _tokens(each)) <= budget:
-            taken[each.memory.id] = each
+    for result in found:
+        if result.memory.id not in taken and (size := _tokens(result)) <= budget:
+            taken[result.memory.id] = result
             budget -= size
     return list(taken.values())
 

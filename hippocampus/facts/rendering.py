@@ -27,7 +27,7 @@ def rendered(results: Sequence[Recalled], context_time: float, preferences: int 
     lines = [f'<memory context_time="{stamp(context_time)}">']
     lines += ["## Known facts", *dict.fromkeys(facts)] if facts else []
     lines += ["## Memory entries", *dict.fromkeys(entries)] if entries else []
-    shown = sum(each.memory.type == "preference" for each in results)
+    shown = sum(result.memory.type == "preference" for result in results)
     lines += [number_line(shown, preferences)] if shown < preferences else []
     return "\n".join([*lines, "</memory>"])
 
@@ -43,9 +43,10 @@ def whole_triples(result: Recalled) -> tuple[Triple, ...]:
     if memory.kind != "fact" or memory.origin.role not in OWN:
         return ()
     return tuple(
-        each
-        for each in result.triples
-        if f"{each.subject} {each.predicate.replace('_', ' ')} {each.object}" == memory.content
+        triple
+        for triple in result.triples
+        if f"{triple.subject} {triple.predicate.replace('_', ' ')} {triple.object}"
+        == memory.content
     )
 
 

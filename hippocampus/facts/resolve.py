@@ -87,9 +87,7 @@ def endings(
         row, newest = candidates[0] if candidates else (None, memory)
         is_recent = 0 <= memory.valid_from - newest.valid_from <= RECENT_SECONDS
         found = _by_overlap(new, said, row if is_recent else None)
-    return list(
-        {(each.row, each.sentence): each for each in found if _is_whole(each, new)}.values()
-    )
+    return list({(end.row, end.sentence): end for end in found if _is_whole(end, new)}.values())
 
 
 def _is_same(one: str, other: str) -> bool:
@@ -162,14 +160,14 @@ def _by_swap(new: Statement, swap: Swap, said: Sequence[KnownStatement]) -> list
         for row, sentence, _ in said
         if holds(sentence, value) and persons(sentence) == ours
     ]
-    if not swap.rest and len({each.sentence for each in there}) == 1:
+    if not swap.rest and len({end.sentence for end in there}) == 1:
         sentence = there[0].sentence
         if new.corrects or is_own(sentence) or _IDENTIFIER.search(swap.old):
             return there
     return [
-        each
-        for each in there
-        if holds(each.sentence, swap.rest) or holds(new.text, topic(each.sentence) - value)
+        end
+        for end in there
+        if holds(end.sentence, swap.rest) or holds(new.text, topic(end.sentence) - value)
     ]
 
 
@@ -205,7 +203,7 @@ def _by_overlap(new: Statement, said: Sequence[KnownStatement], recent: int | No
                 return [Ending(row, sentence, value[0], reason)]
         if share:
             shares.append((share, row, sentence))
-    share, row, sentence = max(shares, key=lambda each: each[0], default=(0.0, 0, ""))
+    share, row, sentence = max(shares, key=lambda pair: pair[0], default=(0.0, 0, ""))
     if (new.certain and len(shares) == 1) or share >= MOST:
         shared = [word for word in topic(sentence) if holds(new.text, frozenset({word}))]
         first = min(shared, key=normalised(sentence).find)
@@ -220,15 +218,15 @@ def _changes(sentence: str, text: str) -> list[tuple[list[str], list[str]]]:
     [(['web'], ['api']), (['80'], ['8080'])]
     """
     texts = sentence, " ".join(uncorrected(text))
-    old, new = (_SPELLED.findall(normalised(each)) for each in texts)
-    alike = SequenceMatcher(None, [each[:4] for each in old], [each[:4] for each in new])
+    old, new = (_SPELLED.findall(normalised(side)) for side in texts)
+    alike = SequenceMatcher(None, [word[:4] for word in old], [word[:4] for word in new])
     dated = expression(r"\d.*|{days}", spoken(sentence).code)
     changes = []
     for tag, a, b, c, d in alike.get_opcodes():
         is_mixed = (
             tag == "replace"
             and b - a == d - c
-            and len({bool(dated.fullmatch(each)) for each in old[a:b]}) > 1
+            and len({bool(dated.fullmatch(word)) for word in old[a:b]}) > 1
         )
         if is_mixed:  # `web 80` and `api 8080` are two values
             changes += [([one], [other]) for one, other in zip(old[a:b], new[c:d], strict=True)]

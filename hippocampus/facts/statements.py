@@ -128,7 +128,7 @@ def read(text: str) -> Statement:
         ended,
         moves and not adds and not ended,
         moves,
-        () if adds else tuple(each for each in uncorrected(plain) if denies(each)),
+        () if adds else tuple(clause for clause in uncorrected(plain) if denies(clause)),
     )
 
 
@@ -141,7 +141,7 @@ def uncorrected(text: str) -> list[str]:
     rules = spoken(text)
     correction = pattern(rules.correction)
     clauses = _clauses(text, rules)
-    return [each for each in clauses if not correction.search(f"{each},")] or clauses
+    return [clause for clause in clauses if not correction.search(f"{clause},")] or clauses
 
 
 def denies(text: str) -> bool:
@@ -241,7 +241,7 @@ def _relation(clauses: Sequence[str], rules: SpokenLanguage) -> Relation | None:
     own = pattern(rules.own)
     for clause in clauses:
         plain = leading.sub("", _bare(clause, rules))
-        for predicate, rule in (each.split(": ", 1) for each in rules.single):
+        for predicate, rule in (line.split(": ", 1) for line in rules.single):
             if (found := pattern(rule).fullmatch(plain)) is None:
                 continue
             subject = (found.groupdict().get("subject") or "").strip()
@@ -263,11 +263,11 @@ _LEADING, _TRAILING = r"^(?:{now_words})\s+", r"\s+(?:{again_words})$"
 def joined(found: Iterable[str]) -> list[str]:
     """Return sentences, a short correction together with the next one, which has the right value."""
     kept: list[str] = []
-    for each in found:
+    for sentence in found:
         if kept and len(words(kept[-1])) <= SHORT and read(kept[-1]).corrects:
-            kept[-1] = f"{kept[-1]} {each}"
+            kept[-1] = f"{kept[-1]} {sentence}"
         else:
-            kept.append(each)
+            kept.append(sentence)
     return kept
 
 

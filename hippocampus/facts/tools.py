@@ -120,7 +120,7 @@ def _outcome_line(outcome: Outcome) -> str:
     said = f"{outcome.action.replace('_', ' ')}: {outcome.reason}"
     if outcome.memory is None or outcome.action == Action.REFUSED:
         return said
-    others = ", ".join(each for each in outcome.others if each != outcome.memory.id)
+    others = ", ".join(memory_id for memory_id in outcome.others if memory_id != outcome.memory.id)
     return f"{said}: {_short(outcome.memory)}{f' (others: {others})' if others else ''}"
 
 
@@ -240,7 +240,7 @@ def forget_memory(
         agent=reach.agent,
         scopes=reach.scopes,
     )
-    return _deleted(facts, [each.memory.id for each in found])
+    return _deleted(facts, [result.memory.id for result in found])
 
 
 def recall_memories(  # noqa: PLR0913, PLR0917 - one parameter an argument of the tool
@@ -261,8 +261,8 @@ def recall_memories(  # noqa: PLR0913, PLR0917 - one parameter an argument of th
         scopes=reach.scopes,
     )
     lines = [
-        f"{entry_line(each.memory)} (id {each.memory.id}, score {each.score.total:.2f})"
-        for each in found
+        f"{entry_line(result.memory)} (id {result.memory.id}, score {result.score.total:.2f})"
+        for result in found
     ]
     return "\n".join(lines) or "Nothing is known about this."
 

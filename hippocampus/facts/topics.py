@@ -131,5 +131,5 @@ def persons(text: str) -> frozenset[str]:
     """Return the persons other than the speaker that a text names by what they are to the speaker."""
     people = spoken(text).people
     if UNSPACED_SIGN.search(text):
-        return frozenset(each for each in people if each in text)
+        return frozenset(person for person in people if person in text)
     return people & set(words(text.replace("'", " ")))

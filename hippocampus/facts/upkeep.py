@@ -96,7 +96,7 @@ def delete_rows(tables: FactTables, gone: Mapping[int, Memory]) -> None:
     db, gone = tables.database, dict(gone)
     for memory in list(gone.values()):
         below = memories.superseded(db, memory.id)
-        gone |= {row: each for row, each in below.items() if each.removed == memories.REWORDED}
+        gone |= {row: old for row, old in below.items() if old.removed == memories.REWORDED}
     for memory in gone.values():
         if memory.superseded_by is None:
             for row in memories.superseded(db, memory.id):
@@ -113,7 +113,7 @@ def restore(tables: FactTables, memory_ids: Iterable[str]) -> list[Memory]:
     db = tables.database
     with db.transaction():
         found = dict(memories.by_id(db, memory_ids).values())
-        gone = {row: each for row, each in found.items() if each.superseded_by or each.removed}
+        gone = {row: old for row, old in found.items() if old.superseded_by or old.removed}
         for row, memory in gone.items():
             heir = memories.successors(db, [memory.id])[memory.id]
             memories.reopen(db, row)
@@ -152,7 +152,7 @@ def meant(tables: FactTables, text: str, query: RecallQuery, threshold: float) -
     if not kept and text.strip():
         found, wanted = find(tables, text, query, seconds=WRITING_SECONDS), content_words(text)
         kept = memories.by_row(tables.database, found.rows)
-        whole = [row for row, each in kept.items() if coverage(wanted, each.content) == 1.0]
+        whole = [row for row, memory in kept.items() if coverage(wanted, memory.content) == 1.0]
         near = {row: cosine for row, cosine in found.cosines.items() if cosine >= SURE_COSINE}
         heirs = memories.successors(tables.database, (kept[row].id for row in whole))
         # One word means a memory only where no other has it, but for what it replaced.
@@ -185,8 +185,8 @@ def compact(
     current = memories.current(db, agent or tables.agent, now)
     pruned = {
         row: reason
-        for row, each in current.items()
-        if each.id not in keep and (reason := due_for_pruning(tables.policy, each, now))
+        for row, memory in current.items()
+        if memory.id not in keep and (reason := due_for_pruning(tables.policy, memory, now))
     }
     left = {row: memory for row, memory in current.items() if row not in pruned}
     merged = _twins(tables, left)
@@ -216,7 +216,7 @@ def _twins(tables: FactTables, kept: Mapping[int, Memory]) -> dict[int, int]:
     if tables.complete is None or not policy.duplicate_minhash:
         return losers
     # The pairs between the policy's two bands are the model's to decide.
-    said = {row: features(each.content) for row, each in kept.items() if row not in losers}
+    said = {row: features(memory.content) for row, memory in kept.items() if row not in losers}
     unsure = []
     for one, other in itertools.combinations(said, 2):
         value = jaccard(said[one], said[other])

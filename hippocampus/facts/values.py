@@ -42,7 +42,7 @@ class _Words(NamedTuple):
     def topical(self, tokens: Sequence[str]) -> list[str]:
         """Return the tokens that are no small words."""
         small = self.language.stop_words
-        return [each for each in tokens if each.lower() not in small]
+        return [token for token in tokens if token.lower() not in small]
 
 
 def replaced_value(old: str, new: str) -> str:
@@ -74,8 +74,8 @@ def value_behind(sentence: str, thing: str, value: str) -> str:
     code = _shared_language(sentence, thing)
     known, new = _read(sentence, code), _read(value, code)
     last = _read(thing, code).tokens[-1].lower()
-    elided = [each.lower().rpartition("'")[2] for each in known.tokens]
-    place = next((at for at, each in enumerate(elided) if same_stem(each, last)), None)
+    elided = [token.lower().rpartition("'")[2] for token in known.tokens]
+    place = next((at for at, token in enumerate(elided) if same_stem(token, last)), None)
     near = [at for at in known.numbers if place is not None and 0 < at - place <= FARTHEST]
     theirs, ours = [known.tokens[at] for at in near], [new.tokens[at] for at in new.numbers]
     if not near or not ours or [*map(str.lower, theirs)] == [*map(str.lower, ours)]:
@@ -96,8 +96,8 @@ def _read(text: str, code: str) -> _Words:
     plain = present.sub("" if is_unspaced else " ", text.strip(_STOPS))
     token = expression(_UNSPACED_TOKEN if is_unspaced else _TOKEN, code)
     found = list(token.finditer(plain))
-    numbers = tuple(at for at, each in enumerate(found) if each["number"])
-    return _Words(known, tuple(each[0] for each in found), numbers, is_unspaced)
+    numbers = tuple(at for at, match in enumerate(found) if match["number"])
+    return _Words(known, tuple(match[0] for match in found), numbers, is_unspaced)
 
 
 def _number(old: _Words, new: _Words) -> str:
@@ -126,7 +126,7 @@ def _number(old: _Words, new: _Words) -> str:
 
 def _folded(tokens: Sequence[str]) -> list[str]:
     """Return tokens in one case, without the endings of Japanese verbs."""
-    return [each.lower() for each in tokens if not _HIRAGANA.match(each)]
+    return [token.lower() for token in tokens if not _HIRAGANA.match(token)]
 
 
 def _named(sentence: _Words) -> tuple[str, str, str] | None:
@@ -159,7 +159,7 @@ def _is_thing(sentence: _Words, subject: str, *, is_kind: bool) -> bool:
     """
     rules, who = sentence.language, persons(subject)
     if sentence.is_unspaced:
-        return not any(subject.endswith(each) for each in who)
+        return not any(subject.endswith(person) for person in who)
     article = expression("^(?:{articles}) ", rules.code)
     if not article.search(subject) and not pattern(rules.own).search(subject):
         return False

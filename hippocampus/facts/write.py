@@ -144,13 +144,13 @@ def requests_of(tables: FactTables, item: Item) -> list[MemoryRequest]:
                 requests.append(MemoryRequest(one, "fact", kind, text, statement, stated))
             return requests
     own = own_words(text)
-    found = [each for each in sentences(own) if not each.endswith(("?", "？", "؟"))]
+    found = [sentence for sentence in sentences(own) if not sentence.endswith(("?", "？", "؟"))]
     if not found and not sentences(own):
         rest = without_recalled(text)
         tags = tuple(dict.fromkeys([*item.tags, HEARSAY]))
         pasted = replace(item, content=rest, type=item.type or "note", tags=tags)
         return [replace(claim(pasted), statement=None, relations=())] if rest else []
-    return [replace(claim(replace(item, content=each)), raw=text) for each in joined(found)]
+    return [replace(claim(replace(item, content=sentence)), raw=text) for sentence in joined(found)]
 
 
 def claim(item: Item) -> MemoryRequest:
@@ -297,7 +297,7 @@ class _Transaction:
             if tables.has_vectors:
                 likely = tables.vectors.nearest(wanted.vector, policy.candidates)
             likely |= {row: float(wanted.vector @ other) for row, other in self.vectors.items()}
-            likely = {row: each for row, each in likely.items() if each > policy.duplicate_cosine}
+            likely = {row: near for row, near in likely.items() if near > policy.duplicate_cosine}
         if policy.duplicate_minhash:
             near = close_to(tables, item.content, self._agent, item.scope)
             alike = similarities(item.content, near)
@@ -342,8 +342,8 @@ class _Transaction:
         if wanted.vector is not None:
             self.vectors[row] = wanted.vector
             memory = replace(memory, embedding_model=self._tables.embed_model)
-        for each in wanted.relations:
-            triples.add(self._db, row, memory, each)
+        for relation in wanted.relations:
+            triples.add(self._db, row, memory, relation)
         return Outcome(action, reason, memory)
 
     def _resolved(self, wanted: MemoryRequest, memory: Memory) -> Outcome:
@@ -351,7 +351,7 @@ class _Transaction:
         ends = self._ends(wanted, memory)
         if wanted.only_if_ending and not ends:
             return Outcome(Action.REFUSED, "it ends nothing that is known", None)
-        olds = memories.by_row(self._db, [each.row for each in ends]).values()
+        olds = memories.by_row(self._db, [end.row for end in ends]).values()
         later = [old for old in olds if old.valid_from > memory.valid_from]
         if not later:
             return self._superseding(wanted, memory, ends)
@@ -368,18 +368,18 @@ class _Transaction:
             return []
         rows = [
             row
-            for each in wanted.relations
-            for row in triples.rivals(db, memory.agent, memory.scope, each)
+            for relation in wanted.relations
+            for row in triples.rivals(db, memory.agent, memory.scope, relation)
         ]
         rivals = memories.by_row(db, rows)
         newest = memories.newest(db, memory.agent, [memory.scope], memory.created, NEWEST)
         likely = close_to(self._tables, memory.content, memory.agent, memory.scope)
         known = (rivals | newest | likely).items()
         found = endings(
-            statement, memory, sorted(known, key=lambda each: (-each[1].valid_from, -each[0]))
+            statement, memory, sorted(known, key=lambda pair: (-pair[1].valid_from, -pair[0]))
         )
         if statement.moves and memory.origin.role in TRUSTED_ROLES:
-            ended = {each.row for each in found}
+            ended = {end.row for end in found}
             reason = "another value has taken its place"
             # What took a value's place has its relation, which its own words do not name.
             found += [
@@ -395,7 +395,7 @@ class _Transaction:
         if not ends:
             return self._added(wanted, memory)
         if wanted.statement and not wanted.relations:
-            stated = [(read(each.sentence).relation, each.old) for each in ends]
+            stated = [(read(end.sentence).relation, end.old) for end in ends]
             inherited = dict.fromkeys(  # with the values that it puts in the place of theirs
                 Relation(known.subject, known.predicate, swap.new)
                 for known, old in stated
@@ -403,14 +403,14 @@ class _Transaction:
                 if known and swap.new and swap.old == old and key(known.object) == key(old)
             )
             wanted = replace(wanted, relations=tuple(inherited))
-        olds = memories.by_row(self._db, [each.row for each in ends])
-        context = " ".join(dict.fromkeys(_without_value(each) for each in ends)).strip()
+        olds = memories.by_row(self._db, [end.row for end in ends])
+        context = " ".join(dict.fromkeys(_without_value(end) for end in ends)).strip()
         if about := _about(ends[0], memory.content):
             memory = replace(memory, metadata={**memory.metadata, "about": about})
         outcome = self._added(wanted, memory, ends[0].reason, Action.SUPERSEDED, context)
-        for each in ends:
-            self._end_sentence(each.row, each.sentence, memory)
-        return outcome._replace(others=tuple(dict.fromkeys(olds[each.row].id for each in ends)))
+        for end in ends:
+            self._end_sentence(end.row, end.sentence, memory)
+        return outcome._replace(others=tuple(dict.fromkeys(olds[end.row].id for end in ends)))
 
     def _end_sentence(self, row: int, sentence: str, by: Memory) -> None:
         """End a sentence wherever the agent's memories have it: a longer memory goes on without it."""
@@ -504,8 +504,8 @@ def judged(
     rows = [
         row
         for one in new
-        for each in one.relations
-        for row in triples.rivals(db, agent, one.item.scope, each)
+        for relation in one.relations
+        for row in triples.rivals(db, agent, one.item.scope, relation)
     ]
     found = memories.by_row(db, rows[: tables.policy.candidates])
     roles, now = [*TRUSTED_ROLES], tables.clock()
@@ -518,7 +518,7 @@ def judged(
         if len(sentence) <= SHOWN_CHARACTERS
     }
     most = list(shown.values())[: judge.MOST_ASKED]
-    known = {f"k{number}": each for number, each in enumerate(most, 1)}
+    known = {f"k{number}": pair for number, pair in enumerate(most, 1)}
     if not known and len(new) < 2:
         return list(new), known
     texts = {name: sentence for name, (_, sentence) in known.items()}

@@ -62,7 +62,7 @@ def written(
     """Keep a text word by word, and what it states as facts: a model's where it `extracts`, else by its words."""
     kept = facts.store(text, type=type_name, scope=scope)
     said = sentences(own_words(text))
-    claims = [text] if extracts else [each for each in said if read(each).may_end]
+    claims = [text] if extracts else [sentence for sentence in said if read(sentence).may_end]
     source = {} if kept.memory is None else {"written": kept.memory.id}
-    stated = [facts.remember(each, scope=scope, metadata=source) for each in claims]
-    return [kept, *(outcome for each in stated for outcome in each)]
+    stated = [facts.remember(claim, scope=scope, metadata=source) for claim in claims]
+    return [kept, *(outcome for outcomes in stated for outcome in outcomes)]

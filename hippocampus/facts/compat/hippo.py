@@ -48,21 +48,21 @@ def document(facts: Facts, agent: str) -> dict[str, Any]:
             listed = ", ".join([agent, *others])
             raise FactError(f"hippo's form holds one agent; export them one by one: {listed}")
     memories = facts.memories(agent=agent, superseded=True)[::-1]
-    rows = facts.tables.vectors_of([each.id for each in memories])
+    rows = facts.tables.vectors_of([memory.id for memory in memories])
     return {
         "agentId": agent,
         "version": VERSION,
         "exportedAt": iso(time.time()),
         "blocks": [
             {
-                "key": each.key,
-                "scope": each.scope or None,
-                "updatedAt": iso(each.updated),
-                "value": each.value,
+                "key": block.key,
+                "scope": block.scope or None,
+                "updatedAt": iso(block.updated),
+                "value": block.value,
             }
-            for each in facts.blocks.list(agent=agent)
+            for block in facts.blocks.list(agent=agent)
         ],
-        "chunks": [_written(each, text_of(rows.get(each.id))) for each in memories],
+        "chunks": [_written(memory, text_of(rows.get(memory.id))) for memory in memories],
     }
 
 
@@ -78,18 +78,18 @@ def bundle(found: Mapping[str, Any], embedding_model: str | None) -> Bundle:
     if found.get("version", VERSION) != VERSION:
         raise FactError(f"an export of hippo's version {found['version']!r}; this reads {VERSION}")
     agent, skipped = str(found["agentId"]), list[Skip]()
-    chunks = [each for each in found["chunks"] if isinstance(each, dict)]
-    created = {each.get("id"): each.get("created_at") for each in chunks}
-    memories = each_read(found, "chunks", lambda each: _memory(each, agent, created), skipped)
+    chunks = [chunk for chunk in found["chunks"] if isinstance(chunk, dict)]
+    created = {chunk.get("id"): chunk.get("created_at") for chunk in chunks}
+    memories = each_read(found, "chunks", lambda chunk: _memory(chunk, agent, created), skipped)
     rows = vectors(chunks, skipped)
     if rows and embedding_model is None:
         reason = "vectors of a model that the file does not name"
         skipped.append(Skip(f"{len(rows)} embeddings", reason))
         rows = {}
 
-    def block(each: Mapping[str, Any]) -> Block:
-        scope, updated = each.get("scope") or "", seconds(each["updatedAt"])
-        return Block(agent, scope, str(each["key"]), str(each["value"]), updated)
+    def block(record: Mapping[str, Any]) -> Block:
+        scope, updated = record.get("scope") or "", seconds(record["updatedAt"])
+        return Block(agent, scope, str(record["key"]), str(record["value"]), updated)
 
     blocks = each_read(found, "blocks", block, skipped)
     return Bundle("hippo", memories, rows, embedding_model, blocks=blocks, skipped=skipped)

@@ -92,7 +92,7 @@ def bring(facts: Facts, bundle: Bundle, agent: str | None = None) -> Imported:
         bundle = replace(
             bundle,
             agent=agent,
-            memories=[replace(each, agent=agent) for each in bundle.memories],
+            memories=[replace(memory, agent=agent) for memory in bundle.memories],
             blocks=[block._replace(agent=agent) for block in bundle.blocks],
         )
     tables, skipped = facts.tables, list(bundle.skipped)
@@ -101,7 +101,7 @@ def bring(facts: Facts, bundle: Bundle, agent: str | None = None) -> Imported:
     added: dict[str, tuple[int, Memory]] = {}
     rows: dict[int, Any] = {}
     with db.transaction():
-        known = set(memories.by_id(db, [each.id for each in bundle.memories]))
+        known = set(memories.by_id(db, [memory.id for memory in bundle.memories]))
         for memory in bundle.memories:
             if memory.id in known:
                 skipped.append(Skip(memory.id, "that id is there already"))
@@ -115,12 +115,12 @@ def bring(facts: Facts, bundle: Bundle, agent: str | None = None) -> Imported:
         if rows and model is not None:
             tables.vectors.lock(model, len(next(iter(rows.values()))))
             tables.vectors.put(rows)
-        stated = [each for each in bundle.triples if each.memory_id in added]
+        stated = [triple for triple in bundle.triples if triple.memory_id in added]
         for triple in stated:
             triples.add(db, *added[triple.memory_id], triple)
-        for memory_id in added.keys() - {each.memory_id for each in stated}:
+        for memory_id in added.keys() - {triple.memory_id for triple in stated}:
             upkeep.relate(tables, *added[memory_id])
-    held = [each for each in bundle.blocks if not facts.blocks.add(each)]
+    held = [block for block in bundle.blocks if not facts.blocks.add(block)]
     skipped += [Skip(block.key, "a block of this name is there") for block in held]
     return Imported(
         bundle.source,
@@ -137,14 +137,14 @@ def _remembered(facts: Facts, bundle: Bundle, skipped: list[Skip]) -> int:
     there = (
         facts.memories(agent=bundle.agent, superseded=True, removed=True) if bundle.items else []
     )
-    known = {each.content for each in there}
+    known = {memory.content for memory in there}
     skipped += [
-        Skip(each.content, "the text is known") for each in bundle.items if each.content in known
+        Skip(item.content, "the text is known") for item in bundle.items if item.content in known
     ]
     fresh = [item for item in bundle.items if item.content not in known]
     outcomes = write.remember_many(facts.tables, fresh, agent=bundle.agent)
-    left_out = [each for each in outcomes if each.action not in WRITTEN]
-    skipped += [Skip(each.memory.content if each.memory else "", each.reason) for each in left_out]
+    left_out = [outcome for outcome in outcomes if outcome.action not in WRITTEN]
+    skipped += [Skip(left.memory.content if left.memory else "", left.reason) for left in left_out]
     return len(outcomes) - len(left_out)
 
 
@@ -162,9 +162,9 @@ def each_read(
 ) -> list[Record]:
     """Read each record of a list, and note those that cannot be read."""
     kept = []
-    for number, each in enumerate(found.get(name) or []):
+    for number, record in enumerate(found.get(name) or []):
         try:
-            kept.append(read(each))
+            kept.append(read(record))
         except (*MALFORMED, FactError) as wrong:
             skipped.append(Skip(f"{name}[{number}]", f"cannot be read: {wrong}"))
     return kept
@@ -182,17 +182,17 @@ def vectors(records: Iterable[Any], skipped: list[Skip]) -> dict[str, Any]:
     import numpy as np
 
     found = {}
-    for each in records:
-        if isinstance(each, dict) and "id" in each and (text := each.get("embedding_base64")):
+    for record in records:
+        if isinstance(record, dict) and "id" in record and (text := record.get("embedding_base64")):
             with contextlib.suppress(ValueError, TypeError):
                 data = base64.b64decode(text, validate=True)
-                found[str(each["id"])] = np.frombuffer(data, "<f4").astype(np.float32)
+                found[str(record["id"])] = np.frombuffer(data, "<f4").astype(np.float32)
     lengths = Counter(len(row) for row in found.values()).most_common(1)
-    kept = {each: row for each, row in found.items() if len(row) == lengths[0][0]}
-    kept = {each: row for each, row in kept.items() if np.isfinite(row).all()}
+    kept = {memory_id: row for memory_id, row in found.items() if len(row) == lengths[0][0]}
+    kept = {memory_id: row for memory_id, row in kept.items() if np.isfinite(row).all()}
     skipped += [
-        Skip(f"embedding of {each}", f"is no vector of {lengths[0][0]} numbers")
-        for each in found.keys() - kept.keys()
+        Skip(f"embedding of {memory_id}", f"is no vector of {lengths[0][0]} numbers")
+        for memory_id in found.keys() - kept.keys()
     ]
     return kept
 

@@ -43,7 +43,7 @@ def document(facts: Facts, agent: str) -> dict[str, Any]:
     """Return everything of an agent, of all agents with "*"."""
     db = facts.tables.database
     kept = facts.memories(agent=agent, superseded=True, removed=True)[::-1]
-    rows = facts.tables.vectors_of([each.id for each in kept]) if facts.tables.has_vectors else {}
+    rows = facts.tables.vectors_of([fact.id for fact in kept]) if facts.tables.has_vectors else {}
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -51,13 +51,13 @@ def document(facts: Facts, agent: str) -> dict[str, Any]:
         "embedding_model": db.meta("embedding_model"),
         "memories": [
             {
-                **asdict(each),
-                "metadata": dict(each.metadata),
-                "embedding_base64": text_of(rows.get(each.id)) or None,
+                **asdict(fact),
+                "metadata": dict(fact.metadata),
+                "embedding_base64": text_of(rows.get(fact.id)) or None,
             }
-            for each in kept
+            for fact in kept
         ],
-        "triples": [asdict(each) for each in triples.of_agent(db, agent)],
+        "triples": [asdict(triple) for triple in triples.of_agent(db, agent)],
         "blocks": [block._asdict() for block in facts.blocks.list(agent=agent)],
     }
 
@@ -74,7 +74,7 @@ def copy(source: Facts, target: Facts) -> Imported:
     gone, db = memories.forgotten(source.tables.database), target.tables.database
     with db.transaction():
         there = target.memories(agent=EVERY_AGENT, superseded=True, removed=True)
-        is_copy = {each.id for each in there} <= {each["id"] for each in found["memories"]} | gone
+        is_copy = {item.id for item in there} <= {item["id"] for item in found["memories"]} | gone
         if is_copy:
             if target.tables.has_vectors:
                 target.tables.vectors.clear()

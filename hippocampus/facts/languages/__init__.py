@@ -97,7 +97,7 @@ def pattern(text: str) -> re.Pattern[str]:
 @functools.cache
 def phrases(field: str, code: str = "") -> str:
     """Return a field of a language; without a code that of all languages, as alternatives."""
-    return "|".join(getattr(language(each), field) for each in ([code] if code else CODES))
+    return "|".join(getattr(language(name), field) for name in ([code] if code else CODES))
 
 
 @functools.cache

@@ -348,14 +348,14 @@ def history(db: Database, memory_id: str) -> list[Memory]:
 def returning(db: Database, memory_ids: Iterable[str]) -> list[Memory]:
     """Return what would be true again if these memories were deleted, as it then would be."""
     gone = {memory_id: memory for memory_id, (_, memory) in by_id(db, memory_ids).items()}
-    below = {each.id: each for memory_id in gone for each in history(db, memory_id)}
+    below = {memory.id: memory for memory_id in gone for memory in history(db, memory_id)}
     freed = []
-    for each in below.values():
-        heir = each.superseded_by
+    for memory in below.values():
+        heir = memory.superseded_by
         while heir in gone:
             heir = gone[heir].superseded_by
-        if heir is None and each.id not in gone and each.removed != REWORDED:
-            freed.append(replace(each, superseded_by=None, known_until=None, valid_until=None))
+        if heir is None and memory.id not in gone and memory.removed != REWORDED:
+            freed.append(replace(memory, superseded_by=None, known_until=None, valid_until=None))
     return freed
 
 
@@ -402,7 +402,7 @@ def delete(db: Database, gone: Mapping[int, Memory]) -> None:
     if not gone:
         return
     numbers = listed(gone)
-    db.insert(FORGOTTEN, [(each.id,) for each in gone.values()])
+    db.insert(FORGOTTEN, [(memory.id,) for memory in gone.values()])
     db.unindex(numbers)
     db.run(f"DELETE FROM triple WHERE memory IN {NUMBERS}", (numbers,))
     db.run(f"DELETE FROM memory WHERE {AMONG}", (numbers,))
