@@ -63,7 +63,7 @@ class RecordingError(HippocampusError):
         super().__init__(f"{path}:{line}: {reason}" if line else f"{path}: {reason}")
 
 
-FEW_NAMES = 10
+MAX_NAMES = 10
 """Up to this number, all known names are listed where none is similar."""
 
 
@@ -75,7 +75,7 @@ class ModelError(HippocampusError):
         every = tuple(known)
         self.near = nearest(name, every)
         hint = f"; did you mean {', '.join(self.near)}?" if self.near else ""
-        if not hint and 0 < len(every) <= FEW_NAMES:
+        if not hint and 0 < len(every) <= MAX_NAMES:
             hint = f"; there are {', '.join(every)}"
         hint = hint or "; the names are those of the package genai-prices, such as gpt-5"
         super().__init__(f"unknown {kind} {name!r}{hint}")

@@ -170,7 +170,7 @@ def write(
     db: out.Database = out.DEFAULT_PATH,
     as_json: AsJson = False,
 ) -> None:
-    """Keep the text on stdin, after an optional `type=decision ` in front of it, with what it states."""
+    """Keep the text on stdin, after an optional `type=decision ` before it, with what it states."""
     from hippocampus.facts.compat.crib import written
 
     text, type_name = out.said_on_stdin(), "note"

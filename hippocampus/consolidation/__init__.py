@@ -1,1 +1,1 @@
-"""Deep consolidation: what a session leaves behind, and what the next one starts with. Names only."""
+"""Deep consolidation: what a session leaves, and what the next one starts with. Names only."""

@@ -1,7 +1,7 @@
 """What a session starts with: memories, states, blocks and stored entries, within a budget.
 
 Made once, at the first call. Statements of tools are left out, and an index line has none of their
-words. The view decides where it stands.
+words. The view decides its place.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _WORD = re.compile(r"\w{3,}")
 
 
 class LoadLine(NamedTuple):
-    """One line that may stand in the text, and its entry."""
+    """One line of the text, and its entry."""
 
     text: str
     record: Record | None
@@ -70,7 +70,7 @@ class LoadLine(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ContextLoad:
-    """The text in front of the first message, and the entries that it brings."""
+    """The text before the first message, and the entries that it brings."""
 
     text: str
     tokens: int
@@ -225,5 +225,5 @@ def _stored_entries(
 
 
 def _unframed(text: str) -> str:
-    """Return a text on one line that can close no frame that it stands in."""
+    """Return a text on one line that can close no frame around it."""
     return one_line(frame.as_content(text))

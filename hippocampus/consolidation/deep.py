@@ -1,4 +1,4 @@
-"""Deep consolidation: stores what a session leaves behind, each statement with the mark that it was read.
+"""Deep consolidation: stores what a session leaves, each statement with the mark that it was read.
 
 It may be killed at any time and repeated: marked statements are stored, all others are read again.
 `extract` decides what a session leaves.

@@ -43,7 +43,7 @@ def examine(
 
             with contextlib.closing(Facts(state.database(TEXT_RULES))) as facts:
                 found += [Finding(f"facts: {problem}", is_loss=True) for problem in facts.check()]
-    if layout and os.name == "posix":  # a state directory is its owner's alone
+    if layout and os.name == "posix":  # a state directory is only its owner's
         for path in (layout.root, *sorted(layout.root.rglob("*"))):
             mode = path.lstat().st_mode
             if not stat.S_ISLNK(mode) and mode & OPEN_TO_OTHERS:

@@ -35,7 +35,7 @@ UPDATE = "update"
 PASTED = "pasted"
 """The kind of the pasted part of a user's message: stored verbatim, it claims nothing."""
 SENTENCE_CHARACTERS = 1_000
-"""A claim is cut behind these."""
+"""A claim is cut after these."""
 CLAIM_CHARACTERS = 300
 """A longer sentence is no plain statement of a preference or a decision."""
 USER_CHARACTERS = 4_000

@@ -104,7 +104,7 @@ def _merged(text: str, db: Database, agent: str, kept: list[str], without: Colle
         if fact_id not in deleted and not _is_outdated(db, row.text, stored[fact_id], memory):
             continue
         lines[row.first : row.last + 1] = [None] * (row.last + 1 - row.first)
-        # A fact from a tool stands in the section of tools only.
+        # A fact from a tool is in the section of tools only.
         is_placed = memory and (memory.origin.role != UNTRUSTED or row.section == FROM_TOOLS)
         if memory and is_placed and (memory.id == fact_id or mark_of(memory.id) not in there):
             there.add(mark_of(memory.id))

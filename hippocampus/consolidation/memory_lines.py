@@ -44,7 +44,7 @@ MARK = re.compile(r"<!-- ([0-9a-f]{10}) -->")
 
 
 class Row(NamedTuple):
-    """A line as it stands in the file."""
+    """A line as it is in the file."""
 
     section: str
     mark: str

@@ -15,7 +15,7 @@ from hippocampus.storage.facts.models import Relation
 from hippocampus.storage.facts.triples import predicate_of
 
 SECONDS = 20.0
-MOST_ASKED = 40
+MAX_ASKED = 40
 """How many of the newest stored statements one call shows."""
 ACTIONS = ("add", "same", "update", "end", "keep")
 _EXTRACT = """Extract the facts worth remembering from the message between the lines. Answer with a JSON list

@@ -44,7 +44,7 @@ class Action(StrEnum):
     STRENGTHENED = "strengthened"
     """It was there already; its intensity and its count of encounters moved."""
     SUPERSEDED = "superseded"
-    """It stands in the place of `others`, which are kept as history."""
+    """It replaces `others`, which are kept as history."""
     KEPT_APART = "kept_apart"
     """It is close to `others` but states something else; both are true."""
     REFUSED = "refused"
@@ -120,7 +120,7 @@ HIPPO_HALF_LIFE_DAYS = 28.881132523331054
 
 @dataclass(frozen=True, slots=True)
 class FactPolicy:
-    """How memories fade, conflict and rank; what the fields mean stands in `policy.facts.FactFields`."""
+    """How memories fade, conflict and rank; `policy.facts.FactFields` documents the fields."""
 
     half_life_days: Mapping[str, float] = field(default_factory=lambda: HALF_LIFE_DAYS)
     other_half_life_days: float = 90.0

@@ -91,7 +91,7 @@ _ATTRIBUTED = re.compile(
 _TITLE = re.compile(
     rf"[*_]*{_CAPITAL}(?:(?:\s(?:{_CAPITAL}|\w{{1,3}})){{0,2}}\s{_CAPITAL})?(?<![.!?…:;,)])"
 )
-"""A line that stands over another one as its title: a word, or up to four of which most are large."""
+"""A line that is the title of the next one: a word, or up to four of which most are large."""
 _SPOKEN = re.compile(r"[^\s:：][^:：]{0,30}(?::(?:\s|\*|$)|：)")
 _CLOCK = r"\d{1,2}:\d\d(?::\d\d)?(?:\s?[ap]\.?m\.?)?"
 _DATED = rf"[\[(]?(?:\d[\d/.-]{{3,9}},?[T ]\s?)?{_CLOCK}[\])]?"
@@ -169,7 +169,7 @@ class _Reader:
         self._goes_on = False
         """Whether the next line belongs to a pasted one."""
         self._unlike = 0
-        """How many characters are pasted by their shape alone."""
+        """How many characters are pasted by their shape only."""
         self._size = 0
         """How many characters are the author's."""
         closing = expression(_CLOSING)

@@ -33,9 +33,9 @@ COMMON = 0.5
 """The share of the mean of all vectors that is taken out of the cosine of a memory that is no turn."""
 FADED = 0.005
 """What strength and recency add, each: they decide between equals."""
-COMMON_SHARE, LEAST_COMMON_ROWS, MOST_COMMON_ROWS = 0.1, 1_000, 4_000
+COMMON_SHARE, MIN_COMMON_ROWS, MAX_COMMON_ROWS = 0.1, 1_000, 4_000
 """A word in more memories than this is left out of a query that has rarer ones."""
-LEAST_COUNT = 200
+MIN_COUNT = 200
 """How many memories a store counts as at least, so that in a small one a word is not common at once."""
 FEW = 20_000
 """How many rows at most are looked through where a filter leaves few of the best."""
@@ -227,7 +227,7 @@ def find(
     """
     db = tables.database
     terms = list(query_terms(text).values())
-    most = int(min(MOST_COMMON_ROWS, max(LEAST_COMMON_ROWS, COMMON_SHARE * db.memories())))
+    most = int(min(MAX_COMMON_ROWS, max(MIN_COMMON_ROWS, COMMON_SHARE * db.memories())))
     rare = {
         term: there for term, there in search.having(db, terms, most).items() if len(there) < most
     }
@@ -260,8 +260,8 @@ def find(
     if vectors is not None:
         near = tables.vectors.cosines(vectors[0], rows.keys() - cosines.keys())
         cosines = {row: value for row, value in (cosines | near).items() if row in rows}
-        alone = [row for row in cosines if not rows[row].is_turn]
-        distinct = tables.vectors.cosines(vectors[0], alone, without_mean=COMMON)
+        single = [row for row in cosines if not rows[row].is_turn]
+        distinct = tables.vectors.cosines(vectors[0], single, without_mean=COMMON)
     held, weights = _held(tables, having, hits, rows)
     return Matches(rows, held, weights, cosines, distinct)
 
@@ -273,7 +273,7 @@ def _held(
     rows: Collection[int],
 ) -> tuple[dict[int, set[int]], list[float]]:
     """Return which of the query's words each row holds, by number, and how rare each word is."""
-    count = max(LEAST_COUNT, tables.database.memories())
+    count = max(MIN_COUNT, tables.database.memories())
     if not any(having.values()):  # none is rare: what was matched holds them all
         return {row: set(range(len(having))) for row in hits if row in rows}, [1.0] * len(having)
     held: dict[int, set[int]] = {}

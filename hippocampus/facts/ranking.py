@@ -17,7 +17,7 @@ from hippocampus.storage.facts.models import RankedRow
 REACH = (-2, -1, 1, 2)
 """How far the turns are that count for one."""
 NEAR = 0.4
-"""How much a word counts that one of these holds; an answer holds the words of its question."""
+"""How much a word counts that such a turn holds; an answer holds the words of its question."""
 PARAGRAPH = 250
 """A text of more characters than this holds a word by chance: it counts by the root of its length."""
 SEVERAL = 0.1
@@ -28,7 +28,7 @@ NOISE_COSINE = 0.1
 """Under this a cosine has no weight for the turns next to it."""
 ALONE_WORDS, ALONE_COSINE = 1.5, 1.5
 """The power of the share of words, and the weight of the cosine, of a memory that is no turn: nothing next to it holds the other words, or comes near too."""
-LEAST_COSINE = 0.25
+MIN_COSINE = 0.25
 """Under this, a memory without a word of the query has nothing to do with it."""
 TALK = 0.15
 """The share of the mean of the three best scores in its conversation that a turn gets where there are no vectors."""
@@ -69,7 +69,7 @@ def relevance(found: Matches, asked: Collection[str]) -> dict[int, tuple[float, 
     for row, one in found.rows.items():
         own = found.cosines.get(row, 0.0)
         worded = covered.get(row, Coverage(0.0))
-        if not worded.score and own < LEAST_COSINE:
+        if not worded.score and own < MIN_COSINE:
             continue
         if one.is_turn:
             nearby = (found.cosines.get(other, 0.0) for other, _ in near[row])
@@ -102,7 +102,7 @@ def density_of(row: RankedRow) -> float:
 
 
 def places(rows: Iterable[RankedRow]) -> set[tuple[str, int]]:
-    """Return where the turns next to some rows stand."""
+    """Return the places of the turns next to some rows."""
     return {
         (one.session, one.turn + step)
         for one in rows
@@ -158,7 +158,7 @@ def window(found: Matches, near: Mapping[int, Sequence[tuple[int, int]]]) -> dic
 def speakers(candidates: Iterable[RankedRow]) -> set[str]:
     """Return who speaks in the candidates: the names that a turn opens with, and another one too.
 
-    A word before a colon that stands but once is a heading rather than a speaker.
+    A word before a colon that occurs only once is a heading rather than a speaker.
     """
     often = Counter(one.speaker for one in candidates if one.turn is not None)
     return {name for name, count in often.items() if name and count > 1}

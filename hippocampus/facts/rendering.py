@@ -71,5 +71,5 @@ def entry_line(memory: Memory) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a text on one line that cannot close the frame it stands in."""
+    """Return a text on one line that cannot close the frame around it."""
     return " ".join(text.split()).replace("</memory", "<\\/memory").replace("<memory", "<\\memory")

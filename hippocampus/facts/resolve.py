@@ -1,6 +1,6 @@
 """Which kept statements a new one ends by its own words. Only reads; nothing else ever ends one.
 
-Where that is not certain, both stand, newest first, dated.
+Where that is not certain, both are kept, newest first, dated.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from hippocampus.facts.values import replaced_value, value_behind
 from hippocampus.facts.words import MARKS, UNSPACED, key, normalised, spoken, words
 from hippocampus.storage.facts.models import Memory
 
-MOST = 0.6
+MIN_SHARED = 0.6
 """The share of a statement's words that a correction of it has, where other statements have some too."""
 MAX_COMPARED = 200
 """How many sentences a statement is compared with, of the newest memories."""
@@ -176,7 +176,7 @@ _IDENTIFIER = re.compile(r"\w[_\d./-]\w|[a-zа-я][A-ZА-Я]")
 
 
 def _by_overlap(new: Statement, said: Sequence[KnownStatement], recent: int | None) -> list[Ending]:
-    """Return the sentence that a correction is about: it differs in one value, shares most words, or alone shares any.
+    """Return the sentence that a correction is about: it differs in one value, shares most words, or is the only one that shares any.
 
     It may name the wrong value before the right one.
     """
@@ -204,7 +204,7 @@ def _by_overlap(new: Statement, said: Sequence[KnownStatement], recent: int | No
         if share:
             shares.append((share, row, sentence))
     share, row, sentence = max(shares, key=lambda pair: pair[0], default=(0.0, 0, ""))
-    if (new.certain and len(shares) == 1) or share >= MOST:
+    if (new.certain and len(shares) == 1) or share >= MIN_SHARED:
         shared = [word for word in topic(sentence) if holds(new.text, frozenset({word}))]
         first = min(shared, key=normalised(sentence).find)
         return [Ending(row, sentence, first, reason)]

@@ -22,12 +22,12 @@ _CLAUSE = (
     r"\s*[,;:，；：،؛—–]\s+|\s*[，；：،؛]\s*|(?<=[\u3040-\u30ff\u3400-\u9fff])[,;:、]|\s+[—–-]\s+|(?<=\w\w[.!?])(?<!\b[DM]r\.)\s+"
     r"|\s+(?:{but_words})\s+|\s+(?=(?:{and_words})\s+(?:{now_words})\b)"
 )
-LONGEST_SUBJECT_WORDS, LONGEST_VALUE_WORDS = 8, 6
-LONGEST_STATEMENT = 600
+MAX_SUBJECT_WORDS, MAX_VALUE_WORDS = 8, 6
+MAX_STATEMENT = 600
 SHORT = 5
-"""A correction of this many words means the sentence behind it."""
+"""A correction of this many words means the sentence after it."""
 OPEN_WORDS = 3
-"""How many words of a value without a word behind it count."""
+"""How many words of a value without a word after it count."""
 _CASED = re.compile(r"[A-ZÄÖÜÀ-ÞА-ЯЁ\d]")
 _PLACES = frozenset({"lives_in", "works_at"})
 
@@ -52,7 +52,7 @@ class Denial(NamedTuple):
     """A clause that denies an earlier statement, in two parts."""
 
     subject: str
-    """The words before the denial; empty where the words behind it name no topic."""
+    """The words before the denial; empty where the words after it name no topic."""
     what: str
 
 
@@ -70,7 +70,7 @@ class Statement:
     shifts: tuple[Shift, ...] = ()
     ended: tuple[Denial, ...] = ()
     sets: bool = False
-    """Whether it is about the present alone, so that a value in it may be a new one."""
+    """Whether it is about the present only, so that a value in it may be a new one."""
     moves: bool = False
     """Whether its own words announce a change."""
     denied: tuple[str, ...] = ()
@@ -96,7 +96,7 @@ def read(text: str) -> Statement:
     """Return what one sentence states."""
     plain = " ".join(text.replace("\u2019", "'").split()).strip()
     rules = spoken(plain)
-    if len(plain) > LONGEST_STATEMENT:
+    if len(plain) > MAX_STATEMENT:
         return Statement(text)
     corrects = pattern(rules.correction).search(plain) is not None
     reported = pattern(rules.reported).search(plain) and not (corrects and is_own(plain))
@@ -222,13 +222,13 @@ def _ended(clauses: Sequence[str], rules: SpokenLanguage) -> Iterator[Denial]:
     for clause in (_bare(part, rules) for part in parts):
         if found := pattern(rules.ended).search(clause):
             before = _bare(denial.sub(" ", clause[: found.start()]), rules)
-            behind = _bare(denial.sub(" ", clause[found.end() :]), rules)
+            after = _bare(denial.sub(" ", clause[found.end() :]), rules)
             if what := found.groupdict().get("what"):
                 yield Denial("", what)
-            elif topic(behind):
-                yield Denial(before, behind)
+            elif topic(after):
+                yield Denial(before, after)
             else:
-                yield Denial("", f"{before} {behind}")
+                yield Denial("", f"{before} {after}")
 
 
 _AND = r"\s+(?:{and_words})\s+|\s+(?=و\w)"
@@ -247,8 +247,8 @@ def _relation(clauses: Sequence[str], rules: SpokenLanguage) -> Relation | None:
             subject = (found.groupdict().get("subject") or "").strip()
             value = trailing.sub("", found["object"].strip()).strip(" .!\"'")
             is_unclear = is_of_others and not subject and not own.search(plain)
-            is_short = len(words(subject)) <= LONGEST_SUBJECT_WORDS
-            is_short = is_short and 0 < len(value.split()) <= LONGEST_VALUE_WORDS
+            is_short = len(words(subject)) <= MAX_SUBJECT_WORDS
+            is_short = is_short and 0 < len(value.split()) <= MAX_VALUE_WORDS
             name = ARTICLE_BEFORE.sub("", value)
             is_place = not value.isascii() or _CASED.match(name) or predicate not in _PLACES
             if is_short and is_place and not is_unclear:

@@ -1,4 +1,4 @@
-"""Dates and times of callers, to and from seconds since 1970, ids that sort by time, and a clock that never stands still."""
+"""Dates and times of callers, to and from seconds since 1970, ids that sort by time, and a clock that always moves on."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ INSTRUCTIONS = (
 )
 """For the system prompt; the host adds it once."""
 
-MOST_RESULTS = 50
+MAX_RESULTS = 50
 MAX_WORDS = 20
 """Of a search in the table of messages."""
 
@@ -162,10 +162,10 @@ def _about(description: str, **bounds: Any) -> Any:
 Words = Annotated[str, Field(min_length=1), AfterValidator(_said)]
 Query = Annotated[Words, _about("What to look for.")]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-Count = Annotated[int, Field(ge=1, le=MOST_RESULTS)]
+Count = Annotated[int, Field(ge=1, le=MAX_RESULTS)]
 Limit = Annotated[
     int,
-    Field(ge=-1, le=MOST_RESULTS),
+    Field(ge=-1, le=MAX_RESULTS),
     AfterValidator(_limit),
     _about("How many to return at most, -1 for all; 10 if left out."),
 ]

@@ -10,8 +10,8 @@ from hippocampus.facts.languages import pattern, word_set
 from hippocampus.facts.words import UNSPACED_SIGN, bigrams, normalised, spoken, words
 
 _LABEL = re.compile(r"\W{0,3}([^\W_][^:：!?,;]{0,30})(?::\s+|：\s*)(?=\S)")
-LONGEST_LABEL_WORDS = 3
-LEAST_PART = 5
+MAX_LABEL_WORDS = 3
+MIN_PART = 5
 """How many letters of a word a compound with it has."""
 
 
@@ -60,7 +60,7 @@ def is_labelled(line: str) -> bool:
     named = words(label[1])
     if not rules.labels.isdisjoint(named):
         return False
-    is_name = 0 < len(named) <= LONGEST_LABEL_WORDS and named[0] not in small_words(line)
+    is_name = 0 < len(named) <= MAX_LABEL_WORDS and named[0] not in small_words(line)
     return is_name or bool(persons(label[1]))
 
 
@@ -99,8 +99,8 @@ def same_stem(one: str, other: str) -> bool:
     short, long = sorted((one, other), key=len)
     if any(sign.isdigit() for sign in one + other) or len(short) < 3:
         return one == other
-    behind, is_foreign = long.removeprefix(short), not short.isascii()
-    has_ending = long != behind and (behind in _ENDINGS or (is_foreign and len(behind) <= 2))
+    rest, is_foreign = long.removeprefix(short), not short.isascii()
+    has_ending = long != rest and (rest in _ENDINGS or (is_foreign and len(rest) <= 2))
     stem = len(short) - (2 if len(short) > 4 else 1)
     is_near = stem >= 3 and long[:stem] == short[:stem] and len(long) - stem <= 3
     if has_ending or (is_foreign and is_near):  # of other scripts, any short ending
@@ -110,8 +110,8 @@ def same_stem(one: str, other: str) -> bool:
         if short[:at] == long[:at] and len(ends & _VERBAL) == 1 and ends <= _VERBAL | _ENDINGS:
             return True
     # A compound begins or ends with its parts, as those of German do.
-    begins = len(short) > LEAST_PART and long.startswith(short) and len(long) > len(short) + 2
-    if begins or (len(short) >= LEAST_PART and long.endswith(short)):
+    begins = len(short) > MIN_PART and long.startswith(short) and len(long) > len(short) + 2
+    if begins or (len(short) >= MIN_PART and long.endswith(short)):
         return True
     return len(one) == len(other) and one[:-1] == other[:-1] and {one[-1], other[-1]} <= _VOWELS
 

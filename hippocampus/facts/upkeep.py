@@ -26,7 +26,7 @@ from hippocampus.storage.facts.models import Memory
 from hippocampus.storage.facts.search import RecallQuery
 
 EMBEDDED_AT_ONCE = 256
-MOST_ASKED = 50
+MAX_ASKED = 50
 """How many pairs a model is asked about in one compaction."""
 REMADE = "reembedding"
 MERGED = "merged"
@@ -109,7 +109,7 @@ def delete_rows(tables: FactTables, gone: Mapping[int, Memory]) -> None:
 
 
 def restore(tables: FactTables, memory_ids: Iterable[str]) -> list[Memory]:
-    """Bring back what was superseded, or taken away by `compact`; what stands in its place ends."""
+    """Bring back what was superseded, or taken away by `compact`; what replaced it ends."""
     db = tables.database
     with db.transaction():
         found = dict(memories.by_id(db, memory_ids).values())
@@ -226,7 +226,7 @@ def _twins(tables: FactTables, kept: Mapping[int, Memory]) -> dict[int, int]:
                 losers[other] = one
             else:
                 unsure.append((one, other))
-    asked = [pair for pair in unsure if pair[1] not in losers][:MOST_ASKED]
+    asked = [pair for pair in unsure if pair[1] not in losers][:MAX_ASKED]
     known = {f"k{number}": kept[one].content for number, (one, _) in enumerate(asked, 1)}
     new = [kept[other].content for _, other in asked]
     answers = judge.decided(tables.complete, new, known) if asked else {}

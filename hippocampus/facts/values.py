@@ -20,8 +20,8 @@ _STOPS = " .!。！।"
 _CASED = re.compile(r"[A-ZÄÖÜÀ-ÞА-ЯЁ]")
 _HIRAGANA = re.compile("[\u3041-\u309f]")
 FARTHEST = 6
-"""How many tokens a value stands behind its thing at most."""
-LONGEST_WORDS, LONGEST_SIGNS = 3, 6
+"""How many tokens after its thing a value is at most."""
+MAX_WORDS, MAX_SIGNS = 3, 6
 """How long a name is: in words, and in characters of a script without spaces."""
 
 
@@ -36,7 +36,7 @@ class _Words(NamedTuple):
 
     @property
     def gap(self) -> str:
-        """Return what stands between two tokens."""
+        """Return the text between two tokens."""
         return "" if self.is_unspaced else " "
 
     def topical(self, tokens: Sequence[str]) -> list[str]:
@@ -120,8 +120,8 @@ def _number(old: _Words, new: _Words) -> str:
         if is_named and not is_value and not pattern(rules.own).match(old.tokens[0]):
             return ""
     before = [_folded(side) for side in (old.tokens[:at], new.tokens[:there])]
-    behind = [_folded(side) for side in (old.tokens[at + 1 :], new.tokens[there + 1 :])]
-    return old.tokens[at] if before[0] == before[1] and behind[0] == behind[1] else ""
+    after = [_folded(side) for side in (old.tokens[at + 1 :], new.tokens[there + 1 :])]
+    return old.tokens[at] if before[0] == before[1] and after[0] == after[1] else ""
 
 
 def _folded(tokens: Sequence[str]) -> list[str]:
@@ -140,13 +140,11 @@ def _named(sentence: _Words) -> tuple[str, str, str] | None:
     name = expression("^(?:{articles}|{indefinite}) |(?:{behind})$", code).sub("", value)
     is_kind = expression("(?:{indefinite}) .*", code).fullmatch(value) is not None
     if sentence.is_unspaced:
-        is_name = 0 < len(name) <= LONGEST_SIGNS and not _HIRAGANA.search(name)
+        is_name = 0 < len(name) <= MAX_SIGNS and not _HIRAGANA.search(name)
     else:
         tokens = name.split()
         is_cased = any(map(_CASED.match, tokens)) or name.lower() == name.upper()
-        is_name = (
-            0 < len(tokens) <= LONGEST_WORDS and is_cased and bool(sentence.topical(tokens[:1]))
-        )
+        is_name = 0 < len(tokens) <= MAX_WORDS and is_cased and bool(sentence.topical(tokens[:1]))
     if not (is_name and _is_thing(sentence, subject, is_kind=is_kind)):
         return None
     return subject.lower(), copula[0].split(" ")[0], name

@@ -30,7 +30,7 @@ SHORTEST_STEM = 4
 ARTICLE_BEFORE = re.compile(
     r"^(?:the|an?|der|die|das|dem|den|eine?[nrm]?|el|l[ao]s?|les?|une?|una|l')\s+", re.IGNORECASE
 )
-LONGEST_QUERY_WORDS = 64
+MAX_QUERY_WORDS = 64
 
 
 def normalised(text: str) -> str:
@@ -78,7 +78,7 @@ def bigrams(run: str) -> list[str]:
 def indexed(text: str) -> str | None:
     """Return what the index holds of a text, or nothing where that is the text itself.
 
-    Runs without spaces stand as pairs of characters: most words of Chinese have two.
+    Runs without spaces become pairs of characters: most words of Chinese have two.
     """
     if text.isascii() or not re.search(_RUN, text):
         return None
@@ -113,7 +113,7 @@ def query_terms(query: str) -> dict[str, str]:
     found = words(query)
     language = language_of(query, found)
     terms: dict[str, str] = {}
-    for word in content_words(query)[:LONGEST_QUERY_WORDS]:
+    for word in content_words(query)[:MAX_QUERY_WORDS]:
         if not word.isascii() and re.search(_RUN, word):
             others = [part for part in re.split(_RUN, word) if part]
             for pair in _pairs(word, language.stop_words, has_others=bool(others)):

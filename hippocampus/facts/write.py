@@ -200,7 +200,7 @@ def prepared(
     """Return texts with all that models say of them, and what decisions name; no transaction waits for a model.
 
     Raises:
-        FactError: an intensity or a date is none.
+        FactError: an intensity or a date is invalid.
     """
     for one in chunk:
         if one.item.intensity is not None and not 0 <= one.item.intensity <= 1:
@@ -509,7 +509,7 @@ def judged(
     ]
     found = memories.by_row(db, rows[: tables.policy.candidates])
     roles, now = [*TRUSTED_ROLES], tables.clock()
-    found |= memories.newest(db, agent, scopes, now, judge.MOST_ASKED, roles)
+    found |= memories.newest(db, agent, scopes, now, judge.MAX_ASKED, roles)
     shown = {
         normalised(sentence): (memory.id, sentence)
         for memory in found.values()
@@ -517,7 +517,7 @@ def judged(
         for sentence in sentences(memory.content)
         if len(sentence) <= SHOWN_CHARACTERS
     }
-    most = list(shown.values())[: judge.MOST_ASKED]
+    most = list(shown.values())[: judge.MAX_ASKED]
     known = {f"k{number}": pair for number, pair in enumerate(most, 1)}
     if not known and len(new) < 2:
         return list(new), known

@@ -329,7 +329,10 @@ def test_a_memory_file_becomes_dated_and_typed_memories(other: Facts, tmp_path: 
     assert decision.type == "decision"
     assert decision.valid_from == 1770595200
     assert kept["The build takes two minutes."].tags == ("Build",)
-    assert [each.reason for each in done.skipped] == ["its date is none", "the file has it twice"]
+    assert [each.reason for each in done.skipped] == [
+        "its date is invalid",
+        "the file has it twice",
+    ]
 
 
 def test_a_struck_line_of_a_memory_file_is_no_fact(other: Facts, tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ class Placed:
     [(48, 50_000), (256, 100), *(pytest.param(*each, marks=pytest.mark.slow) for each in LARGER)],
 )
 def test_the_nearest_of_brute_force_are_found(opened, monkeypatch, dimensions, most_exact):
-    monkeypatch.setattr(vectors, "MOST_EXACT", most_exact)
+    monkeypatch.setattr(vectors, "MAX_EXACT", most_exact)
     embed = Placed(dimensions)
     facts = opened(embed=embed)
     factual.store_many(facts, (f"row {n}" for n in range(ROWS)))
@@ -50,7 +50,7 @@ def test_the_nearest_of_brute_force_are_found(opened, monkeypatch, dimensions, m
 
 @pytest.mark.parametrize("most_exact", [50_000, 100])
 def test_what_all_vectors_have_in_common_is_taken_out_of_a_cosine(opened, monkeypatch, most_exact):
-    monkeypatch.setattr(vectors, "MOST_EXACT", most_exact)
+    monkeypatch.setattr(vectors, "MAX_EXACT", most_exact)
     embed = Placed(64)
     facts = opened(embed=embed)
     factual.store_many(facts, (f"row {n}" for n in range(ROWS)))

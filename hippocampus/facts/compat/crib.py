@@ -1,6 +1,6 @@
 """A database of crib: entries become memories, relations become facts with their triples.
 
-It is opened for reading alone. Its vectors stay behind: the file does not name their model.
+It is opened only for reading. Its vectors are left out: the file does not name their model.
 """
 
 from __future__ import annotations

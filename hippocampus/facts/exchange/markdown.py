@@ -22,15 +22,15 @@ BULLET = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s+(.*\S)\s*$")
 CHECKBOX = re.compile(r"\[[ xX]\]\s+")
 DATE = r"(\d{4}-\d{2}-\d{2})"
 STAMP = re.compile(rf"\[{DATE}(?:[T ][\d:.]+Z?)?(?:[ ,·]+([\w-]+))?\]\s*")
-"""`[2026-02-09 decision]` in front of a text."""
+"""`[2026-02-09 decision]` before a text."""
 SINCE = re.compile(rf"\s*\((?:since\s+)?{DATE}\)$")
-"""`(since 2026-02-09)` behind it."""
+"""`(since 2026-02-09)` after it."""
 ARROW = re.compile(r"\s+(?:→|->)\s+")
 NAMES = {"known fact": "fact", "known facts": "fact", "memory entries": "", "memories": ""}
 SEPARATOR = " · "
 ORIGINS = ("user", "assistant", "tool", "host")
-BEHIND = re.compile(r"\s*<!-- ([0-9a-f]{10}) -->\s*$")
-"""The mark behind a line that this software wrote."""
+END_MARK = re.compile(r"\s*<!-- ([0-9a-f]{10}) -->\s*$")
+"""The mark after a line that this software wrote."""
 STRUCK = re.compile(r"\s*~~.+?~~")
 FENCE = ("```", "~~~")
 COMMENT = "comment"
@@ -44,7 +44,7 @@ def bundle(text: str, agent: str) -> Bundle:
         try:
             item = item_of(STRUCK.sub("", found.text).strip(), found.section)
         except FactError:
-            skipped.append(Skip(found.text, "its date is none"))
+            skipped.append(Skip(found.text, "its date is invalid"))
             continue
         if len(parts := ARROW.split(item.content)) == 3:  # as `retrieve` writes a relation
             item = replace(item, content=" ".join(parts).replace("_", " "))
@@ -58,7 +58,7 @@ def bundle(text: str, agent: str) -> Bundle:
 
 
 class ListItem(NamedTuple):
-    """One list item: the heading above it, its text on one line, and where it stands."""
+    """One list item: the heading above it, its text on one line, and its physical lines."""
 
     section: str
     text: str
@@ -99,13 +99,13 @@ def unmarked(line: str) -> tuple[str, str, str]:
     >>> unmarked("Answer in French. · user, ticket-47 turn 3 <!-- 3f2a9c1b0d -->")
     ('Answer in French.', '3f2a9c1b0d', 'user')
     """
-    behind = BEHIND.search(line) if line.rstrip().endswith("-->") else None
-    if behind is None:
+    mark = END_MARK.search(line) if line.rstrip().endswith("-->") else None
+    if mark is None:
         return line, "", ""
-    line = line[: behind.start()]
+    line = line[: mark.start()]
     words, _, said = line.rpartition(SEPARATOR)
     origin = said.partition(",")[0].strip()
-    return (words, behind[1], origin) if origin in ORIGINS else (line, behind[1], "")
+    return (words, mark[1], origin) if origin in ORIGINS else (line, mark[1], "")
 
 
 def item_of(line: str, section: str) -> Item:

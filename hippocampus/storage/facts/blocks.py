@@ -78,10 +78,10 @@ class Blocks:
     def replace(
         self, key: str, old: str, new: str, *, agent: str | None = None, scope: str = ""
     ) -> Block:
-        """Put one text in the place of another wherever it stands in a block, literally.
+        """Put one text in the place of another everywhere in a block, literally.
 
         Raises:
-            BlockError: the block is missing, the text does not stand in it, or it gets too long.
+            BlockError: the block is missing, the text is not in it, or it gets too long.
         """
         with self._db.transaction():
             block = self.get(key, agent=agent, scope=scope)

@@ -242,7 +242,7 @@ def is_current(memory: Memory) -> bool:
 
 
 def ended(db: Database, texts: Iterable[str], agent: str, kind: Kind, now: float) -> list[str]:
-    """Return those of some texts that were facts of an agent, or memories, and are none any more."""
+    """Return those of some texts that were facts of an agent, or memories, and no longer are."""
     by_hash = {hashed(db, text, kind): text for text in texts}
     rows = db.rows(
         f"SELECT hash FROM memory WHERE kind = ? AND hash IN {NUMBERS} AND agent = ?"
@@ -311,7 +311,7 @@ def count(db: Database, agent: str, now: float) -> int:
 
 
 def agents(db: Database) -> dict[str, int]:
-    """Return how many memories each agent has, superseded ones too; 0 where it has blocks alone."""
+    """Return how many memories each agent has, superseded ones too; 0 where it has only blocks."""
     rows = db.rows(
         "SELECT agent, count(row) FROM (SELECT agent, row FROM memory"
         " UNION ALL SELECT agent, NULL FROM block) AS kept GROUP BY agent ORDER BY agent"

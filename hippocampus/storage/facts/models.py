@@ -164,5 +164,5 @@ class RankedRow(NamedTuple):
 
     @property
     def is_turn(self) -> bool:
-        """Return whether it stands in a conversation, next to others."""
+        """Return whether it is part of a conversation, next to others."""
         return bool(self.session) and self.turn is not None

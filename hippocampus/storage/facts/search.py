@@ -1,4 +1,4 @@
-"""Searching the memories in SQL: which rows pass a query's filters, hold its words, and stand next to others.
+"""Searching the memories in SQL: which rows pass a query's filters, hold its words, and are next to others.
 
 SQL only; what the rows are worth is decided in `ranking` and `query`.
 """
@@ -112,7 +112,7 @@ def passing_among(db: Database, rows: Iterable[int], query: RecallQuery) -> dict
 def standing_at(
     db: Database, places: Iterable[tuple[str, int]], query: RecallQuery
 ) -> dict[int, RankedRow]:
-    """Return what ranking needs of the rows that stand at places of sessions."""
+    """Return what ranking needs of the rows at places of sessions."""
     turns = [(session, turn, at) for session, at in places for turn in {at, at // 2}]
     if not turns:
         return {}

@@ -1,7 +1,7 @@
 """The vectors of one file: rows of the table `vector`, and the nearest of them by exact cosine.
 
-Each row has 32-bit floats with the lowest byte first. Over `MOST_EXACT` vectors the signs of their
-numbers are compared first, and the nearest of these exactly.
+Each row has 32-bit floats with the lowest byte first. Over `MAX_EXACT` vectors the signs of their
+numbers are compared first, and the nearest of them exactly.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from hippocampus.storage.database import Database
 from hippocampus.storage.facts.errors import EmbeddingModelError, FactError
 from hippocampus.storage.facts.memories import AMONG, listed
 
-MOST_EXACT = 50_000
+MAX_EXACT = 50_000
 RERANKED = 1_000
 READ_AT_ONCE = 8_192
 MODEL = "embedding_model"
@@ -158,7 +158,7 @@ class Vectors:
         count = self._db.value("SELECT count(*) FROM vector WHERE row > ?", (last,))
         if not count:
             return
-        if len(self._rows) + count > MOST_EXACT and not self._coded:
+        if len(self._rows) + count > MAX_EXACT and not self._coded:
             self.forget_cached()
             self._epoch, self._coded, last = epoch, True, 0
         rows, parts = [self._rows], [self._matrix] if len(self._rows) else []
