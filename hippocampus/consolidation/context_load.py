@@ -184,9 +184,7 @@ def _states(
     from hippocampus.storage.facts.memories import ended
 
     for excerpt in excerpts:
-        states = [
-            record.entry.summary for record in excerpt.records if record.entry.type == "state"
-        ]
+        states = [row.entry.summary for row in excerpt.records if row.entry.type == "state"]
         if newest := [without_secrets(state).strip() for state in states[:MAX_STATES]]:
             if facts:
                 db, agent = facts.tables.database, request.agent or facts.agent

@@ -36,9 +36,9 @@ def append(state: StateDir, outcome: ConsolidationOutcome, at: float) -> bool:
     path = state.daily_log(day(at))
     try:
         with files.held(state.memory_lock, files.MAX_QUEUE_SECONDS):
-            if any(key in _text(log) for log in state.daily_logs()[-RECENT_LOGS:]):
+            if any(key in text_of(log) for log in state.daily_logs()[-RECENT_LOGS:]):
                 return False
-            before = _text(path) or f"# {day(at)}\n"
+            before = text_of(path) or f"# {day(at)}\n"
             named = f"{shown(outcome.session)}, turn {outcome.turn}"
             lines = [before, f"## {stamp(at)[11:16]} {named} {key}", ""]
             if outcome.model_tokens:
@@ -64,7 +64,7 @@ def remove(state: StateDir, session: str) -> None:
     """
     with files.held(state.memory_lock):
         for path in state.daily_logs():
-            title, *blocks = _text(path).split("\n## ")
+            title, *blocks = text_of(path).split("\n## ")
             own = f"<!-- session {_name(session)} turn "
             left = [block for block in blocks if own not in block.partition("\n")[0]]
             if not left and blocks:
@@ -86,7 +86,7 @@ def sync(state: StateDir, db: Database, without: Collection[str] = ()) -> None:
         return
     try:
         with files.held(state.memory_lock, files.MAX_QUEUE_SECONDS):
-            texts = {path: _text(path) for path in state.daily_logs()}
+            texts = {path: text_of(path) for path in state.daily_logs()}
             marks = {mark for text in texts.values() for mark in MARK.findall(text)}
             ids = memories.marked(db, marks)
             stored = memories.by_id(db, ids.values()).keys() - set(without)
@@ -103,5 +103,6 @@ def _name(session: str) -> str:
     return hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
-def _text(path: Path) -> str:
+def text_of(path: Path) -> str:
+    """Return the text of a memory file or of a log; empty where there is none."""
     return files.read_file(path, follows_links=True).decode("utf-8", "surrogateescape")

@@ -127,8 +127,8 @@ def _plan(  # noqa: PLR0913, PLR0917 - one parameter an input
         fact.id for fact in current if fact.id in lined and fact.origin.role == "user"
     )
     compaction = upkeep.compact(facts.tables, agent=EVERY_AGENT, keep=keep, dry_run=True)
-    going = {*compaction.removed, *compaction.merged}
-    staying = [fact for fact in current if fact.id not in going]
+    gone = {*compaction.removed, *compaction.merged}
+    staying = [fact for fact in current if fact.id not in gone]
     known = {(fact.origin.session, fact.origin.entry_id) for fact in staying}
     held = gc.holdings(facts.tables.database, store)
     # A line that was struck out does not return: promoted facts had one, those of sessions may have.
@@ -146,17 +146,9 @@ def _plan(  # noqa: PLR0913, PLR0917 - one parameter an input
             or (fact.kind == "fact" and fact.encounters >= PROMOTED_ENCOUNTERS)
         )
     )
-    return _Plan(
-        tuple(promoted),
-        keep,
-        compaction,
-        tuple(
-            gc.plan(
-                held, gc.GcRules(), now, gc.unused(past, policy, now - idle_hours * 3_600, known)
-            )
-        ),
-        len(past),
-    )
+    unused = gc.unused(past, policy, now - idle_hours * 3_600, known)
+    going = tuple(gc.plan(held, gc.GcRules(), now, unused))
+    return _Plan(tuple(promoted), keep, compaction, going, len(past))
 
 
 def _promoted(db: Database) -> set[str]:

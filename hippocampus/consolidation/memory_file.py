@@ -68,18 +68,14 @@ def _replaced(
     path: Path, db: Database, agent: str, kept: list[str], without: Collection[str]
 ) -> bool:
     for _ in range(MAX_TRIES):
-        text = _text(path)
+        text = daily_log.text_of(path)
         written = _merged(text, db, agent, kept, without)
         if written == text:
             return False
-        if text == _text(path):
+        if text == daily_log.text_of(path):
             files.replace_file(path, written.encode("utf-8", "surrogateescape"))
             return True
     raise OSError(errno.EAGAIN, "another program keeps writing it")
-
-
-def _text(path: Path) -> str:
-    return files.read_file(path, follows_links=True).decode("utf-8", "surrogateescape")
 
 
 def _merged(text: str, db: Database, agent: str, kept: list[str], without: Collection[str]) -> str:
@@ -135,7 +131,7 @@ def members(state: StateDir, facts: Facts) -> set[str]:
     Raises:
         OSError: a file cannot be read.
     """
-    texts = (_text(state.memory_file(agent)) for agent in state.agents())
+    texts = (daily_log.text_of(state.memory_file(agent)) for agent in state.agents())
     marks = itertools.chain.from_iterable(map(MARK.findall, texts))
     return {*memories.marked(facts.tables.database, marks).values()}
 

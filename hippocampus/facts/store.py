@@ -314,12 +314,5 @@ class Facts:
             optional_seconds(filters.pop(name, None))
             for name in ("as_of", "known_as_of", "since", "until")
         )
-        return RecallQuery(
-            agent or self.agent,
-            now if at is None else at,
-            now if known is None else known,
-            now,
-            since=since,
-            until=until,
-            **filters,
-        )
+        times = now if at is None else at, now if known is None else known, now
+        return RecallQuery(agent or self.agent, *times, since=since, until=until, **filters)

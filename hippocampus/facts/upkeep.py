@@ -154,12 +154,10 @@ def meant(tables: FactTables, text: str, query: RecallQuery, threshold: float) -
         kept = memories.by_row(tables.database, found.rows)
         whole = [row for row, memory in kept.items() if coverage(wanted, memory.content) == 1.0]
         near = {row: cosine for row, cosine in found.cosines.items() if cosine >= SURE_COSINE}
-        heirs = memories.successors(tables.database, (kept[row].id for row in whole))
+        heirs = memories.successors(tables.database, (kept[row].id for row in whole)).values()
         # One word means a memory only where no other has it, but for what it replaced.
-        is_certain = len(wanted) > 1 or (
-            len({heir and heir.id for heir in heirs.values()}) == 1 and not near
-        )
-        close = near | (dict.fromkeys(whole, 1.0) if is_certain else {})
+        is_one = len({heir and heir.id for heir in heirs}) == 1 and not near
+        close = near | (dict.fromkeys(whole, 1.0) if len(wanted) > 1 or is_one else {})
     return [
         Recalled(kept[row], Score(close[row]), day(kept[row].valid_from))
         for row in sorted(close, key=lambda row: -close[row])
