@@ -97,12 +97,15 @@ def delete_rows(tables: FactTables, gone: Mapping[int, Memory]) -> None:
     for memory in list(gone.values()):
         below = memories.superseded(db, memory.id)
         gone |= {row: old for row, old in below.items() if old.removed == memories.REWORDED}
+    heirs = {memory.id: memory.superseded_by for memory in gone.values()}
     for memory in gone.values():
-        if memory.superseded_by is None:
-            for row in memories.superseded(db, memory.id):
-                memories.reopen(db, row)
-        else:
-            memories.inherit(db, memory.id, memory.superseded_by)
+        heir = memory.superseded_by
+        while heir in heirs:
+            heir = heirs[heir]
+        for row in memories.superseded(db, memory.id) if heir is None else ():
+            memories.reopen(db, row)
+        if heir is not None:
+            memories.inherit(db, memory.id, heir)
     if tables.has_vectors:
         tables.vectors.drop(gone)
     memories.delete(db, gone)

@@ -441,6 +441,16 @@ def test_forgetting_by_words_takes_an_earlier_wording(facts):
     assert [each.content for each in left] == ["My locker is gone."]
 
 
+def test_what_a_merged_memory_had_ended_returns_where_both_twins_are_deleted(facts):
+    first = facts.remember("My flat is in Derby.")[0].memory
+    facts.remember("I live in Hull.")
+    later = facts.remember("I live in Derby now.")[0].memory
+    factual.update(facts, first.id, later.content)
+    assert factual.compact(facts).merged == (later.id,)
+    facts.delete([later.id, first.id])
+    assert [each.content for each in facts.memories()] == ["I live in Hull."]
+
+
 def test_a_store_has_twelve_methods():
     assert len([name for name in vars(Facts) if not name.startswith("_")]) == 12
 
