@@ -2,7 +2,7 @@
 
 Costs are in base input tokens (one token at full price is 1.0), and converted to dollars for
 reports. No clock: the caller knows whether the cache has gone cold. A new table is a line of `TABLES`,
-and its name in `policy.words.PriceTable`; the prices of models are those of the package `genai-prices`.
+and its name in `policy.words.PriceTable`; the prices of models are from the package `genai-prices`.
 """
 
 from __future__ import annotations
@@ -31,31 +31,31 @@ SMALLEST_PREFIXES = {
     "claude-opus-4-7": 2_048,
     "claude-opus-5": 512,
 }
-"""By the start of a model's name, the smallest cacheable prefix (Anthropic); 1,024 for others."""
+"""By the start of a model's name, the smallest prefix that Anthropic caches; others: 1,024 tokens."""
 HOUR_WRITE = 2.0
-"""The price of a token that is written for an hour (Anthropic)."""
+"""The price of a token that Anthropic caches for an hour."""
 STEP_TOKENS = 128
-"""OpenAI caches whole steps of a prefix."""
+"""OpenAI caches a prefix in multiples of this."""
 FIVE_MINUTES, HALF_HOUR, HOUR = 300.0, 1_800.0, 3_600.0
-"""Providers without a documented time keep a prefix for minutes, and at most an hour, which is used."""
+"""How long a prefix stays cached; `HOUR` also applies to providers that document no time."""
 PROVIDER = re.compile(r"([a-z][a-z_-]*)[/:](?=.)")
-"""What frameworks write before a model's name."""
+"""The provider before a model's name, as frameworks write it."""
 BEDROCK = re.compile(
     r"(?:[a-z-]+\.)?(?:ai21|amazon|anthropic|cohere|deepseek|meta|mistral|openai|qwen)\."
 )
-"""How the ids of models at Amazon Bedrock begin."""
+"""The start of a model's id at Amazon Bedrock."""
 LOCAL = ("hosted_vllm", "llamafile", "lm_studio", "ollama", "ollama_chat", "vllm")
-"""Servers of one's own: no price is known there, whatever the model costs elsewhere."""
+"""Self-hosted servers: their models have no price, even where a provider sells the same model."""
 DEFAULT_MODEL = "claude-sonnet-5-5"
 
 CacheKind = Literal["marks", "breakpoints", "prefix"]
-"""Where a provider looks for an entry: near the marks of a request (Anthropic), exactly at its
-breakpoints and near its end (OpenAI from 5.6 on), or anywhere (implicit caches)."""
+"""Where a provider looks for a cached prefix: near the marks of a request (Anthropic), exactly at
+its breakpoints and near its end (OpenAI from GPT-5.6 on), or anywhere (implicit caches)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """Prices relative to the base input price, and that price in dollars."""
+    """Token prices relative to the base input price, and the base input price in dollars."""
 
     name: str
     read: float
@@ -69,10 +69,10 @@ class Prices:
     window_tokens: int = 0
     """The model's context window; 0 is unknown."""
     cache_seconds: float = FIVE_MINUTES
-    """The seconds without a request after which the provider has dropped the prefix."""
+    """Seconds without a request after which the provider drops the prefix."""
     cache: CacheKind = "prefix"
     step_tokens: int = 0
-    """A cached prefix is cut to a multiple of this; 0 cuts nothing."""
+    """A cached prefix is cut to a multiple of this; 0 keeps its length."""
 
     def call_cost(self, prefix_tokens: int, total_tokens: int) -> float:
         """Return the cost of a request of `total_tokens` that shares a prefix with the last request."""
@@ -80,19 +80,19 @@ class Prices:
         return self.read * cached + self.write * (total_tokens - cached)
 
     def edit_cost(self, dropped_tokens: float, written_tokens: float) -> float:
-        """Return the cost of an edit: the cached tokens after it are written again and not read.
+        """Return the extra cost of an edit: the tokens after it are written and not read.
 
-        `dropped_tokens` is the number of the last request's tokens after the edit, `written_tokens`
-        that of the next request.
+        `dropped_tokens` are the tokens after the edit in the last request, `written_tokens` those in
+        the next request.
         """
         return (self.write - self.read) * max(0.0, min(dropped_tokens, written_tokens))
 
     def recall_cost(self, view_tokens: int, slice_tokens: int) -> float:
-        """Return the cost of one recall: the view once more, cached, and the slice."""
+        """Return the cost of one recall: the cached view is read once more, and the slice is new."""
         return self.read * view_tokens + self.write * slice_tokens
 
     def billed_cost(self, usage: Usage) -> float:
-        """Return the price of a request that a provider reports, in base input tokens."""
+        """Return the cost of the usage that a provider reports, in base input tokens."""
         short = usage.cache_write_tokens - usage.hour_tokens
         written = self.write * short + HOUR_WRITE * usage.hour_tokens
         return usage.input_tokens + self.read * usage.cache_read_tokens + written
@@ -115,10 +115,10 @@ TABLES = {
 
 
 def prices_for(table: str | None, model: str | None) -> Prices:
-    """Return a named table with the dollars and the window of a model, or the model's own prices.
+    """Return a table with the dollar price and the window of a model; None is the model's own prices.
 
     Raises:
-        ModelError: no such table, or no such model.
+        ModelError: the table or the model is unknown.
     """
     own = model_prices(model or DEFAULT_MODEL)
     if table is None:
@@ -136,11 +136,11 @@ def prices_for(table: str | None, model: str | None) -> Prices:
 def model_prices(model: str) -> Prices:
     """Return the prices of a model by its name, from genai-prices.
 
-    The name may have a provider in front, as frameworks write it: `openai/gpt-5`,
+    The name may begin with a provider, as frameworks write it: `openai/gpt-5`,
     `anthropic:claude-sonnet-5-5`, `bedrock/us.anthropic.claude-…`.
 
     Raises:
-        ModelError: the package knows no such model.
+        ModelError: the model or its input price is unknown.
     """
     _defer_package("genai_prices")
     from genai_prices.data_snapshot import get_snapshot
@@ -151,7 +151,7 @@ def model_prices(model: str) -> Prices:
             provider, found = snapshot.find_provider_model(name, None, named, None)
             break
     else:
-        known = {each.id for vendor in snapshot.providers for each in vendor.models}
+        known = {sold.id for vendor in snapshot.providers for sold in vendor.models}
         raise ModelError("model", model, known)
     price = found.prices if not isinstance(found.prices, list) else found.prices[-1].prices
     base = _base(price.input_mtok)
@@ -166,7 +166,7 @@ def model_prices(model: str) -> Prices:
         window_tokens=found.context_window or 0,
         cache_seconds=HOUR,
     )
-    # What the provider's cache keeps, where, and how long.
+    # The package has no data on the smallest prefix, the kind of cache and its lifetime.
     if provider.id in ("anthropic", "aws") and "claude" in own.name:
         starts = (least for start, least in SMALLEST_PREFIXES.items() if own.name.startswith(start))
         smallest = next(starts, MIN_PREFIX_TOKENS)
@@ -179,9 +179,9 @@ def model_prices(model: str) -> Prices:
 
 
 def _defer_package(name: str) -> None:
-    """Run the `__init__` of a package only once a name of it is read; its modules load as always.
+    """Run a package's `__init__` at the first read of an attribute; its submodules load as usual.
 
-    That of genai-prices loads an HTTP client for updates, which takes longer than all prices.
+    The `__init__` of genai-prices loads an HTTP client for updates, which takes longer than the prices.
     """
     spec = None if name in sys.modules else find_spec(name)
     if spec is None or spec.loader is None:
@@ -204,7 +204,7 @@ def _defer_package(name: str) -> None:
 
 
 def _readings(model: str) -> Iterator[tuple[str, str | None]]:
-    """Yield what a name may mean: a model, and the provider that stands before it.
+    """Yield the pairs of model and provider that a name may mean, the most literal one first.
 
     >>> list(_readings("azure/gpt-5"))
     [('azure/gpt-5', None), ('gpt-5', 'azure'), ('gpt-5', None)]
@@ -220,5 +220,5 @@ def _readings(model: str) -> Iterator[tuple[str, str | None]]:
 
 
 def _base(price: Any) -> float:
-    """Return a price in dollars a million tokens; of a price with tiers, the first one."""
+    """Return a price in dollars per million tokens; a tiered price returns its first tier."""
     return float(getattr(price, "base", price) or 0)

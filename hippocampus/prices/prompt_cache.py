@@ -1,4 +1,4 @@
-"""A provider's prompt cache: the tokens that a request reads from it, and the places of marks. Pure.
+"""Simulates a provider's prompt cache: the tokens that a request reads, and where to put marks. Pure.
 
 No clock: the time of a request is an argument. Prices are in `prices`, providers' fields in
 `formats`.
@@ -17,46 +17,46 @@ from hippocampus.models import tokens
 from hippocampus.prices import Prices
 
 LOOK_BACK = 20
-"""Positions, the mark's own among them, at which a provider looks for an entry (Anthropic)."""
+"""Positions, counted from a mark backwards, at which Anthropic looks for a cache entry."""
 MAX_MARKS = 4
-"""Marks that a provider takes in one request (Anthropic, OpenAI)."""
+"""The most marks in one request (Anthropic, OpenAI)."""
 OWN_MARKS = 2
-"""Marks that are added to the one that a host sets at the end of its messages."""
+"""Marks that we add to the one that a host sets at the end of its messages."""
 CALL_SECONDS = 20.0
-"""Time from one call to the next where none is known: recorded medians are 6 to 22 seconds."""
+"""Time between two calls where no times are recorded: recorded medians are 6 to 22 seconds."""
 RUNS = frozenset(("call", "result"))
-"""Blocks of these kinds count as one position where they follow each other."""
+"""Consecutive blocks of the same of these kinds count as one position."""
 
 MarkPlacement = Literal["tail", "ours", "ideal"]
-"""One mark at the end of the messages; two of ours too; or a cache that needs no marks."""
+"""`tail` has one mark at the end of the messages, `ours` two more, and `ideal` needs no marks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """The blocks of a request, in columns; a block is the smallest piece that can carry a mark."""
+    """The blocks of a request as parallel lists; a block is the smallest piece that can carry a mark."""
 
     words: list[int] = field(default_factory=list)
-    """A hash of each block."""
+    """The hash of a block."""
     prefixes: list[int] = field(default_factory=list)
-    """A hash of all up to the end of each block."""
+    """The hash of the prefix that ends with a block."""
     sums: list[int] = field(default_factory=list)
-    """The tokens of all up to the end of each block."""
+    """The tokens of the prefix that ends with a block."""
     positions: list[int] = field(default_factory=list)
-    """The number of the position of each block: a run of tool blocks is one."""
+    """The position of a block: a run of tool blocks has one position."""
     kinds: list[str] = field(default_factory=list)
     places: list[tuple[int, int]] = field(default_factory=list)
-    """The message of each block, and the first of its parts there."""
+    """The number of a block's message, and of its first part in that message."""
     starts: list[int] = field(default_factory=list)
-    """The number of the first block of each message."""
+    """The number of a message's first block."""
 
     @property
     def last(self) -> int:
-        """Return the number of the last block; -1 where there is none."""
+        """The number of the last block; -1 for an empty request."""
         return len(self.words) - 1
 
     @property
     def total(self) -> int:
-        """Return the tokens of all blocks."""
+        """The tokens of all blocks."""
         return self.sums[-1] if self.sums else 0
 
     def tokens_to(self, block: int) -> int:
@@ -64,11 +64,11 @@ class Prompt:
         return self.sums[block] if block >= 0 else 0
 
     def distance(self, first: int, second: int) -> int:
-        """Return the positions from one block to a later one."""
+        """Return the number of positions from one block to a later one."""
         return self.positions[second] - self.positions[first]
 
     def extended(self, messages: Sequence[Message], kept: int) -> Prompt:
-        """Return the blocks of a list of which the first `kept` messages are those of this one."""
+        """Return the blocks of `messages`, which share their first `kept` messages with this request."""
         end = self.starts[kept] if kept < len(self.starts) else len(self.words)
         starts, words, prefixes = self.starts[:kept], self.words[:end], self.prefixes[:end]
         sums, positions = self.sums[:end], self.positions[:end]
@@ -91,40 +91,39 @@ class Prompt:
         return Prompt(words, prefixes, sums, positions, kinds, places, starts)
 
     def until(self, messages: int) -> Prompt:
-        """Return the blocks of the first messages."""
+        """Return the blocks of the first `messages` messages."""
         return self if messages >= len(self.starts) else self.extended((), messages)
 
     def common(self, other: Prompt) -> int:
-        """Return how many leading blocks are the same."""
+        """Return the number of leading blocks that two requests share."""
         pairs = range(min(len(self.words), len(other.words)))
         return bisect_left(pairs, 1, key=lambda at: self.prefixes[at] != other.prefixes[at])
 
 
 def _blocks(message: Message) -> Iterable[tuple[int, list[Part]]]:
-    """Return the blocks of a message: parts with the number of the first; images stand in results."""
+    """Return the parts of each block of a message, with the number of the first; a result has its images."""
     if not message.raw:
         return []
     numbered = enumerate(message.parts)
-    groups = itertools.groupby(numbered, key=lambda each: each[1].path[:3])
+    groups = itertools.groupby(numbered, key=lambda pair: pair[1].path[:3])
     found = [list(group) for _, group in groups]
     return [(group[0][0], [part for _, part in group]) for group in found] or [(0, [])]
 
 
 class MarkPositions(NamedTuple):
-    """The marks of ours in the last request: numbers of blocks, -1 for none."""
+    """Our marks in the last request, as numbers of blocks; -1 is no mark."""
 
     settled: int = -1
-    """Where the newest edit ended: all before it was rewritten once and rests. Before the first
-    edit, where the recent one stood before."""
+    """The end of the newest edit; before the first edit, the previous `recent`."""
     recent: int = -1
     """At most 20 positions before the end."""
     reading: int = -1
-    """Where the last request read, if it had edited what was sent before."""
+    """The end of the prefix that the last request read, if that request edited its predecessor."""
     edited: bool = False
-    """Whether any request has edited what was sent before."""
+    """Whether any request has edited its predecessor."""
 
     def until(self, end: int) -> MarkPositions:
-        """Return the marks before a block."""
+        """Return the marks before the block `end`."""
         *blocks, edited = self
         return MarkPositions._make((*(at if at < end else -1 for at in blocks), edited))
 
@@ -134,77 +133,76 @@ class MarkPositions(NamedTuple):
 
 
 def place(
-    standing: MarkPositions, before: Prompt, now: Prompt, *, own: int, look_back: int
+    marks: MarkPositions, before: Prompt, now: Prompt, *, own: int, look_back: int
 ) -> MarkPositions:
-    """Return where our marks stand in a request, after one in which they stood so.
+    """Return the positions of our marks in `now`, given those in the request `before` it.
 
-    Marks stand on entries only: where a request before ended, or in what this one writes anyway.
-    Without an edit the recent one moves to the end of the last request once it is too far back.
-    With one, a mark reads what stays and another one stands where the edit ends, since the next
-    edit is behind it in most cases. `own` is how many there may be; `look_back` is 0 where a mark
-    matches entries at its own place only.
+    A mark is put only where a cache entry exists or is about to be written. Without an edit, `recent`
+    moves to the end of the last request once it is too far back. After an edit, one mark reads the
+    unchanged prefix, and another is at the end of the edit, since most edits come after the last one.
+    `own` is the most marks; `look_back` is 0 where a mark matches entries at its own position only.
     """
     same = before.common(now)
     if not before.words or not own:
         return MarkPositions()
-    standing = standing.until(len(before.words))
+    marks = marks.until(len(before.words))
     if same < len(before.words):
-        base = max((at for at in standing.blocks() if at < same), default=-1)
+        base = max((at for at in marks.blocks() if at < same), default=-1)
         reading = base
         if look_back and (base < 0 or now.distance(base, same - 1) < look_back):
             reading = max((at for at in range(same) if now.kinds[at] != "opaque"), default=-1)
-        # The last block that the edit changed, of those before the newest messages.
+        # The last block that the edit changed: the newest messages are an addition, not an edit.
         old = set(before.words[same:])
         end = max((at for at in range(same, len(now.words)) if now.words[at] in old), default=same)
         changed = (at for at in range(same, end) if now.words[at] not in old)
         settled = max(changed, default=same - 1) if own > 1 else -1
         return MarkPositions(settled, -1, reading, edited=True)
-    recent, settled = standing.recent, standing.settled
+    recent, settled = marks.recent, marks.settled
     if same == len(now.words):
-        return standing
+        return marks
     if recent < 0 or now.distance(recent, now.last) >= LOOK_BACK:
-        settled = settled if standing.edited else recent
+        settled = settled if marks.edited else recent
         recent = before.last
-    return MarkPositions(settled if own > 1 else -1, recent, edited=standing.edited)
+    return MarkPositions(settled if own > 1 else -1, recent, edited=marks.edited)
 
 
-def kept_tokens(standing: Sequence[int] | None, before_tokens: int) -> int:
-    """Return the tokens that a request still reads if it edits what follows `before_tokens`.
+def kept_tokens(marks: Sequence[int] | None, before_tokens: int) -> int:
+    """Return the tokens that a request still reads from the cache after an edit at `before_tokens`.
 
-    `standing` are the tokens up to each mark of ours that stood in the last request: the entries in
-    front of the edit that are sure to be there. None is a cache that finds any prefix.
+    `marks` are the tokens before each of our marks in the last request, where cache entries certainly
+    exist. None is a cache that finds any prefix.
 
     >>> kept_tokens([4_000, 9_000], 8_000), kept_tokens([], 8_000), kept_tokens(None, 8_000)
     (4000, 0, 8000)
     """
-    if standing is None:
+    if marks is None:
         return before_tokens
-    return max((each for each in standing if each <= before_tokens), default=0)
+    return max((mark for mark in marks if mark <= before_tokens), default=0)
 
 
 def look_back_of(prices: Prices) -> int:
-    """Return the positions at which a mark finds an entry; 0 where only at its own."""
+    """Return the number of positions at which a mark finds an entry; 0 is its own position only."""
     return LOOK_BACK if prices.cache == "marks" else 0
 
 
 @dataclass(slots=True)
 class PromptCache:
-    """The entries that a provider has of one conversation: at marks, or anywhere."""
+    """The cache entries that a provider has of one conversation."""
 
     prices: Prices
     own: int = OWN_MARKS
-    """Marks of ours in a request, next to the host's at the end of its messages."""
+    """The most marks of ours in a request; the host's mark at the end of its messages is not counted."""
     _entries: dict[int, float] = field(default_factory=dict)
-    """By the hash of a prefix, when a request last read or wrote it."""
-    standing: MarkPositions = field(default_factory=MarkPositions)
-    """The marks of ours in the last request."""
+    """By the hash of a prefix, the time at which a request last read or wrote it."""
+    marks: MarkPositions = field(default_factory=MarkPositions)
+    """Our marks in the last request."""
     before: Prompt = field(default_factory=Prompt)
-    """The last request, as far as it still stands in the caller's list."""
+    """The last request, as far as the caller's list still contains it."""
 
     def send(self, prompt: Prompt, seconds: float) -> int:
-        """Return the tokens that a request reads from the cache, and remember what it writes.
+        """Return the tokens that a request reads from the cache, and add the entries that it writes.
 
-        `seconds` is the time of the request, on any clock that goes forward.
+        `seconds` is the time of the request, on a monotonic clock.
         """
         if not prompt.words:
             return 0
@@ -215,12 +213,12 @@ class PromptCache:
         look_back = look_back_of(self.prices)
         is_cached = before.total >= self.prices.smallest_prefix_tokens
         own = self.own if is_cached else 0
-        self.standing = place(self.standing, before, prompt, own=own, look_back=look_back)
-        ours = self.standing.blocks()
+        self.marks = place(self.marks, before, prompt, own=own, look_back=look_back)
+        ours = self.marks.blocks()
         found = [self._found(prompt, at, max(1, look_back), seconds) for at in ours]
         read = max(self._found(prompt, prompt.last, LOOK_BACK, seconds), *found, -1)
-        # Entries are written at marks behind the part that was read, and those at marks refreshed.
-        # That a mark inside the part that was read writes an entry is not documented: none is.
+        # Marks after the part that was read write entries, and marks at existing entries refresh them.
+        # A mark inside the part that was read writes none: no provider documents that it does.
         for at in (*ours, prompt.last, read):
             key = prompt.prefixes[at] if at >= 0 else 0
             is_written = at > read and prompt.sums[at] >= self.prices.smallest_prefix_tokens
@@ -229,7 +227,7 @@ class PromptCache:
         return prompt.tokens_to(read)
 
     def _found(self, prompt: Prompt, mark: int, look_back: int, seconds: float) -> int:
-        """Return the last block of the longest entry that a mark finds; -1 for none."""
+        """Return the last block of the longest entry that a mark finds; -1 where it finds no entry."""
         at = mark
         while at >= 0 and prompt.distance(at, mark) < look_back:
             if self._is_alive(prompt.prefixes[at], seconds):

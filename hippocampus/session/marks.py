@@ -49,7 +49,7 @@ class Marker:
         self._cache.before = Prompt().extended(shown, 0)
         numbers = [int(each) for each in marks.split()]
         standing = MarkPositions._make(numbers) if numbers else MarkPositions()
-        self._cache.standing = standing.until(len(self._cache.before.words))
+        self._cache.marks = standing.until(len(self._cache.before.words))
         self.is_lost = False
 
     def look(self, items: list[Item], name: str) -> None:
@@ -76,7 +76,7 @@ class Marker:
         self._cache.before = self._cache.before.until(kept)
         self.read_tokens = self._cache.send(prompt, self._seconds)
         self._shown, self.is_lost = shown, False
-        standing = self._cache.standing
+        standing = self._cache.marks
         return " ".join(str(int(each)) for each in standing) if standing != MarkPositions() else ""
 
     @property
@@ -87,14 +87,14 @@ class Marker:
         """
         if self._cache.prices.cache == "prefix" or not self.is_marked:
             return None
-        return [self._cache.before.tokens_to(at) for at in self._cache.standing.blocks()]
+        return [self._cache.before.tokens_to(at) for at in self._cache.marks.blocks()]
 
     def written(self, items: list[Item]) -> list[Item]:
         """Return the items of the view with its marks; each takes the form of the host's next one.
 
         So a mark with a longer lifetime never follows one with a shorter, which is an error.
         """
-        blocks = self._cache.standing.blocks()
+        blocks = self._cache.marks.blocks()
         if not (blocks and self._key):
             return items
         host = cache_marks.marks_in(items, self._key)
