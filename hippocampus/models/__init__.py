@@ -1,1 +1,1 @@
-"""Token counts, and optional models as plain callables: embedding, completion, re-ranking."""
+"""Token counts, and optional models as plain callables: embedding, completion and re-ranking."""

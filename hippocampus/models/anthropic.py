@@ -25,15 +25,12 @@ def at(base_url: str, key_variable: str) -> Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class AnthropicCompleter:
-    """Completes prompts: called with a prompt, it returns the answer's text.
-
-    Raises ProviderError where the endpoint fails.
-    """
+    """Completes prompts: called with a prompt, it returns the answer's text, or raises ProviderError."""
 
     model: str
     endpoint: Endpoint = ANTHROPIC
     temperature: float | None = 0.0
-    """None is not sent, for models that do not accept one."""
+    """None sends no temperature, for models that do not accept one."""
     max_tokens: int = 2_048
     system: str = ""
     """The system prompt; empty sends none."""
@@ -47,8 +44,8 @@ class AnthropicCompleter:
             "temperature": self.temperature,
             "system": self.system or None,
         }
-        return ask(self.endpoint, "messages", body, _message, "a message")
+        return ask(self.endpoint, "messages", body, _text, "a message")
 
 
-def _message(answer: Any) -> str:
+def _text(answer: Any) -> str:
     return text_of(answer["content"])

@@ -1,4 +1,4 @@
-"""A call of a model, or of the user's code, that may hang: made in a thread that may be left."""
+"""Calls models and the user's code with a time limit, in threads that may be abandoned."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Result = TypeVar("Result")
 
 
 def in_thread(call: Callable[[], Result]) -> Future[Result]:
-    """Start a call in a thread of its own; a late one ends by itself, at the latest with the process."""
+    """Start a call in a daemon thread, which ends with the process if the call never returns."""
     future: Future[Result] = Future()
 
     def attempt() -> None:
@@ -29,10 +29,10 @@ def in_thread(call: Callable[[], Result]) -> Future[Result]:
 
 
 def within(seconds: float, call: Callable[..., Result], *arguments: Any) -> Result | None:
-    """Return what a call returns, or nothing where it fails or takes longer, which is logged.
+    """Return the result of a call; None, with a warning in the log, where it fails or takes longer.
 
     Raises:
-        Exception: the call failed for another reason than its model, network or disk.
+        Exception: the call failed for a reason other than its model, network or disk.
     """
     log, future = logging.getLogger(__name__), in_thread(functools.partial(call, *arguments))
     try:
@@ -46,7 +46,7 @@ def within(seconds: float, call: Callable[..., Result], *arguments: Any) -> Resu
 
 
 def name_of(call: object) -> str:
-    """Return the name of a model: its attribute `model`, or else its own."""
+    """Return the name of a model: its attribute `model`, or the callable's own name."""
     return str(
         getattr(call, "model", None) or getattr(call, "__qualname__", None) or type(call).__name__
     )

@@ -1,6 +1,6 @@
 """JSON requests to a model's endpoint: keys from the environment, time limits, bounded retries.
 
-Each provider's module writes the requests and reads the answers.
+The providers' modules write the requests and read the answers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
-"""The statuses after which the same request may succeed: busy, overloaded, too early."""
+"""Statuses after which the same request may succeed: busy, overloaded, too early."""
 FIRST_WAIT_SECONDS = 0.5
 MAX_WAIT_SECONDS = 20.0
 MAX_REASON_CHARACTERS = 300
@@ -40,13 +40,13 @@ class Endpoint:
     key_variable: str = ""
     """The environment variable with the key, read at each call; empty or unset sends no key."""
     key_header: str = "Authorization"
-    """`Authorization` sends the key as a bearer token, any other header the key alone."""
+    """`Authorization` sends the key as a bearer token, any other header sends the bare key."""
     headers: Mapping[str, str] | None = None
-    """More headers for every request; None is none."""
+    """More headers for every request."""
     timeout_seconds: float = 30.0
-    """How long an attempt may take until its whole answer is there."""
+    """The time limit of an attempt, up to the end of its answer."""
     retries: int = 3
-    """The attempts after the first, for failures that may pass; 0 is none."""
+    """The attempts after the first, for failures that may pass; 0 does not retry."""
 
     @property
     def place(self) -> str:
@@ -59,12 +59,12 @@ class Endpoint:
 def ask(
     endpoint: Endpoint, path: str, body: Mapping[str, Any], read: Callable[[Any], T], wanted: str
 ) -> T:
-    """Send the fields of `body` that are not None, and return what `read` finds in the answer.
+    """Send the fields of `body` that are not None, and return the answer as `read` parses it.
 
     Raises:
         ProviderError: as `post`, or the answer lacks the part that is `wanted`.
     """
-    answer = post(endpoint, path, {name: each for name, each in body.items() if each is not None})
+    answer = post(endpoint, path, {key: value for key, value in body.items() if value is not None})
     try:
         return read(answer)
     except MALFORMED:
@@ -72,10 +72,10 @@ def ask(
 
 
 def text_of(content: Any) -> str:
-    """Return the text of a message's content: a string, or parts of which some are text.
+    """Return the text of a message's content, which is a string or a list of parts.
 
     Raises:
-        TypeError: it is neither.
+        TypeError: the content is neither.
     """
     if isinstance(content, list):
         return "".join(part["text"] for part in content if part.get("type") == "text")
@@ -99,7 +99,7 @@ def post(endpoint: Endpoint, path: str, body: Mapping[str, Any]) -> Any:
         content = json.dumps(body).encode()
     except (TypeError, ValueError) as wrong:
         raise ProviderError(f"{endpoint.place}: the request is no JSON: {wrong}") from None
-    import httpx2  # only where a model is asked
+    import httpx2  # slow to import, and only models need it
 
     try:  # the environment may name a proxy that cannot be used
         client = httpx2.Client(headers=headers, timeout=endpoint.timeout_seconds)
@@ -116,10 +116,10 @@ def post(endpoint: Endpoint, path: str, body: Mapping[str, Any]) -> Any:
 def _answer(
     endpoint: Endpoint, attempt: Callable[[], AbstractContextManager[httpx2.Response]], path: str
 ) -> bytes:
-    """Return the body of the first response with a success status; a redirect is none.
+    """Return the body of the first response with a success status; redirects are not followed.
 
     Raises:
-        ProviderError: no attempt has one.
+        ProviderError: no attempt succeeds.
     """
     import httpx2
 
@@ -152,9 +152,9 @@ def _answer(
 
 
 def _body(endpoint: Endpoint, response: httpx2.Response, until: float) -> bytes:
-    """Return the body of a response, which has a time on the monotonic clock to end by.
+    """Return the body of a response, which has to end by `until` on the monotonic clock.
 
-    The client's own limit is for one read: an answer of which a byte comes now and then passes it.
+    The client's own limit is per read, so an answer that arrives byte by byte never reaches it.
     """
     import httpx2
 
@@ -169,7 +169,7 @@ def _body(endpoint: Endpoint, response: httpx2.Response, until: float) -> bytes:
 
 
 def _key(endpoint: Endpoint) -> dict[str, str]:
-    """Return the header with the key; an error about an invalid key does not quote it."""
+    """Return the header with the key; the error about an invalid key does not quote it."""
     key = os.environ.get(endpoint.key_variable, "").strip() if endpoint.key_variable else ""
     if not key:
         return {}
@@ -181,15 +181,15 @@ def _key(endpoint: Endpoint) -> dict[str, str]:
 
 def _refusal(endpoint: Endpoint, response: httpx2.Response, body: bytes) -> str:
     """Return the reason in a response with an error status."""
-    said = _safe(endpoint, _message(body.decode(errors="replace"))) or response.reason_phrase
-    reason = f"status {response.status_code}: {said}"
+    message = _safe(endpoint, _message(body.decode(errors="replace"))) or response.reason_phrase
+    reason = f"status {response.status_code}: {message}"
     if response.status_code in {401, 403} and endpoint.key_variable:
         reason += f" (the key is read from {endpoint.key_variable})"
     return reason
 
 
 def _message(body: str) -> str:
-    """Return the message in an error's body, from any of the common shapes."""
+    """Return the message in the body of an error, whichever vendor's shape it has."""
     try:
         found = json.loads(body)
     except ValueError:
@@ -201,7 +201,7 @@ def _message(body: str) -> str:
 
 
 def _safe(endpoint: Endpoint, text: str) -> str:
-    """Return a vendor's message without the key, whole or masked, and bounded in length."""
+    """Return a vendor's message without the key, whole or masked, and cut to a maximum length."""
     key = os.environ.get(endpoint.key_variable, "").strip() if endpoint.key_variable else ""
     text = text.replace(key, "…") if key else text
     return " ".join(MASKED.sub("…", text).split())[:MAX_REASON_CHARACTERS]

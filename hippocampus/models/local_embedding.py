@@ -34,35 +34,35 @@ def installed() -> bool:
 class LocalEmbedder:
     """Embeds texts as vectors of 384 numbers, of length 1.
 
-    Called with a list of texts, it returns one float32 row for each, in order. Without the extra
+    Called with a list of texts, it returns one float32 row per text, in order. Without the extra
     `embedding` it raises ImportError with the command that installs it.
     """
 
     threads: int = 0
-    """The threads of one batch; 0 is one for each core."""
+    """The threads of one batch; 0 is one per core."""
     model: str = MODEL
     in_process: ClassVar[bool] = True
-    """The fact store calls it in its own thread, without a time limit: a thread that loads the model
-    while the process ends would abort it."""
+    """The fact store calls it in the calling thread, without a time limit: another thread that loads
+    the model while the process ends would abort the process."""
     _loaded: tuple[Any, Any] | None = field(default=None, repr=False)
 
     def __call__(self, texts: Sequence[str]) -> np.ndarray[Any, np.dtype[np.float32]]:
-        """Return one row for each text."""
+        """Return one row per text."""
         if self._loaded is None:
             self._loaded = _load(self.threads)
         tokenizer, session = self._loaded
         rows = np.zeros((len(texts), DIMENSIONS), np.float32)
-        # By length, since a batch is padded to its longest.
+        # Sorted by length, since a batch is padded to its longest text.
         order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
         for start in range(0, len(order), BATCH):
             places = order[start : start + BATCH]
             encoded = tokenizer.encode_batch([texts[place] for place in places])
-            rows[places] = _pooled(session, encoded)
+            rows[places] = _pool(session, encoded)
         return rows
 
 
 def _load(threads: int) -> tuple[Any, Any]:
-    """Return the tokenizer and the model's session; the packages with the files are not imported."""
+    """Return the tokenizer and the model's session; the packages that contain the files are not imported."""
     try:
         import onnxruntime
         from tokenizers import Tokenizer
@@ -91,10 +91,10 @@ def _missing() -> ImportError:
     return ImportError(f'{MODEL} is not installed: pip install "hippocampus-context[embedding]"')
 
 
-def _pooled(session: Any, encoded: Sequence[Any]) -> np.ndarray[Any, np.dtype[np.float32]]:
-    """Return the mean of each text's token vectors, scaled to length 1."""
-    ids = np.array([each.ids for each in encoded], np.int64)
-    mask = np.array([each.attention_mask for each in encoded], np.int64)
+def _pool(session: Any, encoded: Sequence[Any]) -> np.ndarray[Any, np.dtype[np.float32]]:
+    """Return the mean token vector of each text, scaled to length 1."""
+    ids = np.array([text.ids for text in encoded], np.int64)
+    mask = np.array([text.attention_mask for text in encoded], np.int64)
     inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
     (hidden,) = session.run(None, inputs)
     weights = mask[:, :, None].astype(np.float32)

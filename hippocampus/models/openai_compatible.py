@@ -1,6 +1,6 @@
-"""Models at any OpenAI-compatible endpoint: embeddings and completions.
+"""Embeddings and completions at any OpenAI-compatible endpoint, without an SDK.
 
-Without an SDK. Callers decide when a model is called; requests are sent in `http`.
+Callers decide when a model is called; requests are sent in `http`.
 """
 
 from __future__ import annotations
@@ -22,21 +22,20 @@ OLLAMA = Endpoint("http://localhost:11434/v1")
 class Embedder:
     """Embeds texts with `/embeddings`.
 
-    Called with a list of texts, it returns one float32 row for each, in order, or raises
-    ProviderError.
+    Called with a list of texts, it returns one float32 row per text, in order, or raises ProviderError.
     """
 
     endpoint: Endpoint
     model: str
     dimensions: int | None = None
-    """The length of the vectors, for models with a choice; None is the model's default."""
+    """The length of the vectors, for models that offer a choice; None is the model's default."""
     batch: int = 64
-    """The texts of one request."""
+    """The most texts in one request."""
     most_characters: int = 8_000
     """Longer texts are cut, since endpoints refuse texts over their model's limit; 0 cuts none."""
 
     def __call__(self, texts: Sequence[str]) -> np.ndarray[Any, np.dtype[np.float32]]:
-        """Return one row for each text."""
+        """Return one row per text."""
         cut = [text[: self.most_characters or None] for text in texts]
         starts = range(0, len(cut), self.batch)
         rows = [row for at in starts for row in self._rows(cut[at : at + self.batch])]
@@ -46,7 +45,7 @@ class Embedder:
 
     def _rows(self, texts: list[str]) -> list[list[float]]:
         def rows(answer: Any) -> list[list[float]]:
-            found = {int(each.get("index", at)): each for at, each in enumerate(answer["data"])}
+            found = {int(item.get("index", at)): item for at, item in enumerate(answer["data"])}
             return [list(map(float, found[at]["embedding"])) for at in range(len(texts))]
 
         body = {"model": self.model, "input": texts, "dimensions": self.dimensions}
@@ -63,7 +62,7 @@ class Completer:
     endpoint: Endpoint
     model: str
     temperature: float | None = 0.0
-    """None is not sent, for models that do not accept one."""
+    """None sends no temperature, for models that do not accept one."""
     max_tokens: int = 2_048
     limit_field: str = "max_tokens"
     """The field of the limit; OpenAI's reasoning models use `max_completion_tokens`."""
@@ -79,8 +78,8 @@ class Completer:
             "temperature": self.temperature,
             self.limit_field: self.max_tokens,
         }
-        return ask(self.endpoint, "chat/completions", body, _message, "a message")
+        return ask(self.endpoint, "chat/completions", body, _text, "a message")
 
 
-def _message(answer: Any) -> str:
+def _text(answer: Any) -> str:
     return text_of(answer["choices"][0]["message"]["content"])

@@ -282,7 +282,7 @@ class SessionRun:
             texts.update(part.text for part in message.parts)
         found = []
         for text in texts:
-            key = tokens.digest(text) if len(text) > tokens.SMALL_TEXT else b""
+            key = tokens.digest(text) if len(text) > tokens.MAX_SHORT_CHARACTERS else b""
             if key and key not in self._measured:
                 count, kind = self.rules.count_tokens(text), self.rules.kinds.get(key, "")
                 found.append(Measure(key, count, kind))
