@@ -1,6 +1,6 @@
-"""Adoption: an entry of one session, taken over by another. Pure.
+"""Adoption: a session takes over an entry of another session. Pure.
 
-The host decides which entries are adopted; a model's recall reaches its own session alone.
+The host decides which entries are adopted; a model's recall reaches only its own session.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from hippocampus.entries.origin import AdoptedOrigin
 
 
 def adopted(record: Record, owner: str, turn: int) -> Record:
-    """Return another session's entry as one of this session: dormant, and recallable."""
+    """Return another session's entry as a dormant, recallable entry of this session."""
     entry = record.entry
     lasting = Lifecycle(created=turn, persist=False)
     decay = Decay(rate=entry.decay.rate, floor=entry.decay.floor, last_access=turn)

@@ -1,7 +1,7 @@
 """The strength of an entry after some turns, by the power law of forgetting. Pure; turns, no clock.
 
-Sources: protocol sections 8.1, 8.2 and 14.2; Wixted & Ebbesen 1991. `replay.tune` has the same law over
-arrays; facts fade by `facts.strength`.
+Sources: protocol sections 8.1, 8.2 and 14.2; Wixted & Ebbesen 1991. `replay.tune` computes the same law
+on arrays; facts fade by `facts.strength`.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import NamedTuple
 from hippocampus.entries.entry import Entry
 
 EXPONENT = 0.5
-"""The exponent of forgetting, about 0.5 for people (section 2.3); the shipped policies have their own."""
+"""The exponent of forgetting, about 0.5 for people (section 2.3); the shipped policies set their own."""
 INITIAL_STRENGTH = 1.0
-"""The strength of an entry when it is made."""
+"""The strength of a new entry."""
 PRIORITY_FACTOR = {"critical": 0.0, "high": 0.3, "normal": 1.0, "low": 2.0}
 ENCODING_FACTOR = {"manual": 0.5, "auto": 1.0}
 ASSOCIATION_FACTOR = 0.9
-"""Multiplies the rate of an entry that was used together with others."""
+"""The factor on the rate of an entry that was used together with others."""
 
 
 def strength(
@@ -28,10 +28,10 @@ def strength(
 ) -> float:
     """Return the strength of an entry at a turn, from its floor to 1; an expired entry has 0.
 
-    Two traces fade by `s x (1 + rate x turns) ** -exponent`, and the stronger one counts: that of
-    the entry's making, which begins with `initial`, and that of its last access, which begins with
-    `entry.strength`. So an access never weakens an entry. The rate is multiplied by the factors of
-    priority, encoding and association.
+    Two traces fade by `s x (1 + rate x turns) ** -exponent`, and the stronger one counts: the first
+    begins with `initial` when the entry is made, the second with `entry.strength` at its last access.
+    So an access never weakens an entry. The rate is multiplied by the factors of priority, encoding
+    and association.
 
     >>> from hippocampus.entries.entry import Decay, Entry, Source
     >>> source = Source(type="tool", ref="", turn=0)
@@ -49,7 +49,7 @@ def strength(
 
 
 def faded(start: float, rate: float, turns: int, exponent: float) -> float:
-    """Return the strength of one trace after some turns, by the power law alone."""
+    """Return the strength of one trace after some turns, by the power law."""
     return start * float((1 + rate * max(0, turns)) ** -exponent)
 
 
@@ -58,8 +58,7 @@ def weak_from(
 ) -> float:
     """Return the turn from which the strength of an entry is at most `below`; infinite is never.
 
-    That of `strength`, turned round; but never before the last access, so that what was named just
-    now has been carried for nothing since then only.
+    The inverse of `strength`, but never before the last access: an entry is idle only after it.
     """
     rate = rate_of(entry)
     made = turns_until(below, rate, exponent, initial)
@@ -74,7 +73,7 @@ def weak_from(
 def turns_until(
     below: float, rate: float, exponent: float = EXPONENT, initial: float = INITIAL_STRENGTH
 ) -> float:
-    """Return after how many turns a strength has faded to `below`; infinite is never.
+    """Return the number of turns in which a strength fades to `below`; infinite is never.
 
     >>> round(turns_until(0.5, 0.15))
     20
@@ -92,9 +91,9 @@ def turns_until(
 def accessed(
     entry: Entry, turn: int, strength: float = INITIAL_STRENGTH, exponent: float = EXPONENT
 ) -> Entry:
-    """Return the entry after an access, from which on it has at least a strength.
+    """Return the entry after an access that gives it at least `strength`.
 
-    An earlier access that is still stronger stays, so that a mention never weakens a recall.
+    A stronger trace of an earlier access stays, so that a mention never weakens a recall.
     """
     since = turn - entry.decay.last_access
     was_accessed = entry.decay.last_access > entry.lifecycle.created
@@ -105,30 +104,30 @@ def accessed(
 
 
 def rate_of(entry: Entry) -> float:
-    """Return the rate of an entry, per turn, with the factors of its modifiers."""
+    """Return the decay rate of an entry, per turn, with the factors of its modifiers."""
     modifiers = entry.modifiers
     factor = PRIORITY_FACTOR[modifiers.priority] * ENCODING_FACTOR[modifiers.encoding]
     return entry.decay.rate * factor * (ASSOCIATION_FACTOR if modifiers.associations else 1.0)
 
 
 class Explanation(NamedTuple):
-    """The strength of an entry at a turn, and what it is made of."""
+    """The strength of an entry at a turn, and its terms."""
 
     strength: float
     in_ten_turns: float
-    """What it will be unless something uses the entry."""
+    """The strength ten turns later, without an access."""
     rate: float
     """The rate of its kind, before the factors."""
     factors: Mapping[str, float]
-    """What multiplies the rate, by the modifier; those of 1 are left out."""
+    """The factors on the rate, by modifier; factors of 1 are left out."""
     floor: float
     made: int
     """The turn in which the entry was made."""
     last_access: int
     at_last_access: float
-    """The strength that the last access gave it."""
+    """The strength at the last access."""
     expires: int | None
-    """The turn after which its strength is 0; None is never."""
+    """The turn after which the strength is 0; None is never."""
 
     def __str__(self) -> str:
         factors = "".join(f" × {factor:g} ({name})" for name, factor in self.factors.items())
@@ -144,7 +143,7 @@ class Explanation(NamedTuple):
 def explained(
     entry: Entry, turn: int, exponent: float = EXPONENT, initial: float = INITIAL_STRENGTH
 ) -> Explanation:
-    """Return the strength of an entry at a turn, what it is made of, and what it will be."""
+    """Return the strength of an entry at a turn, its terms, and the strength ten turns later."""
     modifiers = entry.modifiers
     factors = {
         f"priority {modifiers.priority}": PRIORITY_FACTOR[modifiers.priority],

@@ -9,12 +9,12 @@ from hippocampus.entries.entry import Stage
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One change in the view, and why."""
+    """One change in the view, with its reason."""
 
     entry_id: str
     stage: Stage
     reason: str
     saves: int
-    """Tokens that each later call does not send."""
+    """The tokens that a later call no longer sends."""
     costs: float
-    """What the change costs once, in base input tokens; 0 where nothing was cached yet."""
+    """The one-time cost of the change, in base input tokens; 0 where nothing was cached."""

@@ -1,6 +1,6 @@
-"""The entry of one text that may leave the view: the protocol's schema, the stored record, ids.
+"""The entry of a payload that may leave the view: the protocol's schema, the stored record, ids.
 
-Data only: no strength is computed, and nothing is indexed or stored here.
+Data only: computes no strength, and indexes and stores nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MAX_ID_CHARACTERS = 12
 ARGUMENTS = "arguments"
 """The `kind` of a record that holds the arguments of a call."""
 Compression = Literal["none", "light", "normal", "aggressive"] | int
-"""How short entries are; a number is the most tokens of an entry."""
+"""How short entries are; a number is the maximum of tokens per entry."""
 
 
 class Stage(StrEnum):
@@ -38,21 +38,21 @@ class Stage(StrEnum):
 
 
 FORBID = ConfigDict(extra="forbid")
-"""No field that the protocol does not know is read."""
+"""Fields that the protocol does not define are errors."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where the content came from, and how it is fetched again."""
+    """The source of the content, from which it can be fetched again."""
 
     __pydantic_config__: ClassVar = FORBID
 
     type: str
     """The kind of source, such as `browser.snapshot`."""
     ref: str
-    """The key of the stored content, or its name outside."""
+    """The key of the stored content, or its name at the source."""
     turn: int
-    """The turn in which it was captured."""
+    """The turn in which the content was captured."""
     retrievable: bool = True
     """Whether the full content can be retrieved."""
 
@@ -66,14 +66,14 @@ class Decay:
     rate: Annotated[float, Field(ge=0)] = 0.1
     """Rate of the power law, per turn; 0 does not fade."""
     floor: Annotated[float, Field(ge=0, le=1)] = 0.0
-    """The least strength; 0 lets the entry fade completely."""
+    """The lower bound of the strength; 0 lets the entry fade completely."""
     last_access: int = 0
     """The turn of the last access."""
 
 
 @dataclass(frozen=True, slots=True)
 class Modifiers:
-    """What slows the fading down or speeds it up."""
+    """Properties that slow the decay down or speed it up."""
 
     __pydantic_config__: ClassVar = FORBID
 
@@ -85,7 +85,7 @@ class Modifiers:
 
 @dataclass(frozen=True, slots=True)
 class Lifecycle:
-    """When the entry was made, when it expires, and whether it outlives the session."""
+    """The turns in which an entry is made and expires, and whether it outlives the session."""
 
     __pydantic_config__: ClassVar = FORBID
 
@@ -108,19 +108,19 @@ class Entry:
     summary: str
     key_data: dict[str, Any] | None = None
     strength: Annotated[float, Field(ge=0, le=1)] = 1.0
-    """Strength at the last access, never the decayed one."""
+    """The strength at the last access, before any decay."""
     decay: Decay = field(default_factory=Decay)
     modifiers: Modifiers = field(default_factory=Modifiers)
     lifecycle: Lifecycle = field(default_factory=Lifecycle)
 
     @classmethod
     def parsed(cls, fields: Mapping[str, Any]) -> Entry:
-        """Return an entry from its fields as a document or a database has them.
+        """Return an entry from its fields as JSON values.
 
         Raises:
             ValueError: a field is unknown, missing, or of another type.
         """
-        return _reader().validate_python(fields)
+        return _validator().validate_python(fields)
 
     def fields(self) -> dict[str, Any]:
         """Return all fields as JSON values."""
@@ -128,8 +128,8 @@ class Entry:
 
 
 @functools.cache
-def _reader() -> TypeAdapter[Entry]:
-    """Return what reads an entry; a session that only writes them does not wait for it."""
+def _validator() -> TypeAdapter[Entry]:
+    """Return the validator of entries, built at its first use: most sessions only write entries."""
     return TypeAdapter(Entry)
 
 
@@ -144,18 +144,18 @@ class Record:
     form: str
     """The form in the message: `text`, `blocks`, `object`, or `messages` for a digest."""
     kind: str
-    """The kind of content, such as `json`; `arguments` for those of a call."""
+    """The kind of content, such as `json`; `arguments` for the arguments of a call."""
     tool: str
     arguments: str
     tokens: int
     """The tokens of the full content in the view."""
     stage: Stage
     shown: str
-    """The text in the view at this stage; frozen once committed."""
+    """The text that replaces the content at this stage; frozen once committed."""
 
 
 def content_key(content: bytes) -> str:
-    """Return the key under which content is stored: its SHA-256, in hexadecimal."""
+    """Return the key of stored content: its SHA-256, in hexadecimal."""
     return hashlib.sha256(content).hexdigest()
 
 
@@ -168,8 +168,8 @@ def entry_id(
 ) -> str:
     """Return a short id for the payload of an origin in a session, the same on every run.
 
-    `mark` opens every id of a state, so that an entry which a payload imitates has another one.
-    `content` is the content's key. Where an id is taken, the next one is longer.
+    `mark` is the session's secret start of ids, which a payload cannot imitate. `content` is the
+    content's key. Where an id is taken, the next candidate is longer.
     """
 
     def id_of(attempt: int) -> str:

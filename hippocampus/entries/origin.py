@@ -1,7 +1,7 @@
-"""Where the payload of an entry came from: one frozen value a kind, and its text in a ledger.
+"""The origin of an entry's payload: one frozen class per kind, and its text in a ledger.
 
-The only module that builds or takes apart such a text. An entry's id is a hash of it, so a text never
-changes once it has shipped.
+The only module that writes or parses that text. An entry's id is a hash of it, so the format never
+changes.
 
 >>> parsed("result:call_7:ab12:0")
 PartOrigin(kind='result', call_id='call_7', text_key='ab12', rank=0)
@@ -31,9 +31,9 @@ class PartOrigin:
     """`call`, `image`, `result`, `text` or `opaque`."""
     call_id: str
     text_key: str
-    """The key of the part's text, without the blocks that hold it; of an image's block."""
+    """The key of the part's text without its blocks; for an image, of its block."""
     rank: int
-    """The number of earlier parts with the same kind, call id and text."""
+    """The number of earlier parts of the same kind, call id and text."""
 
     def __str__(self) -> str:
         return f"{self.kind}:{self.call_id}:{self.text_key}:{self.rank}"
@@ -41,7 +41,7 @@ class PartOrigin:
 
 @dataclass(frozen=True, slots=True)
 class StateOrigin:
-    """A state that the host noted."""
+    """A state that the host stored."""
 
     turn: int
     content: str
@@ -56,7 +56,7 @@ class DigestOrigin:
 
     start: int
     end: int
-    """The number of the first message behind the span."""
+    """The number of the first message after the span."""
     content: str
 
     def __str__(self) -> str:
@@ -65,10 +65,10 @@ class DigestOrigin:
 
 @dataclass(frozen=True, slots=True)
 class SourceOrigin:
-    """A newer version, read from the source of another entry."""
+    """A newer version of another entry's payload, read from its source."""
 
     entry_id: str
-    """The entry whose payload had changed at its source."""
+    """The id of that other entry."""
     content: str
 
     def __str__(self) -> str:
@@ -77,7 +77,7 @@ class SourceOrigin:
 
 @dataclass(frozen=True, slots=True)
 class MemoryOrigin:
-    """A fact that stands in front of a session, or an entry that was imported."""
+    """A memory at the start of a session, or an imported entry."""
 
     memory_id: str
 
@@ -105,16 +105,16 @@ FIELDS: Mapping[str, tuple[Callable[..., EntryOrigin], tuple[Callable[[str], Any
     "digest": (DigestOrigin, (int, int, str)),
     "source": (SourceOrigin, (str, str)),
 }
-"""By kind, the origin and the types of the fields that its text has between colons."""
+"""By kind, the class and the types of its fields, which colons separate."""
 MAX_QUOTED_CHARACTERS = 80
-"""How much of a wrong text an error quotes."""
+"""An error quotes this much of a wrong text."""
 
 
 def parsed(text: str) -> EntryOrigin:
-    """Return the origin that a text names.
+    """Return the origin from its text in a ledger.
 
     Raises:
-        ValueError: it names none.
+        ValueError: the text is not that of an origin.
     """
     kind, _, rest = text.partition(":")
     if kind in PART_KINDS:
@@ -123,16 +123,16 @@ def parsed(text: str) -> EntryOrigin:
     if kind == "memory":
         return MemoryOrigin(rest)
     if kind == ADOPTED:
-        return _adopted(rest)
+        return _parse_adopted(rest)
     if kind not in FIELDS:
         raise ValueError(f"{text[:MAX_QUOTED_CHARACTERS]!r} names no origin of an entry")
     origin, types = FIELDS[kind]
     pairs = zip(types, rest.split(":"), strict=True)
-    return origin(*(of_text(field) for of_text, field in pairs))
+    return origin(*(parse(field) for parse, field in pairs))
 
 
-def _adopted(text: str) -> AdoptedOrigin:
-    """Split owner and origin at the first colon that an origin follows: owners were once unquoted."""
+def _parse_adopted(text: str) -> AdoptedOrigin:
+    """Split owner and origin at the first colon before an origin: old ledgers have unquoted owners."""
     at = text.find(":")
     while at >= 0:
         try:

@@ -1,4 +1,4 @@
-"""Texts as a database takes them, and the letters that open its ids; nothing is loaded for it."""
+"""Texts that a database accepts, and the length of an id's mark. Imports nothing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ MARK_CHARACTERS = 2
 
 
 def storable(text: str) -> str:
-    r"""Return a text as a database takes it: a lone surrogate is written out, as in JSON.
+    r"""Return a text that a database accepts: lone surrogates are escaped, as in JSON.
 
     >>> storable("caf\u00e9 \udce9")
     'caf\xe9 \\udce9'
