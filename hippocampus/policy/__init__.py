@@ -1,6 +1,6 @@
-"""Policies: which contents leave the view, when, and how short their entries are.
+"""Policies: which payloads leave the view, when, and how short their entries are.
 
-Reads policy files and resolves their rules for one entry; the plan decides on changes.
+Reads policy files and resolves their rules for an entry; the plan decides on changes.
 """
 
 from hippocampus.policy.consolidation import Consolidation

@@ -1,4 +1,4 @@
-"""The `facts` block of a policy: how long-term memory fades, conflicts and ranks. Fields alone."""
+"""The `facts` block of a policy: how long-term memory fades, conflicts and ranks. Only fields."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class FactFields(Declared):
     half_life_days: dict[Text, Days] = Field(default_factory=dict)
     """By type, the days in which a memory loses half of its strength; `.inf` does not fade."""
     other_half_life_days: Days | None = None
-    """The same for all other types."""
+    """`half_life_days` for all other types."""
     resistance: Rate | None = None
-    """How much each further access slows the fading; 0 ignores accesses."""
+    """How much a further access slows the fading; 0 ignores accesses."""
     hide_below: Share | None = None
     """Weaker memories are not returned, and not deleted; 0 hides none."""
     prune_below: Share | None = None
@@ -35,7 +35,7 @@ class FactFields(Declared):
     duplicate_minhash: Share | None = None
     """`duplicate_cosine` for MinHash similarity."""
     new_minhash: Share | None = None
-    """Under this similarity two facts are unrelated: `compact` asks a model about none."""
+    """Facts under this similarity are unrelated: `compact` does not ask a model about them."""
     ranking: Literal["ours", "hippo", "scriptling"] | None = None
     """The weights that rank the results of a recall."""
     importance: Share | None = None

@@ -1,6 +1,6 @@
-"""A policy: its own fields, and how its rules resolve for one content; the fields of a rule are in `rules`.
+"""The fields of a policy, and the lookups that combine them with a rule's resolution.
 
-Data and lookups; `files` reads the files, and the plan decides on changes.
+The fields of a rule are in `rules`; `files` reads the files, and the plan decides on changes.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ DECAY_RATES: dict[EntryType | Kind, float] = {
     "state": 0.02,
     "memory": 0.01,
 }
-"""Protocol, section 8.1; `memory`, which that leaves out, has the rate of section 5.1."""
+"""Protocol, section 8.1; `memory`, which 8.1 leaves out, has the rate of section 5.1."""
 FRESH_TURNS: dict[Kind, int] = {"code": 1, "prose": 1}
 SOURCE_TYPES = {
     "*browser*snapshot*": "browser.snapshot",
@@ -53,7 +53,7 @@ SOURCE_TYPES = {
     "*config*get*": "config.get",
     "*get*config*": "config.get",
 }
-"""The source types of the protocol's section 10, by globs on the names of such tools."""
+"""The source types of the protocol's section 10, by globs on tool names."""
 
 
 def _known_model(name: str) -> str:
@@ -76,57 +76,57 @@ class Policy(Declared):
     index_over_tokens: Count = 1_000
     """Larger tool results become index entries; 0 indexes every result."""
     bulk_over_tokens: Count = 1_000
-    """The same for contents that are searched and not read: known kinds without `fresh_turns`."""
+    """`index_over_tokens` for kinds that are searched and not read: known kinds without `fresh_turns`."""
     records_over_tokens: Count | None = None
-    """The same for records (JSON), which are shortened whatever share that saves; None is
+    """`index_over_tokens` for records (JSON), which are shortened at any gain; None is
     `bulk_over_tokens`."""
     arguments_over_tokens: Count = 300
     """Larger tool-call arguments are shortened once the result has arrived; 0 shortens all."""
     line_numbers: Count = 10
-    """Of the line numbers that a tool printed, the view has each n-th, and of lines that the call itself
-    wrote it has their range; 0 and 1 keep all."""
+    """The view keeps every n-th line number that a tool printed, and only the range of numbers for lines
+    that the call itself wrote; 0 and 1 keep all."""
     compression: Compressions = "normal"
     """How short entries are: `light`, `normal`, `aggressive`, or a number of tokens; with `none` there
     are no entries, and nothing fades."""
     smallest_gain_share: Share = 0.5
-    """An edit that saves a smaller share is not made, but of records: what keeps most of a text breaks
-    it up for little."""
+    """An edit that saves a smaller share is not made, except for records: an edit that keeps most of a
+    text breaks it up for little."""
     fresh_turns: dict[Kind, Count] = Field(default_factory=lambda: dict(FRESH_TURNS))
-    """By kind of content, for how many calls it stays in full; 0 shortens it on arrival."""
+    """By kind of content, the number of calls for which it stays in full; 0 shortens it on arrival."""
     fresh_up_to_tokens: Count = 4_000
     """Larger contents of any kind are indexed on arrival; 0 is all."""
     read_turns: Count = 0
-    """For how many calls a text that the agent asked to read (a file, a page, the answer of a
-    sub-agent) stands in full, whatever its size; 0 treats it like any other of its kind."""
+    """The number of calls for which a text that the agent asked to read (a file, a page, the answer of
+    a sub-agent) stays in full, at any size; 0 treats it like any other text of its kind."""
     fade_over_tokens: Count = 100
-    """Results and arguments over this are shortened once they have faded; 0 is all."""
+    """Larger results and arguments are shortened once they have faded; 0 is all."""
     fade_below: Share = 0.73
     """Content of at most this strength may be shortened; 0 fades nothing."""
     fade_view_tokens: Count = 8_000
     """Nothing fades in a smaller view, which has little to save; 0 is any view."""
     faded_tokens: int = Field(80, ge=20)
-    """The most tokens of the entry of a faded content."""
+    """The most tokens of an entry for faded content."""
     sleep_below: Share = 0.5
     """A large entry of at most this strength may become dormant; 0 is none."""
     digest_below: Share = 0.5
-    """Turns of which nothing is stronger may become digests; 0 is none before the limit."""
+    """Turns with nothing above this strength may become digests; 0 is none before the limit."""
     stake: Share = 0.1
     """The share of the cost of the whole list so far that edits may lose before they have saved it; 0
     makes only edits that earlier savings cover."""
     recall_tokens: int = Field(2_000, ge=1)
     """The most tokens that a recall returns, unless it asks for another bound."""
     budget_tokens: Count = 0
-    """The view stays under this; 0 sets no budget but the window's."""
+    """The most tokens of the view; 0 sets no budget besides the window's."""
     context_threshold: Share = 0.8
     """The share of the model's context window that the view may fill; 0 sets no limit."""
     prices: PriceTable | None = None
-    """The price table that decides whether edits pay, where the caller names none."""
+    """The price table that decides whether edits pay, unless the caller names one."""
     model: Annotated[Text, AfterValidator(_known_model)] | None = None
-    """The model whose prices and context window are used, where the caller names none."""
+    """The model whose prices and context window apply, unless the caller names one."""
     initial_strength: Share = 1.0
-    """The strength of a new entry; with 0 it has none until its first access."""
+    """The strength of a new entry; 0 until its first access."""
     mention_strength: Share = 1.0
-    """The strength of an entry that a message names, at least; a recall sets it to 1."""
+    """The minimum strength of an entry that a message names; a recall sets it to 1."""
     exponent: Rate = 0.5
     """The exponent of the power law of forgetting; 0 forgets nothing."""
     decay_rates: Annotated[
@@ -135,13 +135,13 @@ class Policy(Declared):
             lambda rates: {**DECAY_RATES, **rates} if isinstance(rates, dict) else rates
         ),
     ] = Field(default_factory=lambda: dict(DECAY_RATES))
-    """The rate of the power law, per turn, by type of entry or by kind of content; 0 does not fade."""
+    """The rate of the power law, per turn, by type of entry or kind of content; 0 does not fade."""
     strong: Share = 0.5
     """A result that persists becomes a fact if it has at least this strength; 0 is any."""
     forget_below: Share = 0.1
     """Archival consolidation prunes entries under this strength; 0 prunes none."""
     consolidation: Consolidation = Consolidation()
-    """What a session leaves behind, and what the next session starts with."""
+    """What a session stores at its end, and what the next session starts with."""
     facts: FactFields = FactFields()
     """How long-term memory fades, conflicts and ranks."""
     source_types: dict[Glob, Text] = Field(default_factory=lambda: dict(SOURCE_TYPES))
@@ -153,12 +153,13 @@ class Policy(Declared):
     """The rules, from top to bottom."""
 
     def resolve(self, subject: Subject) -> Resolution:
-        """Return what the rules set for an entry, each field with the rule that set it.
+        """Return the fields that the rules set for an entry, with the rule that set them.
 
-        Every matching rule applies, and a later rule overrides an earlier one field by field, as the protocol's rules (section 10) need: a browser snapshot is
-        a tool result too, and matches both rules. Redactions add up. A rule that reads the content
-        (`contains`, `instruction`, `pattern`) raises a tool result only where its match names `type: tool_result`,
-        so that content cannot raise its own priority.
+        Every matching rule applies, and a later rule overrides an earlier one field by field, as the
+        protocol's rules (section 10) need: a browser snapshot is a tool result too, and matches both
+        rules. Redactions add up. A rule that reads the content (`contains`, `instruction`, `pattern`)
+        raises a tool result only where its match names `type: tool_result`, so that content cannot
+        raise its own priority.
         """
         if not self.lifecycle_policies:
             return NO_RULES
@@ -169,11 +170,11 @@ class Policy(Declared):
 
     @property
     def redacts(self) -> bool:
-        """Whether any rule redacts; computed each time, since a copied policy has other rules."""
+        """Whether any rule redacts; not cached, since a copied policy has other rules."""
         return any(rule.action.redact for rule in self.lifecycle_policies)
 
     def source_type_of(self, tool: str, is_error: bool = False) -> str:  # noqa: FBT001, FBT002 - reads as a sentence
-        """Return the source type of a tool's result: from `source_types`, else the tool's name."""
+        """Return the source type of a tool's result: from `source_types`, or else the tool's name."""
         if is_error:
             return ERROR_SOURCE
         types = self.source_types.items()
@@ -183,14 +184,14 @@ class Policy(Declared):
     def decay_rate_of(
         self, entry_type: EntryType, resolution: Resolution = NO_RULES, kind: str = ""
     ) -> float:
-        """Return the decay rate of an entry: from a rule, else by its kind or its type."""
+        """Return the decay rate of an entry: from a rule, or else by its kind or type."""
         if resolution.decay_rate is not None:
             return resolution.decay_rate
         by_name: Mapping[Any, float] = self.decay_rates
         return by_name.get(kind, by_name[entry_type])
 
     def compression_of(self, resolution: Resolution = NO_RULES) -> Compression:
-        """Return how short an entry is: from a rule, else the policy's."""
+        """Return the compression of an entry: from a rule, or else the policy's."""
         return self.compression if resolution.compression is None else resolution.compression
 
     def indexes(
@@ -209,14 +210,14 @@ class Policy(Declared):
         return tokens > (records if found == RECORDS else bulk)
 
     def keeps_whole(self, resolution: Resolution = NO_RULES) -> bool:
-        """Return whether content stays in full, without an entry and without fading.
+        """Return whether content stays in full, without an entry and without decay.
 
         A digest may still replace its turn where the view passes its limit.
         """
         return resolution.index is False or self.compression_of(resolution) == "none"
 
     def shortens_arguments(self, tokens: int, resolution: Resolution = NO_RULES) -> bool:
-        """Return whether the arguments of a call, of this size, become an entry.
+        """Return whether a call's arguments of this size become an entry.
 
         `resolution` is that of the call's result.
         """
@@ -233,14 +234,14 @@ class Policy(Declared):
         return self.compression_of(resolution) == "none"
 
     def is_worth_shortening(self, full_tokens: int, shorter_tokens: int, kind: str = "") -> bool:
-        """Return whether a shorter text of a kind saves enough of the one that stands."""
+        """Return whether a shorter text saves enough tokens to replace a full text of a kind."""
         share = 0.0 if kind == RECORDS else self.smallest_gain_share
         return full_tokens - shorter_tokens >= max(1, share * full_tokens)
 
     def fresh_turns_of(
         self, kind: str, tokens: int, resolution: Resolution = NO_RULES, *, asked: bool = False
     ) -> int:
-        """Return for how many calls content stays in full before it may be shortened.
+        """Return the number of calls for which content stays in full.
 
         `asked` is whether the agent asked to read it: then its size does not count.
         """

@@ -1,6 +1,6 @@
-"""Finds and reads policy files, each with the files that it extends.
+"""Finds and reads policy files, with the files that they extend.
 
-The only reader of policy files. All problems of a file and of those it extends are reported at once.
+The only reader of policy files. Reports all problems of a file and of those that it extends at once.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from hippocampus.policy.tree import Problem, Tree, TreeError, read
 SUFFIX = ".yaml"
 MAX_FILE_BYTES = 1_000_000
 BLOCKS = frozenset({"consolidation", "facts"})
-"""Blocks that are merged key by key too."""
+"""Blocks that are merged key by key with those of the extended policy."""
 MERGED = ("decay_rates", "fresh_turns")
 """Tables that are merged key by key with those of the extended policy."""
 
@@ -31,7 +31,7 @@ def load(named: str | Path) -> Policy:
     """Return a shipped policy by its name, or the policy in a file by its path.
 
     Raises:
-        PolicyError: there is no such policy, or the file has problems; it lists all of them.
+        PolicyError: there is no such policy, or the file has problems; the error lists all of them.
     """
     try:
         return _load(_path_of(named, Path()), str(named), ())
@@ -41,7 +41,7 @@ def load(named: str | Path) -> Policy:
 
 @functools.cache
 def shipped() -> dict[str, Path]:
-    """Return the policies that come with the package, by name: in the wheel, or next to it in a checkout."""
+    """Return the policies of the package by name: from the wheel, or from the folder of a checkout."""
     package = Path(str(resources.files("hippocampus")))
     folders = (package / "policies", package.parent / "policies")
     return {path.stem: path for folder in folders for path in sorted(folder.glob("*" + SUFFIX))}
@@ -69,7 +69,7 @@ def _path_of(named: str | Path, folder: Path) -> Path:
 
 def _text(path: Path, named: str) -> str:
     try:
-        with path.open("rb") as file:  # the size of a device is not known before
+        with path.open("rb") as file:  # a device has no size to check first
             data = file.read(MAX_FILE_BYTES + 1)
         if len(data) > MAX_FILE_BYTES:
             raise PolicyError([f"{path}: larger than {MAX_FILE_BYTES:,} bytes"])
@@ -94,12 +94,12 @@ class _PolicyFile:
 
     def problems(self) -> list[str]:
         """Return all problems: its own by position, then those of the policy that it extends."""
-        ordered = sorted(self.own, key=lambda each: (each.line, each.column))
+        ordered = sorted(self.own, key=lambda problem: (problem.line, problem.column))
         return [problem.at(str(self.path)) for problem in ordered] + self.base
 
 
 def _load(path: Path, named: str, chain: tuple[Path, ...]) -> Policy:
-    """Read a file and the policy that it extends; `chain` are the files that extend it."""
+    """Read a file and the policy that it extends; `chain` are the files that extend this file."""
     text = _text(path, named)
     try:
         file = _PolicyFile(path, read(text))
@@ -121,14 +121,14 @@ def _load(path: Path, named: str, chain: tuple[Path, ...]) -> Policy:
 
 
 def _base(file: _PolicyFile, chain: tuple[Path, ...]) -> Policy | None:
-    """Return the policy that a file extends, and add its problems to those of the file."""
+    """Return the policy that a file extends; its problems are added to those of the file."""
     named = file.tree.data.get("extends")
     if not isinstance(named, str):
         return None
     path = _path_of(named, file.path.parent)
     try:
         if path.resolve() in chain:
-            circle = " → ".join(each.name for each in (*chain, path))
+            circle = " → ".join(file.name for file in (*chain, path))
             raise _NoPolicyError(f"a policy cannot extend itself: {circle}")
         return _load(path, named, chain)
     except PolicyError as failure:

@@ -1,6 +1,6 @@
 """Words, globs and patterns of a policy, matched in linear time by RE2. Pure.
 
-Each distinct expression is compiled once and cached, so that policies stay plain data.
+Expressions are compiled once and cached, so that policies stay plain data.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ TYPOGRAPHY = str.maketrans(
         "\N{MODIFIER LETTER APOSTROPHE}": "'",
     }
 )
-"""Typographic variants: dots on the i, and apostrophes."""
+"""Replaces typographic variants: dots on the i, and apostrophes."""
 GLOB = re.compile(r"\*|\?|\[(?P<no>!?)(?P<any>[^\]]+)\]|.", re.DOTALL)
 
 
 def fold(text: str) -> str:
-    """Return a text for comparison of words: without case, width and typographic variants.
+    """Return a text without case, width and typographic variants, for the comparison of words.
 
     >>> fold("Straße") == fold("STRASSE"), fold("J\N{RIGHT SINGLE QUOTATION MARK}AI  dit")
     (True, "j'ai dit")
@@ -51,7 +51,7 @@ def expression(pattern: str) -> Any:
     """Return a compiled RE2 expression.
 
     Raises:
-        ValueError: it is not an RE2 expression, or would need too much memory.
+        ValueError: the pattern is not an RE2 expression, or needs too much memory.
     """
     try:
         return patterns.compiled(pattern)
@@ -60,7 +60,7 @@ def expression(pattern: str) -> Any:
 
 
 def has_word(folded: str, wanted: tuple[str, ...]) -> bool:
-    """Return whether a folded text contains any of some words or phrases, as whole words.
+    """Return whether a folded text contains any of the wanted phrases as whole words.
 
     >>> has_word(fold("ALWAYS, I said"), ("always",)), has_word(fold("tall"), ("all",))
     (True, False)
@@ -79,7 +79,7 @@ def has_word(folded: str, wanted: tuple[str, ...]) -> bool:
 
 @functools.cache
 def instruction_words() -> tuple[str, ...]:
-    """Return the words and phrases of people who ask to keep something, of all languages."""
+    """Return the phrases by which people ask to keep something, in all languages."""
     listed = resources.files(__package__).joinpath("instructions.txt").read_text("utf-8")
     lines = (line for line in listed.splitlines() if not line.startswith("#"))
     return tuple(word.strip() for line in lines for word in line.split(","))
@@ -91,30 +91,30 @@ def _folded(wanted: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _joins(left: str, right: str) -> bool:
-    """Return whether two adjacent characters belong to one word, as far as their scripts show."""
+    """Return whether two adjacent characters are letters of one word in a script with spaces."""
     return _is_of_spaced_word(left) and _is_of_spaced_word(right)
 
 
 @functools.lru_cache(maxsize=4_096)
 def _is_of_spaced_word(letter: str) -> bool:
-    """Return whether a letter's script separates words by spaces."""
+    """Return whether a character is a letter of a script that separates words by spaces."""
     in_word = expression(LETTER).search(letter)
     return bool(in_word) and not expression(f"[{UNSPACED}]").search(letter)
 
 
 @functools.lru_cache(maxsize=4_096)
 def globs(wanted: tuple[str, ...]) -> Any:
-    """Return the expression for a full match of any of some globs, without case.
+    """Return one expression whose full match is a match of any of the globs, without case.
 
     >>> bool(globs(("browser*", "*_snapshot")).fullmatch("take_Snapshot"))
     True
     """
-    return expression("(?is)" + "|".join(GLOB.sub(_glob_part, each) for each in wanted))
+    return expression("(?is)" + "|".join(GLOB.sub(_glob_part, glob) for glob in wanted))
 
 
 @functools.lru_cache(maxsize=4_096)
 def is_one(wanted: tuple[str, ...], name: str) -> bool:
-    """Return whether a name is one of some globs, without case."""
+    """Return whether a name matches any of the globs, without case."""
     return globs(wanted).fullmatch(searchable(name)) is not None
 
 

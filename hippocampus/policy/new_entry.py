@@ -1,4 +1,4 @@
-"""The entry of new content, as a policy and its rules have it. Pure."""
+"""The entry of new content, by a policy and its rules. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def new_entry(  # noqa: PLR0913, PLR0917 - a record, and its policy
     resolution: Resolution,
     kind: str = "",
 ) -> Entry:
-    """Return the entry, without a summary; it is made and last accessed in the turn of its source."""
+    """Return an entry without a summary, made and last accessed in the turn of its source."""
     expires = resolution.expires_after_turns
     usual: Encoding = "manual" if entry_type in {"message", "state"} else "auto"
     return Entry(

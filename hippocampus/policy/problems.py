@@ -1,4 +1,4 @@
-"""Problems of a policy's data as sentences: what was expected, what was found, and similar names."""
+"""Describes problems of a policy's data: the expected value, the value found, and similar names."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ EXPECTED = {
     "string_too_short": "text that is not empty",
     "invalid_key": "text as a key",
 }
-"""By the type of pydantic's error, the expected value."""
+"""The expected value, by the type of pydantic's error."""
 QUOTABLE = ("string_type", "invalid_key")
 BOUNDS = {"greater_than_equal": ("at least", "ge"), "less_than_equal": ("at most", "le")}
 QUOTED = re.compile(r"'([^']*)'")
@@ -42,11 +42,11 @@ OWNERS: tuple[tuple[str, type[BaseModel]], ...] = (
     ("under `facts`", FactFields),
     ("at the top of the file", Policy),
 )
-"""The places of fields, for the message about a field in the wrong place."""
+"""Where fields belong, for the message about a field in the wrong place."""
 
 
 def problems_of(tree: Tree, failure: ValidationError) -> Iterator[Problem]:
-    """Yield every problem of a failed validation, with its position in the text."""
+    """Yield the problems of a failed validation, with their positions in the text."""
     for error in failure.errors(include_url=False):
         path = tuple(key for key in error["loc"] if key != "[key]")
         yield tree.problem(_sentence(error, path), path)
@@ -91,13 +91,12 @@ def names_of(model: type[BaseModel]) -> tuple[str, ...]:
 
 
 def fields_at(path: YamlPath) -> tuple[str, ...]:
-    """Return the names of the fields that are allowed at a path of a policy."""
+    """Return the names of the fields that a policy allows at a path."""
     model: type[BaseModel] = Policy
     for key in path:
         if isinstance(key, str):
-            field = next(
-                each for name, each in model.model_fields.items() if key == (each.alias or name)
-            )
+            fields = model.model_fields.items()
+            field = next(field for name, field in fields if key == (field.alias or name))
             model = next(_models(field.annotation), model)
     return names_of(model)
 

@@ -19,13 +19,13 @@ from hippocampus.secrets.encodings import layers, searchable
 
 
 def is_iban(text: str) -> bool:
-    """Return whether an account number has valid check digits (ISO 13616).
+    """Return whether a bank account number has valid check digits (ISO 13616).
 
     >>> is_iban("DE89 3704 0044 0532 0130 00"), is_iban("DE88 3704 0044 0532 0130 00")
     (True, False)
     """
     letters = "".join(text.split())
-    return int("".join(str(int(each, 36)) for each in letters[4:] + letters[:4])) % 97 == 1
+    return int("".join(str(int(letter, 36)) for letter in letters[4:] + letters[:4])) % 97 == 1
 
 
 Check = Callable[[str], bool]
@@ -34,9 +34,9 @@ KINDS: dict[RedactionKind, tuple[str, Check | None]] = {
     "iban": (r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b", is_iban),
     "phone": (r"\+\d(?:[ ().\-]{0,2}\d){6,14}\b", None),
 }
-"""By kind, an expression with an optional check; `card` and `secret` are read by the detector."""
+"""By kind, an expression with an optional check; `secrets` detects the kinds `card` and `secret`."""
 JSON_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[^\s\[\]{}:,"]+', re.DOTALL)
-"""A string of a JSON text, or a number, `true`, `false` or `null`."""
+"""A JSON string or number, `true`, `false` or `null`."""
 
 
 class Stretch(NamedTuple):
@@ -48,10 +48,10 @@ class Stretch(NamedTuple):
 
 
 def valid_pattern(pattern: str) -> str:
-    """Return a pattern.
+    """Return a pattern unchanged.
 
     Raises:
-        ValueError: it is not an RE2 expression.
+        ValueError: the pattern is not an RE2 expression.
     """
     expression(pattern)
     return pattern
@@ -72,37 +72,37 @@ class Redaction(BaseModel):
     """Whether the stored original is redacted too; then no recall returns it."""
 
     def redacted(self, text: str) -> str:
-        """Return the text with `[redacted …]` in place of everything that was found.
+        """Return the text with `[redacted …]` in place of all matches.
 
         >>> Redaction(kinds=("email",)).redacted("write to ada@example.org")
         'write to [redacted email]'
         """
-        return _replaced(text, self._stretches(text))
+        return _replace(text, self._stretches(text))
 
     def redacted_json(self, text: str) -> str:
-        """Return redacted JSON that is valid JSON; other text is redacted as text.
+        """Return redacted JSON that is still valid JSON; other text is redacted as text.
 
         >>> Redaction(patterns=("[0-9]+",)).redacted_json('{"port": 80}')
         '{"port": "[redacted]"}'
         """
         found = self._stretches(text)
-        plain = _replaced(text, found)
+        plain = _replace(text, found)
         if not found or json_text.is_json(plain):
             return plain
         if text.lstrip()[:1] not in ("{", "[") and not json_text.is_json(text):
             return plain
-        return _replaced(text, _within_tokens(text, found))
+        return _replace(text, _within_tokens(text, found))
 
     def _stretches(self, text: str) -> list[Stretch]:
         """Return the parts of a text to redact, in order and without overlaps.
 
-        A text is read as written and with its encodings decoded: the model reads escapes decoded, and
-        so do our readers. An encoding is redacted whole.
+        The text is searched as written and with its encodings decoded, as models and our readers decode
+        escapes. An encoded part is redacted whole.
         """
         found = (
             (*layer.source(start, stop), name)
             for layer in layers(text)
-            for start, stop, name in self._found_as_written(searchable(layer.text))
+            for start, stop, name in self._find(searchable(layer.text))
         )
         stretches: list[Stretch] = []
         for start, stop, name in sorted(found):
@@ -116,17 +116,17 @@ class Redaction(BaseModel):
         return stretches
 
     def __or__(self, other: Redaction) -> Redaction:
-        """Return the redaction that finds everything that either of two finds."""
+        """Return a redaction that finds the matches of both."""
         return Redaction(
             kinds=tuple(dict.fromkeys(self.kinds + other.kinds)),
             patterns=tuple(dict.fromkeys(self.patterns + other.patterns)),
             original=self.original or other.original,
         )
 
-    def _found_as_written(self, text: str) -> Iterator[tuple[int, int, str]]:
+    def _find(self, text: str) -> Iterator[tuple[int, int, str]]:
         for kind in self.kinds:
             if kind == "secret":
-                yield from ((*each[:2], kind) for each in secrets.find_as_written(text))
+                yield from ((*found[:2], kind) for found in secrets.find_as_written(text))
             elif kind == "card":
                 yield from ((*span, kind) for span in secrets.find_cards(text))
             else:
@@ -135,7 +135,7 @@ class Redaction(BaseModel):
             yield from _spans(text, pattern, None, "")
 
 
-def _replaced(text: str, stretches: Iterable[Stretch]) -> str:
+def _replace(text: str, stretches: Iterable[Stretch]) -> str:
     pieces: list[str] = []
     end = 0
     for start, stop, replacement in stretches:
@@ -145,34 +145,34 @@ def _replaced(text: str, stretches: Iterable[Stretch]) -> str:
 
 
 def _within_tokens(text: str, stretches: list[Stretch]) -> Iterator[Stretch]:
-    """Yield the parts inside the strings of a JSON text, and a string for each other value."""
+    """Yield the stretches clipped to JSON strings; any other JSON value is replaced by a string."""
     stops = [stretch.stop for stretch in stretches]
     for token in JSON_TOKEN.finditer(text):
         is_string = text[token.start()] == '"'
         start, stop = token.start() + is_string, token.end() - is_string
         for at in range(bisect.bisect_right(stops, start), len(stretches)):
-            each = stretches[at]
-            if each.start >= stop:
+            stretch = stretches[at]
+            if stretch.start >= stop:
                 break
             if not is_string:
-                yield Stretch(start, stop, f'"{each.replacement}"')
+                yield Stretch(start, stop, f'"{stretch.replacement}"')
                 break
-            yield Stretch(max(start, each.start), min(stop, each.stop), each.replacement)
+            yield Stretch(max(start, stretch.start), min(stop, stretch.stop), stretch.replacement)
 
 
 def _spans(
-    text: str, pattern: str, holds: Check | None, name: str
+    text: str, pattern: str, is_valid: Check | None, name: str
 ) -> Iterator[tuple[int, int, str]]:
-    """Yield the spans that a pattern matches; if it has groups, the spans of the groups."""
+    """Yield the spans of a pattern's matches; if the pattern has groups, the spans of the groups."""
     compiled = expression(pattern)
     groups = range(1, compiled.groups + 1) or (0,)
     for match in compiled.finditer(text):
         for start, stop in map(match.span, groups):
-            if start < stop and (holds is None or holds(text[start:stop])):
+            if start < stop and (is_valid is None or is_valid(text[start:stop])):
                 yield start, stop, name
 
 
 @functools.lru_cache(maxsize=64)
 def joined(redactions: tuple[Redaction, ...]) -> Redaction:
-    """Return the redaction that finds everything that any of some finds."""
+    """Return a redaction that finds the matches of all redactions."""
     return functools.reduce(lambda one, other: one | other, redactions)

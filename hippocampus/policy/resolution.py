@@ -1,4 +1,4 @@
-"""Resolves a policy's rules for one entry: what they set, and which rule set it. Pure."""
+"""Resolves a policy's rules for an entry: the fields that they set, and the rule that set them. Pure."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from hippocampus.policy.words import ERROR_SOURCE, EntryType, Priority
 
 @dataclass(frozen=True)
 class Subject:
-    """What rules can match of an entry; costly fields are computed once, where a rule needs them."""
+    """The properties of an entry that rules match; costly ones are computed once, on demand."""
 
     type: EntryType
     tool: str = ""
     source_type: str | None = None
-    """The source type; None takes it from the policy's table."""
+    """The source type; None looks it up in the policy's table."""
     priority: Priority = "normal"
-    """Its priority before any rule."""
+    """The priority before any rule."""
     text: str = ""
     tokens: int = 0
     kind: Callable[[], str] | str = "text"
@@ -41,12 +41,12 @@ class Subject:
 
     @functools.cached_property
     def searchable(self) -> str:
-        """The text as patterns search it."""
+        """The text that patterns search."""
         return matching.searchable(self.text)
 
     @functools.cached_property
     def folded(self) -> str:
-        """The text as words are looked for in it."""
+        """The text that words are searched in."""
         return matching.fold(self.searchable)
 
     @functools.cached_property
@@ -55,7 +55,7 @@ class Subject:
         return matching.has_word(self.folded, matching.instruction_words())
 
     def values_at(self, key: str) -> Iterator[str]:
-        """Yield the argument values at a key, or at a path where there is no such key."""
+        """Yield the argument values at a key, or at a path if no argument has that key."""
         from hippocampus.formats.json_paths import at_path
 
         data = json_text.read(self.arguments, [self.arguments])
@@ -67,7 +67,7 @@ class Subject:
 
 
 def record_subject(record: Record, text: str) -> Subject:
-    """Return what rules can match of a stored entry whose content is this text."""
+    """Return the subject of a stored entry with its content as text."""
     source = record.entry.source.type
     return Subject(
         record.entry.type,
@@ -82,23 +82,23 @@ def record_subject(record: Record, text: str) -> Subject:
 
 
 class Resolution(RuleAction):
-    """What the rules set for an entry; None is not set, and the policy's own fields apply."""
+    """The fields that the rules set for an entry; where one is None, the policy's own field applies."""
 
     because: Mapping[str, str] = {}
-    """By field, the rule that set it."""
+    """The rule that set a field, by field."""
     withheld: Mapping[str, str] = {}
-    """By field, the rule that would have raised a tool result because of the result's own text."""
+    """The rule that did not raise a tool result because it matched the result's own text, by field."""
 
     def redacted(self, text: str) -> str:
-        """Return a text as the rules redact it."""
+        """Return a text redacted by the rules."""
         return self.redact.redacted(text) if self.redact else text
 
     def redacted_json(self, text: str) -> str:
-        """Return arguments as the rules redact them; JSON stays JSON."""
+        """Return arguments redacted by the rules; JSON stays valid JSON."""
         return self.redact.redacted_json(text) if self.redact else text
 
     def redacted_data(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Return a JSON object as the rules redact it."""
+        """Return a JSON object redacted by the rules."""
         if not self.redact:
             return data
         return cast("dict[str, Any]", json.loads(self.redacted_json(json.dumps(data))))
@@ -109,7 +109,7 @@ NO_RULES = Resolution()
 
 
 def resolve(rules: Sequence[Rule], subject: Subject) -> Resolution:
-    """Return what the matching rules set, later ones over earlier ones."""
+    """Return the fields that the matching rules set; a later rule overrides an earlier one."""
     fields: dict[str, Any] = {}
     because: dict[str, str] = {}
     withheld: dict[str, str] = {}
@@ -119,7 +119,7 @@ def resolve(rules: Sequence[Rule], subject: Subject) -> Resolution:
             continue
         label = rule.name or f"rule {number}"
         named = rule.match.type is not None and subject.type in rule.match.type
-        # A result that matched by its own text does not keep itself longer than the default does.
+        # A tool result is untrusted: its own text may not raise it above the default.
         is_untrusted = subject.type == "tool_result" and rule.match.reads_text and not named
         for name in RuleAction.model_fields:
             value = getattr(rule.action, name)
@@ -149,7 +149,7 @@ RAISING: dict[str, tuple[Any, ...]] = {
 
 
 def _matches(match: Match, subject: Subject, priority: Priority) -> bool:
-    """Return whether every key of a match holds; cheap ones are checked first."""
+    """Return whether all keys of a match apply to a subject; cheap keys are checked first."""
     return (
         (match.type is None or subject.type in match.type)
         and (match.priority is None or priority in match.priority)
@@ -178,6 +178,6 @@ def _matches(match: Match, subject: Subject, priority: Priority) -> bool:
         and (match.instruction is None or subject.instructs == match.instruction)
         and (
             match.pattern is None
-            or any(matching.expression(each).search(subject.searchable) for each in match.pattern)
+            or any(matching.expression(one).search(subject.searchable) for one in match.pattern)
         )
     )

@@ -1,4 +1,4 @@
-"""One rule of a policy: what it matches and what it sets, as validated data. Decides nothing."""
+"""A rule of a policy: its match and its action, as validated data. Decides nothing."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ Rate = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 DecayRate = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
 """At 100, a turn leaves a hundredth of the strength."""
 Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
-"""The bound is above any turn or token count; larger numbers would not fit in a ledger."""
+"""The bound is above any number of turns or tokens; a ledger cannot store much larger numbers."""
 
 
 class Declared(BaseModel):
-    """The base of every part of a policy: strict, frozen, and described by its attribute docstrings."""
+    """The base of all parts of a policy: strict, frozen, and described by attribute docstrings."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -82,14 +82,14 @@ class TokenRange(Declared):
 
 
 class Match(Declared):
-    """Which entries a rule applies to: of a list any item, of several keys all must match."""
+    """The entries that a rule applies to: all keys must match, and any item of a list."""
 
     type: Annotated[tuple[EntryType, ...], OneOrMany()] | None = None
     """The type of the entry."""
     priority: Annotated[tuple[Priority, ...], OneOrMany()] | None = None
-    """Its priority, as the rules above have set it."""
+    """The priority, as set by the rules above."""
     source_type: Globs | None = Field(None, alias="source.type")
-    """Globs on the source type: from `source_types`, `error` for a failed result, else the name of
+    """Globs on the source type: from `source_types`, `error` for a failed result, or else the name of
     the tool; for a message `user` or `assistant`."""
     tool: Globs | None = None
     """Globs on the name of the tool, without case: `*`, `?`, `[abc]`, `[!abc]`."""
@@ -100,7 +100,7 @@ class Match(Declared):
     pattern: Patterns | None = None
     """RE2 expressions, searched in the text; `(?i)` ignores case."""
     tokens: TokenRange | None = None
-    """How large the content is."""
+    """The size of the content."""
     kind: Annotated[tuple[Kind, ...], OneOrMany()] | None = None
     """The kind of content, recognised from the content itself."""
     error: bool | None = None
@@ -112,14 +112,13 @@ class Match(Declared):
     @property
     def reads_text(self) -> bool:
         """Whether the match depends on the content, which is untrusted in a tool result."""
-        return any(
-            matcher is not None for matcher in (self.contains, self.instruction, self.pattern)
-        )
+        matchers = (self.contains, self.instruction, self.pattern)
+        return any(matcher is not None for matcher in matchers)
 
 
 Fallback = Literal["stored", "summary"]
 OWN_SOURCES = ("file", "http", "tool")
-"""The package's sources, which take no fields but those of `Refetch`."""
+"""The package's sources, which accept only the fields of `Refetch`."""
 
 
 class Refetch(BaseModel):
@@ -130,17 +129,17 @@ class Refetch(BaseModel):
     type: Text
     """The source: `file`, `http`, `tool`, or one that the host or a package registers."""
     order: Annotated[tuple[Text, ...], OneOrMany()] | None = None
-    """The sources to ask, in order; left out, `type` alone; an empty list asks none."""
+    """The sources to ask, in order; left out, only `type`; an empty list asks no source."""
     timeout_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 10.0
-    """How long each source may take."""
+    """The time limit of a source."""
     largest_bytes: Annotated[int, Field(gt=0)] = 10_000_000
     """The most bytes of an answer."""
     fallbacks: Annotated[tuple[Fallback, ...], OneOrMany()] = ("stored", "summary")
-    """The fallbacks, in this order, where no source answers; an empty list is none."""
+    """The fallbacks if no source answers, in order; an empty list has no fallback."""
     roots: Annotated[tuple[Text, ...], OneOrMany()] = ()
     """The folders that `file` may read; left out, it reads nothing."""
     hosts: Annotated[tuple[Text, ...], OneOrMany()] = ()
-    """The only hosts that `http` may ask; left out, every public one."""
+    """The only hosts that `http` may ask; left out, all public hosts."""
     allow_private: bool = False
     """Whether `http` may ask this machine and its networks."""
 
@@ -167,51 +166,51 @@ class Refetch(BaseModel):
 
 
 class RuleAction(Declared):
-    """What a rule sets for the entries that it matches; fields that are left out set nothing.
+    """The fields that a rule sets for the entries that it matches; fields that are left out set nothing.
 
-    Each is read in `policy.fields`, `policy.new_entry`, `session` or `integrations.hooks.stored_entries`.
+    They are read in `policy.fields`, `policy.new_entry`, `session` and `integrations.hooks.stored_entries`.
     """
 
     decay_rate: DecayRate | None = None
     """Rate of the power law, per turn; 0 does not fade."""
     floor: Share | None = None
-    """The least strength; 0 lets the entry fade completely."""
+    """The lower bound of the strength; 0 lets the entry fade completely."""
     priority: Priority | None = None
     """Multiplies the decay rate: `critical` 0, `high` 0.3, `normal` 1, `low` 2."""
     encoding: Encoding | None = None
     """`manual` (for content that a person marked) halves the decay rate; `auto` does not."""
     persist: bool | None = None
-    """Whether it becomes a fact when the session ends, if it is strong by then."""
+    """Whether the entry becomes a fact when the session ends, if it is strong by then."""
     expires_after_turns: Count | None = None
-    """The turns after which it expires; 0 is at the next turn."""
+    """The number of turns after which the entry expires; 0 is at the next turn."""
     superseded_by: Supersession | None = None
-    """Which later result supersedes a tool result: one of the same `call` (tool and arguments), the
+    """The later result that supersedes a tool result: one of the same `call` (tool and arguments), the
     default, of the same `tool`, or of the same `source.type`."""
     index: bool | None = None
-    """`true` indexes it at any size; `false` never does, and it stays in full."""
+    """`true` indexes the content at any size; `false` keeps it in full."""
     compression: Compressions | None = None
-    """How short its entry is: `light`, `normal`, `aggressive`, or a number of tokens; with `none` it
-    and the arguments of its call stay in full, and do not fade."""
+    """How short the entry is: `light`, `normal`, `aggressive`, or a number of tokens; with `none` the
+    content and the arguments of its call stay in full, and do not fade."""
     fresh_turns: Count | None = None
-    """For how many calls it stays in full, at any size; 0 shortens it on arrival."""
+    """The number of calls for which the content stays in full, at any size; 0 shortens it on arrival."""
     pin: bool | None = None
-    """Whether it stays in the view in full for the whole session."""
+    """Whether the content stays in the view in full for the whole session."""
     source: Annotated[Refetch, Short("type")] | None = None
-    """How it is fetched again: the name of a source, or a mapping of `type` and its options."""
+    """How the content is fetched again: the name of a source, or a mapping of `type` and its options."""
     shrink_arguments: bool | None = None
     """For a tool result, whether the arguments of its call become an entry, at any size; with `false`
     they stay in full."""
     redact: Annotated[Redaction, Short("kinds")] | None = None
-    """What to redact in the view, in facts and in the archive: kinds, or a mapping with `kinds`,
+    """Redactions in the view, in facts and in the archive: kinds, or a mapping with `kinds`,
     `patterns` and `original: true` for the stored original too."""
 
 
 class Rule(Declared):
-    """One rule: a match and an action."""
+    """A rule: a match and an action."""
 
     name: Text | None = None
     """The name in `explain`; a rule replaces the rule of the same name in the extended policy."""
     match: Match
-    """Which entries it applies to; an empty mapping is all."""
+    """The entries that the rule applies to; an empty mapping is all."""
     action: RuleAction
-    """What it sets for them."""
+    """The fields that the rule sets for them."""

@@ -1,4 +1,4 @@
-"""Short forms of values in policy files, and what the schema of these files has about each field."""
+"""Short forms of values in policy files, and the descriptions of fields in the schema of those files."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pydantic_core import CoreSchema, core_schema
 
 
 def described(schema: dict[str, Any], model: type[BaseModel]) -> None:
-    """Describe the fields of a model by the docstrings after them.
+    """Describe the fields of a model in its JSON schema by the docstrings after them.
 
-    Only where a schema is made: pydantic's `use_attribute_docstrings` reads the sources at each import.
+    Pydantic's `use_attribute_docstrings` would read the sources at every import, this only for a schema.
     """
     [written] = ast.parse(inspect.getsource(model)).body
     fields = schema["properties"]
@@ -28,12 +28,12 @@ def described(schema: dict[str, Any], model: type[BaseModel]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class OneOrMany:
-    """A list that may be written as its only item."""
+    """A list that a file may write as its only item."""
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        """Read a single item as a list of it."""
+        """Read a single item as a list of one."""
 
         def listed(value: Any) -> tuple[Any, ...]:
             return tuple(value) if isinstance(value, list | tuple) else (value,)
@@ -50,7 +50,7 @@ class OneOrMany:
 
 @dataclass(frozen=True, slots=True)
 class Short:
-    """A mapping that may be written as the value of its main field."""
+    """A mapping that a file may write as the value of its main field."""
 
     field: str
 

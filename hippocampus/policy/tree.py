@@ -1,4 +1,4 @@
-"""Reads YAML into plain data with the line of each value; safe, and bounded in size and depth."""
+"""Reads YAML into plain data with the lines of its values; safe, and bounded in size and depth."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import Any
 import yaml
 
 MAX_NODES = 50_000
-"""The most nodes of a text; each alias counts as the nodes that it repeats."""
+"""The most nodes of a text; an alias counts as the nodes that it repeats."""
 MAX_DEPTH = 40
 YamlPath = tuple[int | str, ...]
 
 
 class _Loader(yaml.SafeLoader):
-    """Constructs plain data only, and refuses a text that is larger than any policy."""
+    """Constructs only plain data, and refuses a text that is larger than any policy."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self._open = 0
         self._composed = 0
         self._sizes: dict[int, tuple[int, int]] = {}
-        """By node, its number of nodes with aliases repeated, and its depth."""
+        """By node, the number of nodes inside it with aliases expanded, and its depth."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        """Compose a node; refuse one that is too deep, too large, or contains itself."""
+        """Compose a node; refuse a node that is too deep, too large, or contains itself."""
         self._open += 1
         self._composed += 1
         if self._open > MAX_DEPTH or self._composed > MAX_NODES:
@@ -55,7 +55,7 @@ class _Loader(yaml.SafeLoader):
 
 
 MAX_BITS = 13_000
-"""The most bits of a whole number; Python prints none of more than 4,300 digits."""
+"""The most bits of a whole number; Python does not print numbers of more than 4,300 digits."""
 
 
 def _whole_number(loader: _Loader, node: yaml.ScalarNode) -> int:
@@ -85,7 +85,7 @@ class Problem:
     column: int
     text: str
     path: YamlPath | None = None
-    """The path of the value in the data; None where the text could not be read so far."""
+    """The path of the value in the data; None if the text could not be parsed."""
 
     def at(self, where: str) -> str:
         """Return the problem as a sentence with its position in a file."""
@@ -96,7 +96,7 @@ class Problem:
 
 
 class TreeError(ValueError):
-    """A text cannot be read as YAML of plain data; `problem` is the one that ended the reading."""
+    """A text cannot be read as YAML of plain data; `problem` is the cause."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.text)
@@ -105,7 +105,7 @@ class TreeError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A YAML text that was read."""
+    """A parsed YAML text."""
 
     data: Any
     root: yaml.Node | None
@@ -130,18 +130,18 @@ def read(text: str) -> Tree:
     """Read a YAML text of one document.
 
     Raises:
-        TreeError: it is not YAML, holds more than plain data, or is too large.
+        TreeError: the text is not YAML, has more than plain data, or is too large.
     """
     try:
         loader = _Loader(text)
         root = loader.get_single_node()
-        twice = tuple(_twice(root))
+        twice = tuple(_repeated_keys(root))
         return Tree(loader.construct_document(root) if root else None, root, twice)
     except (yaml.YAMLError, ValueError, RecursionError) as failure:
-        raise TreeError(_unreadable(failure, text)) from None
+        raise TreeError(_describe(failure, text)) from None
 
 
-def _unreadable(failure: Exception, text: str) -> Problem:
+def _describe(failure: Exception, text: str) -> Problem:
     if isinstance(failure, yaml.MarkedYAMLError) and failure.problem_mark:
         mark, problem = failure.problem_mark, str(failure.problem)
         if failure.context == "while scanning an alias":
@@ -157,8 +157,8 @@ def _unreadable(failure: Exception, text: str) -> Problem:
     return Problem(1, 1, str(failure))
 
 
-def _twice(root: yaml.Node | None) -> Iterator[Problem]:
-    """Yield the keys that occur twice; what aliases repeat is examined once."""
+def _repeated_keys(root: yaml.Node | None) -> Iterator[Problem]:
+    """Yield a problem for each key that occurs twice in a mapping; aliased nodes are examined once."""
     waiting: list[tuple[YamlPath, yaml.Node]] = [((), root)] if root else []
     seen: set[int] = set()
     while waiting:
