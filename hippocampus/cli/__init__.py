@@ -8,14 +8,14 @@ import sys
 
 def main() -> None:
     """Run the command line; a known error is one sentence on stderr and exit status 2."""
-    if sys.argv[1:2] == ["hook"] and "--help" not in sys.argv:  # an agent waits for each of them
+    if sys.argv[1:2] == ["hook"] and "--help" not in sys.argv:  # an agent waits for its hooks
         from hippocampus.integrations import hooks
 
         hooks.main(sys.argv[2:])
-        os._exit(0)  # taking the vocabulary apart would cost the agent more time
+        os._exit(0)  # an orderly exit would first free the vocabulary, while the agent waits
     from hippocampus.cli.memory_retrieve import fast
 
-    if fast(sys.argv[1:]):  # a hook runs it at each prompt
+    if fast(sys.argv[1:]):  # a hook runs it at every prompt
         return
     from hippocampus.cli.commands import command
     from hippocampus.errors import HippocampusError

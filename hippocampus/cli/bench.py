@@ -48,9 +48,9 @@ def beam(
 
 
 def _report(conversations: Sequence[BenchConversation], *, as_json: bool) -> None:
-    """Print a report as JSON, or as a table with a column for each way of finding.
+    """Print a report as JSON, or as a table with a column per retrieval method.
 
-    The embedding is the one that the environment names, else the local one if it is installed.
+    The embedding is that of the environment, or else the local one if it is installed.
     """
     from hippocampus.models.local_embedding import LocalEmbedder, installed
     from hippocampus.replay.bench import retrieval

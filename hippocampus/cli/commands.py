@@ -1,4 +1,4 @@
-"""The commands of `hippocampus`, put together. Every command's work is done elsewhere."""
+"""Registers the commands of `hippocampus`; other modules define them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ RECORDINGS, AGENTS, STATE = "Recordings", "Coding agents", "State directories"
 
 
 class Commands(TyperGroup):
-    """The commands; a wrong choice is named without the prefix that pydantic gives it."""
+    """The commands; errors are printed without the prefix that pydantic adds."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
@@ -39,15 +39,15 @@ class Commands(TyperGroup):
             raise
 
     def get_params(self, ctx: Any) -> Any:
-        """Return the options of `hippocampus`; the help of any command names no type of a flag.
+        """Return the options of `hippocampus`, and remove the types of flags from the help of all commands.
 
-        A paragraph of it is one line, which is broken where the terminal ends and not as in the code.
+        A paragraph becomes one line, so that the terminal wraps it and not the source code.
         """
         own = super().get_params(ctx)
         options, waiting = list(own), [*self.commands.values(), *map(group_of, STORES)]
         for command in waiting:
             paragraphs = (command.help or "").split("\n\n")
-            command.help = "\n\n".join(" ".join(each.split()) for each in paragraphs)
+            command.help = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
             options += command.get_params(typer.Context(command))
             waiting += getattr(command, "commands", {}).values()
         for option in options:
@@ -96,5 +96,5 @@ app.add_typer(store.app, name="store", rich_help_panel=STATE)
 
 @functools.cache
 def command() -> Any:
-    """Return `app` as a command; to read the signatures of all takes 25 ms."""
+    """Return `app` as a command; cached, since reading all signatures takes 25 ms."""
     return typer.main.get_command(app)

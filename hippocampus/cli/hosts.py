@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 SAVINGS = "calls  shortened  raw cost  sent cost  saved     $ saved  $ edits  $ resume  session or day, model"
 CACHES = {".cache", "archive-v0"}
-"""Parts of the paths at which uvx and `pipx run` make an environment for one command."""
+"""Parts of the paths of the temporary environments of uvx and `pipx run`."""
 INSTALL_TOOL = 'first run uv tool install "hippocampus-context[mcp]", or pipx install'
 HOSTS = ", ".join(sorted(settings.HOSTS))
 
@@ -68,7 +68,7 @@ def install(
     dry_run: DryRun = False,
 ) -> None:
     """Add the hooks and the MCP server to the settings of a coding agent."""
-    if find_spec("mcp") is None and not dry_run:  # without the server, no hook's entry is recalled
+    if find_spec("mcp") is None and not dry_run:  # only the server recalls a hook's entries
         fail(INSTALL_MCP)
     if CACHES & {*Path(sys.prefix).parts}:
         fail(
@@ -115,7 +115,7 @@ def status(
 
 
 def _print_savings(state: StateStore, model: str, *, as_json: bool) -> None:
-    """Print the figures of a state: a line for each session, and for each day its sum."""
+    """Print the figures of a state: a line per session, and the sum of every day."""
     from hippocampus.integrations.hooks.savings import with_transcripts
     from hippocampus.storage import hook_events
     from hippocampus.storage.savings import savings

@@ -1,4 +1,4 @@
-"""`hippocampus consolidate`, `defrag`, `doctor` and `forget`: what a state needs now and then."""
+"""`hippocampus consolidate`, `defrag`, `doctor` and `forget`: the maintenance of a state."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from hippocampus.session.consolidator import ConsolidationOutcome
 
 POLL_SECONDS = 5.0
-"""How often idle sessions are looked for."""
+"""Time between two searches for idle sessions."""
 DATABASES = (".sqlite3", ".sqlite", ".db")
-"""The endings of a memory's database, which need not exist yet."""
+"""The suffixes of a memory's database, which need not exist."""
 StateOrDatabase = Annotated[
     str,
     Argument(
@@ -78,7 +78,7 @@ def consolidate(  # noqa: PLR0913, PLR0917 - one parameter an option
             try:
                 while outcome := memory.consolidate_idle():
                     _print(outcome)
-            except StoreError as failure:  # such as a server that is away: it is asked again
+            except StoreError as failure:  # such as a server that is away: tried again later
                 typer.echo(visible(f"hippocampus: {failure}"), err=True)
             time.sleep(POLL_SECONDS)
         names = [session] if session else memory.unconsolidated()
@@ -88,7 +88,7 @@ def consolidate(  # noqa: PLR0913, PLR0917 - one parameter an option
         for name in names:
             try:
                 (outcome,) = memory.consolidate(name)
-            except StoreError as failure:  # one that cannot be read stops no other
+            except StoreError as failure:  # the other sessions are still consolidated
                 typer.echo(visible(f"hippocampus: session {name!r}: {failure}"), err=True)
                 is_whole = False
             else:
@@ -149,8 +149,8 @@ def doctor(
     left = mend(found) if fix else found
     mended = [finding for finding in found if finding not in left]
     rows = [
-        {"text": each.text, "loss": each.is_loss, "remedy": each.remedy, "mended": each in mended}
-        for each in found
+        {"text": one.text, "loss": one.is_loss, "remedy": one.remedy, "mended": one in mended}
+        for one in found
     ]
     lines = [f"mended: {finding.text}: {finding.remedy}" for finding in mended]
     for finding in left:

@@ -1,7 +1,7 @@
 """The commands of `hippocampus memory`, which read and write long-term memory.
 
-A verb that cannot be undone only shows its effect, unless `--force` is given. Nothing is loaded that `--help`
-does not need; the verbs of hippo, crib and scriptling are in `memory_compat`.
+A verb that cannot be undone only shows its effect, unless `--force` is given. Imports only the modules
+that `--help` needs; the verbs of hippo, crib and scriptling are in `memory_compat`.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ class Verbs(TyperGroup):
         return list(self._group(ctx).list_commands(ctx))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the verb that arguments begin with, and those after it."""
+        """Return the verb at the start of the arguments, and the arguments after it."""
         return self._group(ctx).resolve_command(ctx, args)
 
     def get_command(self, ctx: Any, name: str) -> Any:
-        """Return the verb of a name, or nothing."""
+        """Return the verb with a name, or None."""
         return self._group(ctx).get_command(ctx, name)
 
     def _group(self, ctx: Any) -> Any:
@@ -150,11 +150,10 @@ def show(facts: Facts, ids: out.Ids) -> Shown:
 
 
 def _words(value: Any) -> str:
-    """Return the value of a field; of a group the fields that are set, and of none nothing."""
+    """Return the value of a field as text; of a group, its fields that are set."""
     if isinstance(value, dict):
-        return ", ".join(
-            f"{name} {words}" for name, item in value.items() if (words := _words(item))
-        )
+        fields = ((name, _words(item)) for name, item in value.items())
+        return ", ".join(f"{name} {words}" for name, words in fields if words)
     return str(value) if value or value == 0 else ""
 
 

@@ -1,6 +1,6 @@
 """`hippocampus memory --as hippo|crib|scriptling`: the verbs of those stores, under their own names.
 
-They work on the same database as the verbs of `memory`; the formulas of each store are in `facts.compat`.
+They work on the same database as the verbs of `memory`; the stores' formulas are in `facts.compat`.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ def write(
     """Keep the text on stdin, after an optional `type=decision ` before it, with what it states."""
     from hippocampus.facts.compat.crib import written
 
-    text, type_name = out.said_on_stdin(), "note"
+    text, type_name = out.read_stdin(), "note"
     if found := TYPE_PREFIX.match(text):
         text, type_name = text[found.end() :], found[1]
     if not text or TYPE_PREFIX.fullmatch(f"{text} "):

@@ -1,7 +1,4 @@
-"""What `hippocampus doctor` reports of a memory: what there is to work with, and whether it works.
-
-Nothing is made or changed.
-"""
+"""The report of `hippocampus doctor` on a memory: its software, database and models. Changes nothing."""
 
 from __future__ import annotations
 
@@ -68,9 +65,9 @@ def _database(named: str) -> dict[str, Any]:
     try:
         with existing(named) as facts:
             db = facts.tables.database
-            found["path"] = db.path  # that of a server without a password
+            found["path"] = db.path  # a server's address without its password
             stats = memories.stats(db, facts.tables.clock())
-            problems = [*facts.check(), *(each.text for each in damaged_sessions(db))]
+            problems = [*facts.check(), *(session.text for session in damaged_sessions(db))]
             found |= {"memories": sum(stats.current.values()), "sessions": len(activity(db))}
             found |= {"problems": problems}
             found["embedding_model"] = stats.embedding_model
@@ -81,7 +78,7 @@ def _database(named: str) -> dict[str, Any]:
 
 
 def _models() -> dict[str, Any]:
-    """Ask each model that the environment names a short question; no key is shown."""
+    """Ask the models that the environment names a short question; the report contains no key."""
     from hippocampus.models.bounded import within
 
     try:

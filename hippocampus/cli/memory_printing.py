@@ -1,6 +1,6 @@
-"""What the verbs of a memory share: their options, how they open its database, and how they print.
+"""The shared options of the memory's verbs, and the printing of memories and outcomes.
 
-A verb takes the open facts and its own options, and returns a `Shown`; `verb` does the rest.
+A verb takes the open facts and its own options, and returns a `Shown`; `verb` makes it a command.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from hippocampus.storage.facts.models import Memory
 
 
-def said_on_stdin() -> str:
-    """Return what comes in on stdin."""
+def read_stdin() -> str:
+    """Return the text on stdin."""
     return sys.stdin.buffer.read().decode("utf-8-sig", "replace").strip()
 
 
 def _text(ctx: typer.Context, given: str) -> str:
-    """Return a text, or where it is left out the one on stdin; a shell that completes words has none."""
-    text = given if given or ctx.resilient_parsing else said_on_stdin()
+    """Return the given text, or else the text on stdin, which is not read for shell completion."""
+    text = given if given or ctx.resilient_parsing else read_stdin()
     if not text.strip() and not ctx.resilient_parsing:
         raise FactError("there is nothing to remember: the text is empty")
     return text
@@ -68,10 +68,10 @@ SHOWN_CHARACTERS = 100
 def verb(
     *groups: typer.Typer, name: str = "", opens: Callable[[str, str], Facts] = existing
 ) -> Callable[[Callable[..., Shown]], Callable[..., Shown]]:
-    """Add a function of open facts to groups as a command that has `--db` and `--json` too."""
+    """Add a function of open facts to groups as a command with the options `--db` and `--json`."""
 
-    def added(function: Callable[..., Shown]) -> Callable[..., Shown]:
-        known = {"Facts": Any}  # its module is not loaded for `--help`
+    def add(function: Callable[..., Shown]) -> Callable[..., Shown]:
+        known = {"Facts": Any}  # its module is not imported for `--help`
         signature = inspect.signature(function, eval_str=True, locals=known)
         _, *own = signature.parameters.values()
 
@@ -86,11 +86,11 @@ def verb(
             group.command(name or function.__name__, help=inspect.getdoc(function))(run)
         return function
 
-    return added
+    return add
 
 
 def row(memory: Memory) -> dict[str, Any]:
-    """Return a memory as JSON, with its times as ISO 8601."""
+    """Return a memory as a JSON object, with its times in ISO 8601."""
     from hippocampus.facts.timestamps import stamp
 
     found = {**asdict(memory), "metadata": dict(memory.metadata)}
@@ -100,7 +100,7 @@ def row(memory: Memory) -> dict[str, Any]:
 
 
 def outcome_row(outcome: Outcome) -> dict[str, Any]:
-    """Return what became of a text as JSON."""
+    """Return the outcome of a write as a JSON object."""
     memory = None if outcome.memory is None else row(outcome.memory)
     others = list(outcome.others)
     return {
@@ -109,7 +109,7 @@ def outcome_row(outcome: Outcome) -> dict[str, Any]:
 
 
 def line(memory: Memory, *, agent: bool = False) -> str:
-    """Return a memory in a line: date, type, text and id."""
+    """Return a memory as a line: id, date, type and text."""
     from hippocampus.facts.timestamps import day
 
     owner = f"{memory.agent} " if agent else ""
@@ -123,19 +123,19 @@ def line(memory: Memory, *, agent: bool = False) -> str:
 
 
 def outcome_line(outcome: Outcome) -> str:
-    """Return what became of a text in a line."""
+    """Return the outcome of a write as a line."""
     memory = "" if outcome.memory is None else f"  {line(outcome.memory)}"
     return f"{outcome.action.replace('_', ' ')}: {outcome.reason}{memory}"
 
 
 def memories(found: Sequence[Memory], *, asked: Iterable[str] = (), agent: bool = False) -> Shown:
-    """Return memories as lines; with the ids that were asked for, each unknown one is a problem."""
+    """Return memories as lines; ids in `asked` without a memory are problems."""
     lines = [line(memory, agent=agent) for memory in found]
     return Shown(list(map(row, found)), lines, "no memories", missing(asked, found))
 
 
 def outcomes(found: Sequence[Outcome]) -> Shown:
-    """Return what became of each statement."""
+    """Return the outcomes of a text's statements."""
     nothing = "nothing in this text is a statement to keep"
     return Shown(list(map(outcome_row, found)), map(outcome_line, found), nothing)
 
@@ -147,7 +147,7 @@ def gone(
     returned: Sequence[Memory] = (),
     option: str = "--force",
 ) -> Shown:
-    """Return what a deletion took, or would take, and what it brings back."""
+    """Return the memories that a deletion removes, or would remove, and those that it restores."""
     lines = list(map(line, found))
     if found:
         lines += [
@@ -160,13 +160,13 @@ def gone(
 
 
 def short(text: str) -> str:
-    """Return a text on one line, cut where it is long."""
+    """Return a text on one line, cut to 100 characters."""
     flat = " ".join(text.split())
     return flat if len(flat) <= SHOWN_CHARACTERS else f"{flat[: SHOWN_CHARACTERS - 1]}…"
 
 
 def recalled(found: Sequence[Recalled]) -> Shown:
-    """Return results with their scores; as JSON also the parts of a score, the date and the triples."""
+    """Return results with their scores; the JSON also has the scores' terms, dates and triples."""
     lines = [f"{result.score.total:.2f}  {line(result.memory)}" for result in found]
     rows = [
         {
@@ -181,7 +181,7 @@ def recalled(found: Sequence[Recalled]) -> Shown:
 
 
 def missing(ids: Iterable[str], found: Sequence[Memory]) -> list[str]:
-    """Return a sentence for each id without a memory."""
+    """Return a sentence per id without a memory."""
     from hippocampus.consolidation.memory_lines import mark_of
 
     known = {name for memory in found for name in (memory.id, mark_of(memory.id))}

@@ -1,7 +1,7 @@
-"""`hippocampus memory retrieve`: what the memory knows about a prompt, for a hook that runs at each one.
+"""`hippocampus memory retrieve`: the memories about a prompt, for a hook that runs at every prompt.
 
-It never blocks an agent: whatever fails, it ends with status 0 and no output. It loads no library of
-the command line, so that a prompt does not wait for one.
+Never blocks an agent: after any failure it exits with status 0 and no output. It imports no library of
+the command line, which would delay the prompt.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ OPTIONS = ["agent=", "scope=", "token-budget=", "db=", "json"]
 
 
 def default_path() -> str:
-    """Return the database where nothing names another: that of HIPPOCAMPUS_STATE."""
+    """Return the database to use if no option names one: that of HIPPOCAMPUS_STATE."""
     from hippocampus.storage.state_dir import StateDir, is_address
 
     state = os.environ.get("HIPPOCAMPUS_STATE") or ".hippocampus"
@@ -24,7 +24,7 @@ def default_path() -> str:
 
 
 def fast(arguments: Sequence[str]) -> bool:
-    """Run `memory retrieve` where the arguments are plain, and return whether they were."""
+    """Run `memory retrieve` if `getopt` can parse the arguments, and return whether it can."""
     if list(arguments[:2]) != ["memory", "retrieve"]:
         return False
     import getopt  # argparse takes as long to load as the search itself
@@ -47,7 +47,7 @@ def fast(arguments: Sequence[str]) -> bool:
 def run(
     agent: str, scopes: Sequence[str] | None, token_budget: int, path: str, *, as_json: bool
 ) -> None:
-    """Print what the memory knows about the prompt on stdin."""
+    """Print the memories about the prompt on stdin."""
     try:
         prompt = _prompt(sys.stdin.buffer.read().decode("utf-8-sig", "replace").strip())
         from hippocampus.cli.memory_store import is_there, opened
@@ -76,7 +76,7 @@ def run(
 
 
 def _prompt(text: str) -> str:
-    """Return the prompt: the text, or that in the JSON with which agents call their hooks."""
+    """Return the prompt: the text itself, or the field `prompt` of a hook's JSON."""
     if not text.startswith("{"):
         return text
     from hippocampus.formats import json_text

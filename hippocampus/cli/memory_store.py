@@ -1,6 +1,6 @@
-"""Which database the memory commands open, and which models the environment names for it.
+"""Opens the database of the memory commands, with the models that the environment names.
 
-Nothing is printed here, and no library of the command line is loaded.
+Prints nothing, and imports no library of the command line.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 OWN_AGENT, EVERY_AGENT = "default", "*"
 POLICY = "HIPPOCAMPUS_POLICY"
-"""Names a preset of the fact store, or a policy with a `facts` block."""
+"""The variable with a preset of the fact store, or a policy with a `facts` block."""
 LOCAL = "local"
-"""As the embedding model's name: the one that runs here, from the extra `embedding`."""
+"""The name of the embedding model that runs on this machine, from the extra `embedding`."""
 
 
 def opened(
@@ -37,22 +37,21 @@ def opened(
     reembedding: bool = False,
     preset: str = "",
 ) -> Facts:
-    """Open the fact store, made if missing; `models` adds those that the environment names.
+    """Open the fact store, made if missing; `models` adds the models that the environment names.
 
-    Without a `preset`, the environment names one, or a policy.
-
-    On a server it is that of the tenant that HIPPOCAMPUS_TENANT names.
+    Without a `preset`, HIPPOCAMPUS_POLICY names a preset or a policy. On a server, HIPPOCAMPUS_TENANT
+    names the tenant.
     """
     from hippocampus.facts.models import POLICIES
     from hippocampus.facts.store import Facts
 
     settings = POLICIES.get(preset := preset or os.environ.get(POLICY) or "default")
-    if settings is None:  # a policy is only read where one is named
+    if settings is None:  # not a preset, so a policy
         from hippocampus import policy
         from hippocampus.facts.models import settings_of
 
         settings = settings_of(policy.load(preset).facts)
-    agent = OWN_AGENT if agent == EVERY_AGENT else agent  # each call names whom it asks about
+    agent = OWN_AGENT if agent == EVERY_AGENT else agent  # calls name the agents that they read
     more = {"embed": embed(), "complete": complete(), "rerank": rerank()} if models else {}
     tenant = tenant_of_environment()
     return Facts(
@@ -69,7 +68,7 @@ def for_writing(path: Path | str, agent: str, *, preset: str = "") -> Facts:
     """Open a store, made if missing, with the models that the environment names.
 
     Raises:
-        FactError: the agent is `*`, which is all of them.
+        FactError: the agent is `*`, which names all agents.
     """
     if agent == EVERY_AGENT:
         raise FactError(f"{EVERY_AGENT!r} asks for all agents; name the one that remembers")
@@ -79,7 +78,7 @@ def for_writing(path: Path | str, agent: str, *, preset: str = "") -> Facts:
 def existing(
     path: Path | str, agent: str = OWN_AGENT, *, models: bool = False, reembedding: bool = False
 ) -> Facts:
-    """Open a fact store that has to be there.
+    """Open an existing fact store.
 
     Raises:
         StoreError: there is no such file, or it is empty.
@@ -92,18 +91,18 @@ def existing(
 
 
 for_reading = functools.partial(existing, models=True)
-"""Opens a store that has to be there, with the models that the environment names."""
+"""Opens an existing fact store, with the models that the environment names."""
 
 
 def is_there(path: Path | str) -> bool:
-    """Return whether a database is there; one on a server is."""
+    """Return whether a database exists; a database on a server is assumed to exist."""
     return is_address(path) or Path(_database(path)).exists()
 
 
 def _database(path: T) -> T | Path:
-    """Return the database that a path names: its own file, or that of a state directory.
+    """Return the database at a path, which is a file or a state directory.
 
-    A path to nothing is one of a directory where its name has no suffix.
+    A path that does not exist is a state directory if it has no suffix.
     """
     if not isinstance(path, str | Path) or is_address(path) or str(path) == ":memory:":
         return path
@@ -113,10 +112,10 @@ def _database(path: T) -> T | Path:
 
 
 def embed() -> Any:
-    """Return the embedding that the environment names, or nothing.
+    """Return the embedding model that the environment names, or None.
 
     Raises:
-        FactError: it names one that cannot be used.
+        FactError: the model cannot be used.
     """
     model = os.environ.get("HIPPOCAMPUS_EMBED_MODEL")
     if model == LOCAL:
@@ -139,10 +138,10 @@ def embed() -> Any:
 
 
 def complete(model: str | None = None) -> Callable[[str], str] | None:
-    """Return the completion that the environment names, or nothing; `model` is another there.
+    """Return the completion model that the environment names, or None; `model` overrides its name.
 
     Raises:
-        FactError: it names one that cannot be used.
+        FactError: the API is unknown.
     """
     model = model or os.environ.get("HIPPOCAMPUS_COMPLETE_MODEL")
     endpoint = _endpoint("HIPPOCAMPUS_COMPLETE") if model else None
@@ -162,7 +161,7 @@ def complete(model: str | None = None) -> Callable[[str], str] | None:
 
 
 def rerank() -> Any:
-    """Return the reranking by the completion model that the environment names, or nothing."""
+    """Return the re-ranking that the environment names, or None."""
     model = os.environ.get("HIPPOCAMPUS_RERANK_MODEL")
     completion = complete(model) if model else None
     if completion is None:
@@ -173,7 +172,7 @@ def rerank() -> Any:
 
 
 def _endpoint(prefix: str) -> Endpoint | None:
-    """Return the endpoint at `<prefix>_URL`, whose key is in `<prefix>_KEY`."""
+    """Return the endpoint at `<prefix>_URL` with the key in `<prefix>_KEY`, or None."""
     from hippocampus.models.http import Endpoint
 
     address = os.environ.get(f"{prefix}_URL")
@@ -181,7 +180,7 @@ def _endpoint(prefix: str) -> Endpoint | None:
 
 
 def known(facts: Facts, ids: Sequence[str]) -> list[Memory]:
-    """Return the memories of those ids that exist."""
+    """Return the memories with these ids; unknown ids are left out."""
     return [memory for memory in map(facts.get, dict.fromkeys(ids)) if memory]
 
 

@@ -1,4 +1,4 @@
-"""Options that several commands have, and what all commands do with them."""
+"""Options that commands share, and the printing of results."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 PIPED_WIDTH = 120
-"""Width of tables that go into a file or a pipe."""
+"""Width of tables in a file or a pipe."""
 DEFAULT_STATE = Path(".hippocampus")
 PROGRESS_SECONDS = 60
-"""Time between two lines of progress where stderr is no terminal."""
+"""Time between two lines of progress if stderr is not a terminal."""
 StateName = Annotated[
     str, Argument(help="A state directory, or the address of a server (of HIPPOCAMPUS_TENANT).")
 ]
@@ -46,7 +46,7 @@ AsJson = Annotated[bool, Option("--json", help="Print JSON instead of text.")]
 
 
 def fail(message: str) -> NoReturn:
-    """Print a sentence on stderr, and end with exit status 2."""
+    """Print a sentence on stderr, and exit with status 2."""
     typer.echo(visible(f"hippocampus: {message}"), err=True)
     raise typer.Exit(2)
 
@@ -57,15 +57,15 @@ def say(text: str) -> None:
 
 
 class Shown(NamedTuple):
-    """What a command prints: a JSON value or its lines, a sentence without any; with problems, status 1."""
+    """The output of a command: a JSON value, the same as lines, a sentence if empty, and problems."""
 
     value: Any
-    lines: Iterable[str] | None = None  # without them, the value is printed as JSON anyway
+    lines: Iterable[str] | None = None  # None always prints the value as JSON
     otherwise: str = ""
     problems: Sequence[str] = ()
 
     def show(self, *, as_json: bool = False) -> None:
-        """Print it, and end with status 1 where there are problems."""
+        """Print the output, and exit with status 1 if it has problems."""
         if as_json or self.lines is None:
             say(json.dumps(self.value, ensure_ascii=False, indent=2))
         elif text := "\n".join(self.lines) or ("" if self.problems else self.otherwise):
@@ -77,7 +77,7 @@ class Shown(NamedTuple):
 
 
 def print_table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print a table, its first column to the left and the others to the right."""
+    """Print a table with a left-aligned first column and right-aligned others."""
     from rich.markup import escape
     from rich.table import Column, Table
 
@@ -89,7 +89,7 @@ def print_table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
 
 def expect_state(named: str, tenant: str = "") -> StateStore:
-    """Return the state of a folder or a server; refuse another folder before a file is written in it."""
+    """Return the state of a folder or a server; fail before a file is written into any other folder."""
     state = state_of(named, tenant or tenant_of_environment())
     layout = state.layout
     if layout and not layout.database.exists():
@@ -103,11 +103,11 @@ def expect_state(named: str, tenant: str = "") -> StateStore:
 
 
 def console() -> Console:
-    """Return the console of tables: as wide as the terminal, or bounded in a file or a pipe."""
+    """Return a console for tables: as wide as the terminal, or of a fixed width in a file or a pipe."""
     from rich.console import Console
 
     class Piped(Console):
-        """Prints lines without the blanks that fill a table's width."""
+        """Prints lines without trailing spaces."""
 
         def print(self, *values: Any, **style: Any) -> None:
             with self.capture() as captured:
@@ -119,7 +119,7 @@ def console() -> Console:
 
 
 def track(work: Iterable[T], total: int, title: str = "replaying") -> Iterable[T]:
-    """Yield from `work`, and show its progress on stderr: a bar on a terminal, else a line a minute."""
+    """Yield from `work`, with its progress on stderr: a bar on a terminal, or else a line a minute."""
     from rich.console import Console
     from rich.progress import track as shown
 
@@ -127,8 +127,8 @@ def track(work: Iterable[T], total: int, title: str = "replaying") -> Iterable[T
         yield from shown(work, title, total, console=console, transient=True)
         return
     printed = time.monotonic()
-    for done, each in enumerate(work, 1):
-        yield each
+    for done, item in enumerate(work, 1):
+        yield item
         if time.monotonic() >= printed + PROGRESS_SECONDS:
             printed = time.monotonic()
             typer.echo(f"{title}: {done:,} of {total:,}", err=True)

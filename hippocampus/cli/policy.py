@@ -108,7 +108,7 @@ def diff(
         total = summarise([rows[where] for where in both])[1].strategies
         figures[name] = total[OURS].figures(total[EVERYTHING.name], len(both))
     sizes = [[rows[where]["call_tokens"][OURS] for where in both] for _, rows in runs]
-    changed = [sum(map(operator.ne, *each)) for each in zip(*sizes, strict=True)]
+    changed = [sum(map(operator.ne, *pair)) for pair in zip(*sizes, strict=True)]
     if left := len(every) - len(both):
         typer.echo(f"{left} left out, which one of the two could not be replayed with", err=True)
     out = console()

@@ -120,7 +120,7 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
 def _print_outcome(
     found: dict[str, Any], report: Path | None, *, as_json: bool, strict: bool
 ) -> None:
-    """Print the figures, write the page, print what was left out, and set the exit status."""
+    """Print the figures, write the page, print the files that were skipped, and set the exit status."""
     from hippocampus.replay import run, table
     from hippocampus.replay.page import write_page
     from hippocampus.replay.readers.formats import NAMES
@@ -139,18 +139,18 @@ def _print_outcome(
             fail(f"the report cannot be written to {report}: {failure.strerror}")
     skipped = found["skipped"]
     if not found["total"]:
-        for each in skipped:
-            typer.echo(f"{each['path']}: {each['reason']}", err=True)
+        for file in skipped:
+            typer.echo(f"{file['path']}: {file['reason']}", err=True)
         fail(f"no recorded session found there; the known formats: {', '.join(NAMES)}")
     broken = found["total"]["raw"]["broken_lines"]
-    is_killed = any(each["reason"] == KILLED for each in skipped)
+    is_killed = any(file["reason"] == KILLED for file in skipped)
     if (strict and (skipped or broken)) or is_killed:
         typer.echo(f"hippocampus: {len(skipped)} files and {broken} lines not read", err=True)
         raise typer.Exit(1)
 
 
 def _expect_writable(out: Path) -> None:
-    """Fail where a file cannot be written, before a replay that may take minutes, or is a recording."""
+    """Fail before a replay of minutes if the output cannot be written, or would replace a recording."""
     from hippocampus.replay.readers import read_file
 
     with suppress(RecordingError):
@@ -187,8 +187,8 @@ def explain(
     files = list(find_files([path])) if path.exists() else [path]
     if len(files) > 1:
         fail(f"{file} has {len(files)} files or sessions; name one, such as {files[0]}")
-    read = (each for one in files for each in read_file(one))
-    recordings = [each for each in read if path == file or each.name == file.name]
+    read = (recording for source in files for recording in read_file(source))
+    recordings = [recording for recording in read if path == file or recording.name == file.name]
     found = policies.load(policy)
     if recordings and turn is not None:
         if as_json:
@@ -201,7 +201,7 @@ def explain(
         own = Options(found, prices).prices_of(recordings[0].model) if by_model else None
         explanation.print_explanation(recordings[0], turn, found, own or prices, console())
         return
-    rows = [row for each in recordings for row in explanation.treated(each, found)]
+    rows = [row for recording in recordings for row in explanation.treated(recording, found)]
     if not rows:
         fail(f"{file} holds no conversation")
     lines = [line for row in rows for line in explanation.lines_of(row)]
@@ -234,7 +234,7 @@ def tune(
     before, after = named.values()
     moved = [name for name, value in after.items() if value != before[name]]
     if moved:
-        lines = ([name, *(f"{each[key]:g}" for key in moved)] for name, each in named.items())
+        lines = ([name, *(f"{law[key]:g}" for key in moved)] for name, law in named.items())
         print_table(("", *moved), lines)
     rows = {f"policy {policy}": found.before, "tuned": found.after}
     figures = {name: sums.figures(found.everything) for name, sums in rows.items()}

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 TOKEN = "HIPPOCAMPUS_MCP_TOKEN"  # noqa: S105 - the name of a variable
 GRACE_SECONDS = 1
-"""How long a server that is stopped waits for answers that are under way."""
+"""The time that a stopped server gives its open requests."""
 INSTALL_MCP = (
     'the MCP server needs: pip install "hippocampus-context[mcp]"; or, where a framework such as '
     'CrewAI needs an older mcp, its own environment: pipx install "hippocampus-context[mcp]"'
@@ -37,7 +37,7 @@ INSTALL_PROXY = 'the proxy needs: pip install "hippocampus-context[proxy]"'
 
 @contextlib.contextmanager
 def _needing(sentence: str, *packages: str) -> Iterator[None]:
-    """Import what needs packages of an extra; where one is missing, say how to install it and end."""
+    """Import the packages of an extra; if one is missing, fail with the command that installs it."""
     try:
         yield
     except ImportError as missing:
@@ -97,7 +97,7 @@ def mcp(  # noqa: PLR0913, PLR0917 - one parameter an option
 
 
 def _observers() -> list[Observer]:
-    """Return what sends to the collector that OTEL_EXPORTER_OTLP_ENDPOINT, or one like it, names."""
+    """Return an exporter of spans and metrics if a variable such as OTEL_EXPORTER_OTLP_ENDPOINT is set."""
     if not any(name.startswith("OTEL_EXPORTER_OTLP_") for name in os.environ):
         return []
     with contextlib.suppress(typer.Exit), _needing(INSTALL_OTEL, "opentelemetry"):
@@ -108,14 +108,14 @@ def _observers() -> list[Observer]:
 
 
 def _agents_of(path: Path) -> dict[str, str]:
-    """Return the agents that a file names, by their tokens.
+    """Return the agents in a file by their tokens.
 
     Raises:
         OSError: the file cannot be read.
         ValueError: a line is not a token and the name of an agent, or a token has two agents.
     """
     text = path.read_text("utf-8")
-    lines = [each.split(None, 1) for each in text.splitlines() if each.strip() and each[0] != "#"]
+    lines = [line.split(None, 1) for line in text.splitlines() if line.strip() and line[0] != "#"]
     if not lines or any(len(line) < 2 or line[1].strip() == EVERY_AGENT for line in lines):
         raise ValueError(f"{path}: each line has to be a token and the name of its agent")
     agents = {token: name.strip() for token, name in lines}
@@ -157,7 +157,7 @@ def proxy(  # noqa: PLR0913, PLR0917 - one parameter an option
 
 
 def _serve(app: Any, host: str, port: int, text: str) -> None:
-    """Serve until interrupted, and print a text once the port is open."""
+    """Print a text once the port is open, and serve until interrupted."""
     from asyncio import CancelledError
 
     import uvicorn
@@ -169,7 +169,7 @@ def _serve(app: Any, host: str, port: int, text: str) -> None:
         fail(f"cannot listen on {host}:{port}: {refused}")
     with listening:
         typer.echo(text, err=True)
-        # No log of requests: their addresses may hold keys.
+        # Requests are not logged: their addresses may contain keys.
         config = uvicorn.Config(
             app, log_level="warning", access_log=False, timeout_graceful_shutdown=GRACE_SECONDS
         )

@@ -62,9 +62,10 @@ def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
                 removals = collection.collect(db, store, removals, started)
                 words = collection.collect_words(db, words, started)
     lines = []
-    for each in removals:
-        size, sessions = f"{each.packed_bytes:>10,} bytes", ", ".join(each.sessions) or "no session"
-        lines.append(f"{each.key[:12]}  {size}  {each.rule}  ({sessions})")
+    for removal in removals:
+        size = f"{removal.packed_bytes:>10,} bytes"
+        sessions = ", ".join(removal.sessions) or "no session"
+        lines.append(f"{removal.key[:12]}  {size}  {removal.rule}  ({sessions})")
     lines += [
         f"conversation  {one.size_bytes:>10,} bytes  {one.rule}  ({one.session})" for one in words
     ]
@@ -208,15 +209,15 @@ def copy(
     is_whole = True
     own, other = state_of(source, tenant), state_of(target, tenant)
     with contextlib.closing(own), contextlib.closing(other):
-        for each in copied(own, other):
-            lost = f"  ({len(each.lost)} lost: {', '.join(each.lost)})" if each.lost else ""
-            say(f"{each.outcome:<12}{each.payloads:>7,} payloads  {each.session}{lost}")
-            is_whole &= not each.lost and each.outcome != "newer there"
+        for done in copied(own, other):
+            lost = f"  ({len(done.lost)} lost: {', '.join(done.lost)})" if done.lost else ""
+            say(f"{done.outcome:<12}{done.payloads:>7,} payloads  {done.session}{lost}")
+            is_whole &= not done.lost and done.outcome != "newer there"
         if own.has_facts():
-            done = ours.copy(Facts(own.database(TEXT_RULES)), Facts(other.database(TEXT_RULES)))
-            stay = f"; {len(done.skipped):,} are there already, and stay" if done.skipped else ""
-            say(f"{done.memories:,} facts and memories, {done.blocks:,} blocks{stay}")
-            is_whole &= not done.skipped
+            facts = ours.copy(Facts(own.database(TEXT_RULES)), Facts(other.database(TEXT_RULES)))
+            stay = f"; {len(facts.skipped):,} are there already, and stay" if facts.skipped else ""
+            say(f"{facts.memories:,} facts and memories, {facts.blocks:,} blocks{stay}")
+            is_whole &= not facts.skipped
     if not is_whole:
         raise typer.Exit(1)
 

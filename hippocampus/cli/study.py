@@ -94,7 +94,7 @@ def _run(folder: StudyFolder, *, yes: bool) -> None:
         say(problem)
     report, page = StudyReport(folder), folder.path / "report.html"
     files.replace_file(page, report.page().encode("utf-8", "replace"))
-    titles, *lines = zip(*report.rows(), strict=True)  # a terminal has no room for ten columns
+    titles, *lines = zip(*report.rows(), strict=True)  # transposed: ten columns are too wide
     if report.figures:
         print_table(titles, lines)
     for sentence in (*report.sentences, f"Page: {page}"):

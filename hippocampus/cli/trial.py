@@ -80,17 +80,17 @@ def trial(  # noqa: PLR0913, PLR0917 - one parameter an option
 
 
 def _plan(settings: TrialSettings, tasks: int, model: str, budget: float) -> str:
-    """Return how many pairs a difference needs, and what these cost where a call is of usual size."""
+    """Return the number of pairs that a difference needs, and their price if calls are of usual size."""
     from hippocampus.formats.usage import Usage
     from hippocampus.replay.study.wires import list_price
     from hippocampus.replay.trial.report import pairs_needed
 
     usual = Usage(input_tokens=2_000, cache_read_tokens=18_000, output_tokens=300)
     price = list_price(model, usual)
-    each = f"${price * 80:,.2f} a pair" if price is not None else "no price is known for it"
+    pair_price = f"${price * 80:,.2f} a pair" if price is not None else "no price is known for it"
     bound = f"; at most ${budget:,.2f} are spent" if budget else ""
     return (
         f"{tasks} pairs with {model}, at most {2 * tasks * settings.calls:,} calls. A difference of 5 points in "
         f"solved tasks needs about {pairs_needed():,} pairs if one in five differs. 40 calls an attempt of "
-        f"20,000 tokens, nine of ten cached: {each}{bound}."
+        f"20,000 tokens, nine of ten cached: {pair_price}{bound}."
     )
