@@ -22,7 +22,7 @@ from hippocampus.errors import ModelError
 from hippocampus.formats.usage import Usage
 
 MIN_PREFIX_TOKENS = 1_024
-SMALLEST_PREFIXES = {
+MIN_PREFIXES = {
     "claude-fable-5": 512,
     "claude-haiku-4-5": 4_096,
     "claude-mythos-5": 512,
@@ -168,7 +168,7 @@ def model_prices(model: str) -> Prices:
     )
     # The package has no data on the smallest prefix, the kind of cache and its lifetime.
     if provider.id in ("anthropic", "aws") and "claude" in own.name:
-        starts = (least for start, least in SMALLEST_PREFIXES.items() if own.name.startswith(start))
+        starts = (least for start, least in MIN_PREFIXES.items() if own.name.startswith(start))
         smallest = next(starts, MIN_PREFIX_TOKENS)
         return replace(
             own, cache="marks", cache_seconds=FIVE_MINUTES, smallest_prefix_tokens=smallest

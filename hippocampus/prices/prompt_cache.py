@@ -101,7 +101,7 @@ class Prompt:
 
 
 def _blocks(message: Message) -> Iterable[tuple[int, list[Part]]]:
-    """Return the parts of each block of a message, with the number of the first; a result has its images."""
+    """Return the parts of a message by block, with the number of the first part; a result has its images."""
     if not message.raw:
         return []
     numbered = enumerate(message.parts)

@@ -1,7 +1,7 @@
-"""The model of the provider's cache against recorded bills: what the calls should have cost, and did.
+"""Compares the predicted cost of a recording's calls with the provider's recorded bill.
 
-Recordings with the provider's own counts only. Their host's requests are taken as recorded, with a
-mark at the end; the first ten calls calibrate, those after them are compared.
+Only for recordings with the provider's own counts. The host's requests are taken as recorded, with a
+mark at the end; the first ten calls calibrate the prediction, and the later ones are compared.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MIN_CALLS = CALIBRATION_CALLS + 10
 
 
 def bill_of(script: Script, prices: Prices) -> Bill:
-    """Return a recording's bill next to its prediction; an empty one where too few calls were billed."""
+    """Return a recording's bill with its prediction; it is empty if too few calls were billed."""
     recording, bill = script.recording, Bill(prices)
     if len(recording.usage) < MIN_CALLS or recording.cut:
         return bill
@@ -24,7 +24,7 @@ def bill_of(script: Script, prices: Prices) -> Bill:
     for number, end in enumerate(script.answers):
         prompt = prompt.extended(script.messages[:end], len(prompt.starts))
         read_tokens = cache.send(prompt, number * CALL_SECONDS)
-        # Where no time is recorded, one call follows the other at once.
+        # Without recorded times, a call follows the previous one at once.
         idle = times[number] - times[number - 1] if {number, number - 1} <= times.keys() else 0.0
         if number in recording.usage:
             bill.add(CountedCall(prompt.total, read_tokens, idle), recording.usage[number])

@@ -1,6 +1,6 @@
-"""The files of a corpus: recordings and rows in folders of this machine, or in object storage.
+"""The files of a corpus: recordings and rows in local folders, or in object storage.
 
-Their content is read elsewhere.
+Does not parse their content.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from hippocampus.storage import files
 from hippocampus.storage.objects import Objects
 
 REQUEST_SECONDS = 600.0
-"""The limit of a request for a recording or for its rows, however large."""
+"""The time limit of a request for a recording or its rows, of any size."""
 
 
 def is_bucket(path: str) -> bool:
@@ -37,23 +37,23 @@ class BucketFile(NamedTuple):
     size: int
 
     def __str__(self) -> str:
-        """Return its address."""
+        """Return the file's address."""
         return f"{self.bucket.rstrip('/')}/{self.name}"
 
     def read(self) -> bytes:
-        """Return its content.
+        """Return the file's content.
 
         Raises:
-            StoreError: it cannot be read.
+            StoreError: the file cannot be read.
         """
         return _objects(self.bucket).get(self.name, REQUEST_SECONDS)
 
 
 def iter_bucket(address: str) -> Iterator[BucketFile]:
-    """Yield the files under an address, sorted by name; hidden ones are left out.
+    """Yield the files under an address, sorted by name, without hidden ones.
 
     Raises:
-        StoreError: it cannot be listed, or obstore is not installed.
+        StoreError: the address cannot be listed, or obstore is not installed.
     """
     for found in _objects(address).list():
         if not any(part.startswith(".") for part in found.name.split("/")):
@@ -61,10 +61,10 @@ def iter_bucket(address: str) -> Iterator[BucketFile]:
 
 
 def put_part(out: str, name: str, text: bytes) -> None:
-    """Write the rows of a part, whole or not at all, into a folder or a bucket.
+    """Write the rows of a part atomically into a folder or a bucket.
 
     Raises:
-        StoreError: it cannot be written.
+        StoreError: the part cannot be written.
     """
     if is_bucket(out):
         _objects(out).put({name: text}, REQUEST_SECONDS)
@@ -77,10 +77,10 @@ def put_part(out: str, name: str, text: bytes) -> None:
 
 
 def get_part(out: str, name: str) -> bytes:
-    """Return the rows of a part; empty where there is none.
+    """Return the rows of a part; empty if it does not exist.
 
     Raises:
-        StoreError: it cannot be read.
+        StoreError: the part cannot be read.
     """
     if is_bucket(out):
         return _objects(out).get(name, REQUEST_SECONDS)

@@ -1,7 +1,7 @@
-"""A corpus of recordings replayed into parts: one for each file, which a later run goes on from.
+"""Replays a corpus of recordings into parts, one per file, from which a later run continues.
 
-A part is written whole or not at all, and its name has everything in it that its rows depend on. The
-rows of a run are read from its parts, so that memory does not grow with the corpus.
+A part is written atomically, and its name is a hash of everything that its rows depend on. The rows of
+a run are read from its parts, so that memory does not grow with the corpus.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Corpus:
     options: Options
     parts: list[Part] = field(default_factory=list)
     left_out: list[Row] = field(default_factory=list)
-    """A row for each file without a part."""
+    """A row per file without a part."""
 
     def replay(
         self,
@@ -40,7 +40,7 @@ class Corpus:
         engine: Engine = "processes",
         jobs: int | None = None,
     ) -> Iterator[Path | BucketFile]:
-        """Write the part of each file, or take it over from an earlier run, and yield the file.
+        """Write the parts of files, unless an earlier run has written them, and yield the files.
 
         A file that cannot be replayed gets no part, and a row in `left_out`: the next run tries again.
 
@@ -70,7 +70,7 @@ def _killed(file: Path | BucketFile) -> tuple[Path | BucketFile, Row]:
 def write_part(
     file: Path | BucketFile, out: str, options: Options
 ) -> tuple[Path | BucketFile, Part | Row]:
-    """Replay a file into its part, where there is none yet; return its row where it cannot be replayed.
+    """Replay a file into its part unless the part exists; return a row if it cannot be replayed.
 
     Raises:
         StoreError: the part cannot be written.
@@ -81,7 +81,7 @@ def write_part(
         rows = sorted(replay_file(file, options), key=place)
         if rows and "reason" in rows[0]:
             return file, rows[0]
-        # A part without rows is no empty text, which would be no part.
+        # A part without rows is a newline: an empty text would be a missing part.
         text = "\n".join((*map(json.dumps, rows), "")).encode("ascii") or b"\n"
         put_part(out, name, text)
     return file, (place(next(_read(text), {})), name)
@@ -96,7 +96,7 @@ def _name(file: Path | BucketFile, options: Options) -> str:
     if isinstance(file, Path):
         # The path of a session is that of its database, then its name.
         paths = (file, file.parent, Path(f"{file.parent}-wal"))
-        stats = [each.stat() for each in paths if each.is_file()]
+        stats = [path.stat() for path in paths if path.is_file()]
         state: object = [(found.st_size, found.st_mtime_ns) for found in stats]
     else:
         state = file.etag

@@ -1,6 +1,6 @@
 """Decisive steps: the calls of a recording that wrote the patch with which the agent ended its task.
 
-No view is looked at here, and no outcome.
+Reads no view and no outcome.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from hippocampus.formats.conversation import Message
 from hippocampus.replay.uses import collapsed
 
 MIN_CHARACTERS = 10
-"""Shorter lines of a patch (`else:`, `pass`) stand in any command."""
+"""Shorter lines of a patch (`else:`, `pass`) occur in any command."""
 
 
 class _AddedLine(NamedTuple):
@@ -25,12 +25,12 @@ class _AddedLine(NamedTuple):
 def decisive_steps(
     submission: str, answers: Mapping[int, Message], searchable: Callable[[str], str]
 ) -> tuple[int, ...]:
-    """Return the calls that were the last to write a line that a patch adds to a file that was there.
+    """Return the calls that were the last to write a line that the patch adds to an existing file.
 
-    A line of `MIN_CHARACTERS` or more is written where it stands in the arguments of a call that
-    also name the file, blanks collapsed. `answers` are the assistant's messages by call, from 0.
+    A call writes a line of `MIN_CHARACTERS` or more if its arguments contain the line and the file's
+    name, with white space collapsed. `answers` are the assistant's messages by call, from 0.
     """
-    added = [line for line in _added(submission) if len(line.text) >= MIN_CHARACTERS]
+    added = [line for line in _added_lines(submission) if len(line.text) >= MIN_CHARACTERS]
     writers: dict[_AddedLine, int] = {}
     for call, message in answers.items() if added else ():
         parts = [part for part in message.parts if part.kind == "call"]
@@ -41,7 +41,7 @@ def decisive_steps(
     return tuple(sorted(set(writers.values())))
 
 
-def _added(patch: str) -> Iterator[_AddedLine]:
+def _added_lines(patch: str) -> Iterator[_AddedLine]:
     """Yield the lines that a patch adds to files that existed before it."""
     name = ""
     is_new = False

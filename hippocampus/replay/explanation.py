@@ -1,6 +1,6 @@
-"""Reasons: for each change of a view at one turn, and for how a policy's rules treat each entry.
+"""Explains the changes of a view at a turn, and the treatment of entries by a policy's rules.
 
-Nothing is measured here.
+Measures nothing.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from hippocampus.replay.recording import Recording
 from hippocampus.session.redactor import subject_of
 
 SHOWN_CHARACTERS = 600
-"""Characters of a message that each side shows."""
+"""A side shows at most this much of a message."""
 SAME_CHARACTERS = 100
-"""Characters of a message that is the same on both sides."""
+"""The limit for a message that is the same on both sides."""
 OPENING_CHARACTERS = 60
-"""Characters of a text next to what the rules set for it."""
+"""The limit for a text next to the fields that rules set."""
 
 
 def print_explanation(
     recording: Recording, turn: int, policy: Policy, prices: Prices, console: Console
 ) -> None:
-    """Print both lists at a turn and the reason for each difference.
+    """Print both lists at a turn, and the reasons of their differences.
 
     Raises:
         RecordingError: the recording has no such turn.
@@ -51,16 +51,15 @@ def print_explanation(
         for end in script.call_ends[: turn + 1]:
             view = read(session(recording.messages[:end]))
         reasons = {
-            each.entry_id: f"turn {at}: {each.stage}, {each.reason}; saves {each.saves:,} a call"
-            for at, each in session.report.decisions()
+            made.entry_id: f"turn {at}: {made.stage}, {made.reason}; saves {made.saves:,} a call"
+            for at, made in session.report.decisions()
         }
         for entry in session.entries:
             sentence = str(explained(entry, turn, policy.exponent, policy.initial_strength))
             reasons[entry.id] = "\n".join(filter(None, [reasons.get(entry.id), sentence]))
         pairs = session.report.view_pairs()
-    before, after = (
-        sum(map(tokens.count_message, each)) for each in ([raw for raw, _ in pairs], view)
-    )
+    before = sum(tokens.count_message(raw) for raw, _ in pairs)
+    after = sum(map(tokens.count_message, view))
     table = Table(title=f"turn {turn}, at prices {prices.name}", show_lines=True)
     table.add_column("#", justify="right")
     table.add_column(f"raw list ({before:,} tokens)", ratio=1, overflow="fold")
@@ -85,10 +84,10 @@ def _text(message: Message, most: int = SHOWN_CHARACTERS) -> str:
 
 
 def treated(recording: Recording, policy: Policy) -> Iterator[dict[str, Any]]:
-    """Yield the rules' treatment of every tool result and every text of user and assistant, as JSON.
+    """Yield a JSON object per tool result and text: the fields that rules set, and the rules.
 
-    `message` is the number of its message in the recorded list, from 0; in `said` a model is without
-    its defaults.
+    `message` is the number of the message in the recorded list, from 0; models in `said` are without
+    their defaults.
     """
     calls: dict[str, Part] = {}
     for number, message in enumerate(read(recording.messages)):
@@ -120,7 +119,7 @@ def treated(recording: Recording, policy: Policy) -> Iterator[dict[str, Any]]:
 
 
 def lines_of(row: dict[str, Any]) -> Iterator[str]:
-    """Yield the treatment of one text in lines: which rule set which field, and what was withheld."""
+    """Yield the lines of a row of `treated`: fields with the rule that set them, and withheld ones."""
     about = f"{row['type']} {row['source.type']}, {row['tokens']:,} tokens"
     yield f"{row['message']}  {about}: {row['opening']}"
     for name, value in row["said"].items():

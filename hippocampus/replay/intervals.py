@@ -25,11 +25,11 @@ def wilson(part: int, whole: int) -> tuple[float, float]:
 
 
 def bootstrap(parts: Sequence[float], wholes: Sequence[float]) -> tuple[float, float, float]:
-    """Return the ratio of two sums over pairs, and the ends of its interval over samples of these.
+    """Return the ratio of two sums over pairs, and the ends of its bootstrap interval.
 
-    Samples whose second sum is zero do not count.
+    Samples with a second sum of zero do not count.
     """
     draws = np.random.default_rng(0).integers(0, len(parts), (SAMPLES, len(parts)))
-    part, whole = (np.array(each, float)[draws].sum(1) for each in (parts, wholes))
+    part, whole = (np.array(values, float)[draws].sum(1) for values in (parts, wholes))
     low, high = np.percentile(part[whole > 0] / whole[whole > 0], (2.5, 97.5))
     return sum(parts) / sum(wholes), float(low), float(high)

@@ -1,7 +1,7 @@
-"""The record of a run that may end at any time, as JSON lines in a folder that one run holds.
+"""The record of an interruptible run, as JSON lines in a folder that one run locks.
 
-A line is appended once it is known, so that the next run goes on from it. What the lines mean is not
-known here.
+Every line is appended at once, so that the next run continues from it. The lines' meaning is not known
+here.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from hippocampus.storage import files
 
 @contextlib.contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """Hold a folder for one run.
+    """Lock a folder for one run.
 
     Raises:
-        StoreError: it cannot be written, or another run has it.
+        StoreError: the folder cannot be written, or another run has locked it.
     """
     try:
         with files.held(folder / ".running"):
@@ -33,10 +33,10 @@ def held(folder: Path) -> Iterator[None]:
 
 
 def read(path: Path) -> list[dict[str, Any]]:
-    """Return the records of a file; none where there is no file.
+    """Return the records of a file; empty if it does not exist.
 
     Raises:
-        StoreError: it cannot be read.
+        StoreError: the file cannot be read.
     """
     try:
         lines = files.read_file(path).splitlines()
@@ -44,14 +44,14 @@ def read(path: Path) -> list[dict[str, Any]]:
         raise StoreError(f"{path} cannot be read: {failure}") from failure
     records = []
     for line in lines:
-        # A run that was killed may leave the beginning of a line.
+        # A killed run may leave an incomplete line.
         with contextlib.suppress(ValueError):
             records.append(json.loads(line))
     return records
 
 
 def append(path: Path, record: dict[str, Any]) -> dict[str, Any]:
-    """Append a record, and return it as the next run will read it."""
+    """Append a record, and return it as `read` returns it."""
     line = json.dumps(record, default=asdict)
     files.private_folder(path.parent)
     with os.fdopen(files.opened_for_append(path), "ab") as file:

@@ -1,6 +1,6 @@
-"""Runs one strategy over one recording and measures its views exactly as SPEC defines the measures.
+"""Runs a strategy over a recording, and measures its views by SPEC's definitions.
 
-No files, no formats, no tables: a recording and a view function in, numbers out.
+A recording and a view function in, numbers out: no files, formats or tables.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ from hippocampus.replay.recording import Recording
 from hippocampus.replay.uses import lines_of, searchable, unnumbered, uses, values_of
 
 SLICE_TOKENS = 400
-"""The slice of a recall that brings hidden values, whichever strategy hid them."""
+"""The slice of a recall of hidden values, the same for all strategies."""
 LINE_SLICE_TOKENS = 2_000
-"""The slice of a recall that brings hidden lines, with hidden values or without."""
+"""The slice of a recall of hidden lines, with or without hidden values."""
 READ_TOKENS = 1_000
 TEXT_KINDS = frozenset(("code", "page", "prose"))
-"""A result of this size and one of these kinds is read, if the agent asked for it: no data."""
+"""A result of at least this size and of such a kind counts as read, if the agent asked for it."""
 MAX_PROBLEMS = 10
 
 ViewFunction = Callable[[list[Item]], list[Item]]
-"""Takes the list so far and returns the one to send."""
+"""Takes the list so far and returns the list to send."""
 Recover = Callable[[str], bool]
-"""Returns whether one recall brings a hidden value back."""
+"""Returns whether one recall returns a hidden value."""
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredCall:
-    """One call under one strategy."""
+    """A call under a strategy."""
 
     tokens: int
     prefix_tokens: int
-    """Tokens read from the provider's cache: with an ideal one, those of the leading messages that
-    are byte-identical with the last request's."""
+    """Tokens read from the provider's cache; an ideal cache reads all leading messages that are
+    byte-identical with those of the last request."""
     uses: int
     hidden: tuple[str, ...]
     """The values that the agent wrote and that the view did not show."""
@@ -57,43 +57,43 @@ class MeasuredCall:
     hidden_lines: tuple[str, ...] = ()
     """The lines that the agent wrote and that the view did not show."""
     unread: tuple[int, ...] = ()
-    """Tokens of each result that the agent asked to read and that the view did not show in full."""
+    """Tokens of the results that the agent asked to read and that the view did not show in full."""
     own_uses: int = 0
-    """Lines that the agent wrote and had written before, in a call; hidden ones cost no recall here."""
+    """Lines that the agent wrote again, after a call of its own; hidden ones are charged no recall."""
     own_hidden: int = 0
 
     @property
     def slice_tokens(self) -> int:
-        """Return the slice of the call's recall: one for all that is hidden, 0 where nothing is."""
+        """The tokens of the call's recall: one slice for everything hidden, 0 if nothing is hidden."""
         if self.hidden_lines:
             return LINE_SLICE_TOKENS
         return SLICE_TOKENS if self.hidden else 0
 
     def cost(self, prices: Prices) -> float:
-        """Return the cost of the call in base input tokens, with its recall if it needed one."""
+        """Return the cost of the call in base input tokens, with its recall if it needs one."""
         cost = prices.call_cost(self.prefix_tokens, self.tokens)
         recalled = self.slice_tokens
         return cost + prices.recall_cost(self.tokens, recalled) if recalled else cost
 
     def cost_if_read(self, prices: Prices) -> float:
-        """Return the cost if the agent also recalls each unread result in full, in one call each."""
-        recalls = (prices.recall_cost(self.tokens, each) for each in self.unread)
+        """Return the cost if the agent also recalls the unread results in full, one per call."""
+        recalls = (prices.recall_cost(self.tokens, size) for size in self.unread)
         return self.cost(prices) + sum(recalls)
 
     @property
     def charged_tokens(self) -> int:
-        """Return the tokens sent for the call, with its recall's."""
+        """The tokens sent for the call and its recall."""
         recalled = self.slice_tokens
         return 2 * self.tokens + recalled if recalled else self.tokens
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One strategy over one recording."""
+    """The measures of a strategy on a recording."""
 
     calls: tuple[MeasuredCall, ...]
     recoverable: int = 0
-    """Hidden values that one recall brings back; counted only where there is a recall tool."""
+    """Hidden values that one recall returns; counted only for strategies with a recall tool."""
     invalid_views: int = 0
     problems: tuple[str, ...] = ()
 
@@ -102,41 +102,41 @@ class Measured:
         return sum(call.cost(prices) for call in self.calls)
 
     def cost_if_read(self, prices: Prices) -> float:
-        """Return the cost if the agent also recalls each unread result in full."""
+        """Return the cost if the agent also recalls all unread results in full."""
         return sum(call.cost_if_read(prices) for call in self.calls)
 
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A recording prepared for measuring: where its calls are, and what each of them uses."""
+    """A recording prepared for measuring: its calls, and the terms that they use."""
 
     recording: Recording
     messages: list[Message]
     answers: tuple[int, ...]
-    """The number of each assistant message."""
+    """By call, the number of the assistant message."""
     call_ends: tuple[int, ...]
-    """How many list items stand before each assistant message."""
+    """By call, the number of list items before the assistant message."""
     uses: tuple[frozenset[str], ...]
-    """The values that each assistant message took from tool results."""
+    """By call, the values that the assistant message took from tool results."""
     line_uses: tuple[frozenset[str], ...]
-    """The lines that each assistant message took from tool results."""
+    """By call, the lines that the assistant message took from tool results."""
     own_uses: tuple[frozenset[str], ...]
-    """The lines that each assistant message wrote again, after a call of the agent had written them."""
+    """By call, the lines that the assistant message repeated from earlier calls of the agent."""
     asked: tuple[tuple[Part, ...], ...]
-    """By call, the results new at it that the agent asked to read."""
+    """By call, the new results that the agent asked to read."""
     decisive: tuple[int, ...]
     """The calls that wrote the submitted patch, from 0."""
     searchable: Callable[[str], str]
-    """`uses.searchable`, each distinct text of the recording once for all strategies."""
+    """`uses.searchable`, cached for all strategies."""
 
     @property
     def asked_tokens(self) -> int:
-        """Return the tokens of all results that the agent asked to read."""
+        """The tokens of all results that the agent asked to read."""
         return sum(tokens.count(part.text) for parts in self.asked for part in parts)
 
 
 def prepare(recording: Recording) -> Script:
-    """Read a recording once, for all strategies."""
+    """Return a recording's script, which all strategies share."""
     messages = read(recording.messages)
     used = uses(messages, values_of)
     lines = functools.cache(lines_of)
@@ -186,20 +186,20 @@ def _asked(messages: Sequence[Message]) -> dict[int, list[Part]]:
 
 @dataclass(frozen=True, slots=True)
 class CacheModel:
-    """The provider's cache that a replay assumes: its prices, and the marks that requests carry."""
+    """The provider's cache that a replay assumes: its prices, and the marks in requests."""
 
     prices: Prices = TABLES["anthropic-5m"]
     marks: MarkPlacement = "ideal"
 
     def cache(self) -> PromptCache | None:
-        """Return a new cache of marks; None where leading messages are read without them."""
+        """Return a new cache with marks; None if the provider reads leading messages without marks."""
         if self.marks == "ideal" or self.prices.cache == "prefix":
             return None
         return PromptCache(self.prices, OWN_MARKS if self.marks == "ours" else 0)
 
     @property
     def step_tokens(self) -> int:
-        """Return the step to which a prefix that is read is cut; 0 cuts nothing."""
+        """A cached prefix is cut to a multiple of this; 0 keeps its length."""
         return 0 if self.marks == "ideal" else self.prices.step_tokens
 
 
@@ -209,7 +209,7 @@ IDEAL = CacheModel()
 def measure(
     script: Script, view: ViewFunction, recover: Recover | None = None, model: CacheModel = IDEAL
 ) -> Measured:
-    """Call a strategy before each recorded answer and measure what it would have sent."""
+    """Call a strategy before every recorded answer, and measure the views that it returns."""
     cache, prompt, reading = model.cache(), Prompt(), Reading()
     weights, searched = list[int](), list[str]()
     calls, problems = list[MeasuredCall](), list[str]()
@@ -218,7 +218,8 @@ def measure(
         reading = read_on(reading, view(script.recording.messages[:end]))
         kept, sent = reading.kept, reading.messages
         weights[kept:] = map(tokens.count_message, sent[kept:])
-        searched[kept:] = ("\n".join(map(script.searchable, each.texts())) for each in sent[kept:])
+        fresh = (message.texts() for message in sent[kept:])
+        searched[kept:] = ("\n".join(map(script.searchable, texts)) for texts in fresh)
         used, lines = script.uses[number], script.line_uses[number]
         values = hidden(used, (text for message in reversed(sent) for text in message.texts()))
         if recover:
@@ -259,10 +260,10 @@ def measure(
 
 
 def hidden(wanted: frozenset[str], texts: Iterable[str]) -> tuple[str, ...]:
-    """Return the values, or lines, that stand in none of some texts, sorted."""
+    """Return the wanted values or lines that no text contains, sorted."""
     missing = set(wanted)
     for text in texts:
         if not missing:
             break
-        missing -= {each for each in missing if each in text}
+        missing -= {term for term in missing if term in text}
     return tuple(sorted(missing))

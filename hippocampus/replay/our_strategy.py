@@ -1,6 +1,6 @@
-"""Our own strategy in replay: a real session in a fresh state directory, and its entries.
+"""Our own strategy in replay: a real session in a new state directory, and its entries.
 
-Measured like every other strategy, except that its hidden values can be recalled.
+Measured like all other strategies, except that a recall can bring hidden values back.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from hippocampus.storage.ledger import Ledger
 from hippocampus.storage.state import state_of
 
 SESSION, MARK = "replay", "re"
-"""A session's name and the mark of its ids: the same recording always has the same views."""
+"""The session's name and the mark of its ids: fixed, so that a recording always has the same views."""
 
 
 @dataclass(frozen=True, slots=True)
 class EntryTimeline:
-    """When one entry arrived, was shortened, used and recalled: in calls, counted from 0."""
+    """The calls at which an entry arrived, was shortened, used and recalled; counted from 0."""
 
     entry_id: str
     tool: str
@@ -44,22 +44,22 @@ class EntryTimeline:
     reason: str
     saves: int
     costs: float
-    """Cost of the edit in base input tokens, once; 0 where nothing was cached yet."""
+    """The one-time cost of the edit in base input tokens; 0 where nothing was cached."""
     used: tuple[int, ...]
-    """Calls that wrote a value of it."""
+    """Calls that wrote a value of the entry."""
     recalled: tuple[int, ...]
-    """Calls that wrote a value of it that the view did not show."""
+    """Calls that wrote a value of the entry that the view did not show."""
     accessed: tuple[int, ...]
-    """Turns at which a new message named it, or a recall read it."""
+    """Turns at which a new message named the entry, or a recall read it."""
     strength: tuple[tuple[int, float], ...]
-    """Turns and its strength at each, with straight lines between them, up to the last call."""
+    """Pairs of turn and strength up to the last call, to be joined by straight lines."""
 
 
 @contextlib.contextmanager
 def fresh_session(
     policy: Policy, prices: Prices, marks: MarkPlacement = "ideal"
 ) -> Iterator[Session]:
-    """Yield a session in a state directory that is gone afterwards."""
+    """Yield a session in a temporary state directory."""
     own, tail = OWN_MARKS if marks == "ours" else 0, marks != "ideal"
     with (
         files.temporary_folder("hippocampus-replay") as folder,
@@ -73,7 +73,7 @@ def fresh_session(
 
 
 def offline(policy: Policy) -> Policy:
-    """Return a policy that asks no live source and consolidates nothing."""
+    """Return a policy without live sources and without consolidation."""
     rules = tuple(
         rule.model_copy(update={"action": rule.action.model_copy(update={"source": None})})
         for rule in policy.lifecycle_policies
@@ -88,10 +88,7 @@ def measure_ours(
     model: CacheModel = IDEAL,
     texts: ViewTexts | None = None,
 ) -> tuple[Measured, list[EntryTimeline]]:
-    """Measure a session with a policy, and return the timelines of its entries.
-
-    `texts` takes in each view.
-    """
+    """Measure a session with a policy, and return the timelines of its entries; `texts` notes its views."""
     with fresh_session(policy, prices, model.marks) as session:
         histories = EntryHistories(session, texts)
         measured = measure(script, histories.view, histories.recover, model)
@@ -104,7 +101,7 @@ def measure_ours(
 
 
 class EntryHistories:
-    """A session, and each entry with its full text and the turns from which on it stood as it did."""
+    """A session, with the versions of its entries by turn, and their full texts."""
 
     def __init__(self, session: Session, texts: ViewTexts | None = None) -> None:
         self.session = session
@@ -114,7 +111,7 @@ class EntryHistories:
         self._texts: dict[str, str] = {}
 
     def view(self, items: list[Item]) -> list[Item]:
-        """Return the session's view, and note which entries the call has changed."""
+        """Return the session's view, and record the entries that the call has changed."""
         view = self.session(items)
         for payload in self.session.report.payloads():
             entry = payload.record.entry
@@ -129,27 +126,25 @@ class EntryHistories:
     def accesses(self, entry_id: str) -> list[int]:
         """Return the turns in which an entry was accessed."""
         versions = [entry for _, entry in self.by_id.get(entry_id, ())]
-        turns = {each.decay.last_access for each in versions} - {
-            each.lifecycle.created for each in versions
-        }
-        return sorted(turns)
+        created = {version.lifecycle.created for version in versions}
+        return sorted({version.decay.last_access for version in versions} - created)
 
     def with_value(self, value: str) -> list[str]:
-        """Return the ids of the entries whose content contains a value, oldest first."""
+        """Return the ids of the entries that contain a value, oldest first."""
         for entry in self.session.entries:
             if entry.id not in self._texts:
                 self._texts[entry.id] = self.session.entries.text(entry.id)
         return [entry_id for entry_id, text in self._texts.items() if value in text]
 
     def recover(self, value: str) -> bool:
-        """Return whether one recall with the value as pattern brings it back."""
+        """Return whether one recall with the value as its pattern returns it."""
         for entry_id in self.with_value(value)[:1]:
             with contextlib.suppress(RecallError):
                 return value in self.session.recall(entry_id, pattern=re.escape(value))
         return False
 
     def strengths(self, entry: Entry, policy: Policy) -> Iterator[tuple[int, float]]:
-        """Yield turns with the strength of an entry: the farther from its last change, the fewer."""
+        """Yield turns with the strength of an entry, at growing distances after a change."""
         versions = self.by_id.get(entry.id) or [(entry.lifecycle.created, entry)]
         ends = [turn - 1 for turn, _ in versions[1:]] + [self.calls - 1]
         for (start, version), end in zip(versions, ends, strict=True):
@@ -177,7 +172,7 @@ def _timelines(
     timelines = []
     for turn, decision in histories.session.report.decisions():
         entry_id, record = decision.entry_id, records[decision.entry_id]
-        # Before the entry's turn the value came from another one.
+        # Before the entry was shortened, the value came from another entry.
         since = [
             tuple(sorted(at for at in calls[entry_id] if at >= turn)) for calls in (used, recalled)
         ]

@@ -1,6 +1,6 @@
-"""One recorded conversation as a provider's message list, with what was recorded next to it.
+"""A recorded conversation: a provider's message list, with the usage, times and tools next to it.
 
-No reading of files and no measuring here; `readers` make recordings, `measure` runs over them.
+Reads no files and measures nothing; `readers` make recordings, `measure` runs over them.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ class Recording:
     """Usage by number of the call; call 0 is answered by the first assistant message of
     `messages`. Calls without recorded usage are missing."""
     times: Mapping[int, float] = field(default_factory=dict)
-    """By number of the call, when it was answered, in seconds since 1970, where that is recorded."""
+    """The time of an answer by number of the call, in seconds since 1970, where it is recorded."""
     broken: tuple[str, ...] = ()
-    """One `file:line: what was wrong` for each line that could not be read."""
+    """One `file:line: problem` per line that could not be read."""
     unanswered: int = 0
-    """Tool calls without a recorded result; `messages` has a substitute for each."""
+    """Tool calls without a recorded result; `messages` has substitutes."""
     orphans: int = 0
     """Tool results without a call; they are not in `messages`."""
     system_prompt: str = ""
-    """The recorded system prompt; `messages` holds it too where the recorded list does. Replay
-    does not count it."""
+    """The recorded system prompt, also in `messages` if the recorded list has it. Replay does not
+    count it."""
     tools: tuple[Mapping[str, Any], ...] = ()
     """The recorded tool definitions, in the recording's own format. Replay does not count them."""
     cut: tuple[str, ...] = ()
-    """One sentence for each record that the recording program shortened or left out."""
+    """One sentence per record that the recording program shortened or left out."""
     submission: str = ""
     """The patch with which the agent ended its task, where that is recorded."""

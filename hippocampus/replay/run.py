@@ -1,6 +1,6 @@
-"""Replays recordings: a file in, a row for each conversation out, and one object of all rows.
+"""Replays recordings: a file in, a JSON row per conversation out, and one object of all rows.
 
-A row is JSON. Memory is bounded by the largest file: a process reads one, measures it and returns rows.
+Memory is bounded by the largest file: a process reads one file at a time.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from hippocampus.storage import files as storage
 log = logging.getLogger("hippocampus")
 OURS = "hippocampus"
 Row = dict[str, Any]
-"""The figures of one recording, or the `path` of a file that is none and the `reason`."""
+"""The figures of a recording, or the `path` of a file that is not replayed and the `reason`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +49,12 @@ class Options:
     marks: MarkPlacement = "ours"
     """The cache marks that every strategy's requests carry."""
     texts: Path | None = None
-    """A folder for a page of each recording's texts; None writes none."""
+    """A folder for pages of the recordings' texts; None writes no pages."""
     by_model: bool = False
-    """Whether `prices` are only for recordings that name no model with a known price."""
+    """Whether `prices` apply only to recordings without a model of known price."""
 
     def prices_of(self, model: str | None) -> Prices | None:
-        """Return the prices of a recorded model, or None where they are not known."""
+        """Return the prices of a recorded model, or None if they are not known."""
         table = self.prices.name if self.prices.name in TABLES else None
         with contextlib.suppress(ModelError):
             return prices_for(table, model) if model else None
@@ -62,22 +62,22 @@ class Options:
 
 
 def replay_files(files: Iterable[Path], options: Options) -> Iterator[list[Row]]:
-    """Yield the rows of each file as it is done, the largest files first."""
+    """Yield the rows of the files as they are done, the largest files first."""
     return over_files(files, functools.partial(replay_file, options=options))
 
 
 def replay_file(file: Path | BucketFile, options: Options) -> list[Row]:
-    """Return a row for each conversation of a file, which may go on from others in its folder."""
+    """Return a row per conversation of a file, which may continue other files of its folder."""
     if isinstance(file, BucketFile):
         return _rows(str(file), lambda: read_bytes(str(file), file.read()), options)
     return _rows(str(file), functools.partial(read_file, file), options)
 
 
 def replay_bytes(name: str, content: bytes, options: Options) -> list[Row]:
-    """Return a row for each conversation of a file's content: no other file is read.
+    """Return a row per conversation in the content of a file, without reading other files.
 
-    `name` is its path or address; the name of its folder is the rows' `source`. The rows are those that
-    `hippocampus replay --out` writes. A file that is no recording has one row, with its `reason`.
+    `name` is the file's path or address; the name of its folder is the rows' `source`. The rows are those
+    that `hippocampus replay --out` writes. A file that is no recording has one row, with a `reason`.
     """
     return _rows(name, functools.partial(read_bytes, name, content), options)
 
@@ -90,13 +90,13 @@ def _rows(name: str, read: Callable[[], list[Recording]], options: Options) -> l
     except StoreError as failure:
         return [{"path": name, "reason": str(failure)}]
     except Exception as bug:
-        # One file in which we are wrong must not end hours of work on others.
+        # A bug in one file must not end hours of work on others.
         log.warning("%s cannot be replayed", name, exc_info=bug)
         return [{"path": name, "reason": f"a bug of hippocampus: {type(bug).__name__}: {bug}"}]
 
 
 def replay_recording(recording: Recording, options: Options) -> Row:
-    """Replay one recording with our policy and, for a comparison, with the other strategies."""
+    """Replay a recording with our policy and, for a comparison, with the other strategies."""
     script = prepare(recording)
     own = options.prices_of(recording.model) if options.by_model else options.prices
     prices = own or options.prices
@@ -108,9 +108,9 @@ def replay_recording(recording: Recording, options: Options) -> Row:
     if options.compare:
         for strategy in (*BASELINES[1:], FLOOR):
             measured[strategy.name] = measure(script, strategy.make(recording), model=model)
-    sums = {name: totals(script, each, prices) for name, each in measured.items()}
+    sums = {name: totals(script, sent, prices) for name, sent in measured.items()}
     unpriced = Counter([recording.model] if recording.model and not own else ())
-    problems = [problem for each in measured.values() for problem in each.problems]
+    problems = [problem for sent in measured.values() for problem in sent.problems]
     if recording.cut:
         count = f"{len(recording.cut):,} records are not whole in {recording.path}"
         problems.append(f"{count}, the first: {recording.cut[0]}")
@@ -129,11 +129,11 @@ def replay_recording(recording: Recording, options: Options) -> Row:
         "broken": list(recording.broken),
         "problems": problems,
         "call_tokens": {
-            name: [call.tokens for call in each.calls] for name, each in measured.items()
+            name: [call.tokens for call in sent.calls] for name, sent in measured.items()
         },
         "call_costs": {
-            name: [round(call.cost(prices), 1) for call in each.calls]
-            for name, each in measured.items()
+            name: [round(call.cost(prices), 1) for call in sent.calls]
+            for name, sent in measured.items()
         },
         "entries": [asdict(timeline) for timeline in timelines],
     }
@@ -152,12 +152,12 @@ def _figures(summary: Summary) -> dict[str, Any]:
 
 
 def place(row: Row) -> tuple[str, str, str]:
-    """Return what rows are ordered by; in this order sums are the same to the last digit."""
+    """Return the sort key of a row; in this order sums are reproducible to the last digit."""
     return row.get("source", ""), row.get("path", ""), row.get("name", "")
 
 
 def summarise(rows: Iterable[Row]) -> tuple[dict[str, Summary], Summary]:
-    """Return the summaries by source, and the one over all sources, of rows in order."""
+    """Return the summaries of ordered rows by source, and the summary over all sources."""
     sources: dict[str, Summary] = {}
     total = Summary()
     for row in rows:
@@ -170,7 +170,7 @@ def summarise(rows: Iterable[Row]) -> tuple[dict[str, Summary], Summary]:
 
 @dataclass(frozen=True, slots=True)
 class Recordings:
-    """The recordings of an outcome, from rows that may be read again from a disk each time."""
+    """The recordings of an outcome, from rows that every iteration may read from a disk."""
 
     rows: Iterable[Row]
     count: int
@@ -183,10 +183,10 @@ class Recordings:
 
 
 def outcome(rows: Iterable[Row], options: Options) -> dict[str, Any]:
-    """Return the figures of a replay: `json_pieces` is its JSON, table and page show it.
+    """Return the figures of a replay, for `json_pieces`, `table` and `page`.
 
-    `rows` are in order (`place`), and are gone through again for each look at `recordings`.
-    Documented in SPEC.md; a field once there stays.
+    `rows` are ordered by `place`, and are iterated again with `recordings`. Documented in SPEC.md; no
+    field is ever removed.
     """
     sources, total = summarise(rows)
     return {
@@ -197,7 +197,7 @@ def outcome(rows: Iterable[Row], options: Options) -> dict[str, Any]:
         "ours": OURS,
         "everything": EVERYTHING.name,
         "floor": FLOOR.name if options.compare else None,
-        "sources": {name: _figures(each) for name, each in sources.items()},
+        "sources": {name: _figures(summary) for name, summary in sources.items()},
         "total": _figures(total) if sources else None,
         "recordings": Recordings(rows, total.raw.recordings),
         "skipped": sorted((row for row in rows if "reason" in row), key=lambda row: row["path"]),
@@ -205,7 +205,7 @@ def outcome(rows: Iterable[Row], options: Options) -> dict[str, Any]:
 
 
 def json_pieces(found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the JSON object of an outcome in pieces, a recording at a time."""
+    """Yield the JSON object of an outcome in pieces, one recording at a time."""
     mark = "{"
     for name, value in found.items():
         yield f"{mark}{json.dumps(name)}: "

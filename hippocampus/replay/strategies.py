@@ -1,7 +1,7 @@
-"""The strategies that replay compares: each is `messages -> messages`, as a host's loop calls it.
+"""The strategies that replay compares: functions `messages -> messages`, as a host's loop calls them.
 
-The defaults are those of the tools named in the docstrings. A strategy is made afresh for each
-recording and is called before each recorded answer.
+The defaults are those of the tools named in the docstrings. A recording has a new instance of the
+strategy, which is called before every recorded answer.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hippocampus.replay.uses import lines_of, uses, values_of
 from hippocampus.session.digest import opening_end
 
 Position = tuple[int, int]
-"""Number of the message, and of the part in it."""
+"""The numbers of a message and of its part."""
 Result = tuple[Position, Part]
 
 OFFLOAD_CHARACTERS = 4_000
@@ -32,7 +32,7 @@ FLOOR_TOKENS = 150
 
 
 class EditedList:
-    """A growing list and its view: an edit of the view stays once it is made."""
+    """A growing list and its view, in which edits are permanent."""
 
     def __init__(self) -> None:
         self._reading = Reading()
@@ -41,7 +41,7 @@ class EditedList:
         self.results: list[Result] = []
 
     def read(self, items: list[Item]) -> list[Message]:
-        """Read the list of this call and return the messages that are new."""
+        """Read the list of this call and return its new messages."""
         reading = self._reading = read_on(self._reading, items)
         fresh = reading.messages[len(self.view) :]
         for message in fresh:
@@ -63,21 +63,20 @@ class EditedList:
         return sum(self._weights)
 
     def weight(self, number: int) -> int:
-        """Return the tokens of one message of the view."""
+        """Return the tokens of a message of the view."""
         return self._weights[number]
 
 
 def send_everything() -> ViewFunction:
-    """Send the list as it is."""
+    """Send the list unchanged."""
     return list
 
 
 def sliding_window(keep_tokens: int = 32_000) -> ViewFunction:
-    """Send the system messages, the first user message and as many newest ones as fit.
+    """Send the system messages, the first user message and as many of the newest messages as fit.
 
-    Source: the trimming of message histories that LangChain's `trim_messages` does. A result whose
-    call has left the window leaves with it, so the window starts at a message of the user or the
-    assistant.
+    Source: LangChain's `trim_messages`. The window starts at a message of the user or the assistant,
+    so that no result is without its call.
     """
     edited = EditedList()
 
@@ -97,15 +96,16 @@ def sliding_window(keep_tokens: int = 32_000) -> ViewFunction:
     return view
 
 
-def _shortened(
+def _shortening(
     choose: Callable[[EditedList, list[Result]], list[Result]], shorten: Callable[[str], str]
 ) -> ViewFunction:
-    """Shorten, once, the results that `choose` takes from those that stand as they came."""
+    """Shorten the results that `choose` returns, given the results that were not shortened before."""
     edited, done = EditedList(), set[Position]()
 
     def view(items: list[Item]) -> list[Item]:
         edited.read(items)
-        for place, part in choose(edited, [each for each in edited.results if each[0] not in done]):
+        whole = [result for result in edited.results if result[0] not in done]
+        for place, part in choose(edited, whole):
             done.add(place)
             if part.text and (short := shorten(part.text)) != part.text:
                 edited.replace(place, short)
@@ -115,24 +115,24 @@ def _shortened(
 
 
 def clear_old(over_tokens: int = 100_000, keep: int = 3, at_least: int = 0) -> ViewFunction:
-    """Clear all but the last results once the view is over a trigger, and again on each call.
+    """Clear all but the last results in every call whose view is over a trigger.
 
-    Source: LangChain `ClearToolUsesEdit` and Anthropic's `clear_tool_uses_20250919`, whose defaults
-    these are (100,000 tokens, 3 kept).
+    Source: LangChain's `ClearToolUsesEdit` and Anthropic's `clear_tool_uses_20250919`, with their
+    defaults (100,000 tokens, 3 kept).
     """
 
     def choose(edited: EditedList, results: list[Result]) -> list[Result]:
         old = results[:-keep] if edited.tokens() > over_tokens else []
         return old if sum(tokens.count(part.text) for _, part in old) >= at_least else []
 
-    return _shortened(choose, lambda _: "[cleared]")
+    return _shortening(choose, lambda _: "[cleared]")
 
 
 def mask_observations(keep: int = 10, step: int = 1) -> ViewFunction:
-    """Mask all results but the first and the last 10, each by one line.
+    """Replace all results but the first and the last 10 by one line.
 
     Source: JetBrains' "The Complexity Trap" (Lindenbauer et al. 2025) and SWE-agent's
-    `last_n_observations`; `step` is how many are masked at a time (SWE-agent's `polling`).
+    `last_n_observations`; `step` is the number masked at a time (SWE-agent's `polling`).
     """
 
     def choose(_: EditedList, results: list[Result]) -> list[Result]:
@@ -143,11 +143,11 @@ def mask_observations(keep: int = 10, step: int = 1) -> ViewFunction:
         lines = text.count("\n") + 1
         return f"Old output omitted ({lines} lines)"
 
-    return _shortened(choose, shorten)
+    return _shortening(choose, shorten)
 
 
 def offload_on_arrival(over_tokens: int = 2_500) -> ViewFunction:
-    """Keep the first 4,000 characters of a large result and a notice, from its arrival on.
+    """Replace a large result, on arrival, by its first 4,000 characters and a notice.
 
     Source: Strands Agents' tool-result offloading (2,500 tokens, a preview of 1,000).
     """
@@ -157,13 +157,13 @@ def offload_on_arrival(over_tokens: int = 2_500) -> ViewFunction:
             return text
         return f"{text[:OFFLOAD_CHARACTERS]}\n[offloaded: {len(text)} characters in all]"
 
-    return _shortened(lambda _, results: results, shorten)
+    return _shortening(lambda _, results: results, shorten)
 
 
 def evict_large() -> ViewFunction:
     """Keep the first and last five lines of results over 80,000 characters.
 
-    Source: LangChain deepagents' filesystem middleware (20,000 tokens at 4 characters each).
+    Source: LangChain deepagents' filesystem middleware (20,000 tokens of 4 characters).
     """
 
     def shorten(text: str) -> str:
@@ -174,13 +174,13 @@ def evict_large() -> ViewFunction:
             lines = [*lines[:EVICT_LINES], "[…]", *lines[-EVICT_LINES:]]
         return "\n".join(lines)
 
-    return _shortened(lambda _, results: results, shorten)
+    return _shortening(lambda _, results: results, shorten)
 
 
 def protect_and_mask(
     protected: int = 50_000, together: int = 30_000, large: int = 200
 ) -> ViewFunction:
-    """Mask results beyond the newest 50,000 tokens when they come to 30,000 together.
+    """Mask results beyond the newest 50,000 tokens once they add up to 30,000.
 
     Source: gemini-cli's tool-output masking. Results over 200 tokens are masked, and keep their
     first and last 250 characters.
@@ -190,24 +190,21 @@ def protect_and_mask(
         weights = [tokens.count(part.text) for _, part in results]
         newer = itertools.accumulate(reversed(weights))
         sizes = zip(reversed(results), reversed(weights), newer, strict=True)
-        old = [
-            (each, weight) for each, weight, sent in sizes if sent > protected and weight > large
-        ]
-        return [each for each, _ in old] if sum(weight for _, weight in old) >= together else []
+        old = [(found, size) for found, size, sent in sizes if sent > protected and size > large]
+        return [found for found, _ in old] if sum(size for _, size in old) >= together else []
 
     def shorten(text: str) -> str:
         if len(text) <= 2 * MASK_CHARACTERS:
             return text
         return f"{text[:MASK_CHARACTERS]}\n[… masked …]\n{text[-MASK_CHARACTERS:]}"
 
-    return _shortened(choose, shorten)
+    return _shortening(choose, shorten)
 
 
 def floor(recording: Recording) -> ViewFunction:
-    """Keep of each large result and argument only the values and lines that a later call uses.
+    """Reduce large results and arguments to the values and lines that a later call uses.
 
-    It knows the future: the least that a strategy could send without hiding anything that the agent
-    then wrote.
+    It knows the future: no strategy can send less without hiding something that the agent wrote.
     """
     edited = EditedList()
     whole = EditedList().read(recording.messages)
@@ -216,7 +213,7 @@ def floor(recording: Recording) -> ViewFunction:
     def keep(number: int, text: str) -> str:
         lines = "\n".join(sorted(lines_of(text) & later_lines[number]))
         values = sorted(values_of(text) & later_values[number])
-        return "\n".join([lines, " ".join(each for each in values if each not in lines)]).strip()
+        return "\n".join([lines, " ".join(value for value in values if value not in lines)]).strip()
 
     def view(items: list[Item]) -> list[Item]:
         start = len(edited.view)
@@ -225,9 +222,7 @@ def floor(recording: Recording) -> ViewFunction:
             for at, part in enumerate(message.parts):
                 if part.kind in ("result", "call") and tokens.count(part.text) > FLOOR_TOKENS:
                     kept = keep(number, part.text)
-                    if isinstance(
-                        message.held(part), dict
-                    ):  # the provider demands an object of arguments
+                    if isinstance(message.held(part), dict):  # arguments have to be an object
                         kept = json.dumps({"values": kept}, ensure_ascii=False)
                     edited.replace((number, at), kept)
         return write(edited.view)
@@ -236,7 +231,7 @@ def floor(recording: Recording) -> ViewFunction:
 
 
 def _used_later(messages: list[Message], terms_of: Callable[[str], set[str]]) -> list[set[str]]:
-    """Return for each message the values, or lines, that any later assistant message uses."""
+    """Return, by message, the values or lines that a later assistant message uses."""
     used = uses(messages, terms_of)
     later: list[set[str]] = [set() for _ in messages]
     seen: set[str] = set()
@@ -248,7 +243,7 @@ def _used_later(messages: list[Message], terms_of: Callable[[str], set[str]]) ->
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """A strategy with the name under which reports list it."""
+    """A strategy with its name in reports."""
 
     name: str
     make: Callable[[Recording], ViewFunction]

@@ -1,7 +1,4 @@
-"""Figures of many recordings added up: ratios of sums, never means of ratios.
-
-Pure arithmetic over measurements; no files, no printing.
-"""
+"""Adds up the figures of many recordings: ratios of sums, never means of ratios. Pure."""
 
 from __future__ import annotations
 
@@ -23,35 +20,35 @@ class SummedFields:
 
     @classmethod
     def of(cls, figures: Mapping[str, Any]) -> Self:
-        """Return the sums in figures, which have shares next to them."""
+        """Return the sums in figures, without the shares next to them."""
         return cls(**{name: figures[name] for name in cls.__annotations__})
 
     def add(self, other: Self) -> None:
-        """Add another's sums; a peak is the larger one."""
+        """Add the sums of another; a peak is the larger of the two."""
         for name, theirs in vars(other).items():
             mine = getattr(self, name)
             setattr(self, name, max(mine, theirs) if name == "peak_tokens" else mine + theirs)
 
 
 SAME_VALUES, SAME_LINES = 0.2, 0.5
-"""In points: what a policy may hide more and still show as much as another."""
+"""In percentage points, the tolerance of `Totals.shows_as_much_as`."""
 
 
 @dataclass
 class Totals(SummedFields):
-    """One strategy's sums over recordings."""
+    """The sums of a strategy over recordings."""
 
     calls: int = 0
     tokens: int = 0
-    """Tokens of every view sent, recalls included."""
+    """Tokens of all views sent, recalls included."""
     view_tokens: int = 0
-    """Tokens of every view sent, without recalls."""
+    """Tokens of all views sent, without recalls."""
     cost: float = 0.0
     """In base input tokens."""
     cost_if_read: float = 0.0
-    """The same with a recall of each result that the agent asked to read and did not see in full."""
+    """The cost with recalls of all results that the agent asked to read and did not see in full."""
     dollars: float = 0.0
-    """The cost at the price of each recording's model."""
+    """The cost at the prices of the recordings' models."""
     uses: int = 0
     """Values that the agent took from tool results."""
     hidden: int = 0
@@ -59,38 +56,37 @@ class Totals(SummedFields):
     """Whole lines that the agent took from tool results."""
     hidden_lines: int = 0
     own_uses: int = 0
-    """Lines that the agent wrote again, after its own calls had written them."""
+    """Lines that the agent repeated from its own calls."""
     own_hidden: int = 0
     asked_tokens: int = 0
     """Tokens of the results that the agent asked to read."""
     read_tokens: int = 0
-    """Tokens of those that stood in full in the next view."""
+    """Tokens of the results among them that the next view showed in full."""
     recalls: int = 0
-    """Calls with hidden values or lines; each is charged one."""
+    """Calls with hidden values or lines, which are charged one recall."""
     recoverable: int = 0
-    """Hidden values that one recall brings back (protocol, section 12.2)."""
+    """Hidden values that one recall returns (protocol, section 12.2)."""
     peak_tokens: int = 0
     overflows: int = 0
-    """Recordings whose peak passes the window."""
+    """Recordings with a peak over the window."""
     compactions: int = 0
-    """How often a host would have to start a fresh context to stay in the window."""
+    """New contexts that a host would have to start to stay in the window."""
     invalid_views: int = 0
     steps: int = 0
     """Decisive steps: the calls that were the last to write a line of the submitted patch."""
     steps_hidden: int = 0
-    """Those of whose values or lines the view did not show one."""
+    """Decisive steps with a value or line that the view did not show."""
     step_lines: int = 0
     """The lines that decisive steps took from results."""
     step_lines_hidden: int = 0
-    """Those that the view did not show."""
+    """The lines among them that the view did not show."""
     cost_percents: float = 0.0
     """The costs of the recordings relative to sending everything, summed."""
 
     def shares(self) -> dict[str, float]:
-        """Return what stood in the view, in percent.
+        """Return the percentages that views showed: of used values, used lines, own lines and reads.
 
-        Of the values and lines that the agent used, its own lines, and by tokens the results that
-        it asked to read.
+        Reads are the results that the agent asked to read, by tokens.
         """
         return {
             "visible_percent": percent(self.uses - self.hidden, self.uses),
@@ -100,9 +96,9 @@ class Totals(SummedFields):
         }
 
     def shows_as_much_as(self, other: Totals) -> bool:
-        """Return whether no share of visible values, lines and read results is lower.
+        """Return whether no share of visible values, lines and reads is lower than that of `other`.
 
-        A difference of `SAME_VALUES` or `SAME_LINES` is none.
+        Differences up to `SAME_VALUES` and `SAME_LINES` are ignored.
         """
         ours, theirs = self.shares(), other.shares()
         same = {"visible_percent": SAME_VALUES, "lines_percent": SAME_LINES, "read_percent": 0.0}
@@ -132,13 +128,13 @@ def percent(part: float, whole: float) -> float:
 
 
 def totals(script: Script, measured: Measured, prices: Prices) -> Totals:
-    """Return one recording's sums under one strategy."""
+    """Return the sums of a recording under a strategy."""
     asked = script.asked_tokens
     sizes = [call.tokens for call in measured.calls]
     steps = [measured.calls[step] for step in script.decisive]
     peak = max(sizes, default=0)
     window = prices.window_tokens
-    # A host starts afresh, each time empty, where a view passes the window.
+    # A host starts an empty context whenever a view passes the window.
     compactions = dropped = 0
     for size in sizes if window else ():
         if size - dropped > window:
@@ -176,7 +172,7 @@ def totals(script: Script, measured: Measured, prices: Prices) -> Totals:
 class RawTotals(SummedFields):
     """Sums over recordings that no strategy changes (protocol, sections 1.1 and 12.1).
 
-    Only messages that some call sent: a result behind the last answer counts nowhere.
+    Only messages that a call sent count: a result after the last answer does not.
     """
 
     recordings: int = 0
@@ -188,24 +184,24 @@ class RawTotals(SummedFields):
     result_tokens: int = 0
     results: int = 0
     results_never_used: int = 0
-    """Tool results of which no later answer writes a value."""
+    """Tool results with no value that a later answer writes."""
     tokens_never_used: int = 0
-    """Tokens of these results."""
+    """The tokens of the results that are never used."""
     reported_calls: int = 0
     """Calls for which the provider's own count is recorded."""
     reported_tokens: int = 0
     estimated_tokens: int = 0
-    """Our count for the same calls, without the system prompt and tool list that a host adds."""
+    """Our count for the same calls, without the host's system prompt and tool list."""
     broken_lines: int = 0
     unanswered: int = 0
     orphans: int = 0
     billed_calls: int = 0
-    """Calls whose bill is compared with its prediction."""
+    """Calls with a bill that is compared with its prediction."""
     predicted_cost: float = 0.0
     """In base input tokens, as the next two."""
     billed_cost: float = 0.0
     missed_cost: float = 0.0
-    """The part of the bill above the prediction in calls that missed the cache against it."""
+    """The excess of the bill over the prediction in calls that unexpectedly missed the cache."""
     missed_calls: int = 0
 
     def figures(self) -> dict[str, Any]:
@@ -221,7 +217,7 @@ class RawTotals(SummedFields):
 
 
 def raw_of(script: Script, everything: Measured, prices: Prices) -> RawTotals:
-    """Return the sums of one recording."""
+    """Return the sums of a recording."""
     recording, bill = script.recording, bill_of(script, prices)
     sent = script.messages[: script.answers[-1]] if script.answers else []
     raw = RawTotals(
@@ -260,14 +256,14 @@ def raw_of(script: Script, everything: Measured, prices: Prices) -> RawTotals:
 
 @dataclass(slots=True)
 class Summary:
-    """The sums of a source, or of everything."""
+    """The sums of a source, or of all sources."""
 
     raw: RawTotals = field(default_factory=RawTotals)
     strategies: dict[str, Totals] = field(default_factory=dict)
     priced_as: Counter[str] = field(default_factory=Counter)
-    """How many recordings each price table was used for."""
+    """The number of recordings by price table."""
     unpriced: Counter[str] = field(default_factory=Counter)
-    """How many recordings name a model without a known price."""
+    """The number of recordings by model, of models without a known price."""
 
     @classmethod
     def of(cls, figures: Mapping[str, Any]) -> Self:
@@ -277,7 +273,7 @@ class Summary:
         return cls(RawTotals.of(figures["raw"]), strategies, *counts)
 
     def add(self, other: Summary) -> None:
-        """Add another's sums."""
+        """Add the sums of another."""
         self.raw.add(other.raw)
         for name, sums in other.strategies.items():
             self.strategies.setdefault(name, Totals()).add(sums)
@@ -285,7 +281,7 @@ class Summary:
         self.unpriced += other.unpriced
 
     def cheapest_other(self, *others_than: str) -> str | None:
-        """Return the strategy with the lowest cost of those that are not left out by name."""
+        """Return the cheapest strategy, other than those named; None if there is no other."""
         costs = {name: sums.cost for name, sums in self.strategies.items()}
         return min(
             costs.keys() - set(others_than), key=lambda name: (costs[name], name), default=None

@@ -1,6 +1,6 @@
-"""A replay's outcome in a terminal: tables, and the main figures in sentences.
+"""Prints a replay's outcome in a terminal: tables, and the main figures in sentences.
 
-Takes the object of `outcome` and prints; nothing is computed that is not in it.
+Computes nothing: all figures are in the object of `outcome`.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ COLUMNS = (
     ("\npeak", "peak_tokens", "{:,}"),
 )
 TITLES = tuple(title.replace("-\n", "").replace("\n/", "/").strip() for title, _, _ in COLUMNS)
-"""The titles where they are not broken by hand."""
+"""The titles without manual line breaks."""
 WIDE_COLUMNS = {"tokens_per_call", "cost_if_read_percent", "recalls", "peak_tokens"}
-"""Those that a narrow terminal does not show."""
+"""The columns that a narrow terminal does not show."""
 WIDE = 118
-"""Terminals under this width show the columns that decide, and no others."""
+"""Narrower terminals show only the main columns."""
 
 
 def print_outcome(outcome: dict[str, Any], console: Console) -> None:
-    """Print a table for each source and, where there are several, one of everything."""
+    """Print a table per source and, if there are several, one of all sources."""
     sources = outcome["sources"]
     for name, summary in sources.items():
         _print_summary(name, summary, outcome, console)
@@ -71,7 +71,7 @@ def _print_summary(
 
 
 def shares_of_raw(raw: dict[str, Any]) -> str:
-    """Return a sentence on where the raw tokens are, and how much is never used again."""
+    """Return a sentence on the shares of the raw tokens, and the share that is never used again."""
     parts = ("system", "user", "assistant", "call", "result")
     total = sum(raw[f"{part}_tokens"] for part in parts) or 1
     names = {"call": "tool calls", "result": "tool results"}
@@ -91,10 +91,10 @@ def figures_table(
     styles: Mapping[str, str] = MappingProxyType({}),
     starred: str | None = None,
 ) -> Table:
-    """Return a table of figures by name, all of them or with `narrow` those that decide."""
+    """Return a table of figures by name; `narrow` leaves out `WIDE_COLUMNS`."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column(title)  # in a narrow terminal the name is folded, and no figure is cut
-    columns = [each for each in COLUMNS if not narrow or each[1] not in WIDE_COLUMNS]
+    columns = [column for column in COLUMNS if not narrow or column[1] not in WIDE_COLUMNS]
     for head, _, _ in columns:
         table.add_column(head, justify="right", no_wrap=True)
     for name, figures in rows.items():
@@ -105,7 +105,7 @@ def figures_table(
 
 
 def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> list[str]:
-    """Return sentences on what was saved, what was hidden, and how far the floor is."""
+    """Return sentences on the savings, the hidden values and lines, and the distance to the floor."""
     ours = summary["strategies"][outcome["ours"]]
     everything = summary["strategies"][outcome["everything"]]
     word = "saved" if everything["dollars"] >= ours["dollars"] else "LOST"
@@ -185,7 +185,7 @@ def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> list[str]:
 
 
 def _prices(summary: dict[str, Any], outcome: dict[str, Any]) -> str:
-    """Return the names of the prices, and an open parenthesis with their details."""
+    """Return the names of the prices, and their details after an opening parenthesis."""
     named, otherwise = summary["priced_as"], outcome["prices"]
     if set(named) <= {otherwise["name"]}:
         return f"{otherwise['name']} (cached tokens at {otherwise['read']:g}"
@@ -196,7 +196,7 @@ def _prices(summary: dict[str, Any], outcome: dict[str, Any]) -> str:
 
 
 def left_out(outcome: dict[str, Any]) -> list[str]:
-    """Return a sentence for each part that was left out or repaired, so that no figure hides it."""
+    """Return a sentence per file or record that was left out or repaired."""
     raw = outcome["total"]["raw"] if outcome["total"] else {}
     found = [f"left out {file['path']}: {file['reason']}" for file in outcome["skipped"]]
     for recording in outcome["recordings"]:

@@ -1,6 +1,6 @@
-"""What each call of a recording sent, next to the raw list: the data of a page of its own.
+"""The texts that a recording's calls sent, next to the raw list: the data of an HTML page.
 
-Nothing is measured here, and no file is written.
+Measures nothing, and writes no file.
 """
 
 from __future__ import annotations
@@ -18,15 +18,14 @@ DIGESTED = "(in the digest above)"
 
 
 class ViewTexts:
-    """Each message of a list, with the texts that its view had for it and the calls they began at."""
+    """The messages of a list, with their versions in the view and the calls that first sent them."""
 
     def __init__(self) -> None:
-        """Begin before the first call."""
         self._raw: list[Message] = []
         self._shown: list[list[tuple[int, Message]]] = []
 
     def note(self, call: int, pairs: Iterable[tuple[Message, Message]]) -> None:
-        """Take in the view of a call, as `Session.view_pairs` returns it."""
+        """Add the view of a call, as `Session.view_pairs` returns it."""
         for number, (raw, shown) in enumerate(pairs):
             if number == len(self._raw):
                 self._raw.append(raw)
@@ -36,8 +35,8 @@ class ViewTexts:
                 versions.append((call, shown))
 
     def data(self, recording: Recording, measured: Measured) -> dict[str, Any]:
-        """Return what the page shows."""
-        hidden = [[*each.hidden, *each.hidden_lines] for each in measured.calls]
+        """Return the page's data."""
+        hidden = [[*call.hidden, *call.hidden_lines] for call in measured.calls]
         return {
             "name": recording.name,
             "about": " · ".join(filter(None, (recording.format, recording.model))),
@@ -80,7 +79,7 @@ def _text(message: Message) -> str:
 
 
 def _origin(message: Message, called: Mapping[str, Part]) -> dict[str, list[str]]:
-    """Return the tools of a message's calls and results, and the files that these name."""
+    """Return the tools of a message's calls and results, and the files that they name."""
     parts = [called.get(part.call_id) for part in message.parts if part.call_id]
     calls = [part for part in parts if part is not None]
     files = [

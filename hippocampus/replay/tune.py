@@ -34,13 +34,13 @@ from hippocampus.session.payloads import Payload
 
 Column = npt.NDArray[Any]
 Track = Callable[[Iterable[Any], int, str], Iterable[Any]]
-"""Passes on what it is given, and shows by a number and a title how far it is."""
+"""Yields from an iterable, and shows its progress, given its length and a title."""
 HORIZON_CALLS = 10
 MAX_MOMENTS = 40
-"""About this many moments of a payload's life are observed at most, evenly spread."""
+"""About the most moments of a payload's life that are observed, evenly spread."""
 FOLDS = 3
 MIN_OBSERVATIONS = 200
-"""A rate with fewer observations stays as it is."""
+"""A rate with fewer observations is not fitted."""
 RATES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2, 0.3, 0.5, 0.8, 1.2, 2.0, 3.0)
 EXPONENTS = (0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0)
 MENTIONS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
@@ -51,17 +51,17 @@ SCORED = ("the policy's law", "the fitted law")
 
 
 class Observations(NamedTuple):
-    """One row for each payload and moment."""
+    """The observations as columns, with a row per payload and moment."""
 
     owner: Column
     name: Column
-    """The key of its rate in `decay_rates`."""
+    """The key of the payload's rate in `decay_rates`."""
     age: Column
     rest: Column
-    """Turns since it arrived, and since its last access, times the factors of its rate."""
+    """Turns since the arrival, and since the last access, times the factors of the rate."""
     accessed: Column
     used: Column
-    """1 where a value or a line of it is used within the horizon, else 0."""
+    """1 if a value or line of the payload is used within the horizon, else 0."""
     weight: Column
 
     @classmethod
@@ -71,14 +71,14 @@ class Observations(NamedTuple):
         return cls(*map(np.array, zip(*rows, strict=True)))
 
     def split(self, owners: set[str]) -> list[Observations]:
-        """Return the rows of the other owners, and those of these."""
+        """Return the rows of all other owners, and the rows of `owners`."""
         theirs = np.isin(self.owner, sorted(owners))
         return [Observations(*(column[rows] for column in self)) for rows in (~theirs, theirs)]
 
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """The numbers of the law of decay that a policy sets, and the chance of use at strength 1."""
+    """A policy's parameters of the law of decay, and the chance of a use at strength 1."""
 
     rates: Mapping[Any, float]
     exponent: float
@@ -86,7 +86,7 @@ class Law:
     chance: float = 1.0
 
     def probabilities(self, seen: Observations) -> Column:
-        """Return the probability of a use by row: the chance times `entries.decay.strength`."""
+        """Return the probabilities of a use: the chance times `entries.decay.strength`."""
         names, inverse = np.unique(seen.name, return_inverse=True)
         rate = np.array([self.rates[name] for name in names.tolist()])[inverse]
         made = (1 + rate * seen.age) ** -self.exponent
@@ -95,11 +95,11 @@ class Law:
         return np.minimum(1.0, self.chance * strength)
 
     def numbers(self) -> dict[str, float]:
-        """Return the numbers by the names that policies have for them."""
+        """Return the parameters by the names of the policy's fields."""
         return {"exponent": self.exponent, "mention_strength": self.mention, **self.rates}
 
     def calibrated(self, seen: Observations) -> Law:
-        """Return it with the chance of the least squared error."""
+        """Return the law with the chance of the least squared error."""
         strength = replace(self, chance=1.0).probabilities(seen)
         square = float((seen.weight * strength**2).sum())
         chance = float((seen.weight * strength * seen.used).sum()) / square if square else 0.0
@@ -117,7 +117,7 @@ def brier(probabilities: Column, seen: Observations) -> float:
 
 
 def fit(seen: Observations, start: Law) -> Law:
-    """Return the law of the least squared error, by a search over one number after the other."""
+    """Return the law of the least squared error, by coordinate descent."""
     names, counts = np.unique(seen.name, return_counts=True)
     often = names[counts >= MIN_OBSERVATIONS].tolist()
     best, before = start.calibrated(seen), None
@@ -140,12 +140,12 @@ class Observed(NamedTuple):
 
     path: Path
     owner: str
-    """The owner in a file's name `owner+rest`, else the file itself."""
+    """The owner in a file's name `owner+rest`, or the file itself."""
     rows: list[tuple[Any, ...]]
 
 
 def observe_file(path: Path, policy: Policy, prices: Prices) -> Observed:
-    """Observe the payloads of a file's recordings; none where it is no recording."""
+    """Observe the payloads of a file's recordings; a file that is no recording has no rows."""
     name, plus, _ = path.name.partition("+")
     owner = name if plus else str(path)
     scripts: list[Script] = []
@@ -161,7 +161,7 @@ def observe_file(path: Path, policy: Policy, prices: Prices) -> Observed:
 
 
 def _rows(script: Script, policy: Policy, prices: Prices) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of one recording, without the owner; content whose rate a rule sets has none."""
+    """Yield the rows of a recording, without the owner, of payloads with no rate from a rule."""
     with fresh_session(policy, prices) as session:
         histories = EntryHistories(session)
         for end in script.call_ends:
@@ -185,12 +185,12 @@ def _rows(script: Script, policy: Policy, prices: Prices) -> Iterator[tuple[Any,
 
 
 def _uses(script: Script, payloads: Sequence[Payload]) -> list[set[int]]:
-    """Return for each payload the calls that use it: a use is one of the newest that has the text."""
+    """Return the calls that use a payload, by payload; a use counts for the newest one with the term."""
     texts = [script.messages[payload.message].parts[payload.part].text for payload in payloads]
     searchable = list(map(script.searchable, texts))
     used: list[set[int]] = [set() for _ in payloads]
     for call, answer in enumerate(script.answers):
-        before = [n for n, each in enumerate(payloads) if each.message < answer][::-1]
+        before = [n for n, payload in enumerate(payloads) if payload.message < answer][::-1]
         for terms, among in ((script.uses, texts), (script.line_uses, searchable)):
             for term in terms[call]:
                 newest = next((n for n in before if term in among[n]), None)
@@ -200,34 +200,34 @@ def _uses(script: Script, payloads: Sequence[Payload]) -> list[set[int]]:
 
 
 def folds_of(observed: Iterable[Observed]) -> list[set[str]]:
-    """Return the owners in parts of about the same number of rows."""
+    """Return the owners in parts of about equal numbers of rows."""
     sizes: Counter[str] = Counter()
     for file in observed:
         sizes[file.owner] += len(file.rows)
     folds: list[set[str]] = [set() for _ in range(min(FOLDS, len(sizes)))]
     for owner, _ in sizes.most_common():
-        min(folds, key=lambda fold: sum(sizes[each] for each in fold)).add(owner)
+        min(folds, key=lambda fold: sum(sizes[owner] for owner in fold)).add(owner)
     return folds
 
 
 class Tuned(NamedTuple):
-    """The outcome of tuning; the sums are those on owners that were left out."""
+    """The outcome of tuning, with the sums over owners that were left out."""
 
     scores: Mapping[str, float]
     """Brier scores by the law that predicts, as `SCORED` lists them."""
     law: Law
-    """Fitted to everything."""
+    """The law fitted to all owners."""
     everything: Totals
     before: Totals
     after: Totals
     changes: Mapping[str, Any]
-    """The fields to propose; empty where the policy as it is is as good."""
+    """The fields to propose; empty if the policy is as good without them."""
 
 
 def scored(
     seen: Observations, folds: Iterable[set[str]], start: Law
 ) -> tuple[dict[str, float], list[Law]]:
-    """Return the scores with each part left out once, and the law fitted without each part."""
+    """Return the cross-validated scores of both laws, and the laws fitted without one part each."""
     scores, laws = dict.fromkeys(SCORED, 0.0), []
     for fold in folds:
         train, test = seen.split(fold)
@@ -241,12 +241,10 @@ def scored(
 def tune(
     files: Sequence[Path], policy: Policy, prices: Prices, track: Track = lambda work, *_: work
 ) -> Tuned:
-    """Fit the law and the thresholds to some owners, and propose what holds on the others.
-
-    `track` shows how far it is.
+    """Fit the law and the thresholds to some owners, and propose fields that are better on the others.
 
     Raises:
-        RecordingError: there are no two owners with sessions that are long enough.
+        RecordingError: fewer than two owners have sessions that are long enough.
     """
     watch = functools.partial(observe_file, policy=policy, prices=prices)
     observed = sorted(
@@ -269,8 +267,8 @@ def tune(
         tried = [policy, *(applied(policy, fields) for fields in changed)]
         train = [file.path for file in observed if file.owner not in fold]
         test = [file.path for file in observed if file.owner in fold]
-        sums = [_replayed(train, each, prices)[OURS] for each in tried]
-        good = [n for n, each in enumerate(sums) if each.shows_as_much_as(sums[0])]
+        sums = [_replayed(train, candidate, prices)[OURS] for candidate in tried]
+        good = [n for n, own in enumerate(sums) if own.shows_as_much_as(sums[0])]
         best = min(good, key=lambda n: sums[n].cost)
         chosen.append(best)
         usual = _replayed(test, policy, prices)
@@ -292,13 +290,13 @@ def _replayed(files: Sequence[Path], policy: Policy, prices: Prices) -> Mapping[
 
 
 def fields_of(policy: Policy, law: Law, scale: float) -> dict[str, Any]:
-    """Return the fields of a policy with the numbers of a law, and with its thresholds scaled."""
+    """Return the fields for a law's parameters, and the policy's thresholds scaled."""
     fields = {name: round(min(1.0, scale * getattr(policy, name)), 3) for name in THRESHOLDS}
     numbers = {"exponent": law.exponent, "mention_strength": law.mention}
     return {**fields, **numbers, "decay_rates": dict(law.rates)}
 
 
 def applied(policy: Policy, fields: Mapping[str, Any]) -> Policy:
-    """Return a policy as a file with these fields that extends it."""
+    """Return a policy extended by a file with these fields."""
     own = Policy.model_validate({"name": "tuned", **fields})
     return extended(policy, own, fields)

@@ -1,6 +1,6 @@
-"""Which values and whole lines a recorded agent took from tool results: the uses of the measures.
+"""Finds the values and whole lines that a recorded agent took from tool results. Pure.
 
-Pure text work over a conversation that has been read; no view is looked at here.
+Works on the messages of a conversation, and reads no view.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ DISTINCTIVE = re.compile(r"[0-9_/]|[a-z][A-Z]|(?<=.)\.(?=.)")
 
 LINE_CHARACTERS = 20
 LINE_WORDS = 3
-"""A line counts from this many characters and words of letters on."""
+"""A line counts if it has at least this many characters and words of letters."""
 WORD = re.compile(r"[^\W\d_]+")
 LINE_PREFIX = re.compile(r"(?:L?\d+[a-z]{0,2} ?[→\t:|])?\s*[+-]?\s*")
-"""A line number as tools print it (`12→`, `12:`, `L12:`), and the sign of a diff."""
+"""A line number printed by a tool (`12→`, `12:`, `L12:`), and the sign of a diff."""
 NUMBER = re.compile(r"[\s\d→:|-]*")
 ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([nrt])|(.))")
 
 
 def values_of(text: str) -> set[str]:
-    """Return the values in a text, as SPEC defines them: names, ids, paths, numbers."""
+    """Return the values in a text, as SPEC defines them: names, ids, paths and numbers."""
     stripped = (match.strip(".,:;-") for match in VALUE.findall(text))
     return {value for value in stripped if value and DISTINCTIVE.search(value)}
 
 
 def lines_of(text: str) -> set[str]:
-    """Return the whole lines in a text that count, as SPEC defines them, with blanks collapsed.
+    """Return the lines of a text that count by SPEC's definition, with white space collapsed.
 
     >>> sorted(lines_of("  12: return the answer to life"))
     ['return the answer to life']
@@ -48,17 +48,17 @@ def lines_of(text: str) -> set[str]:
 
 
 def unnumbered(text: str) -> str:
-    """Return the lines of a text without the numbers that a tool printed before them, and the blanks."""
+    """Return a text without line numbers printed by a tool, and without the white space around lines."""
     return "\n".join(NUMBER.sub("", line, count=1).strip() for line in text.split("\n"))
 
 
 def collapsed(text: str) -> str:
-    """Return a text with each run of blanks and newlines as one space."""
+    """Return a text with white space collapsed to single spaces."""
     return " ".join(text.split())
 
 
 def opened_texts(text: str) -> Iterator[str]:
-    r"""Yield the strings in a JSON text, each opened in turn where it is JSON; else the text.
+    r"""Yield the strings in a JSON text, which may be JSON in turn; yield any other text as it is.
 
     >>> list(opened_texts('[{"type": "text", "text": "{\\"note\\": \\"deep\\"}"}]'))
     ['deep', 'text']
@@ -79,19 +79,19 @@ def opened_texts(text: str) -> Iterator[str]:
 
 
 def searchable(text: str) -> str:
-    """Return the text in which a line is looked for: blanks collapsed, JSON also opened.
+    """Return the text to search for a line: white space collapsed, with the strings of JSON added.
 
-    Where a strategy has cut JSON so that it cannot be parsed, its escapes are resolved instead.
+    If a strategy has cut JSON so that it cannot be parsed, its escapes are decoded instead.
     """
     if "\\" not in text:
         return collapsed(text)
     opened = list(opened_texts(text))
     if opened == [text]:
-        opened = [ESCAPE.sub(_unescaped, text)]
+        opened = [ESCAPE.sub(_unescape, text)]
     return "\n".join(map(collapsed, (text, *opened)))
 
 
-def _unescaped(match: re.Match[str]) -> str:
+def _unescape(match: re.Match[str]) -> str:
     code, blank, other = match.groups()
     return chr(int(code, 16)) if code else " " if blank else str(other)
 
@@ -99,10 +99,10 @@ def _unescaped(match: re.Match[str]) -> str:
 def uses(
     messages: Sequence[Message], terms_of: Callable[[str], set[str]], source: str = "result"
 ) -> dict[int, frozenset[str]]:
-    """Return, by number of each assistant message, the terms that it took from tool results.
+    """Return the terms that assistant messages took from tool results, by number of the message.
 
-    A use is a term (a value or a line) that the message writes and whose first appearance is in a
-    tool result; with `source` "call", in a call of the agent itself.
+    A use is a term (a value or a line) that the message contains and that first appeared in a tool
+    result; with `source` "call", in a call of the agent.
     """
     is_from: dict[str, bool] = {}
     used: dict[int, frozenset[str]] = {}
@@ -112,7 +112,7 @@ def uses(
             for part in message.parts
         ]
         if message.role == "assistant":
-            used[number] = frozenset(term for each in terms for term in each if is_from.get(term))
+            used[number] = frozenset(filter(is_from.get, set[str]().union(*terms)))
         for part, found in zip(message.parts, terms, strict=True):
             for term in found:
                 is_from.setdefault(term, part.kind == source)

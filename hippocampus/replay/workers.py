@@ -1,4 +1,4 @@
-"""Work on many files over processes of this machine, or on Ray: one result for each file, as it is done.
+"""Work on many files in local processes, or on Ray: one result per file, as it is done.
 
 Files are a stream: the largest of a thousand comes first, and no more are kept. The work itself is
 not known here.
@@ -24,22 +24,22 @@ T = TypeVar("T")
 File = TypeVar("File", bound=Path | BucketFile)
 Engine = Literal["processes", "ray"]
 SMALL_BYTES = 2_000_000
-"""Files of fewer bytes together are worked on in this process: others would take longer to start."""
+"""Less work is done in this process: others would take longer to start."""
 MAX_WAITING = 1_000
-"""The files among which the largest comes first."""
+"""The number of files of which the largest comes first."""
 KILLED = "its process was killed twice, as it is where memory is short"
 CGROUPS = Path("/sys/fs/cgroup")
 
 
 def available_cores() -> int:
-    """Return how many processes can compute at once: by affinity, and by the limit of a container."""
+    """Return the number of usable cores: by the process's affinity and its container's limit."""
     usable = getattr(os, "sched_getaffinity", None)
     cores = len(usable(0)) if usable else os.cpu_count() or 1
     return max(1, min([cores, *_cgroup_limits(CGROUPS)]))
 
 
 def _cgroup_limits(root: Path) -> Iterator[int]:
-    """Yield the limits of processor time that Linux sets this process and its parents, in cores."""
+    """Yield the limits, in cores, that Linux sets for the control groups of this process."""
     own = _read("/proc/self/cgroup").rpartition("0::")[2].strip().lstrip("/")
     inner = [folder for folder in (root / own, *(root / own).parents) if root in folder.parents]
     old = [_read(root / "cpu" / f"cpu.cfs_{name}_us") for name in ("quota", "period")]
@@ -109,7 +109,7 @@ def _largest_first(files: Iterable[File]) -> Iterator[File]:
 
 
 def size_of(file: Path | BucketFile) -> int:
-    """Return the bytes of a file; 0 where a path names a part of one."""
+    """Return the bytes of a file; 0 for a path that names a part of a file."""
     if isinstance(file, BucketFile):
         return file.size
     try:

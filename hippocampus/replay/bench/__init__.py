@@ -1,1 +1,1 @@
-"""Measurements on public benchmarks; each reads a file that the user has, and returns figures."""
+"""Measurements on public benchmarks, from files that the user has."""

@@ -1,4 +1,4 @@
-"""BEAM's chats as conversations and questions: a message each, a session a batch.
+"""Reads BEAM's chats as conversations and questions; a batch becomes a session.
 
 The data set is the user's folder, never part of the project.
 """
@@ -15,10 +15,10 @@ from hippocampus.replay.bench.retrieval import BenchConversation, BenchMessage, 
 
 
 def read(folders: Sequence[Path]) -> list[BenchConversation]:
-    """Return the chats of folders, whose names are their lengths.
+    """Return the chats of folders named after the chats' length.
 
     A chat is a file `{"chat": ..., "questions": ...}`, or a folder as in BEAM's repository:
-    `chat.json` and `probing_questions/probing_questions.json`. What no message answers is left out.
+    `chat.json` and `probing_questions/probing_questions.json`. Questions without evidence are left out.
 
     Raises:
         RecordingError: a folder has no chat, or a file is not BEAM's JSON.
@@ -53,18 +53,18 @@ def _chat(path: Path, length: str) -> BenchConversation:
 
 
 def _messages(chat: Sequence[dict[str, Any]]) -> Iterator[tuple[int, BenchMessage]]:
-    """Yield each message by its id; an answer and the user's reply to it have one turn."""
+    """Yield the messages with their ids; an answer and the user's reply to it share a turn."""
     for batch in chat:
         answers = 0
-        for said in (said for turn in batch["turns"] for said in turn):
-            answers += said["role"] == "assistant"
-            key = int(batch["batch_number"]), int(said["id"])
-            yield key[1], BenchMessage(key, str(said["content"]), said["role"], answers)
+        for message in (message for turn in batch["turns"] for message in turn):
+            answers += message["role"] == "assistant"
+            key = int(batch["batch_number"]), int(message["id"])
+            yield key[1], BenchMessage(key, str(message["content"]), message["role"], answers)
 
 
 def _evidence(listed: Any, turns: dict[int, BenchMessage]) -> frozenset[MessageKey]:
-    """Return the keys of the messages whose ids stand in lists and groups of lists."""
+    """Return the keys of the messages with ids in nested lists."""
     if isinstance(listed, int):
         return frozenset({turns[listed].key} if listed in turns else ())
     nested = listed.values() if isinstance(listed, dict) else listed or ()
-    return frozenset(key for each in nested for key in _evidence(each, turns))
+    return frozenset(key for inner in nested for key in _evidence(inner, turns))

@@ -1,4 +1,4 @@
-"""LoCoMo's file as conversations and questions: a message a turn, with its speaker and captions.
+"""Reads LoCoMo's file as conversations and questions; messages have their speaker and captions.
 
 The data set is the user's file (CC BY-NC 4.0), never part of the project.
 """

@@ -1,6 +1,6 @@
-"""Which share of the evidence for a question a recall finds, next to plain FTS5; no data set is read here.
+"""Measures the share of the evidence for a question that a recall finds, and that plain FTS5 finds.
 
-One memory a message, each conversation in a store of its own. Nothing is fitted here.
+A message is a memory, and every conversation has its own store. Reads no data set, and fits nothing.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ from hippocampus.storage.full_text import searching
 CUTS = (5, 10, 20)
 PLACES, HEADLINE_CUT = ("turn", "session", "all_pieces"), "10"
 POLICY = FactPolicy(hide_below=0.0)
-"""The questions ask for statements years old: nothing is hidden for its age."""
+"""The questions ask for statements years old, so nothing is hidden for its age."""
 DAY_SECONDS = 86_400.0
 MessageKey = tuple[int, int]
-"""Number of the session, and of the message in it."""
+"""The numbers of a session and of a message in it."""
 Ranked = Callable[[str], list[MessageKey]]
-"""A question to the keys of messages, best first."""
+"""Takes a question, and returns the keys of messages, best first."""
 
 
 @dataclass(frozen=True, slots=True)
 class BenchMessage:
-    """One message: its session, its number there, its text, and its role and turn where these are known."""
+    """A message, with its role and turn where they are known."""
 
     key: MessageKey
     text: str
     role: str = ""
     turn: int | None = None
-    """The number of the model call that it belongs to; none is the message's own number."""
+    """The number of the model call; None is the number of the message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question and the messages that answer it."""
+    """A question and the messages that answer it."""
 
     text: str
     kind: str
@@ -50,32 +50,32 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class BenchConversation:
-    """One conversation with its questions."""
+    """A conversation with its questions."""
 
     name: str
     turns: tuple[BenchMessage, ...]
     questions: tuple[Question, ...]
     length: str = ""
-    """Which of the lengths of a data set it has."""
+    """The data set's name for the length of the conversation."""
 
 
 class QuestionScore(NamedTuple):
-    """The fraction of one question's evidence that is found, at each cut."""
+    """The fraction of a question's evidence that is found, by cut."""
 
     kind: str
     length: str
     turn: tuple[float, ...]
-    """Of the messages, among the first ones."""
+    """The fraction of the messages among the first results."""
     session: tuple[float, ...]
-    """Of the sessions, among the first ones, ranked by their best message."""
+    """The fraction of the sessions among the first sessions, ranked by their best message."""
     all_pieces: tuple[float, ...] = ()
-    """Of evidence in several messages, 1 where all of it is found; nothing of any other."""
+    """1 where all messages are found, else 0; empty for evidence in a single message."""
 
 
 def measure(
     conversations: Sequence[BenchConversation], embed: Embed | None = None, *, plain: bool = False
 ) -> list[QuestionScore]:
-    """Return the score of each question whose evidence exists; `plain` asks FTS5 instead of a store."""
+    """Return the scores of the questions with evidence; `plain` searches FTS5 instead of a store."""
     found = []
     for conversation in conversations:
         known = {turn.key for turn in conversation.turns}
@@ -90,32 +90,32 @@ def measure(
 
 @contextlib.contextmanager
 def _recalling(conversation: BenchConversation, embed: Embed | None) -> Iterator[Ranked]:
-    """Search a store in memory with the messages, whose keys are in the metadata."""
+    """Yield a search over a store in memory, with the messages' keys in the metadata."""
     end = conversation.turns[-1].key[0] + 1 if conversation.turns else 1
     items = (
         Item(
-            said.text,
+            turn.text,
             type="event",
             origin=Origin(
-                str(said.key[0]), said.key[1] if said.turn is None else said.turn, role=said.role
+                str(turn.key[0]), turn.key[1] if turn.turn is None else turn.turn, role=turn.role
             ),
-            at=said.key[0] * DAY_SECONDS + said.key[1],
-            metadata={"key": said.key},
+            at=turn.key[0] * DAY_SECONDS + turn.key[1],
+            metadata={"key": turn.key},
         )
-        for said in conversation.turns
+        for turn in conversation.turns
     )
     with Facts(":memory:", settings=POLICY, embed=embed, clock=lambda: end * DAY_SECONDS) as facts:
         store_many(facts.tables, items)
         yield lambda text: [
-            tuple(each.memory.metadata["key"]) for each in facts.recall(text, limit=-1)
+            tuple(result.memory.metadata["key"]) for result in facts.recall(text, limit=-1)
         ]
 
 
 @contextlib.contextmanager
 def _plain(conversation: BenchConversation) -> Iterator[Ranked]:
-    """Search with FTS5 for any content word of a question, ranked by its BM25."""
-    keys = [said.key for said in conversation.turns]
-    with searching([said.text for said in conversation.turns]) as search:
+    """Yield an FTS5 search for any content word of a question, ranked by BM25."""
+    keys = [turn.key for turn in conversation.turns]
+    with searching([turn.text for turn in conversation.turns]) as search:
 
         def ranked(text: str) -> list[MessageKey]:
             match = " OR ".join(f'"{word}"' for word in content_words(text))
@@ -127,7 +127,7 @@ def _plain(conversation: BenchConversation) -> Iterator[Ranked]:
 def score(
     kind: str, evidence: frozenset[MessageKey], ranked: Sequence[MessageKey], length: str = ""
 ) -> QuestionScore:
-    """Return how much of the evidence is among the first keys."""
+    """Return the fractions of the evidence among the first keys, by cut."""
     sessions = {session for session, _ in evidence}
     ranked_sessions = list(dict.fromkeys(session for session, _ in ranked))
     turn = tuple(len(evidence & set(ranked[:cut])) / len(evidence) for cut in CUTS)
@@ -163,7 +163,7 @@ def _means(scores: Sequence[QuestionScore], place: str) -> dict[str, float]:
 def report(
     conversations: Sequence[BenchConversation], embed: Embed | None = None
 ) -> dict[str, Any]:
-    """Return the figures of plain FTS5, of a store without a model and, where one is given, with it."""
+    """Return the figures of plain FTS5, of a store without a model, and of a store with `embed`."""
     ways: dict[str, dict[str, Any]] = {"plain_fts5": {"plain": True}, "without_model": {}}
     ways |= {"with_embedding": {"embed": embed}} if embed else {}
     figures: dict[str, Any] = {"conversations": len(conversations)}

@@ -1,7 +1,7 @@
-"""A replay's outcome as one self-contained HTML page; its charts are drawn by the .js files next to this one.
+"""Renders a replay's outcome as one self-contained HTML page; the .js files next to it draw the charts.
 
-Takes the object of `outcome` and writes; nothing is computed that is not in it. Recordings are
-untrusted: their text reaches the page only escaped or as inert data.
+Computes nothing: all figures are in the object of `outcome`. Recordings are untrusted: their text
+reaches the page only escaped or as inert data.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def write_page(outcome: dict[str, Any], path: Path) -> None:
     Raises:
         OSError: the file cannot be written.
     """
-    # Bytes, since the policy names the hashes of style and script: no newline may change.
-    # A path that is no Unicode holds lone surrogates, which have no bytes in UTF-8.
+    # Written as bytes: the content policy has the hashes of style and script, so no newline may change.
+    # A path that is not Unicode has lone surrogates, which UTF-8 cannot encode.
     path.write_bytes(page(outcome).encode("utf-8", errors="replace"))
 
 
@@ -39,7 +39,7 @@ def page(outcome: dict[str, Any]) -> str:
 
 
 def texts_page(texts: dict[str, Any]) -> str:
-    """Return the page of a recording's texts, as `ViewTexts.data` has them."""
+    """Return the page of a recording's texts, from `ViewTexts.data`."""
     data = json_script(texts, "page-data")
     return _filled("texts.html", TEXTS_SCRIPTS, data, {"title": text(texts["name"])})
 

@@ -1,6 +1,6 @@
-"""The page's text and tables, which need no script: headings, figures, recordings.
+"""The page's static text and tables: headings, figures, recordings.
 
-Every text goes through `text`, every data block through `json_script`: the names in a recording are
+All texts pass through `text` and all data blocks through `json_script`: the names in a recording are
 untrusted.
 """
 
@@ -18,7 +18,7 @@ text = html.escape
 
 
 def main_parts(outcome: dict[str, Any]) -> dict[str, str]:
-    """Return the parts of the template."""
+    """Return the values of the template's fields."""
     recordings, total, prices = outcome["recordings"], outcome["total"], outcome["prices"]
     settings = [f"policy {outcome['policy']}", f"cache marks: {outcome['marks']}"]
     if total and set(total["priced_as"]) != {prices["name"]}:
@@ -42,15 +42,13 @@ def main_parts(outcome: dict[str, Any]) -> dict[str, str]:
         "setting": text(" · ".join(settings)),
         "total": main,
         "sources": _sources(outcome) if len(outcome["sources"]) > 1 else "",
-        "recordings": "\n".join(
-            _recording(number, each, outcome) for number, each in enumerate(recordings)
-        ),
+        "recordings": "\n".join(_recording(at, row, outcome) for at, row in enumerate(recordings)),
         "troubles": troubles if left else "",
     }
 
 
 def json_script(data: Any, id_: str = "") -> str:
-    """Return data as an inert script element that no text in it can end or open."""
+    """Return data as an inert script element, which no text in the data can close."""
     shown = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     for mark in "<>&\u2028\u2029":
         shown = shown.replace(mark, f"\\u{ord(mark):04x}")
@@ -58,7 +56,7 @@ def json_script(data: Any, id_: str = "") -> str:
 
 
 def _headline(summary: dict[str, Any], outcome: dict[str, Any]) -> str:
-    """Return the main figures, each with the sums that it comes from."""
+    """Return the main figures, with the sums that they are computed from."""
     ours = summary["strategies"][outcome["ours"]]
     raw = summary["strategies"][outcome["everything"]]
     floor = outcome["floor"] and summary["strategies"][outcome["floor"]]
@@ -86,7 +84,7 @@ def _headline(summary: dict[str, Any], outcome: dict[str, Any]) -> str:
 
 
 def _figure(name: str, percent: float, detail: str, limit: float | None = None) -> str:
-    """Return a figure, marked as a loss where it is over its limit."""
+    """Return a figure, marked as a loss if it is over its limit."""
     loss = ' class="loss"' if limit is not None and percent > limit else ""
     return (
         f"<div><dt>{text(name)}</dt><dd><strong{loss}>{percent:,.1f}<small> %</small></strong>"
@@ -139,14 +137,14 @@ def _row(strategy: str, line: str, summary: dict[str, Any]) -> str:
 
 
 def _recording(number: int, recording: dict[str, Any], outcome: dict[str, Any]) -> str:
-    """Return a recording as a line of the list; the script draws the rest when it is opened."""
+    """Return a recording as a line of the list; the script draws the details once it is opened."""
     ours = recording["strategies"][outcome["ours"]]
     raw = recording["strategies"][outcome["everything"]]
     saved = raw["dollars"] - ours["dollars"]
     hidden, uses = ours["hidden"] + ours["hidden_lines"], ours["uses"] + ours["line_uses"]
     money = f"{'−' if saved < 0 else ''}${abs(saved):,.3f}"
     cost = ours["cost_percent"]
-    # The tick of the bar is sending everything, its end twice that.
+    # The tick of the bar is the cost of sending everything, and its end is twice that.
     bar = (
         f'<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
         f'<rect width="{min(cost, 200) / 2:.1f}" height="8"/><path d="M50 0v8"/></svg>'

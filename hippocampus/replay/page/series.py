@@ -1,7 +1,4 @@
-"""The data that the page's script draws: the calls and entries of each recording, in few bytes.
-
-Data in, data out; no markup is made here.
-"""
+"""The compact data that the page's script draws: the calls and entries of recordings. Pure; no markup."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from typing import Any
 from hippocampus.replay.table import COLUMNS, TITLES, sentences
 
 OTHER_LINES = 8
-"""How many line styles the style sheet has for strategies that are neither ours nor a bound."""
+"""The number of the style sheet's line styles for strategies that are neither ours nor a bound."""
 
 
 def page_data(outcome: dict[str, Any]) -> dict[str, Any]:
@@ -29,7 +26,7 @@ def page_data(outcome: dict[str, Any]) -> dict[str, Any]:
 
 
 def line_styles(outcome: dict[str, Any]) -> dict[str, str]:
-    """Return each strategy's line style, by name: ours first, the floor last."""
+    """Return the line styles by strategy: ours first, the floor last."""
     named = {outcome["ours"]: "ours", outcome["everything"]: "everything"}
     names = outcome["total"]["strategies"] if outcome["total"] else {}
     others = [name for name in names if name not in {*named, outcome["floor"]}]
@@ -40,12 +37,12 @@ def line_styles(outcome: dict[str, Any]) -> dict[str, str]:
 
 
 def cells(figures: dict[str, Any]) -> list[str]:
-    """Return one strategy's row of the table."""
+    """Return a strategy's row of the table."""
     return [form.format(figures[field]) for _, field, form in COLUMNS]
 
 
 def bounds_data(summary: dict[str, Any], outcome: dict[str, Any]) -> list[list[float]]:
-    """Return each strategy's net cost and its lower share of visible values and lines, in percent."""
+    """Return the strategies' net costs, and the lower shares of visible values or lines, in percent."""
     return [
         [figures["cost_percent"], min(figures["visible_percent"], figures["lines_percent"])]
         for figures in (summary["strategies"][name] for name in line_styles(outcome))
@@ -53,7 +50,7 @@ def bounds_data(summary: dict[str, Any], outcome: dict[str, Any]) -> list[list[f
 
 
 def recording_data(recording: dict[str, Any], outcome: dict[str, Any]) -> dict[str, Any]:
-    """Return the data of one recording, drawn when it is opened."""
+    """Return the data of a recording, which is drawn once it is opened."""
     names = line_styles(outcome)
     tokens, costs = recording["call_tokens"], recording["call_costs"]
     return {
@@ -65,7 +62,7 @@ def recording_data(recording: dict[str, Any], outcome: dict[str, Any]) -> dict[s
         "rows": [cells(recording["strategies"][name]) for name in names],
         "tokens": _shared(tokens[name] for name in names),
         "costs": _shared(map(round, costs[name]) for name in names),
-        # Without uses before an entry arrived, whose values other entries brought.
+        # A use before an entry arrived had its value from another entry.
         "entries": [
             {
                 **entry,
@@ -81,7 +78,7 @@ def recording_data(recording: dict[str, Any], outcome: dict[str, Any]) -> dict[s
 
 
 def _shared(rows: Iterable[Iterable[int]]) -> list[list[int] | int]:
-    """Return the rows, one that equals an earlier row as that row's number."""
+    """Return the rows; a row that repeats an earlier one becomes the number of that row."""
     seen: dict[tuple[int, ...], int] = {}
     kept: list[list[int] | int] = []
     for number, row in enumerate(map(tuple, rows)):

@@ -34,10 +34,10 @@ def find_files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
             raise RecordingError(str(path), "no such file or directory")
         for file in _walk(path) if path.is_dir() else (path,):
             is_own = file.name == StateDir(path).database.name or is_state(file)
-            for each in archive.sessions(file) if is_own else (file,):
-                if (resolved := each.resolve()) not in seen:
+            for session in archive.sessions(file) if is_own else (file,):
+                if (resolved := session.resolve()) not in seen:
                     seen.add(resolved)
-                    yield each
+                    yield session
 
 
 def _walk(root: Path) -> Iterator[Path]:

@@ -1,7 +1,7 @@
-"""Antigravity transcripts: JSON lines, one a step, read as chat messages.
+"""Antigravity transcripts: a JSON line per step, read as chat messages.
 
-The program cuts long fields at about 4,000 bytes and leaves steps out; both are named. Ephemeral
-messages, which are sent with one call only, are not read.
+The program cuts long fields at about 4,000 bytes and leaves steps out; both are reported. Ephemeral
+messages, which are sent with only one call, are not read.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def is_own(record: JsonRecord) -> bool:
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:
-    """Return each context as a conversation; a checkpoint, which is a summary, starts one."""
+    """Return the contexts as conversations; a checkpoint, which is a summary, starts a context."""
     steps = [record for record in records if record.keys() >= OWN_FIELDS]
     cut = [
         f"step {step.count('step_index')}: the recording program cut {', '.join(fields)}"
@@ -43,7 +43,8 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
             cut.append(f"step {gap}: left out by the recording program")
     contexts = [list(_messages(context)) for context in _contexts(steps)]
     return [
-        RawConversation("chat", each, cut=() if at else cut) for at, each in enumerate(contexts)
+        RawConversation("chat", messages, cut=() if number else cut)
+        for number, messages in enumerate(contexts)
     ]
 
 
@@ -54,9 +55,9 @@ def _contexts(steps: Sequence[JsonRecord]) -> Iterator[list[JsonRecord]]:
             context.append(step)
             continue
         yield context
-        answers = [at for at, each in enumerate(context) if kind_of(each) == ANSWER]
-        behind = context[answers[-1] + 1 :] if answers else context
-        context = [step, *(each for each in behind if kind_of(each) == "USER_INPUT")]
+        answers = [at for at, done in enumerate(context) if kind_of(done) == ANSWER]
+        after = context[answers[-1] + 1 :] if answers else context
+        context = [step, *(prompt for prompt in after if kind_of(prompt) == "USER_INPUT")]
     yield context
 
 
@@ -81,7 +82,7 @@ def _messages(steps: Sequence[JsonRecord]) -> Iterator[RawMessage]:
 
 
 def _arguments(call: JsonRecord) -> Item:
-    """Return the arguments, each of which is recorded as JSON or, where it was cut, as its start."""
+    """Return the arguments, decoded from JSON; an argument that the program cut stays text."""
     arguments = call.record("args")
     texts = {key: value for key, value in arguments.items() if isinstance(value, str)}
     return arguments | {key: json_text.read(text, text) for key, text in texts.items()}

@@ -35,13 +35,13 @@ def is_own(record: JsonRecord) -> bool:
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:
-    """Return each context as a conversation."""
+    """Return the contexts as conversations."""
     return [
         RawConversation(
-            KINDS.get(each.format, "chat"),
-            [message._replace(model=each.model) for message in _messages(each)],
+            KINDS.get(context.format, "chat"),
+            [message._replace(model=context.model) for message in _messages(context)],
         )
-        for each in contexts(records)
+        for context in contexts(records)
     ]
 
 

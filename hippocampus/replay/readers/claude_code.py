@@ -1,7 +1,7 @@
 """Claude Code sessions and its stream output: JSON lines, read as Anthropic messages.
 
-Only what went to the model is read: hooks, progress, snapshots and titles are no messages. Of
-attachments only queued prompts and the contents of files are read, not the standing reminders.
+Only messages to the model are read, not hooks, progress, snapshots and titles. Of attachments, only
+queued prompts and the contents of files are read, not recurring reminders.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ LINES = {
 }
 OWN_FIELDS = {"sessionId", "session_id", "leafUuid", "isSnapshotUpdate"}
 NO_MODEL = "<synthetic>"
-"""The model's name in lines that the program itself wrote, such as that a request failed."""
+"""The model's name in lines by the program itself, such as a failed request."""
 
 
 def is_own(record: JsonRecord) -> bool:
-    """Return whether a line has one of this program's types and its own fields."""
+    """Return whether a line has one of this program's types, and its fields."""
     is_other = "payload" in record or "parts" in record.record("message")
     return not is_other and kind_of(record) in LINES and not OWN_FIELDS.isdisjoint(record)
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:
-    """Return each context of the session, and each of its sidechains, as a conversation."""
+    """Return the contexts of the session and of its sidechains as conversations."""
     return [
         RawConversation("anthropic", messages, part)
         for part, lines in _chains(records).items()
@@ -52,9 +52,9 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
 
 
 def _chains(records: list[JsonRecord]) -> dict[str, list[JsonRecord]]:
-    """Split the lines into the session's own and each sidechain's, which is named by its agent.
+    """Return the session's lines, and the lines of sidechains by the name of their agent.
 
-    Older sessions give a sidechain no name: there its first line is its root.
+    In older sessions, which do not name it, the first line of a sidechain names it.
     """
     chains: dict[str, list[JsonRecord]] = {}
     root_of: dict[str, str] = {}
@@ -70,7 +70,7 @@ def _chains(records: list[JsonRecord]) -> dict[str, list[JsonRecord]]:
 
 
 def _contexts(lines: list[JsonRecord]) -> Iterator[list[RawMessage]]:
-    """Yield each context: a compaction starts one, and so does a prompt that replaces another."""
+    """Yield the contexts: a compaction starts one, and so does a prompt that replaces another."""
     messages: list[RawMessage] = []
     end_of: dict[str, int] = {}
     answer_at: dict[str, int] = {}
@@ -93,7 +93,7 @@ def _contexts(lines: list[JsonRecord]) -> Iterator[list[RawMessage]]:
 
 
 def _is_prompt(line: JsonRecord) -> bool:
-    """Return whether this line is a prompt that the user wrote."""
+    """Return whether a line is a prompt that the user wrote."""
     blocks = line.record("message").records("content")
     is_users = line.get("type") == "user" and not line.get("isMeta") and line.get("parentUuid")
     return bool(is_users) and not any(kind_of(block) == "tool_result" for block in blocks)
@@ -125,7 +125,7 @@ def _add(messages: list[RawMessage], answer_at: dict[str, int], line: JsonRecord
 
 
 def _attached(attachment: JsonRecord) -> str | Sequence[Item]:
-    """Return what an attachment gives the model to read; nothing of a reminder or a listing."""
+    """Return the content of an attachment for the model; empty for reminders and listings."""
     name = attachment.text("filename")
     if kind_of(attachment) == "queued_command":
         prompt = attachment.get("prompt")

@@ -1,8 +1,8 @@
 """`api_conversation_history.json` of Cline and Roo Code, read as Anthropic messages.
 
 Both write a tool's result as text into the next user message, under a header such as
-`[read_file for 'a.py'] Result:`; many versions write the call as XML into the answer's text. Here
-they become tool calls and tool results.
+`[read_file for 'a.py'] Result:`; many versions write the call as XML into the answer's text. The reader
+makes tool calls and tool results of them.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ NAME = "cline"
 TOOL_NAME = re.compile(r"\[([a-z]\w*)(?=[] ])")
 HEADER_END = "] Result:"
 SURROUNDINGS = "<environment_details>"
-"""What both programs add to every user message."""
+"""The tag that both programs add to every user message."""
 PARAMETER = re.compile(r"\s*<(\w+)>")
 SHRUNK = 0.8
-"""The share of the last call's input below which messages must have been left out."""
+"""If the input shrinks below this share of the last call's, messages were left out."""
 LAST_CLOSING_TAG = {"content", "diff"}
-"""Parameters that may hold their own closing tag: they end at the last one."""
+"""Parameters that may contain their own closing tag, and end at the last one."""
 
 
 def is_own(record: JsonRecord) -> bool:
-    """Return whether a user message has a result under a header, and the programs' own additions."""
+    """Return whether a user message has a result under a header, and the programs' tag."""
     texts = [block.text("text") for block in record.records("content")]
     return (
         role_of(record) == "user"
@@ -59,7 +59,7 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
 
 
 def _header(text: str) -> tuple[str, str] | None:
-    """Return the tool in the header of a result, and the text behind the header."""
+    """Return the tool in the header of a result, and the text after the header."""
     tool = TOOL_NAME.match(text)
     _, end, rest = text.partition(HEADER_END)
     return (tool[1], rest.removeprefix(" ").removeprefix("\n")) if tool and end else None
@@ -83,16 +83,16 @@ def _answer(record: JsonRecord) -> RawMessage:
         for block in _blocks(record)
     ]
     tokens = record.record("metrics").record("tokens")
-    # What was read from the cache and what was written to it is one figure.
+    # One figure has the tokens that were read from the cache and those written to it.
     sent, cached, output = tokens.counts("prompt", "cached", "completion")
     model = record.record("modelInfo").text("modelId")
     return RawMessage.answer(blocks, (), Usage(sent, cached, 0, output), model)
 
 
 def _user_blocks(blocks: Sequence[Item], answer: list[Item], new_id: str) -> Iterator[Item]:
-    """Yield the blocks, with each text under a header as the result of a call of the answer.
+    """Yield the blocks of a user message, with texts under a header as results of the answer's calls.
 
-    A call that the answer has as XML is taken out of its text and added to its content.
+    A call that the answer has as XML is moved from its text to its content.
     """
     waiting = [block for block in answer if kind_of(block) == "tool_use"]
     following = iter(blocks)
@@ -102,19 +102,19 @@ def _user_blocks(blocks: Sequence[Item], answer: list[Item], new_id: str) -> Ite
         if header is None or call is None:
             yield block
             continue
-        text, behind = header[1], None
+        text, after = header[1], None
         if not text.strip():  # Many versions put the result into the next block.
-            behind = next(following, None)
-            content = as_text(behind.get("text")) if behind else ""
+            after = next(following, None)
+            content = as_text(after.get("text")) if after else ""
             if content and SURROUNDINGS not in content:
-                text, behind = content, None
+                text, after = content, None
         yield tool_result(call["id"], text)
-        if behind:
-            yield behind
+        if after:
+            yield after
 
 
 def _call(tool: str, waiting: list[Item], answer: list[Item], new_id: str) -> Item | None:
-    """Return the call that a result with this tool's name in its header answers."""
+    """Return the call for a result with this tool's name in its header."""
     names = [as_text(call.get("name")) for call in waiting]
     same = (at for at, name in enumerate(names) if name == tool or name.endswith(f"_{tool}"))
     if (place := next(same, 0)) < len(waiting):

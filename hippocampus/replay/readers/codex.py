@@ -1,7 +1,7 @@
-"""Codex CLI rollouts: JSON lines that hold Responses items in envelopes.
+"""Codex CLI rollouts: JSON lines of Responses items in envelopes.
 
-Only the items that went to the model are read; what the program showed to its user is no message. A
-fork, and a session that went back to an earlier turn, are files of their own that begin in another.
+Only the items that were sent to the model are read, not the program's display. A fork, and a session
+that returned to an earlier turn, have their own files, which begin in another file.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from hippocampus.replay.readers.values import JsonRecord, kind_of, role_of
 NAME = "codex"
 ENVELOPES = {"session_meta", "turn_context", "response_item", "event_msg", "compacted"}
 FOLDERS = {"sessions", "archived_sessions"}
-"""Where the program keeps its files, in a folder for each day."""
+"""The folders of the program's files, with a folder per day."""
 ROLES = {"system", "developer", "user", "assistant"}
 NOT_SENT = {"ghost_snapshot", "other", "compaction", "compaction_summary", "compaction_trigger"}
 
@@ -32,23 +32,23 @@ def is_own(record: JsonRecord) -> bool:
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:
-    """Return each context as a conversation; a compaction starts one."""
-    metas = (each.record("payload") for each in records if kind_of(each) == "session_meta")
+    """Return the contexts as conversations; a compaction starts a context."""
+    metas = (record.record("payload") for record in records if kind_of(record) == "session_meta")
     prompts = (
         meta.record("base_instructions").text("text") or meta.text("instructions") for meta in metas
     )
     prompt = next(filter(None, prompts), "")
     contexts = _contexts(records)
-    return [RawConversation("responses", each, system_prompt=prompt) for each in contexts]
+    return [RawConversation("responses", context, system_prompt=prompt) for context in contexts]
 
 
 def with_beginning(document: JsonDocument) -> JsonDocument:
-    """Return a document with the lines of other files that its session goes on from."""
+    """Return a document with the lines of the files that its session continues."""
     seen = {own := Path(document.path).resolve()}
-    folder = next((each for each in own.parents if each.name in FOLDERS), own.parent)
+    folder = next((parent for parent in own.parents if parent.name in FOLDERS), own.parent)
     while document.records:
         base = document.records[0].record("payload").record("history_base")
-        if not base:  # it begins in this file
+        if not base:  # the session begins in this file
             break
         thread = base.text("thread_id")
         named = folder.rglob(f"*{glob.escape(thread)}.jsonl") if thread else iter(())
@@ -60,16 +60,16 @@ def with_beginning(document: JsonDocument) -> JsonDocument:
             return replace(document, broken=(*document.broken, lost))
         seen.add(path)
         end = base.count("end_ordinal_exclusive")
-        before = [each for each in load(str(path)).records if each.count("ordinal") < end]
+        before = [record for record in load(str(path)).records if record.count("ordinal") < end]
         document = replace(document, records=[*_last_context(before), *document.records])
     return document
 
 
 def _last_context(records: list[JsonRecord]) -> list[JsonRecord]:
-    """Return the first line, and all since the last compaction but the counts of tokens."""
-    compacted = [at for at, each in enumerate(records) if kind_of(each) == "compacted"]
+    """Return the first line, and all lines since the last compaction except token counts."""
+    compacted = [at for at, record in enumerate(records) if kind_of(record) == "compacted"]
     since = records[compacted[-1] if compacted else 1 :]
-    return [*records[:1], *(each for each in since if kind_of(each) != "event_msg")]
+    return [*records[:1], *(record for record in since if kind_of(record) != "event_msg")]
 
 
 def _contexts(records: list[JsonRecord]) -> Iterator[list[RawMessage]]:
@@ -95,7 +95,7 @@ def _contexts(records: list[JsonRecord]) -> Iterator[list[RawMessage]]:
             messages, turns = without_usage(messages[: turns[-back]]), turns[:-back]
         elif payload.get("type") == "token_count":
             info = payload.record("info")
-            # The same count is written again whenever only the rate limits have changed.
+            # The program repeats a count whenever its rate limits change.
             if info.get("total_token_usage") != total:
                 _attach_usage(messages, info.record("last_token_usage"))
             total = info.get("total_token_usage")
@@ -109,7 +109,7 @@ def _items(payloads: list[JsonRecord]) -> Iterator[Item]:
             if role_of(item) in ROLES:
                 yield item
         elif kind == "local_shell_call":
-            # Its result is recorded as a function's.
+            # The program records its result as that of a function.
             yield {
                 "type": "function_call",
                 "call_id": item.text("call_id") or item.text("id"),
@@ -126,7 +126,7 @@ def _items(payloads: list[JsonRecord]) -> Iterator[Item]:
 
 
 def _compacted(messages: list[RawMessage], payload: JsonRecord) -> list[RawMessage]:
-    """Return the context after a compaction; if it is not recorded, build it by the program's rule."""
+    """Return the context after a compaction, as recorded or else by the program's rule."""
     if history := payload.records("replacement_history"):
         return [RawMessage(item) for item in _items(history)]
     kept = [message for message in messages if role_of(message.item) in ROLES - {"assistant"}]

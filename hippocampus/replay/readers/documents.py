@@ -1,6 +1,6 @@
-"""A file as a list of JSON objects, whether it is one JSON value, JSON lines or a zip of such files.
+"""Reads a file as a list of JSON objects: a JSON value, JSON lines, or a zip of such files.
 
-No format of recordings is known here.
+Knows no format of recordings.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ from hippocampus.storage import packing
 
 HEAD_BYTES = 4096
 SQLITE = b"SQLite format 3\0"
-"""How such a database begins, which may have few zero bytes."""
+"""The start of an SQLite database, which may have few zero bytes."""
 SHOWN_KEYS = 6
 MAX_NAMED = 1000
-"""Broken lines or items of one file that are named one by one."""
+"""The most broken lines or items of a file that are listed."""
 ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 MAX_DEPTH = 200
-"""Lists and objects inside each other; deeper ones overflow the stack of a later step."""
+"""The deepest nesting of lists and objects; deeper ones overflow the stack of a later step."""
 NOT_JSON = (ValueError, RecursionError)
-"""What the parser raises at bad syntax, at numbers of thousands of digits, at deep nesting."""
+"""The parser's errors for bad syntax, numbers of thousands of digits, and deep nesting."""
 
 
 @dataclass(frozen=True, slots=True)
 class JsonDocument:
-    """The JSON objects of one file, in order; a list of lists becomes `{"messages": …}` records."""
+    """The JSON objects of a file, in order; a list of lists becomes `{"messages": …}` records."""
 
     path: str
     records: list[JsonRecord]
     description: str
-    """What the file looks like, for the message that no reader recognises it."""
+    """A description of the content, for the error that no reader recognises it."""
     broken: tuple[str, ...] = ()
-    """One `file:line: what was wrong` for each line that was left out."""
+    """One `file:line: problem` per line that was left out."""
 
 
 def load(path: str) -> JsonDocument:
-    """Read a file; one that holds no JSON has no records.
+    """Read a file; a file without JSON has no records.
 
     Raises:
         RecordingError: the file cannot be opened, unpacked or parsed.
@@ -67,13 +67,14 @@ def of_bytes(path: str, data: bytes) -> JsonDocument:
     """Read the content of a file.
 
     Raises:
-        RecordingError: it cannot be unpacked.
+        RecordingError: the content cannot be unpacked.
     """
     try:
         if data.startswith(packing.ZIP):
-            members = [_of_text(*each) for each in packing.unzipped(data, ".json")]
+            members = [_of_text(*member) for member in packing.unzipped(data, ".json")]
             broken = [f"{path}: {sentence}" for member in members for sentence in member.broken]
-            return _document(path, [record for each in members for record in each.records], broken)
+            records = [record for member in members for record in member.records]
+            return _document(path, records, broken)
         is_packed = data.startswith((packing.GZIP, packing.ZSTD))
         return _of_text(path, packing.unpacked(data) if is_packed else data)
     except packing.DamagedError as damage:
@@ -93,14 +94,14 @@ def _of_text(path: str, data: bytes) -> JsonDocument:
     found = list(map(_records, value if isinstance(value, list) else [value]))
     odd = (
         f"{path}:1: item {number} is not a JSON object"
-        for number, each in enumerate(found, start=1)
-        if not each
+        for number, records in enumerate(found, start=1)
+        if not records
     )
-    return _document(path, [record for each in found for record in each], odd)
+    return _document(path, [record for records in found for record in records], odd)
 
 
 def _is_binary(data: bytes) -> bool:
-    """Return whether it is a database, or has more zero bytes than a crash leaves in a text."""
+    """Return whether data is a database, or has more zero bytes than a crash leaves in a text."""
     head = data[:HEAD_BYTES]
     return data.startswith(SQLITE) or head.count(0) > len(head) // 10
 
@@ -113,7 +114,7 @@ def _parse(text: str) -> Any:
 
 
 def _with_valid_text(value: Any) -> Any:
-    """Replace halves of surrogate pairs, which no encoder and no tokenizer takes."""
+    """Replace lone surrogates, which encoders and tokenizers reject."""
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, list):
@@ -170,7 +171,7 @@ def _document(path: str, records: list[JsonRecord], broken: Iterable[str]) -> Js
 
 
 def _first(path: str, broken: Iterable[str]) -> tuple[str, ...]:
-    """Return the first sentences, and in place of the others how many there are."""
+    """Return the first sentences, and the number of the others."""
     sentences = iter(broken)
     first = tuple(itertools.islice(sentences, MAX_NAMED))
     more = sum(1 for _ in sentences)

@@ -1,6 +1,6 @@
 """The table of formats, and the choice of a reader by a file's content.
 
-This is the one place that knows every reader; none of them knows another.
+The only module that knows all readers, which do not know each other.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ class DocumentContents(NamedTuple):
     format: str
     conversations: list[RawConversation]
     broken: tuple[str, ...] = ()
-    """One `file:number: reason` for each record without a message list."""
+    """One `file:number: reason` per record without a message list."""
 
 
 class RecordingReader(Protocol):
-    """One format, as a module of functions."""
+    """A format, as a module of functions."""
 
     @property
     def NAME(self) -> str:  # noqa: N802 - a constant of a module
         """The format's name."""
 
     def is_own(self, record: JsonRecord, /) -> bool:
-        """Return whether a record of a file can only be of this format."""
+        """Return whether a record can only be of this format."""
 
     def read(self, records: list[JsonRecord], /) -> list[RawConversation]:
         """Return the conversations of a file."""
@@ -80,12 +80,12 @@ READERS: tuple[RecordingReader, ...] = (
     langgraph,
 )
 """The formats of programs that record, in the order in which they are tried."""
-NAMES = (*(reader.NAME for reader in READERS), *(each.NAME for each in LISTS))
+NAMES = (*(reader.NAME for reader in READERS), *(reader.NAME for reader in LISTS))
 LIST_FIELDS = ("messages", "input", "items")
 
 
 def read(document: JsonDocument) -> DocumentContents:
-    """Return the document's format and its conversations.
+    """Return the format and the conversations of a document.
 
     Raises:
         RecordingError: the document is in no known format.
@@ -93,30 +93,30 @@ def read(document: JsonDocument) -> DocumentContents:
     if reader := _reader_of(READERS, document.records):
         return DocumentContents(reader.NAME, reader.read(document.records))
     contents = [_contents_of_record(record) for record in document.records]
-    found = [each for each in contents if each]
+    found = [content for content in contents if content]
     if not found:
         raise RecordingError(document.path, f"{document.description}, in no known format")
     broken = tuple(
         f"{document.path}:{number}: no message list in this record"
-        for number, each in enumerate(contents, start=1)
-        if not each
+        for number, content in enumerate(contents, start=1)
+        if not content
     )
-    conversations = [conversation for each in found for conversation in each.conversations]
+    conversations = [conversation for content in found for conversation in content.conversations]
     return DocumentContents(found[0].format, conversations, broken)
 
 
 def _reader_of(
     readers: Sequence[RecordingReader], records: list[JsonRecord]
 ) -> RecordingReader | MessageList | None:
-    """Return the first format of which a record is, or that of a list of messages."""
+    """Return the first reader that recognises a record, or the format of a message list."""
     for reader in readers:
         if any(map(reader.is_own, records)):
             return reader
-    return next((each for each in LISTS if each.recognises(records)), None)
+    return next((reader for reader in LISTS if reader.recognises(records)), None)
 
 
 def _contents_of_record(record: JsonRecord) -> DocumentContents | None:
-    """Read a record that holds a message list, such as the body of a request to a provider."""
+    """Read a record with a message list, such as the body of a request to a provider."""
     messages = next((found for key in LIST_FIELDS if (found := record.records(key))), [])
     reader = _reader_of([langgraph], messages)
     if not reader:
@@ -124,11 +124,11 @@ def _contents_of_record(record: JsonRecord) -> DocumentContents | None:
     model = record.text("model")
     conversations = [
         replace(
-            conversation,
-            messages=[each._replace(model=each.model or model) for each in conversation.messages],
+            found,
+            messages=[message._replace(model=message.model or model) for message in found.messages],
             system_prompt=text_of(record.get("system")) or record.text("instructions"),
             tools=record.records("tools"),
         )
-        for conversation in reader.read(messages)
+        for found in reader.read(messages)
     ]
     return DocumentContents(reader.NAME, conversations)

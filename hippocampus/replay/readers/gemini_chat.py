@@ -1,6 +1,6 @@
 """Chats that Gemini CLI saves, as one JSON object or as a log of changes, read as chat messages.
 
-Thoughts, and notices and errors that the program shows to its user, are not read.
+Thoughts, and displayed notices and errors, are not read.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ TYPES = {"user", "gemini"}
 
 
 def is_own(record: JsonRecord) -> bool:
-    """Return whether a chat, or a line of one, has a message of type `gemini`."""
+    """Return whether a record is a chat, or a line of a chat."""
     kinds = map(kind_of, (record, *record.records("messages")))
     return "projectHash" in record or "gemini" in kinds
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:
-    """Return each context as a conversation: a rewind and a compression start one."""
+    """Return the contexts as conversations; a rewind or a compression starts a context."""
     return [
         RawConversation("chat", list(_raw_messages(messages))) for messages in _contexts(records)
     ]
 
 
 def _contexts(records: list[JsonRecord]) -> Iterator[list[JsonRecord]]:
-    """Apply the changes in order: a message replaces the one with its id, a list replaces all."""
+    """Yield the contexts: a message replaces the one with its id, a list replaces all messages."""
     context: dict[str, JsonRecord] = {}
     for record in records:
         if kind_of(record) in TYPES:
@@ -44,10 +44,10 @@ def _contexts(records: list[JsonRecord]) -> Iterator[list[JsonRecord]]:
             continue
         following = _replaced(context, record)
         if following is not None:
-            left_out = [each for key, each in context.items() if key not in following]
-            if any(kind_of(each) == "gemini" for each in left_out):
+            left_out = [message for key, message in context.items() if key not in following]
+            if any(kind_of(message) == "gemini" for message in left_out):
                 yield list(context.values())
-                # Messages that stay were billed in the context before.
+                # The context before has the bill of the messages that stay.
                 known = following.keys() & context.keys()
                 following |= {key: JsonRecord(following[key], tokens=None) for key in known}
             context = following
@@ -55,14 +55,13 @@ def _contexts(records: list[JsonRecord]) -> Iterator[list[JsonRecord]]:
 
 
 def _replaced(context: dict[str, JsonRecord], record: JsonRecord) -> dict[str, JsonRecord] | None:
-    """Return the context after a change; None if it changes no messages."""
+    """Return the context after a change, or None if the record changes no messages."""
     if target := record.text("$rewindTo"):
         ids = list(context)
         end = ids.index(target) if target in ids else 0
-        return {each: context[each] for each in ids[:end]}
-    change = record.record("$set") or record
-    messages = change.records("messages")
-    return {_id(each, place): each for place, each in enumerate(messages)} if messages else None
+        return {key: context[key] for key in ids[:end]}
+    messages = (record.record("$set") or record).records("messages")
+    return {_id(message, at): message for at, message in enumerate(messages)} or None
 
 
 def _id(message: JsonRecord, place: int) -> str:
@@ -70,7 +69,7 @@ def _id(message: JsonRecord, place: int) -> str:
 
 
 def _raw_messages(messages: list[JsonRecord]) -> Iterator[RawMessage]:
-    """Yield chat messages; a result that stands next to its call and in a message is read once."""
+    """Yield chat messages; a result that is both next to its call and in a message is read once."""
     answered: set[str] = set()
     for place, message in enumerate(messages):
         content = message.get("content")
@@ -88,7 +87,7 @@ def _raw_messages(messages: list[JsonRecord]) -> Iterator[RawMessage]:
         elif message.get("type") == "gemini":
             asked = [part.record("functionCall") for part in parts if "functionCall" in part]
             calls = message.records("toolCalls") or asked
-            ids = [each.text("id") or f"call_{place}_{at}" for at, each in enumerate(calls)]
+            ids = [call.text("id") or f"call_{place}_{at}" for at, call in enumerate(calls)]
             named = [
                 chat_call(call_id, call.text("name"), call.get("args"))
                 for call_id, call in zip(ids, calls, strict=True)
@@ -104,7 +103,7 @@ def _raw_messages(messages: list[JsonRecord]) -> Iterator[RawMessage]:
 
 
 def _result(part: JsonRecord) -> str:
-    """Return what a tool returned."""
+    """Return a tool's result as text."""
     response = part.record("functionResponse").get("response")
     if response is None:
         return part.text("text")

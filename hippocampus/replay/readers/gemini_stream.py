@@ -1,6 +1,6 @@
 """The stream of events that Gemini CLI prints as JSON lines, read as chat messages.
 
-Its saved chats are another format, in another module.
+Its saved chats have another format, in `gemini_chat`.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ NAME = "gemini-stream"
 
 
 def is_own(record: JsonRecord) -> bool:
-    """Return whether a line is a tool event or the first one, with this program's fields."""
+    """Return whether a line is a tool event or the first event, with this program's fields."""
     field = "session_id" if kind_of(record) == "init" else "tool_id"
     return kind_of(record) in {"tool_use", "tool_result", "init"} and field in record
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:
     """Return the one conversation."""
-    model = next((each.text("model") for each in records if kind_of(each) == "init"), "")
-    messages = [each._replace(model=model) for each in _messages(records)]
+    model = next((record.text("model") for record in records if kind_of(record) == "init"), "")
+    messages = [message._replace(model=model) for message in _messages(records)]
     return [RawConversation("chat", messages)]
 
 

@@ -1,4 +1,4 @@
-"""Evaluation logs of inspect_ai, `.json` or `.eval`, each sample a conversation of chat messages.
+"""Evaluation logs of inspect_ai, `.json` or `.eval`: samples, read as chat messages.
 
 Scores are not read.
 """
@@ -17,12 +17,12 @@ TOKENS = ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write",
 
 
 def is_own(record: JsonRecord) -> bool:
-    """Return whether a record is a log with samples, or such a sample itself."""
+    """Return whether a record is a log with samples, or a sample."""
     return bool(_samples(record))
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:
-    """Return a conversation for each sample and epoch."""
+    """Return a conversation per sample and epoch."""
     return [
         _conversation(sample, record.record("eval").text("model"))
         for record in records
@@ -32,8 +32,8 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
 
 def _samples(record: JsonRecord) -> list[JsonRecord]:
     is_log = "eval" in record or "samples" in record
-    candidates = record.records("samples") if is_log else [record]
-    return [each for each in candidates if "messages" in each and "epoch" in each]
+    found = record.records("samples") if is_log else [record]
+    return [sample for sample in found if "messages" in sample and "epoch" in sample]
 
 
 def _conversation(sample: JsonRecord, usual_model: str) -> RawConversation:
@@ -46,8 +46,8 @@ def _conversation(sample: JsonRecord, usual_model: str) -> RawConversation:
             usage[choice.record("message").text("id")] = Usage(*counts)
     attachments = sample.record("attachments")
     messages = [
-        _message(each, attachments)._replace(usage=usage.get(each.text("id")), model=model)
-        for each in sample.records("messages")
+        _message(message, attachments)._replace(usage=usage.get(message.text("id")), model=model)
+        for message in sample.records("messages")
     ]
     return RawConversation("chat", messages, f"{sample.get('id')}-{sample.get('epoch')}")
 
@@ -58,9 +58,9 @@ def _message(record: JsonRecord, attachments: JsonRecord) -> RawMessage:
     if role == "assistant":
         calls = [
             chat_call(
-                each.text("id"), each.text("function"), _content(each.get("arguments"), attachments)
+                call.text("id"), call.text("function"), _content(call.get("arguments"), attachments)
             )
-            for each in record.records("tool_calls")
+            for call in record.records("tool_calls")
         ]
         return RawMessage.answer(content, calls)
     if role == "tool":
@@ -70,7 +70,7 @@ def _message(record: JsonRecord, attachments: JsonRecord) -> RawMessage:
 
 
 def _content(value: Any, attachments: JsonRecord) -> Any:
-    """Insert the texts that the log stores separately, and convert images to chat blocks."""
+    """Return a value with attachments inserted, and images converted to chat blocks."""
     if isinstance(value, str) and value.startswith(ATTACHMENT):
         return attachments.get(value.removeprefix(ATTACHMENT), value)
     if isinstance(value, list):

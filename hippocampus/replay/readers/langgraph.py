@@ -15,16 +15,16 @@ MODEL_FIELDS = ("model_name", "model", "model_id")
 
 
 def is_own(record: JsonRecord) -> bool:
-    """Return whether a record is a thread, or a LangChain message itself."""
+    """Return whether a record is a thread, or a LangChain message."""
     return bool(_thread(record)) or _kind(record) in {"human", "ai"}
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:
-    """Return a conversation for each thread, or the single one that the records form."""
+    """Return a conversation per thread, or a single conversation of all records."""
     threads = [_thread(record) for record in records]
     lists = [thread for thread in threads if thread] or [records]
     return [
-        RawConversation("chat", [step for each in thread for step in _step(each)])
+        RawConversation("chat", [message for step in thread for message in _step(step)])
         for thread in lists
     ]
 

@@ -1,6 +1,6 @@
-"""Turns the conversations of a file into recordings: without reasoning, with each call answered, named.
+"""Makes recordings of a file's conversations: without reasoning, with all calls answered, and with names.
 
-No format is known here and no file is opened.
+Knows no format, and opens no file.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ SYSTEM_ROLES = {"system", "developer"}
 
 
 def make_recordings(document: JsonDocument, contents: DocumentContents) -> list[Recording]:
-    """Return a recording for each conversation in which a model answered.
+    """Return the recordings of the conversations in which a model answered.
 
     Raises:
-        RecordingError: no conversation is left, and lines of the file are broken.
+        RecordingError: there is no such conversation, and lines of the file are broken.
         MessagesError: the messages of a conversation are in no format.
     """
     made = [
@@ -56,19 +56,19 @@ def make_recordings(document: JsonDocument, contents: DocumentContents) -> list[
 def _recording(path: str, format_name: str, conversation: RawConversation) -> Recording:
     message_format = conversation.message_format
     valid = [
-        each._replace(item=snapshot(each.item))
-        for each in conversation.messages
-        if is_valid(message_format, each.item)
+        message._replace(item=snapshot(message.item))
+        for message in conversation.messages
+        if is_valid(message_format, message.item)
     ]
     messages, unanswered, orphans = pair(message_format, without_reasoning(valid))
-    read([message.item for message in messages])  # an item may be valid, and its list in no format
+    read([message.item for message in messages])  # raises if valid items make no valid list
     answers = list(_answers(conversation, messages))
     times: dict[int, float] = {}
     for call, message in answers:
         with contextlib.suppress(ValueError):
             times[call] = datetime.fromisoformat(message.at).timestamp()
-    opening = itertools.takewhile(lambda each: role_of(each.item) in SYSTEM_ROLES, messages)
-    leading = (text_of(each.item.get("content")) for each in opening)
+    opening = itertools.takewhile(lambda message: role_of(message.item) in SYSTEM_ROLES, messages)
+    leading = (text_of(message.item.get("content")) for message in opening)
     models = Counter(message.model for message in messages if message.model)
     return Recording(
         path=path,
@@ -76,7 +76,7 @@ def _recording(path: str, format_name: str, conversation: RawConversation) -> Re
         format=format_name,
         messages=[message.item for message in messages],
         model=models.most_common(1)[0][0] if models else None,
-        usage={at: each.usage for at, each in answers if each.usage and each.usage != Usage()},
+        usage={at: used for at, answer in answers if (used := answer.usage) and used != Usage()},
         times=times,
         unanswered=unanswered,
         orphans=orphans,
@@ -90,7 +90,7 @@ def _recording(path: str, format_name: str, conversation: RawConversation) -> Re
 def _answers(
     conversation: RawConversation, messages: Sequence[RawMessage]
 ) -> Iterator[tuple[int, RawMessage]]:
-    """Yield the answers with their calls: an assistant message is one, so are the items of one answer."""
+    """Yield the assistant's messages with the number of their call; an answer's items share a call."""
     call = -1
     inside = False
     for message in messages:

@@ -1,7 +1,7 @@
 """Event logs of Anthropic's managed agents: JSON lines, read as Anthropic messages.
 
-A line is an event as the API returns it, alone or as `raw` next to a summary of it. Thinking is
-recorded without its text; what a grader of the outcome wrote is not read.
+A line is an event as the API returns it, or has the event as `raw` next to a summary. Thinking is
+recorded without its text; the texts of an outcome's grader are not read.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ RESULTS = {
     "agent.mcp_tool_result": "mcp_tool_use_id",
     "user.custom_tool_result": "custom_tool_use_id",
 }
-"""The field of each kind of result that names its call."""
+"""The field with the call's id, by type of result."""
 REQUEST_END = "span.model_request_end"
 OWN_TYPES = {"agent.message", "agent.thinking", REQUEST_END, *CALLS, *RESULTS}
 
@@ -36,7 +36,7 @@ def is_own(record: JsonRecord) -> bool:
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:
-    """Return the conversation of each thread; sub-agents have threads of their own."""
+    """Return a conversation per thread; sub-agents have their own threads."""
     threads: dict[str, list[JsonRecord]] = {}
     for event in map(_event, records):
         if kind_of(event).startswith(("agent.", "user.", "span.")):

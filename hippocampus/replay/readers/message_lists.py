@@ -1,7 +1,7 @@
-"""Message lists of the three providers: a JSON list of messages or items, or one a line.
+"""Message lists of the three providers: a JSON list of messages or items, or JSON lines.
 
-They pass through as they are, but for the outdated `function_call`, which becomes a tool call;
-`make_recordings` makes them valid.
+Messages are unchanged, except that the outdated `function_call` becomes a tool call; `make_recordings`
+makes them valid.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ class MessageList:
     message_format: MessageFormat
     is_message: Callable[[JsonRecord], bool]
     is_typical: Callable[[JsonRecord], bool]
-    """Whether a message can only be of this format."""
+    """Returns whether a message can only be of this format."""
 
     def recognises(self, records: list[JsonRecord]) -> bool:
-        """Return whether most records are messages, and one of them can only be of this format."""
+        """Return whether most records are messages, and one can only be of this format."""
         is_typical = any(map(self.is_typical, records))
         return is_typical and sum(map(self.is_message, records)) * 2 > len(records)
 
     def read(self, records: list[JsonRecord]) -> list[RawConversation]:
         """Return the one conversation."""
-        messages = [RawMessage(_current(each)) for each in records if self.is_message(each)]
+        messages = [RawMessage(_current(record)) for record in records if self.is_message(record)]
         return [RawConversation(self.message_format, messages)]
 
 
@@ -68,7 +68,7 @@ def _is_chat(record: JsonRecord) -> bool:
 
 
 def _current(record: JsonRecord) -> JsonRecord:
-    """Return a message with tool calls in place of functions, which have no ids."""
+    """Return a message with `tool_calls` in place of `function_call`, which has no id."""
     if function := record.record("function_call"):
         call = chat_call("", function.text("name"), function.get("arguments"))
         rest = {key: value for key, value in record.items() if key != "function_call"}
@@ -81,4 +81,4 @@ LISTS = (
     MessageList("anthropic", "anthropic", _is_anthropic, _is_only_anthropic),
     MessageList("openai-chat", "chat", _is_chat, _is_chat),
 )
-"""In the order in which they are tried: plain messages are the same in every format."""
+"""The formats in the order in which they are tried: plain messages are the same in all of them."""

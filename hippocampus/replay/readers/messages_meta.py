@@ -1,7 +1,7 @@
 """Sessions of coding agents exported as `{messages, meta}`, read as chat messages.
 
-The exporting program writes each block of an answer as a message of its own and merges the
-messages of sub-agents into the list; both are undone here.
+The exporting program splits an answer into a message per block, and merges the messages of sub-agents
+into the list; the reader undoes both.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ROLES = {"system", "user", "assistant", "tool"}
 SUBAGENT = "assistant-subagent-"
 CALL_BLOCKS = {"tool_call", "tool_use"}
 COMPACTED = "This session is being continued from a previous conversation"
-"""How Claude Code opens the message with the summary of a compacted context."""
+"""The start of Claude Code's message with the summary of a compacted context."""
 
 
 def is_own(record: JsonRecord) -> bool:
@@ -39,7 +39,7 @@ def is_own(record: JsonRecord) -> bool:
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:
-    """Return each context of each session, and each sub-agent's, as a conversation."""
+    """Return the contexts of sessions and of their sub-agents as conversations."""
     return [
         conversation
         for record in records
@@ -51,7 +51,7 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
 def _conversations(record: JsonRecord) -> Iterator[RawConversation]:
     meta = record.record("meta")
     instructions = meta.record("session_meta").record("base_instructions")
-    models = [each.text("model") for each in meta.records("turn_contexts")]
+    models = [turn.text("model") for turn in meta.records("turn_contexts")]
     model = next(filter(None, models), "")
     usage = _usage_by_time(meta.records("token_counts"))
     agents: dict[str, list[JsonRecord]] = {"": []}
@@ -63,9 +63,9 @@ def _conversations(record: JsonRecord) -> Iterator[RawConversation]:
     for agent, messages in agents.items():
         calls = _call_ids(messages)
         if agent and calls and calls <= own_calls:
-            continue  # A copy of the main conversation, made to summarise it.
+            continue  # A copy of the main conversation, for its summary.
         for context in _contexts(messages):
-            joined = [each._replace(model=model) for each in _joined(context, usage)]
+            joined = [message._replace(model=model) for message in _joined(context, usage)]
             yield RawConversation("chat", joined, agent, instructions.text("text"))
 
 
@@ -89,10 +89,10 @@ def _role(message: JsonRecord) -> str:
 
 
 def _joined(messages: Sequence[JsonRecord], usage: dict[str, Usage]) -> list[RawMessage]:
-    """Return the messages with the blocks of one answer in one message.
+    """Return the messages with the blocks of an answer joined.
 
-    Blocks of one answer are adjacent, or they have the same billed input and only results of
-    parallel calls between them.
+    The blocks of an answer are adjacent, or have the same billed input and only results of parallel
+    calls between them.
     """
     joined: list[RawMessage] = []
     answer: int | None = None
@@ -101,21 +101,21 @@ def _joined(messages: Sequence[JsonRecord], usage: dict[str, Usage]) -> list[Raw
         if role == "assistant":
             block = _answer(message, usage)
             if block.usage == Usage():
-                continue  # The program's own note that a request failed.
+                continue  # The program's note about a failed request.
             if answer is not None and _is_same_answer(joined[answer], block, answer, len(joined)):
-                # The usage of a block has the tokens of the output so far.
-                both = (joined[answer], block)
-                said = "\n".join(filter(None, (each.item["content"] for each in both)))
-                calls = [call for each in both for call in each.item.get("tool_calls", ())]
+                # The usage of a block includes the output of earlier blocks.
+                items = joined[answer].item, block.item
+                text = "\n".join(filter(None, (item["content"] for item in items)))
+                calls = [call for item in items for call in item.get("tool_calls", ())]
                 used = block.usage or joined[answer].usage
-                joined[answer] = RawMessage.answer(said, calls, used)
+                joined[answer] = RawMessage.answer(text, calls, used)
             else:
                 answer = len(joined)
                 joined.append(block)
         elif role == "tool":
             call_id, content = message.text("tool_call_id"), message.get("content")
             output = as_string_or_json(content) if content is not None else ""
-            if isinstance(content, list):  # each block has it as a string or as a list of blocks
+            if isinstance(content, list):  # a block's text is a string or a list of blocks
                 texts = [text_of(block.get("text")) for block in as_records(content)]
                 output = "\n".join(filter(None, texts))
             joined.append(RawMessage.result(call_id, output))
@@ -137,7 +137,7 @@ def _is_same_answer(answer: RawMessage, block: RawMessage, place: int, count: in
 
 def _answer(message: JsonRecord, usage: dict[str, Usage]) -> RawMessage:
     metadata = message.record("_metadata")
-    texts = [each for each in message.records("content") if kind_of(each) == "text"]
+    texts = [block for block in message.records("content") if kind_of(block) == "text"]
     text = text_of(texts) or message.text("content")
     tokens = metadata.record("tokens")
     cache = tokens.record("cache")
@@ -148,7 +148,7 @@ def _answer(message: JsonRecord, usage: dict[str, Usage]) -> RawMessage:
 
 
 def _calls(message: JsonRecord) -> list[Item]:
-    """Return the calls of a message, from `tool_calls` or else from its content."""
+    """Return the calls of a message, from `tool_calls` or from its content."""
     recorded = message.records("tool_calls")
     if not recorded:
         content = message.records("content")
@@ -157,17 +157,17 @@ def _calls(message: JsonRecord) -> list[Item]:
 
 
 def _usage_by_time(counts: Sequence[JsonRecord]) -> dict[str, Usage]:
-    """Return the billed tokens by the time stamp of the block that they belong to.
+    """Return the billed tokens by the time stamp of their block.
 
-    In some exports the input includes the cached tokens. In the others a call sooner or later
+    In some exports the input includes the cached tokens. It does not in an export with a call that
     reads more from the cache than its input.
     """
     figures = {
-        str(each.get("_timestamp")): each.record("info").record("last_token_usage")
-        for each in counts
+        str(record.get("_timestamp")): record.record("info").record("last_token_usage")
+        for record in counts
     }
     keys = ("input_tokens", "cached_input_tokens", "output_tokens")
-    read = {time: [each.count(key) for key in keys] for time, each in figures.items()}
+    read = {time: [figure.count(key) for key in keys] for time, figure in figures.items()}
     is_separate = any(cached > sent for sent, cached, _ in read.values())
     if not any(map(any, read.values())):
         return {}

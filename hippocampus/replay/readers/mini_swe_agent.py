@@ -1,7 +1,7 @@
 """mini-swe-agent trajectories: a JSON object with `info` and `messages`, read as chat messages.
 
-The one code block of an answer becomes a tool call, and the message after it the result; an answer
-with no block or several runs nothing, and what the program then writes to the model is a user message.
+An answer's single code block becomes a tool call, and the message after it the result; an answer with
+no block or several runs nothing, and the program's reply to it is a user message.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def is_own(record: JsonRecord) -> bool:
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:
-    """Return a conversation for each trajectory."""
+    """Return a conversation per trajectory."""
     return [
         RawConversation(
             "chat",
@@ -75,7 +75,7 @@ def _answer(message: JsonRecord, content: str, call_id: str) -> tuple[RawMessage
 
 
 def _with_bill(answer: RawMessage, extra: JsonRecord, model: str) -> RawMessage:
-    """Return an answer with what its call cost; a call that was not billed has none of it."""
+    """Return an answer with its recorded usage, model and time."""
     response = extra.record("response")
     return answer._replace(
         usage=reported_usage(response.record("usage")),
@@ -85,7 +85,7 @@ def _with_bill(answer: RawMessage, extra: JsonRecord, model: str) -> RawMessage:
 
 
 def _iso(seconds: int) -> str:
-    """Return seconds since 1970 as ISO 8601 text; empty for none."""
+    """Return seconds since 1970 in ISO 8601; empty for 0 and for values out of range."""
     with contextlib.suppress(ValueError, OverflowError, OSError):
         return datetime.fromtimestamp(seconds, UTC).isoformat() if seconds else ""
     return ""

@@ -1,6 +1,6 @@
 """Sessions of opencode, exported as `{info, messages: [{info, parts}]}`, read as chat messages.
 
-What it writes for its own display (diffs, snapshots, previews) is not read.
+Records for display (diffs, snapshots, previews) are not read.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ REPLACED_PARTS = {
     "compaction": "What did we do so far?",
     "subtask": "The following tool was executed by the user",
 }
-"""The text that opencode sends to the model in place of these parts of a user message."""
+"""By type of a user message's part, the text that opencode sends to the model in its place."""
 
 
 def is_own(record: JsonRecord) -> bool:
@@ -26,7 +26,7 @@ def is_own(record: JsonRecord) -> bool:
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:
-    """Return each context of each session as a conversation; a compaction starts one."""
+    """Return the contexts of sessions as conversations; a compaction starts a context."""
     return [
         RawConversation("chat", context, f"agent-{info.text('id')}" if info.get("parentID") else "")
         for record in records
@@ -36,12 +36,12 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
 
 
 def _messages(record: JsonRecord) -> list[JsonRecord]:
-    messages = record.records("messages")
-    return [each for each in messages if "parts" in each and role_of(each.record("info"))]
+    found = record.records("messages")
+    return [message for message in found if "parts" in message and role_of(message.record("info"))]
 
 
 def _contexts(messages: Sequence[JsonRecord]) -> Iterator[list[RawMessage]]:
-    """Yield each context: the next one starts with the request for a summary and the summary."""
+    """Yield the contexts; later ones start with the request for a summary, and the summary."""
     context: list[RawMessage] = []
     request: list[RawMessage] = []
     for message in messages:
@@ -64,7 +64,7 @@ def _contexts(messages: Sequence[JsonRecord]) -> Iterator[list[RawMessage]]:
 
 
 def _with_images(text: str, parts: Sequence[JsonRecord]) -> str | list[Item]:
-    """Return a text as content, with the images among some parts."""
+    """Return a text as content, with the images among the parts."""
     images = [
         {"type": "image_url", "image_url": {"url": part.text("url")}}
         for part in parts
@@ -74,7 +74,7 @@ def _with_images(text: str, parts: Sequence[JsonRecord]) -> str | list[Item]:
 
 
 def _answers(info: JsonRecord, parts: Sequence[JsonRecord]) -> Iterator[RawMessage]:
-    """Yield the answer of each step with its results; a message holds one step or several."""
+    """Yield the answers of a message's steps, followed by their results."""
     steps: list[list[JsonRecord]] = [[]]
     for part in parts:
         if kind_of(part) == "step-start" and steps[-1]:
@@ -90,7 +90,7 @@ def _answers(info: JsonRecord, parts: Sequence[JsonRecord]) -> Iterator[RawMessa
             for part in tools
         ]
         text = text_of([part for part in step if kind_of(part) == "text"])
-        # The input excludes the cache; some versions part off reasoning.
+        # The input excludes the cache; some versions count reasoning separately.
         used = next(filter(None, counts), JsonRecord())
         fresh, (read, written) = used.count("input"), used.record("cache").counts("read", "write")
         rest = used.count("total") - fresh - read - written
@@ -106,7 +106,7 @@ def _call_id(part: JsonRecord) -> str:
 
 
 def _result(part: JsonRecord) -> str | list[Item] | None:
-    """Return what the tool returned; None of a call that never ended."""
+    """Return a tool's result; None for a call that never ended."""
     state = part.record("state")
     if state.get("status") == "error":
         return state.text("error")

@@ -1,6 +1,6 @@
 """OpenHands trajectories: a JSON list of events, read as chat messages.
 
-State changes and events that the agent only shows to its user are not read.
+State changes, and events that are only displayed, are not read.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from hippocampus.replay.readers.values import JsonRecord, as_count, as_list
 NAME = "openhands"
 SOURCES = {"agent", "user", "environment"}
 NOT_SENT = {"agent_state_changed", "null", "recall"}
-"""Observations that are no result of a tool."""
+"""Observations that are not results of tools."""
 NOT_CALLS = {"message", "system", "recall", "change_agent_state", "condensation", "null"}
-"""Actions that are no call of a tool."""
+"""Actions that are not calls of tools."""
 NOT_ARGUMENTS = {"thought", "final_thought"}
 _Sent = tuple[int, RawMessage]
-"""A message, after the id of its event."""
+"""The id of an event, and its message."""
 KNOWLEDGE = ("repo_instructions", "additional_agent_instructions", "conversation_instructions")
 
 
@@ -36,14 +36,13 @@ def is_own(record: JsonRecord) -> bool:
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:
-    """Return each context as a conversation; a condensation starts one."""
+    """Return the contexts as conversations; a condensation starts a context."""
     events = list(filter(is_own, records))
-    system = next(
-        (_arguments(each) for each in events if each.get("action") == "system"), JsonRecord()
-    )
+    systems = (_arguments(event) for event in events if event.get("action") == "system")
+    system = next(systems, JsonRecord())
     prompt, tools = system.text("content"), system.records("tools")
     contexts = _contexts(events)
-    return [RawConversation("chat", each, "", prompt, tools) for each in contexts]
+    return [RawConversation("chat", context, "", prompt, tools) for context in contexts]
 
 
 def _arguments(event: JsonRecord) -> JsonRecord:
@@ -51,7 +50,7 @@ def _arguments(event: JsonRecord) -> JsonRecord:
 
 
 def _contexts(events: Sequence[JsonRecord]) -> Iterator[list[RawMessage]]:
-    """Yield each context; in the next one a summary replaces what a condensation forgets."""
+    """Yield the contexts; after a condensation, a summary replaces the forgotten events."""
     context: list[_Sent] = []
     first_new = 0
     responses: set[str] = set()
@@ -62,13 +61,13 @@ def _contexts(events: Sequence[JsonRecord]) -> Iterator[list[RawMessage]]:
             context = _condensed(context, _arguments(event))
             first_new = len(context)
             continue
-        context += [(event.count("id"), each) for each in _messages(event, responses)]
+        context += [(event.count("id"), message) for message in _messages(event, responses)]
     yield [message for _, message in context]
 
 
 def _condensed(context: Sequence[_Sent], arguments: JsonRecord) -> list[_Sent]:
     start, end = (arguments.count(f"forgotten_events_{at}_id") for at in ("start", "end"))
-    ids = {as_count(each) for each in as_list(arguments.get("forgotten_event_ids"))}
+    ids = {as_count(number) for number in as_list(arguments.get("forgotten_event_ids"))}
     first = min(ids, default=start)
     kept = [
         (event, message._replace(usage=None))
@@ -79,13 +78,13 @@ def _condensed(context: Sequence[_Sent], arguments: JsonRecord) -> list[_Sent]:
     if not summary:
         return kept
     item = {"role": "user", "content": summary}
-    before = [each for each in kept if each[0] < first]
-    # The summary has the id of the first forgotten event, so that the next one replaces it.
+    before = [pair for pair in kept if pair[0] < first]
+    # The summary has the id of the first forgotten event, so that the next summary replaces it.
     return [*before, (first, RawMessage(item)), *kept[len(before) :]]
 
 
 def _messages(event: JsonRecord, responses: set[str]) -> Iterator[RawMessage]:
-    """Yield what an event adds to the messages; calls of one response are one message."""
+    """Yield the messages of an event; the calls of a response are one message."""
     action, observation = event.text("action"), event.text("observation")
     arguments = _arguments(event)
     if action == "message":
@@ -103,11 +102,11 @@ def _messages(event: JsonRecord, responses: set[str]) -> Iterator[RawMessage]:
     elif observation == "recall":
         extras = event.record("extras")
         texts = [extras.text(key) for key in KNOWLEDGE]
-        texts += [each.text("content") for each in extras.records("microagent_knowledge")]
+        texts += [knowledge.text("content") for knowledge in extras.records("microagent_knowledge")]
         if text := "\n".join(filter(None, texts)):
             yield RawMessage.user(text)
     elif observation and observation not in NOT_SENT:
-        # A tool's output has the notes on the command around it.
+        # The model sees a tool's output between the notes on its command.
         metadata = event.record("extras").record("metadata")
         texts = [metadata.text("prefix"), event.text("content"), metadata.text("suffix")]
         yield RawMessage.result(_call_id(event, "cause"), "".join(texts))
@@ -123,7 +122,7 @@ def _call_id(event: JsonRecord, key: str) -> str:
 
 
 def _answer(event: JsonRecord, action: str) -> RawMessage:
-    """Return the model's response; where it is not recorded, what the action has of it."""
+    """Return the model's response; if it is not recorded, build it from the action."""
     choices = _response(event).records("choices")
     message = choices[0].record("message") if choices else JsonRecord()
     if calls := chat_calls(message.records("tool_calls")):

@@ -1,7 +1,7 @@
-"""Conversations of OpenHands since version 1, a file for each event, read as chat messages.
+"""Conversations of OpenHands since version 1, one file per event, read as chat messages.
 
-A conversation's folder has its state, with the tokens of each response, next to its events; an
-export has the events alone.
+A conversation's folder has its state, with the tokens of responses, next to its events; an export has
+only the events.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ NAME = "openhands-sdk"
 STATE, EVENTS = "base_state.json", "events"
 SYSTEM, MESSAGE, ACTION = "SystemPromptEvent", "MessageEvent", "ActionEvent"
 SENT = {SYSTEM, MESSAGE, ACTION, "ObservationEvent", "AgentErrorEvent", "UserRejectObservation"}
-"""The events of which the model is sent something."""
+"""The events that the model is sent."""
 
 
 def with_events(document: JsonDocument) -> JsonDocument:
-    """Return the state of a conversation with the events next to it, named after their folder."""
+    """Return a conversation's state and the events next to it, with the folder as its path."""
     folder = Path(document.path).parent
     files = sorted(folder.glob(f"{EVENTS}/event-*.json"))
     events = [record for file in files for record in load(str(file)).records]
@@ -37,22 +37,22 @@ def is_own(record: JsonRecord) -> bool:
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:
-    """Return each context as a conversation; a condensation and a way back start one."""
-    system = next((each for each in records if each.text("kind") == SYSTEM), JsonRecord())
+    """Return the contexts as conversations; a condensation or a rewind starts a context."""
+    system = next((record for record in records if record.text("kind") == SYSTEM), JsonRecord())
     texts = (system.record(field).text("text") for field in ("system_prompt", "dynamic_context"))
     prompt = "\n\n".join(filter(None, texts))
     usages = {
-        each.text("response_id"): each
+        usage.text("response_id"): usage
         for record in records
         for metrics in record.record("stats").record("usage_to_metrics").values()
-        for each in as_record(metrics).records("token_usages")
+        for usage in as_record(metrics).records("token_usages")
     }
-    contexts = _contexts(records)
-    return [RawConversation("chat", list(_messages(each, usages)), "", prompt) for each in contexts]
+    contexts = (list(_messages(context, usages)) for context in _contexts(records))
+    return [RawConversation("chat", messages, "", prompt) for messages in contexts]
 
 
 def _contexts(events: Iterable[JsonRecord]) -> Iterator[list[JsonRecord]]:
-    """Yield the events of each context."""
+    """Yield the contexts as lists of events."""
     context: list[JsonRecord] = []
     end_of: dict[str, int] = {}
     answered = False
@@ -74,9 +74,9 @@ def _contexts(events: Iterable[JsonRecord]) -> Iterator[list[JsonRecord]]:
 
 
 def _condensed(context: list[JsonRecord], event: JsonRecord) -> list[JsonRecord]:
-    """Return the context without what a condensation forgets, and with its summary."""
+    """Return the context without the events that a condensation forgets, and with its summary."""
     forgotten = set(map(str, as_list(event.get("forgotten_event_ids"))))
-    kept = [each for each in context if each.text("id") not in forgotten]
+    kept = [event for event in context if event.text("id") not in forgotten]
     if (summary := event.text("summary")) and event.get("summary_offset") is not None:
         message = {"role": "user", "content": summary}
         kept.insert(event.count("summary_offset"), JsonRecord(kind=MESSAGE, llm_message=message))
@@ -84,15 +84,15 @@ def _condensed(context: list[JsonRecord], event: JsonRecord) -> list[JsonRecord]
 
 
 def _messages(events: Iterable[JsonRecord], usages: dict[str, JsonRecord]) -> Iterator[RawMessage]:
-    """Yield chat messages; the calls of one response are one, and its usage is taken from `usages`."""
+    """Yield chat messages; a response's calls are one message, and its usage is popped from `usages`."""
     for (kind, response), group in itertools.groupby(
-        events, lambda each: (each.text("kind"), each.text("llm_response_id"))
+        events, lambda event: (event.text("kind"), event.text("llm_response_id"))
     ):
         usage = usages.pop(response, JsonRecord())
         model = usage.text("model").rpartition("/")[2]
         if kind == ACTION:
             actions = list(group)
-            calls = chat_calls([each.record("tool_call") for each in actions])
+            calls = chat_calls([action.record("tool_call") for action in actions])
             yield RawMessage.answer(
                 text_of(actions[0].get("thought")), calls, _counts(usage), model
             )
@@ -105,7 +105,7 @@ def _messages(events: Iterable[JsonRecord], usages: dict[str, JsonRecord]) -> It
                 item = {"role": role, "content": "\n".join(filter(None, texts))}
                 yield RawMessage(item, _counts(usage), model)
             elif kind != SYSTEM:
-                # A tool's output has the notes on the command around it.
+                # The model sees a tool's output between the notes on its command.
                 observation = event.record("observation")
                 notes = observation.record("metadata")
                 text = text_of(observation.get("content")) or event.text("error")

@@ -1,7 +1,7 @@
-"""Traces as OTLP JSON: the model calls of agents, joined into the conversations they belong to.
+"""Traces as OTLP JSON: the model calls of agents, joined into conversations.
 
-A span has the whole list that was sent and the answer, in one of three conventions: OpenInference,
-OpenTelemetry's GenAI messages, and the numbered attributes before those.
+A span has the whole list that was sent, and the answer, in one of three conventions: OpenInference,
+OpenTelemetry's GenAI messages, and its older numbered attributes.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ class _Call:
 
 
 def is_own(record: JsonRecord) -> bool:
-    """Return whether there are spans."""
+    """Return whether a record has spans."""
     return any(True for _ in _spans([record]))
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:
-    """Return each chain of calls as a conversation, the last call's list with its answer."""
+    """Return the chains of calls as conversations: the list of the last call, with its answer."""
     spans = sorted(_spans(records), key=_start)
     calls = [call for span in spans if (call := _call(span))]
     return [
@@ -87,7 +87,7 @@ def _start(span: JsonRecord) -> int:
 
 
 def _call(span: JsonRecord) -> _Call | None:
-    """Return the model call of a span; spans of agents repeat their calls and are left out."""
+    """Return the model call of a span; spans of agents, which repeat their calls, are left out."""
     attributes = _attributes(span)
     for event in span.records("events"):
         attributes = JsonRecord(_attributes(event) | attributes)
@@ -101,7 +101,7 @@ def _call(span: JsonRecord) -> _Call | None:
     answers = _messages(attributes, OUTPUTS)
     if not sent or not answers:
         return None
-    answer = {**answers[0], "role": "assistant"}  # of several choices the first
+    answer = {**answers[0], "role": "assistant"}  # the first of several choices
     model = next((name for key in MODELS if (name := attributes.text(key))), "")
     counts = (
         next((attributes.count(key) for key in keys if key in attributes), 0)
@@ -109,8 +109,8 @@ def _call(span: JsonRecord) -> _Call | None:
     )
     tools = as_records(_parsed(attributes.get("gen_ai.tool.definitions")))
     if not tools:
-        numbered = (each.record("tool") for each in _numbered(attributes, "llm.tools"))
-        schemas = (as_record(_parsed(each.get("json_schema"))) for each in numbered)
+        numbered = (tool.record("tool") for tool in _numbered(attributes, "llm.tools"))
+        schemas = (as_record(_parsed(tool.get("json_schema"))) for tool in numbered)
         tools = list(filter(None, schemas))
     return _Call(sent, answer, Usage.of_total(*counts), model, tools)
 
@@ -121,7 +121,7 @@ def _attributes(owner: JsonRecord) -> JsonRecord:
 
 
 def _pairs(listed: object) -> dict[str, Any]:
-    return {each.text("key"): _value(each.get("value")) for each in as_records(listed)}
+    return {pair.text("key"): _value(pair.get("value")) for pair in as_records(listed)}
 
 
 def _value(wrapped: Any) -> Any:
@@ -132,11 +132,11 @@ def _value(wrapped: Any) -> Any:
 
 
 def _chains(calls: Sequence[_Call]) -> list[list[_Call]]:
-    """Join each call to the one whose list it extends; a call traced twice counts once."""
+    """Append a call to the chain that its list extends; a call that was traced twice counts once."""
     chains: list[list[_Call]] = []
     ending: dict[int, list[_Call]] = {}
     for call in calls:
-        # A hash for each prefix of the list, the shortest first.
+        # The hashes of the list's prefixes, the shortest first.
         hashes = itertools.accumulate(
             call.sent, lambda so_far, m: hash((so_far, repr(m))), initial=0
         )
@@ -144,7 +144,7 @@ def _chains(calls: Sequence[_Call]) -> list[list[_Call]]:
         last = ending.get(prefixes[-1])
         if last and last[-1].answer == call.answer:
             continue
-        extended = next((each for each in reversed(prefixes[:-1]) if each in ending), None)
+        extended = next((prefix for prefix in reversed(prefixes[:-1]) if prefix in ending), None)
         if extended is None:
             chains.append([])
         chain = chains[-1] if extended is None else ending.pop(extended)
@@ -154,8 +154,8 @@ def _chains(calls: Sequence[_Call]) -> list[list[_Call]]:
 
 
 def _raw_messages(chain: Sequence[_Call]) -> list[RawMessage]:
-    """Return the last call's list and answer; each call's usage is at its own answer."""
-    reported = {sum(each["role"] == "assistant" for each in call.sent): call for call in chain}
+    """Return the last call's list and answer, with the usage of all calls at their answers."""
+    reported = {sum(item["role"] == "assistant" for item in call.sent): call for call in chain}
     messages: list[RawMessage] = []
     number = 0
     for message in [*chain[-1].sent, chain[-1].answer]:
@@ -179,7 +179,7 @@ def _messages(attributes: JsonRecord, names: tuple[str, ...]) -> list[Item]:
     for name in names:
         found = as_records(_parsed(attributes.get(name))) or _numbered(attributes, name)
         if found:
-            return [each for message in found for each in _chat(message)]
+            return [item for message in found for item in _chat(message)]
     return []
 
 
@@ -188,7 +188,7 @@ def _parsed(value: Any) -> Any:
 
 
 def _numbered(attributes: JsonRecord, name: str) -> list[JsonRecord]:
-    """Return the list that is spread over attributes such as `name.0.message.role`."""
+    """Return the list in attributes such as `name.0.message.role`."""
     tree: Item = {}
     for key, value in attributes.items():
         if not key.startswith(f"{name}."):
@@ -213,19 +213,20 @@ def _listed(node: Any) -> Any:
 
 
 def _chat(message: JsonRecord) -> Iterator[Item]:
-    """Yield a message as chat messages: each tool result in it becomes a message."""
-    message = message.record("message") or message  # an envelope of OpenInference, as the next
+    """Yield a message as chat messages: its tool results become messages of their own."""
+    message = message.record("message") or message  # OpenInference wraps messages and contents
     role = role_of(message)
-    parts = [each.record("message_content") or each for each in message.records("contents")]
+    contents = message.records("contents")
+    parts = [content.record("message_content") or content for content in contents]
     parts = parts or message.records("parts") or as_records(_parsed(message.get("content")))
-    results = [each for each in parts if kind_of(each) == "tool_call_response"]
+    results = [part for part in parts if kind_of(part) == "tool_call_response"]
     for part in results:
         response = part.get("response", part.get("result", part.get("content", "")))
         yield RawMessage.result(part.text("id"), as_string_or_json(response)).item
     text = text_of([_text(part) for part in parts]) or text_of(message.get("content"))
     recorded = message.records("tool_calls")
     recorded += [part for part in parts if kind_of(part) == "tool_call"]
-    calls = chat_calls(each.record("tool_call") or each for each in recorded)
+    calls = chat_calls(call.record("tool_call") or call for call in recorded)
     if role in RESULT_ROLES and not results:
         yield RawMessage.result(message.text("tool_call_id"), text).item
     elif role in ANSWER_ROLES or calls:

@@ -1,6 +1,6 @@
-"""Makes a recorded conversation valid: each call has an id and one answer, in its provider's order.
+"""Makes a recorded conversation valid: all calls have an id and one result, in the provider's order.
 
-Nothing else of a message is touched; pairing a paired conversation changes nothing.
+Changes nothing else of a message, and nothing of a conversation that is paired.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ Paired = tuple[list[RawMessage], int, int]
 
 
 class _Form(NamedTuple):
-    """Where the messages of one format have their calls and results, and the keys of the ids of these."""
+    """The calls and results in the messages of a format, and the keys of their ids."""
 
     calls: Callable[[Item], list[Item]]
     call_id: str
     results: Callable[[Item], list[Item]]
     result_id: str
     missing: Callable[[str, str], Item]
-    """A result for a call: of its id, and of the type that the result has in a list of Responses."""
+    """Makes a substitute result from a call's id, and its type in the Responses format."""
 
 
 def _blocks(role: str, kind: str) -> Callable[[Item], list[Item]]:
@@ -72,24 +72,24 @@ FORMS: dict[MessageFormat, _Form] = {
 class _PairedCall:
     id: str
     answer: int
-    """The place of the last message of the answer that makes it."""
+    """The place of the last message of the answer with the call."""
     result: RawMessage
     result_at: int | None = None
-    """The place of the message with the result; None where none was recorded."""
+    """The place of the message with the result; None if none was recorded."""
 
 
 def is_of_answer(item: Item) -> bool:
-    """Return whether a message or Responses item is the model's; several items make one answer."""
+    """Return whether a message or Responses item is the model's; an answer may have several items."""
     if "role" in item:
         return role_of(item) == "assistant"
     return not kind_of(item).endswith("_output")
 
 
 def pair(message_format: MessageFormat, messages: Sequence[RawMessage]) -> Paired:
-    """Answer the calls without a result, leave out results without a call, put each in its place.
+    """Add missing results, leave out results without a call, and put results in the provider's order.
 
-    A result answers a call of its id, in the newest earlier answer that has one; a result without an
-    id, one without. A call without a recorded result is answered with `NO_RESULT`.
+    A result belongs to the call with its id in the newest earlier answer; a result without an id, to a
+    call without one. A call without a recorded result gets `NO_RESULT`.
     """
     form = FORMS[message_format]
     is_joined = message_format == "responses"
@@ -108,7 +108,7 @@ def pair(message_format: MessageFormat, messages: Sequence[RawMessage]) -> Paire
             call = _PairedCall(made[form.call_id], ends[place], RawMessage(missing))
             calls[call.answer].append(call)
             same = waiting[kind, named]
-            same[:] = [*(each for each in same if each.answer == call.answer), call]
+            same[:] = [*(earlier for earlier in same if earlier.answer == call.answer), call]
         for result in form.results(message.item):
             kind = kind_of(result) if is_joined else ""
             if same := waiting[kind, as_text(result.get(form.result_id))]:
@@ -117,11 +117,11 @@ def pair(message_format: MessageFormat, messages: Sequence[RawMessage]) -> Paire
                 call.result, call.result_at = message._replace(item=result), place
             else:
                 orphans += 1
-    answered = {call.result_at for each in calls.values() for call in each} - {None}
-    unanswered = sum(call.result_at is None for each in calls.values() for call in each)
+    answered = {call.result_at for listed in calls.values() for call in listed} - {None}
+    unanswered = sum(call.result_at is None for listed in calls.values() for call in listed)
     if message_format == "anthropic":
         return _joined(messages, calls, form), unanswered, orphans
-    # Items of Responses stay where they were: a message may be between a call and its output.
+    # Responses items keep their places: a message may be between a call and its output.
     staying = answered if is_joined else set()
     kept: list[RawMessage] = []
     for place, message in enumerate(messages):
@@ -134,9 +134,9 @@ def pair(message_format: MessageFormat, messages: Sequence[RawMessage]) -> Paire
 def _joined(
     messages: Sequence[RawMessage], calls: Mapping[int, list[_PairedCall]], form: _Form
 ) -> list[RawMessage]:
-    """Put the results of an answer into one user message after it.
+    """Return the messages with the results of an answer in one user message after it.
 
-    Text in the same message as a result stays with it if that message followed the answer.
+    Text in the message of a result stays with the result if the message follows the answer.
     """
     kept: list[RawMessage] = []
     results, places = None, set[int | None]()

@@ -1,6 +1,6 @@
 """Sessions of the pi coding agent: JSON lines, read as Anthropic messages.
 
-A conversation here is one context; labels, settings and the display of a session are not read.
+A context becomes a conversation; labels, settings and the display of a session are not read.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from hippocampus.replay.readers.values import JsonRecord, as_records, kind_of, t
 
 NAME = "pi"
 EVICTED = "[Compacted history content evicted to durable cold storage]"
-"""What some versions write in place of large contents after a compaction."""
+"""The text by which some versions replace large contents after a compaction."""
 ADDED_TEXTS = {"custom_message": "content", "branch_summary": "summary"}
-"""Lines besides messages that the model gets as user messages, and the field with their text."""
+"""Types of other lines that the model is sent as user messages, with the field of their text."""
 
 
 def is_own(record: JsonRecord) -> bool:
-    """Return whether a line begins a session, or is a message with this agent's own fields."""
+    """Return whether a line begins a session, or is a message with this agent's fields."""
     if record.get("type") == "session":
         return "cwd" in record and "timestamp" in record
     message = record.record("message")
@@ -37,7 +37,7 @@ def is_own(record: JsonRecord) -> bool:
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:
-    """Return each context as a conversation: a compaction and a branch start one."""
+    """Return the contexts as conversations; a compaction or a branch starts a context."""
     cut = [
         f"entry {record.text('id')}: the recording program moved content out of the file"
         for record in records
@@ -45,8 +45,8 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
     ]
     contexts = _contexts(records)
     return [
-        RawConversation("anthropic", each, cut=() if at else cut)
-        for at, each in enumerate(contexts)
+        RawConversation("anthropic", context, cut=() if at else cut)
+        for at, context in enumerate(contexts)
     ]
 
 
@@ -68,7 +68,7 @@ def _contexts(records: list[JsonRecord]) -> Iterator[list[RawMessage]]:
             end_of = {}
         elif message := record.record("message"):
             at = record.text("timestamp")
-            messages += [each._replace(at=at) for each in _raw_messages(message)]
+            messages += [raw._replace(at=at) for raw in _raw_messages(message)]
         elif kind_of(record) in ADDED_TEXTS:
             content = record.get(ADDED_TEXTS[kind_of(record)])
             messages += _raw_messages(JsonRecord(role="user", content=content))
@@ -93,7 +93,7 @@ def _raw_messages(message: JsonRecord) -> list[RawMessage]:
     if role == "bashExecution":
         ran = f"$ {message.text('command')}\n{message.text('output')}"
         return [RawMessage.user(ran)]
-    text = content if isinstance(content, str) else [_block(each) for each in as_records(content)]
+    text = content if isinstance(content, str) else [_block(block) for block in as_records(content)]
     return [RawMessage.user(text)] if text else []
 
 

@@ -1,6 +1,6 @@
-"""What the reader of one format returns: conversations as recorded, not yet checked or completed.
+"""Conversations as recorded, before they are checked and completed: the result of a format's reader.
 
-No format is known here and no file is opened.
+Knows no format, and opens no file.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ MessageFormat = Literal["chat", "responses", "anthropic"]
 
 
 class RawMessage(NamedTuple):
-    """One item of a provider's message list, with what was recorded next to it."""
+    """An item of a provider's message list, with its recorded usage, model and time."""
 
     item: Item
     usage: Usage | None = None
     """Tokens that the provider reported for the call that this message answers."""
     model: str = ""
     at: str = ""
-    """When it was recorded, as ISO 8601 text."""
+    """The time of the recording, in ISO 8601."""
 
     @classmethod
     def user(cls, content: object) -> RawMessage:
-        """Return a user's message, of any format but that of Responses."""
+        """Return a user's message, in any format except Responses."""
         return cls({"role": "user", "content": content})
 
     @classmethod
@@ -48,36 +48,36 @@ class RawMessage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RawConversation:
-    """One conversation as a reader found it."""
+    """A conversation as recorded."""
 
     message_format: MessageFormat
     messages: Sequence[RawMessage]
     name: str = ""
-    """Its name inside the file; empty: its number, where the file holds several."""
+    """The name inside the file; if empty, a file of several conversations numbers them."""
     system_prompt: str = ""
-    """Recorded outside of the messages."""
+    """The prompt, if it is recorded outside of the messages."""
     tools: Sequence[Item] = ()
     """Tool definitions, as recorded."""
     cut: Sequence[str] = ()
-    """One sentence for each record that the recording program shortened."""
+    """One sentence per record that the recording program shortened."""
     submission: str = ""
     """The patch with which the agent ended its task."""
 
 
 def has_answer(messages: Sequence[RawMessage]) -> bool:
-    """Return whether an assistant message is among them."""
+    """Return whether the messages include one of the assistant."""
     return any(message.item.get("role") == "assistant" for message in messages)
 
 
 def reported_usage(usage: JsonRecord) -> Usage | None:
-    """Return the tokens that a provider's usage object counts; None where it counts none."""
+    """Return the tokens in a provider's usage object; None if it has no counts."""
     with contextlib.suppress(ValueError):
         return usage_of(usage)
     return None
 
 
 def without_usage(messages: Sequence[RawMessage]) -> list[RawMessage]:
-    """Return the messages without usage: they are kept from an earlier context that has it."""
+    """Return the messages without usage, which an earlier context has counted."""
     return [message._replace(usage=None) for message in messages]
 
 
@@ -93,15 +93,15 @@ def tool_result(call_id: str, content: object, *, is_error: object = False) -> I
 
 
 def chat_call(call_id: str, name: str, arguments: object) -> Item:
-    """Return a tool call of a chat message; arguments that are not text are written as JSON."""
+    """Return a tool call of a chat message; arguments that are not text are encoded as JSON."""
     function = {"name": name, "arguments": as_string_or_json(arguments or {})}
     return {"id": call_id, "type": "function", "function": function}
 
 
 def chat_calls(recorded: Iterable[JsonRecord], arguments: str = "arguments") -> list[Item]:
-    """Return recorded calls as those of a chat message; their fields may be in a `function`."""
+    """Return recorded calls as calls of a chat message; their fields may be in a `function`."""
     return [
-        chat_call(each.text("id") or each.text("tool_call_id"), of.text("name"), of.get(arguments))
-        for each in recorded
-        for of in [each.record("function") or each]
+        chat_call(call.text("id") or call.text("tool_call_id"), of.text("name"), of.get(arguments))
+        for call in recorded
+        for of in [call.record("function") or call]
     ]

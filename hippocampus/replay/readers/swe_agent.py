@@ -28,7 +28,7 @@ def is_own(record: JsonRecord) -> bool:
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:
-    """Return a conversation for each trajectory."""
+    """Return a conversation per trajectory."""
     conversations = []
     for record in records:
         if history := _history(record):
@@ -36,7 +36,7 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
             parsed = json_text.read(config, None) if isinstance(config, str) else config
             name = as_record(parsed).record("agent").record("model").text("name")
             model = "" if name in NO_MODELS else name
-            messages = [each._replace(model=model) for each in _messages(history)]
+            messages = [message._replace(model=model) for message in _messages(history)]
             submission = record.record("info").text("submission")
             conversations.append(RawConversation("chat", messages, submission=submission))
     return conversations
@@ -79,7 +79,7 @@ def _answer(message: JsonRecord, call_id: str) -> tuple[RawMessage, str]:
 
 
 def _without_action(content: str, action: str) -> str:
-    """Remove the code block with the action, which is in the call, from the text."""
+    """Return the text without the code block of the action, which is in the call."""
     start = content.rfind(action)
     if start < 0:
         return content

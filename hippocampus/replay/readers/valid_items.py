@@ -1,6 +1,6 @@
-"""Leaves out of recorded items what their provider would not take, and reasoning, which is not sent again.
+"""Leaves out recorded items that their provider would reject, and reasoning, which is not sent again.
 
-An item that is so is returned unchanged. Calls are paired elsewhere.
+Other items are unchanged. Calls are paired in `pairing`.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ def is_valid(message_format: MessageFormat, item: Item) -> bool:
 
 
 def without_reasoning(messages: Iterable[RawMessage]) -> list[RawMessage]:
-    """Return the messages without reasoning; an assistant message with no text and no call goes."""
-    kept = (_cleaned(each) for each in messages if kind_of(each.item) not in REASONING_BLOCKS)
-    return [each for each in kept if not _is_empty_answer(each.item)]
+    """Return the messages without reasoning, and without assistant messages of no text and no call."""
+    kept = (message for message in messages if kind_of(message.item) not in REASONING_BLOCKS)
+    return [message for message in map(_clean, kept) if not _is_empty_answer(message.item)]
 
 
-def _cleaned(message: RawMessage) -> RawMessage:
+def _clean(message: RawMessage) -> RawMessage:
     item = message.item
     if item.get("role") != "assistant":
         return message
@@ -61,4 +61,4 @@ def _is_empty_answer(item: Item) -> bool:
     if not isinstance(content, list):
         return not as_text(content).strip()
     blocks = map(as_record, content)
-    return all(kind_of(each) in TEXT_BLOCKS and not each.text("text").strip() for each in blocks)
+    return all(kind_of(block) in TEXT_BLOCKS and not block.text("text").strip() for block in blocks)

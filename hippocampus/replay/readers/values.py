@@ -1,6 +1,6 @@
-"""Values of untrusted JSON, each returned as the type that is asked for or as an empty one.
+"""Typed access to untrusted JSON: a value of another type is returned as an empty one.
 
-No format is known here.
+Knows no format.
 """
 
 from __future__ import annotations
@@ -9,26 +9,26 @@ import json
 from typing import Any
 
 MAX_DIGITS = 18
-"""Longer numbers are no counts of tokens and are read as zero."""
+"""Longer numbers are not token counts, and are read as zero."""
 
 
 class JsonRecord(dict[str, Any]):
-    """A JSON object whose fields are read as the type that a format gives them."""
+    """A JSON object with typed access to its fields."""
 
     def text(self, key: str) -> str:
-        """Return the string at a key, else an empty one."""
+        """Return the string at a key, or an empty one."""
         return as_text(self.get(key))
 
     def count(self, key: str) -> int:
-        """Return the whole number at a key, else zero."""
+        """Return the whole number at a key, or zero."""
         return as_count(self.get(key))
 
     def counts(self, *keys: str) -> list[int]:
-        """Return the whole numbers at some keys."""
+        """Return the whole numbers at the keys."""
         return [self.count(key) for key in keys]
 
     def record(self, key: str) -> JsonRecord:
-        """Return the object at a key, else an empty one."""
+        """Return the object at a key, or an empty one."""
         return as_record(self.get(key))
 
     def records(self, key: str) -> list[JsonRecord]:
@@ -37,12 +37,12 @@ class JsonRecord(dict[str, Any]):
 
 
 def as_record(value: object) -> JsonRecord:
-    """Return the value if it is a JSON object, else an empty one."""
+    """Return the value if it is a JSON object, or an empty one."""
     return JsonRecord(value) if isinstance(value, dict) else JsonRecord()
 
 
 def as_list(value: object) -> list[Any]:
-    """Return the value if it is a JSON list, else an empty one."""
+    """Return the value if it is a JSON list, or an empty one."""
     return value if isinstance(value, list) else []
 
 
@@ -52,12 +52,12 @@ def as_records(value: object) -> list[JsonRecord]:
 
 
 def as_text(value: object) -> str:
-    """Return the value if it is a string, else an empty one."""
+    """Return the value if it is a string, or an empty one."""
     return value if isinstance(value, str) else ""
 
 
 def as_count(value: object) -> int:
-    """Return the value as a whole number of at least zero; OTLP writes them as strings."""
+    """Return the value as a whole number of at least zero; OTLP encodes numbers as strings."""
     if isinstance(value, str) and value.isdecimal() and len(value) <= MAX_DIGITS:
         return int(value)
     if isinstance(value, int | float) and 0 <= value < 10**MAX_DIGITS:
@@ -66,23 +66,23 @@ def as_count(value: object) -> int:
 
 
 def kind_of(record: dict[str, Any]) -> str:
-    """Return the type that a record, message or block names."""
+    """Return the field `type` of a record, message or block."""
     return as_text(record.get("type"))
 
 
 def role_of(record: dict[str, Any]) -> str:
-    """Return the role that a message names."""
+    """Return the field `role` of a message."""
     return as_text(record.get("role"))
 
 
 def as_string_or_json(value: object) -> str:
-    """Return a string as it is and everything else as JSON."""
+    """Return a string unchanged, and any other value as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def text_of(content: object) -> str:
     """Return the text of a message's content: a string, or the text blocks of a list."""
     if isinstance(content, list):
-        texts = (each if isinstance(each, str) else as_record(each).get("text") for each in content)
+        texts = (part if isinstance(part, str) else as_record(part).get("text") for part in content)
         return "\n".join(text for text in texts if isinstance(text, str) and text)
     return as_text(content)

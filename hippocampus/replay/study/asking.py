@@ -37,15 +37,15 @@ Result = dict[str, Any]
 
 FILES = "files"
 MAX_CASES = 12
-"""The most cases of one reader, and moments of one judge, of files."""
+"""The most cases per reader, and moments per judge, of files."""
 ANSWER_TOKENS = 700
-"""The size of a step or a verdict where the price is estimated."""
+"""The size of a step or a verdict in the estimate of the price."""
 MAX_RECALL_ROUNDS = 8
-"""A reader that has recalled in this number of answers has taken its step."""
+"""After this number of answers with recalls, the next answer is the reader's step."""
 MAX_QUALITY = 4
 ANSWERS = "answers.jsonl"
 LONG_LINE = re.compile(r".{1500}(?=.)")
-"""Programs that show files to agents cut lines of some thousand characters."""
+"""Lines are wrapped, since programs that show files to agents cut lines of some thousand characters."""
 NO_SYSTEM = "You are an agent. Go on with your task."
 AGAIN = "Answer with the JSON object alone, with an entry for each letter. The problem was: "
 PROMPTS = {
@@ -56,9 +56,9 @@ RUBRIC = PROMPTS["rubric"].template
 
 
 def estimate(folder: StudyFolder) -> list[str]:
-    """Return the questions left to ask with their price, a sentence for each model that is asked.
+    """Return the number and price of the open requests, in a sentence per model.
 
-    A view counts as its whole list, which it is at most.
+    A view counts as the whole list, which is the largest that it can be.
     """
     steps, verdicts, found = list[int](), list[int](), list[str]()
     for moment in folder.moments:
@@ -82,7 +82,7 @@ def estimate(folder: StudyFolder) -> list[str]:
 
 
 def take_steps(folder: StudyFolder) -> Iterator[str]:
-    """Let readers take the missing steps; yield a problem, or an empty text for a step."""
+    """Let readers take the missing steps; yield an empty text per step, or a problem."""
     cases, settings = folder.by_id(), folder.settings
     if settings.reader != FILES:
         wire = wire_of(settings.reader)
@@ -100,7 +100,7 @@ def take_steps(folder: StudyFolder) -> Iterator[str]:
 
 
 def judge_steps(folder: StudyFolder) -> Iterator[str]:
-    """Let the judge compare the steps of each moment that has all, and yield as `take_steps` does."""
+    """Let the judge compare the steps of moments that have all steps; yield as `take_steps` does."""
     settings, rule = folder.settings, transcript.RULE
     labels: dict[str, dict[str, str]] = {}
     texts: dict[str, str] = {}
@@ -123,8 +123,8 @@ def judge_steps(folder: StudyFolder) -> Iterator[str]:
             left, lambda name: _judge(folder, name, texts[name], labels[name], wire)
         )
         return
-    # A moment's judge stays the same while other moments still wait for their steps.
-    passes = zip(*(each.judgements() for each in folder.moments), strict=True)
+    # Groups are made of all moments, so that a moment's judge does not depend on missing steps.
+    passes = zip(*(moment.judgements() for moment in folder.moments), strict=True)
     judges = [group for names in passes for group in _groups(names, settings.seed)]
     for number, group in enumerate(judges, 1):
         own = {
@@ -147,20 +147,20 @@ def step_of(answers: Answers) -> str:
 
 
 def shuffled(values: Iterable[T], *seed: object) -> list[T]:
-    """Return values in an order that the seed gives."""
+    """Return values in a random order, determined by the seed."""
     listed = list(values)
     return Random("\0".join(map(str, seed))).sample(listed, len(listed))  # noqa: S311 - it can be drawn again
 
 
 def labels_of(names: Iterable[str], seed: int, judgement: str) -> dict[str, str]:
-    """Return the case by letter; the order is the moment's, and reversed in the second pass."""
+    """Return the cases by letter, in the moment's random order; the second pass reverses it."""
     moment, _, number = judgement.rpartition("-")
     order = shuffled(names, seed, moment)
     return dict(zip(ascii_uppercase, order if number == "1" else reversed(order), strict=False))
 
 
 def verdicts_in(answer: object, labels: Iterable[str]) -> Result | str:
-    """Return the verdicts by letter in a judge's answer, or the problem with it as a sentence."""
+    """Return the verdicts by letter in a judge's answer, or a sentence on the problem with it."""
     if isinstance(answer, str):
         answer = json_text.read(answer[answer.find("{") : answer.rfind("}") + 1])
     found = {label: answer.get(label) for label in labels} if isinstance(answer, dict) else {}
@@ -181,7 +181,7 @@ def verdicts_in(answer: object, labels: Iterable[str]) -> Result | str:
 
 
 def step_in(line: Mapping[str, Any]) -> Result | str:
-    """Return the step in a reader's line, or the problem with it as a sentence."""
+    """Return the step in a reader's line, or a sentence on the problem with it."""
     text, calls = line.get("text") or "", line.get("calls") or []
     if not isinstance(text, str) or not isinstance(calls, list) or not (text.strip() or calls):
         return "neither text nor calls"
@@ -198,14 +198,14 @@ def step_in(line: Mapping[str, Any]) -> Result | str:
 
 
 def _take_step(folder: StudyFolder, name: str, case: StudyCase, wire: Wire) -> None:
-    """Let a model take the next step of a case, with recalls; an earlier run's answers count."""
+    """Let a model take the next step of a case, with recalls; answers of an earlier run are used."""
     view, recalls, served = read(case.view), folder.answers[name].recall, 0
     has_system = any(message.role == "system" for message in view)
     body = wire.body(case.system or ("" if has_system else NO_SYSTEM), view, case.tools)
     for turn in itertools.count():
         reply = _reply(folder, name, wire, body, turn)
-        recalls_alone = {tool for _, tool, _ in reply.calls} == {recall.TOOL_NAME}
-        if not recalls_alone or case.condition == RAW or turn == MAX_RECALL_ROUNDS:
+        only_recalls = {tool for _, tool, _ in reply.calls} == {recall.TOOL_NAME}
+        if not only_recalls or case.condition == RAW or turn == MAX_RECALL_ROUNDS:
             break
         results = []
         for call_id, _, arguments in reply.calls:
@@ -223,7 +223,7 @@ def _take_step(folder: StudyFolder, name: str, case: StudyCase, wire: Wire) -> N
 
 
 def _judge(folder: StudyFolder, name: str, text: str, labels: Iterable[str], wire: Wire) -> None:
-    """Let a model judge the steps of a moment; an answer that cannot be read is asked again once."""
+    """Let a model judge the steps of a moment; after an answer that cannot be read, ask once more."""
     items: list[Item] = [{"role": "user", "content": text}]
     for turn in range(2):
         reply = _reply(folder, name, wire, wire.body(RUBRIC, read(items), []), turn)
@@ -239,10 +239,10 @@ def _judge(folder: StudyFolder, name: str, text: str, labels: Iterable[str], wir
 
 
 def _reply(folder: StudyFolder, name: str, wire: Wire, body: Item, turn: int) -> Reply:
-    """Return the reply to a request: in the answer of an earlier run, or in the endpoint's.
+    """Return the reply to a request, from the record of an earlier run or from the endpoint.
 
     Raises:
-        ProviderError: there is no usable answer; the next run asks for it again.
+        ProviderError: the endpoint gives no usable answer; the next run asks again.
     """
     known = folder.answers[name].exchange
     if turn < len(known):
@@ -257,7 +257,7 @@ def _reply(folder: StudyFolder, name: str, wire: Wire, body: Item, turn: int) ->
 
 
 def _groups(names: Iterable[str], seed: int) -> list[list[str]]:
-    """Return names in groups of equal size, at most twelve each, by chance."""
+    """Return the names in random groups of equal size, of at most twelve names."""
     order = shuffled(names, seed)
     count = ceil(len(order) / MAX_CASES)
     return [order[start::count] for start in range(count)]
@@ -269,10 +269,10 @@ def _exchange(
     texts: Mapping[str, str],
     result_in: Callable[[str, Mapping[str, Any]], Result | str],
 ) -> Iterator[str]:
-    """Write the texts of one reader or judge, take the answers, and yield the wrong and the missing ones.
+    """Write the texts of a reader or judge, read the answers, and yield wrong and missing ones.
 
     `result_in` takes a name and a line of answers, and returns its result or the problem with it.
-    The first answer to each counts.
+    The first answer to a text counts.
     """
     for name, text in texts.items():
         path = home / f"{name}.md"
@@ -311,10 +311,10 @@ def _text_to_read(path: Path, case: StudyCase) -> str:
 
 
 def answered(file: Path, arguments: str) -> str:
-    """Return the answer to a recall by the reader of a case's file, and keep it with the case.
+    """Return the answer to a recall by the reader of a case's file, and record it.
 
     Raises:
-        StoreError: the file is no case of a study, or nothing is stored for it.
+        StoreError: the file is not a case of a study, or the case has nothing to recall.
     """
     folder = StudyFolder(file.absolute().parent.parent.parent)
     case = folder.by_id().get(file.stem)

@@ -1,6 +1,6 @@
-"""Chooses the moments of a study, makes their cases under each condition, and answers recalls.
+"""Chooses the moments of a study, makes their cases under all conditions, and answers recalls.
 
-Conditions that show a reader the same share one case: it is read and judged once for all of them.
+Conditions with the same view share a case, which is read and judged once.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ from hippocampus.session.session import Session
 
 LARGE, OLDER = "after a large result", "uses something older"
 LARGE_TOKENS = 2_000
-"""A moment is after a large result if one of this size arrived since the last call."""
+"""A moment is after a large result if a result of this size arrived since the last call."""
 OLD_TOKENS = 1_000
 OLD_CALLS = 3
-"""A moment uses something older if its recorded step writes a value that is only in results of
-this size, which arrived before the last calls of this number."""
+"""A moment uses something older if its recorded step writes a value that is only in results of at
+least `OLD_TOKENS` that arrived more than `OLD_CALLS` calls ago."""
 THIRDS = ("early", "middle", "late")
-"""Where a moment is among the calls of its session that fit the window."""
+"""The position of a moment among the calls of its session that fit the window."""
 BASELINES = {RAW: send_everything, OFFLOAD: offload_on_arrival}
 RECALL_TOKENS = 2_000
-"""The slice of one recall of an offloaded result."""
+"""The most tokens of a recall of an offloaded result."""
 OFFLOADED = (
     "Read stored content. A tool result that ends with [offloaded: …] is the beginning of a longer "
     "one, which is stored in full. Call this where your next step needs something that the "
@@ -57,9 +57,9 @@ OFFLOADED = (
 
 
 def prepare(folder: StudyFolder, skipped: Callable[[str], None]) -> Iterator[Moment]:
-    """Choose the moments and make their cases, and yield each moment as it is done.
+    """Choose the moments and make their cases, and yield the moments as they are done.
 
-    What an earlier run has made is not made again.
+    Moments and cases of an earlier run are kept.
 
     Raises:
         RecordingError: no session has a fitting moment.
@@ -74,8 +74,8 @@ def prepare(folder: StudyFolder, skipped: Callable[[str], None]) -> Iterator[Mom
         folder.add(moments=chosen)
     for moment in folder.moments:
         if not folder.cases[moment.id]:
-            found = (each for each in read_file(moment.path) if each.name == moment.recording)
-            recording = next(found, None)
+            named = {found.name: found for found in reversed(read_file(moment.path))}
+            recording = named.get(moment.recording)
             if recording is None:
                 reason = f"the conversation {moment.recording!r} is gone"
                 raise RecordingError(moment.path, reason)
@@ -106,7 +106,7 @@ def _chosen(folder: StudyFolder, skipped: Callable[[str], None]) -> list[Moment]
         if len(chosen) == settings.cases:
             break
         try:
-            fresh = [each for each in read_file(path) if _opening(each) not in openings]
+            fresh = [found for found in read_file(path) if _opening(found) not in openings]
         except RecordingError as problem:
             skipped(str(problem))
             continue
@@ -124,11 +124,9 @@ def _chosen(folder: StudyFolder, skipped: Callable[[str], None]) -> list[Moment]
 
 
 def _opening(recording: Recording) -> str:
-    """Return an id of the texts before the first answer."""
-    messages = itertools.takewhile(lambda each: each.role != "assistant", read(recording.messages))
-    return _short_id(
-        *(text for message in messages if message.role != "system" for text in message.texts())
-    )
+    """Return a hash of the texts before the first answer."""
+    before = itertools.takewhile(lambda sent: sent.role != "assistant", read(recording.messages))
+    return _short_id(*(text for sent in before if sent.role != "system" for text in sent.texts()))
 
 
 def _moments(recording: Recording, from_tokens: int, to_tokens: int) -> Iterator[Moment]:
@@ -137,7 +135,7 @@ def _moments(recording: Recording, from_tokens: int, to_tokens: int) -> Iterator
     tools = json.dumps(recording.tools, default=str) if recording.tools else ""
     more = tokens.count(recording.system_prompt) + tokens.count(tools)
     sizes = [*itertools.accumulate(map(tokens.count_message, messages), initial=more)]
-    answers = [at for at, each in enumerate(messages) if each.role == "assistant"]
+    answers = [at for at, message in enumerate(messages) if message.role == "assistant"]
     fitting = [at for at in answers if sizes[at] <= to_tokens]
     used = uses(messages[: fitting[-1] + 1], values_of) if fitting else {}
     for call, at in enumerate(fitting):
@@ -149,7 +147,8 @@ def _moments(recording: Recording, from_tokens: int, to_tokens: int) -> Iterator
         # Values that are only in large results of old messages.
         large = _large_texts(messages[:old], OLD_TOKENS)
         hidden = {value for value in used[at] if any(value in text for text in large)}
-        others = [text for each in messages[:at] for text in each.texts() if text not in large]
+        texts = (text for message in messages[:at] for text in message.texts())
+        others = [text for text in texts if text not in large]
         for kind, is_one in (
             (LARGE, any(_large_texts(messages[last:at], LARGE_TOKENS))),
             (OLDER, any(all(value not in text for text in others) for value in hidden)),
@@ -165,7 +164,7 @@ def _large_texts(messages: Sequence[Message], min_tokens: int) -> list[str]:
 
 
 def _short_id(*words: str) -> str:
-    """Return an id of six characters that nothing can be read from."""
+    """Return an opaque id of six characters."""
     digest = hashlib.sha256("\0".join(words).encode("utf-8", "surrogatepass")).digest()
     return base64.b32encode(digest[:5])[:6].decode().lower()
 
@@ -173,10 +172,10 @@ def _short_id(*words: str) -> str:
 def _cases(
     folder: StudyFolder, moment: Moment, recording: Recording, skipped: Callable[[str], None]
 ) -> list[StudyCase]:
-    """Call each strategy before each answer up to the moment, as a host would, and keep its last view."""
+    """Call all strategies before every answer up to the moment, as a host would; return the last views."""
     messages = read(recording.messages)
     starts = [*itertools.accumulate((len(message.raw) for message in messages), initial=0)]
-    answered = [at for at, each in enumerate(messages) if each.role == "assistant"]
+    answered = [at for at, message in enumerate(messages) if message.role == "assistant"]
     whole = recording.messages[: starts[answered[moment.call]]]
     leading = "\n".join(text for message in messages[: answered[0]] for text in message.texts())
     recorded_tools = transcript.tools_of(recording, messages)
@@ -216,7 +215,7 @@ def _cases(
 def _strategy(
     folder: StudyFolder, condition: str, case_id: str
 ) -> Iterator[ViewFunction | Session]:
-    """Yield a baseline, or the session of a case in its state directory."""
+    """Yield a baseline, or a session in the state directory of the case."""
     if condition in BASELINES:
         yield BASELINES[condition]()
         return
@@ -228,7 +227,7 @@ def _strategy(
 
 
 def answer_recall(folder: StudyFolder, case: StudyCase, arguments: str) -> dict[str, Any]:
-    """Return a recall with its answer, served from what was stored at the case's moment."""
+    """Return a recall with its answer, from the contents stored at the case's moment."""
     with _strategy(folder, case.condition, case.id) as session:
         if isinstance(session, Session):
             text = session.answer(arguments)
@@ -238,7 +237,7 @@ def answer_recall(folder: StudyFolder, case: StudyCase, arguments: str) -> dict[
 
 
 def _offloaded(whole: StudyCase, arguments: str) -> str:
-    """Return a slice of a result of the whole list, by the id of its call; without one, of all."""
+    """Return a slice of the result with a call id in the whole list; without an id, of all results."""
     results = {
         part.call_id: part.text
         for message in transcript.numbered(read(whole.view))

@@ -1,7 +1,4 @@
-"""The folder of a study: one file of JSON lines with its settings, moments, cases and answers.
-
-No key is written.
-"""
+"""The folder of a study: a file of JSON lines with its settings, moments, cases and answers, but no key."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ RECORD = "study.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class StudySettings:
-    """What a study compares and who reads; fixed once its moments are chosen."""
+    """The settings of a study, fixed once its moments are chosen."""
 
     paths: list[str]
     cases: int
@@ -35,18 +32,18 @@ class StudySettings:
     judge: str
 
     def conditions(self) -> dict[str, str]:
-        """Return the policy by condition, empty for the baselines; the whole list is always the first.
+        """Return the policies by condition, empty for baselines; the whole list is always the first.
 
         Raises:
-            PolicyError: two conditions have the same name, one to compare with is not known, there
-                are more than a judge has letters, or no list fits the bounds.
+            PolicyError: two conditions have the same name, a baseline is unknown, there are more
+                conditions than letters, or no list fits the bounds.
         """
         if self.from_tokens > self.window:
             wrong = f"--from-tokens {self.from_tokens} is more than --window {self.window}"
             raise PolicyError([f"{wrong}: no list fits both"])
-        for each in self.against:
-            if each not in (RAW, OFFLOAD):
-                raise PolicyError([f"no condition {each!r}; there are {RAW}, {OFFLOAD}"])
+        for condition in self.against:
+            if condition not in (RAW, OFFLOAD):
+                raise PolicyError([f"no condition {condition!r}; there are {RAW}, {OFFLOAD}"])
         named = dict.fromkeys((RAW, *self.against), "")
         for policy in self.policies:
             if Path(policy).stem in named:
@@ -61,7 +58,7 @@ class StudySettings:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """One call of a recorded session, before which the conversation is cut off."""
+    """A call of a recorded session, before which the conversation is cut off."""
 
     id: str
     path: str
@@ -80,15 +77,15 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class StudyCase:
-    """What a reader sees of a moment under one condition, or under several that show the same."""
+    """A reader's input at a moment, under one condition or several with the same input."""
 
     id: str
     moment: str
     costs: dict[str, float]
-    """By condition, the cost of the call in base input tokens, the last call's view being cached."""
+    """By condition, the cost of the call in base input tokens, if the last call's view is cached."""
     system: str
     tools: list[Item]
-    """Each with `name`, `description` and `parameters`; recall is the last, where it is offered."""
+    """Tools with `name`, `description` and `parameters`; recall, if offered, is the last."""
     view: list[Item]
     recorded: str
     tokens: int
@@ -96,66 +93,66 @@ class StudyCase:
 
     @property
     def condition(self) -> str:
-        """The first of its conditions: where that is the whole list, nothing can be recalled."""
+        """The first condition: under that of the whole list, nothing can be recalled."""
         return next(iter(self.costs))
 
 
 @dataclass(slots=True)
 class Answers:
-    """The answers of one case's reader, or of one judgement, so far."""
+    """The answers of a case's reader, or of a judgement, so far."""
 
     exchange: list[dict[str, Any]] = field(default_factory=list)
-    """Each request to an endpoint with its answer."""
+    """Requests to an endpoint with their answers."""
     recall: list[dict[str, Any]] = field(default_factory=list)
-    """Each with `arguments`, `answer` and `tokens`."""
+    """Recalls with `arguments`, `answer` and `tokens`."""
     result: dict[str, Any] | None = None
     """The step of a reader (`text`, `calls`), or the verdicts of a judge by label."""
     refused: str = ""
-    """Why there will be no result; empty where there is one or none yet."""
+    """Why the case will have no result; empty unless it was refused."""
 
     @property
     def is_open(self) -> bool:
-        """Return whether an answer is still to come."""
+        """Whether the answer is still missing."""
         return self.result is None and not self.refused
 
 
 class StudyFolder:
-    """The record of one study in its folder."""
+    """The record of a study in its folder."""
 
     def __init__(self, path: Path, given: StudySettings | None = None) -> None:
-        """Read the record; a study that has none has the given settings.
+        """Read the record; a new study has the given settings.
 
         Raises:
-            StoreError: it cannot be read, or is of another study.
+            StoreError: the record cannot be read, or belongs to another study.
         """
         self.path = path
         self.moments: list[Moment] = []
         self.cases: defaultdict[str, list[StudyCase]] = defaultdict(list)
-        """By id of the moment; the first has the whole list."""
+        """By id of the moment; the first case has the whole list."""
         self.answers: defaultdict[str, Answers] = defaultdict(Answers)
-        """By id of the case or name of the judgement."""
+        """By id of the case, or name of the judgement."""
         records = journal.read(path / RECORD)
         found = [StudySettings(**record["settings"]) for record in records if "settings" in record]
         settings = found[-1] if found else given
         if settings is None:
             raise StoreError(f"{path} holds no study")
         self.settings = settings
-        for each in records:
-            self._take(each)
+        for record in records:
+            self._read(record)
         if self.moments and given not in (None, settings):
             raise StoreError(f"{path} holds a study with other settings; name another folder")
 
     def add(self, **record: Any) -> None:
-        """Append a line: `settings`, `moments`, `cases` of one moment, or a field of answers by `name`."""
-        self._take(journal.append(self.path / RECORD, record))
+        """Append a line: `settings`, `moments`, `cases` of a moment, or a field of the answers `name`."""
+        self._read(journal.append(self.path / RECORD, record))
 
-    def _take(self, record: dict[str, Any]) -> None:
+    def _read(self, record: dict[str, Any]) -> None:
         match record:
             case {"moments": values}:
-                self.moments = [Moment(**each) for each in values]
+                self.moments = [Moment(**moment) for moment in values]
             case {"cases": values}:
-                for each in values:
-                    self.cases[each["moment"]].append(StudyCase(**each))
+                for case in values:
+                    self.cases[case["moment"]].append(StudyCase(**case))
             case {"name": name, "result": value}:
                 self.answers[name].result = value
             case {"name": name, "refused": value}:
@@ -166,9 +163,9 @@ class StudyFolder:
                 self.answers[name].exchange.append(value)
 
     def by_id(self, *moments: Moment) -> dict[str, StudyCase]:
-        """Return the cases of some moments, or of all, by id.
+        """Return the cases of the given moments, or of all, by id.
 
-        The cases of one moment come together, that of the whole list first.
+        The cases of a moment are adjacent, and the first has the whole list.
         """
         found = moments or self.moments
         return {case.id: case for moment in found for case in self.cases[moment.id]}

@@ -1,6 +1,6 @@
 """The figures of a study, with intervals over sessions, as a table and as one HTML page.
 
-Nothing is asked. Recordings are untrusted: their text reaches the page only escaped.
+Calls no model. Recordings are untrusted: their text reaches the page only escaped.
 """
 
 from __future__ import annotations
@@ -31,24 +31,23 @@ COLUMNS = (
     ("tokens", "tokens %", ".1f", "the views in percent of the whole lists"),
     ("cost", "cost %", ".1f", "of this one call with its recalls, the last request being cached"),
 )
-"""Field, title, format and meaning of each figure."""
+"""Field, title, format and meaning of the figures."""
 RATIOS = ("tokens", "cost")
-"""The figures that are in percent of the whole list's."""
+"""The figures in percent of the whole list's."""
 INTERVALS = "In brackets: 95 percent of 10,000 bootstrap samples of the sessions."
 Figure = tuple[float, ...]
-"""A value, with the ends of its interval where it has one."""
+"""A value, and the ends of its interval if it has one."""
 
 
 class StudyReport:
-    """The figures by condition, over the moments that have every step and both verdicts."""
+    """The figures by condition, over the moments with all steps and both verdicts."""
 
     def __init__(self, folder: StudyFolder) -> None:
-        """Compute the report of a study's folder."""
         self.folder, settings = folder, folder.settings
         self.missing: list[str] = []
         self.disagreements: list[str] = []
         self.verdicts: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
-        """By id of the case, one a pass."""
+        """By id of the case, one verdict per pass."""
         judged: list[Moment] = []
         for moment in folder.moments:
             cases = folder.by_id(moment)
@@ -66,7 +65,8 @@ class StudyReport:
                 continue
             judged.append(moment)
             for name in cases:
-                one, two = ((each["quality"], each["same_effect"]) for each in self.verdicts[name])
+                verdicts = self.verdicts[name]
+                one, two = ((given["quality"], given["same_effect"]) for given in verdicts)
                 if one != two:
                     found = f"{name} has quality and same effect {one}, then {two}"
                     self.disagreements.append(f"{_title(moment)}: {found}")
@@ -84,7 +84,7 @@ class StudyReport:
             self.sentences.append(f"The judge's two passes differ in {differ} of {steps} steps.")
 
     def _figures(self, moments: Sequence[Moment], condition: str) -> dict[str, Figure]:
-        """Return each figure with the ends of its 95 percent interval; each moment is of one session."""
+        """Return the figures with their 95 percent intervals; every moment is of another session."""
         own, raw = (
             [self._numbers(moment, name) for moment in moments] for name in (condition, RAW)
         )
@@ -104,9 +104,9 @@ class StudyReport:
         verdicts = self.verdicts[case.id]
         recalled = [recall["tokens"] for recall in self.folder.answers[case.id].recall]
         return {
-            "quality": mean(each["quality"] for each in verdicts),
-            "same_effect": 100 * mean(each["same_effect"] for each in verdicts),
-            "false_facts": 100.0 * any(each["false_facts"] for each in verdicts),
+            "quality": mean(verdict["quality"] for verdict in verdicts),
+            "same_effect": 100 * mean(verdict["same_effect"] for verdict in verdicts),
+            "false_facts": 100.0 * any(verdict["false_facts"] for verdict in verdicts),
             "recalls": len(recalled),
             "recalled": sum(recalled),
             "tokens": case.tokens,
@@ -115,7 +115,7 @@ class StudyReport:
         }
 
     def rows(self) -> list[list[str]]:
-        """Return a line of titles, then one for each condition, each figure with its interval."""
+        """Return a line of titles, and a line per condition with its figures and their intervals."""
         lines = [["condition", *(title for _, title, _, _ in COLUMNS)]]
         for name, figures in self.figures.items():
             lines.append([name])
@@ -126,25 +126,25 @@ class StudyReport:
         return lines
 
     def page(self) -> str:
-        """Return the page."""
+        """Return the HTML page."""
         titles, *lines = ([text(cell) for cell in line] for line in self.rows())
         rows = ["<tr>" + "".join(f"<th>{title}" for title in titles)]
         rows += [
-            f"<tr><th>{name}" + "".join(f"<td>{each}" for each in cells) for name, *cells in lines
+            f"<tr><th>{name}" + "".join(f"<td>{cell}" for cell in cells) for name, *cells in lines
         ]
         meanings = [f"{title}: {meaning}." for _, title, _, meaning in COLUMNS] + [INTERVALS]
         template = files(__package__).joinpath("report.html").read_text(encoding="utf-8")
         return Template(template).substitute(
             sentences="".join(f"<p>{text(sentence)}" for sentence in self.sentences),
             rows="".join(rows),
-            columns=_opened("What the columns are", meanings),
-            disagreements=_opened("Steps in which the passes differ", self.disagreements),
-            missing=_opened("Missing", self.missing),
-            moments="".join(map(self._shown, self.folder.moments)),
+            columns=_details("What the columns are", meanings),
+            disagreements=_details("Steps in which the passes differ", self.disagreements),
+            missing=_details("Missing", self.missing),
+            moments="".join(map(self._render, self.folder.moments)),
         )
 
-    def _shown(self, moment: Moment) -> str:
-        """Return a moment with the recorded step, and each reader's next to it."""
+    def _render(self, moment: Moment) -> str:
+        """Return a moment as HTML: the recorded step, and the readers' steps next to it."""
         whole = self.folder.cases[moment.id][0]
         known = {part.text for message in read(whole.view) for part in message.parts}
         sides, qualities = "", []
@@ -162,8 +162,8 @@ class StudyReport:
             texts = [part.text for message in read(case.view) for part in message.parts]
             sides += (
                 f"<section><h3>{text(title)}</h3><p>{name}, {case.tokens:,} tokens{notes}"
-                f"<pre>{text(step_of(answers))}</pre>{_opened('Recalls', recalls)}"
-                f"{_opened('Texts that are not in the list', [e for e in texts if e not in known])}"
+                f"<pre>{text(step_of(answers))}</pre>{_details('Recalls', recalls)}"
+                f"{_details('Texts that are not in the list', [e for e in texts if e not in known])}"
                 "</section>"
             )
         return (
@@ -176,8 +176,8 @@ def _title(moment: Moment) -> str:
     return f"{moment.id}: {moment.recording}, call {moment.call} ({moment.third}), {moment.kind}"
 
 
-def _opened(title: str, texts: Sequence[str]) -> str:
-    """Return texts under a title that opens them; nothing where there are none."""
-    listed = "".join(f"<pre>{text(each)}</pre>" for each in texts)
+def _details(title: str, texts: Sequence[str]) -> str:
+    """Return texts in a `details` element with a title; nothing if there are no texts."""
+    listed = "".join(f"<pre>{text(listed)}</pre>" for listed in texts)
     opened = f"<details><summary>{text(title)} ({len(texts)})</summary>{listed}</details>"
     return opened if texts else ""

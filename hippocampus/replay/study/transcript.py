@@ -1,4 +1,4 @@
-"""A conversation, its tools and a step as the text that a reader or a judge is shown. Pure."""
+"""Renders a conversation, its tools and a step as text for a reader or a judge. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RULE = "══════"
 
 
 def numbered(messages: Iterable[Message]) -> list[Message]:
-    """Return messages whose calls and results have ids that every provider takes: `c3-1`, `c3-2`, …."""
+    """Return the messages with call ids that all providers accept: `c3-1`, `c3-2`, …."""
     waiting: dict[str, list[str]] = {}
     written: list[Message] = []
     for number, message in enumerate(messages, start=1):
@@ -34,13 +34,13 @@ def numbered(messages: Iterable[Message]) -> list[Message]:
 
 
 def arguments_of(text: str) -> dict[str, Any]:
-    """Return a call's arguments as an object; a text that is no JSON object is its `input`."""
+    """Return a call's arguments as an object; a text that is not a JSON object becomes its `input`."""
     value = json_text.read(text or "{}", None)
     return value if isinstance(value, dict) else {"input": text}
 
 
 def tools_of(recording: Recording, messages: Sequence[Message]) -> list[Item]:
-    """Return the recorded tools, or the names and argument names of every call of the recording."""
+    """Return the recorded tools, or else tools made from the names and arguments of all calls."""
     known: dict[str, Item] = {}
     for tool in recording.tools:
         held = tool["function"] if isinstance(tool.get("function"), Mapping) else tool
@@ -56,7 +56,7 @@ def tools_of(recording: Recording, messages: Sequence[Message]) -> list[Item]:
 
 
 def text_of_conversation(case: StudyCase) -> str:
-    """Return all that an agent is shown as text, each message under its number and its role."""
+    """Return an agent's whole input as text, with messages under their number and role."""
     lines = [f"{RULE} SYSTEM TEXT {RULE}\n{case.system}\n"] if case.system else []
     lines.append(f"{RULE} TOOLS {RULE}")
     for tool in case.tools:
@@ -76,13 +76,13 @@ def text_of_conversation(case: StudyCase) -> str:
 
 
 def text_in(message: Message) -> str:
-    """Return the texts of a message, without its calls and results; an image is named."""
+    """Return the texts of a message without its calls and results; an image is `[image]`."""
     others = (part for part in message.parts if part.kind not in ("call", "result"))
-    return "\n".join("[image]" if each.kind == "image" else each.text for each in others)
+    return "\n".join("[image]" if part.kind == "image" else part.text for part in others)
 
 
 def text_of_step(text: str, calls: Iterable[Sequence[str]]) -> str:
-    """Return a step as text: its words, then each call with its arguments as JSON."""
+    """Return a step as text, followed by its calls with their arguments as JSON."""
     return "\n".join([text.strip(), *(f"[call] {name} {more}" for name, more in calls)]).strip()
 
 

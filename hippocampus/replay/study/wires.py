@@ -1,6 +1,6 @@
-"""A conversation with tools over the two wire formats: OpenAI-compatible chat, Anthropic messages.
+"""Conversations with tools in the two wire formats: OpenAI-compatible chat, Anthropic messages.
 
-Requests are built from neutral messages, and answers read into a reply; nothing is kept here.
+Builds requests from neutral messages, and reads answers into replies; stores nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from hippocampus.replay.study.transcript import arguments_of, numbered, text_in
 
 TIMEOUT_SECONDS = 600.0
 MAX_OUTPUT_TOKENS = 16_000
-"""Sent where the provider wants a limit."""
+"""The limit that is sent to providers that require one."""
 MAX_FAILURES = 3
 FIRST = {"type": "text", "text": "(the conversation begins with a message of yours)"}
 NO_NAME = re.compile(r"[^A-Za-z0-9_-]")
@@ -39,11 +39,11 @@ class Reply:
 
     text: str
     calls: list[tuple[str, str, str]]
-    """The id, the tool and the arguments as JSON of each tool call."""
+    """The tool calls: id, tool and arguments as JSON."""
     refused: str
-    """Why the model refuses, where it does."""
+    """Why the model refuses; empty if it does not."""
     message: Item
-    """The answer as the message that the next request repeats."""
+    """The message that the next request repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Wire:
         return {**body, "tools": offered} if offered else body
 
     def without_key(self, value: Any) -> Any:
-        """Return a request or an answer for a record: it may quote the key."""
+        """Return a request or an answer without the key, which it may quote."""
         text = json.dumps(value)
         key = os.environ.get(self.endpoint.key_variable, "").strip()
         return json.loads(text.replace(key, "…") if key else text)
@@ -77,7 +77,7 @@ class Wire:
         """Return the reply in an answer.
 
         Raises:
-            ProviderError: it holds neither text nor calls.
+            ProviderError: the answer has neither text nor calls.
         """
         message: Item = {}
         refused: object = ""
@@ -112,11 +112,11 @@ WIRES = {
 
 
 def wire_of(named: str) -> Wire:
-    """Return the model of a name such as `openai:MODEL`, or `openai:MODEL@URL` for another endpoint.
+    """Return the wire of a name such as `openai:MODEL`, or `openai:MODEL@URL` for another endpoint.
 
     Raises:
-        ProviderError: the name is of another form, its URL has a password, or a provider's own
-            endpoint has no key.
+        ProviderError: the name has another form, its URL has a password, or the key of a provider's
+            own endpoint is missing.
     """
     kind, _, rest = named.partition(":")
     model, _, address = rest.partition("@http")
@@ -135,7 +135,7 @@ def wire_of(named: str) -> Wire:
 
 
 def list_price(model: str, usage: Usage) -> float | None:
-    """Return the dollars of a model's usage at list prices; None where they are not known."""
+    """Return the dollars of a model's usage at list prices; None if they are not known."""
     from genai_prices import Usage as Counts
     from genai_prices import calc_price
 
@@ -152,7 +152,7 @@ def list_price(model: str, usage: Usage) -> float | None:
 
 
 def ask_in_turn(names: Iterable[str], ask: Callable[[str], None]) -> Iterator[str]:
-    """Ask by each name, and yield its problem, or an empty text; three in a row end the run."""
+    """Call `ask` with the names, and yield its problem or an empty text; stop after three in a row."""
     in_row = 0
     for name in names:
         try:
@@ -180,19 +180,19 @@ def _chat_request(system: str, messages: Iterable[Message]) -> Item:
 
 
 def _anthropic_request(system: str, messages: Sequence[Message]) -> Item:
-    """Return a request; system texts at the start join its system text, later ones are the user's."""
-    leading = list(takewhile(lambda each: each.role == "system", messages))
-    said: list[tuple[str, Item]] = []
+    """Return a request; leading system messages join the system text, later ones become the user's."""
+    leading = list(takewhile(lambda message: message.role == "system", messages))
+    sent: list[tuple[str, Item]] = []
     for message in messages[len(leading) :]:
         role = "assistant" if message.role == "assistant" else "user"
         results, text, calls = _content(message)
         [answered] = anthropic.tool_results(results)
         texts = [{"type": "text", "text": text}] if text.strip() else []
         blocks = [*answered["content"], *texts, *starmap(tool_use, calls)]
-        said += [(role, block) for block in blocks]
-    if said and said[0][0] == "assistant":
-        said.insert(0, ("user", FIRST))
-    turns = groupby(said, key=lambda each: each[0])
+        sent += [(role, block) for block in blocks]
+    if sent and sent[0][0] == "assistant":
+        sent.insert(0, ("user", FIRST))
+    turns = groupby(sent, key=lambda pair: pair[0])
     items = [{"role": role, "content": [block for _, block in blocks]} for role, blocks in turns]
     before = "\n\n".join(filter(None, [system, *map(text_in, leading)]))
     more = {"system": before} if before else {}
@@ -200,7 +200,7 @@ def _anthropic_request(system: str, messages: Sequence[Message]) -> Item:
 
 
 def _content(message: Message) -> tuple[list[ToolResult], str, list[tuple[str, str, Item]]]:
-    """Return the results, the text and the calls of a message; the text of a tool's is in its result."""
+    """Return the results, text and calls of a message; text in a tool's message joins its result."""
     text = text_in(message)
     inside, outside = (text, "") if message.role == "tool" else ("", text)
     results = [
@@ -217,5 +217,5 @@ def _content(message: Message) -> tuple[list[ToolResult], str, list[tuple[str, s
 
 
 def _name(tool: str) -> str:
-    """Return a tool's name in the characters that every provider takes."""
+    """Return a tool's name in characters that all providers accept."""
     return NO_NAME.sub("_", tool)[:MAX_NAME_CHARACTERS] or "tool"

@@ -1,1 +1,1 @@
-"""Trials: an agent that solves tasks, once with the whole list and once with the view, and what both cost."""
+"""Trials: an agent solves tasks with the whole list and with the view; success and cost are compared."""

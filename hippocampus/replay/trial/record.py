@@ -1,6 +1,6 @@
-"""The tasks of a trial, and its record on disk: every answer, result and verdict, once each.
+"""The tasks of a trial, and its record on disk: answers, results and verdicts.
 
-Nothing is asked and no command runs here.
+Calls no model, and runs no command.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ RECORD = "trial.jsonl"
 
 
 class Task(NamedTuple):
-    """One task: a prompt, the files that the agent works on, and the program that verifies them."""
+    """A task: a prompt, the files that the agent works on, and the program that verifies them."""
 
     name: str
     prompt: str
     workspace: Path
     verify: Path
-    """Runs in the agent's workspace; exit status 0 is solved."""
+    """Runs in the agent's workspace; exit status 0 means solved."""
 
 
 def tasks_in(folder: Path) -> list[Task]:
-    """Return the tasks of a folder: each folder in it with `prompt.md`, `workspace` and `verify`.
+    """Return the tasks of a folder: its folders with `prompt.md`, `workspace` and `verify`.
 
     Raises:
-        StoreError: there is none, or one is not whole.
+        StoreError: the folder has no task, or an incomplete one.
     """
     found = []
     for home in sorted(path.parent for path in folder.glob("*/prompt.md")):
@@ -50,58 +50,58 @@ def tasks_in(folder: Path) -> list[Task]:
 
 
 def digest_of(tasks: list[Task]) -> str:
-    """Return a hash of the names and prompts of tasks: a trial goes on wherever their folder is."""
-    said = "\0".join(f"{task.name}\0{task.prompt}" for task in tasks)
-    return hashlib.sha256(said.encode()).hexdigest()[:16]
+    """Return a hash of the names and prompts of tasks, which does not depend on their folder."""
+    text = "\0".join(f"{task.name}\0{task.prompt}" for task in tasks)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)
 class TrialSettings:
-    """What a trial was begun with."""
+    """The settings of a trial, which a later run has to repeat."""
 
     tasks: str
-    """Their `digest_of`."""
+    """The `digest_of` the tasks."""
     model: str
-    """As `wire_of` reads it."""
+    """The name of a wire, for `wire_of`."""
     policy: str = "default"
     calls: int = 100
-    """The most calls of one attempt."""
+    """The most calls of an attempt."""
     seconds: float = 120.0
-    """The most seconds of one command."""
+    """The time limit of a command."""
     seed: int = 7
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How one attempt ended."""
+    """The end of an attempt."""
 
     solved: bool
     reason: str
-    """`answer`, `refused: …`, or `calls` where it had no more of them."""
+    """`answer`, `refused: …`, or `calls` if the attempt reached the limit of calls."""
     recalls: int
     seconds: float
-    """Spent in calls and commands."""
+    """The time spent in calls and commands."""
 
 
 @dataclass(slots=True)
 class Attempt:
-    """One task under one condition, as far as it went."""
+    """A task under a condition, so far."""
 
     answers: list[dict[str, Any]] = field(default_factory=list)
-    """Each with the endpoint's `answer`, its `dollars` and its `seconds`."""
+    """The endpoint's answers, as `answer`, `dollars` and `seconds`."""
     results: list[dict[str, Any]] = field(default_factory=list)
     """By answer, the `results` of its calls and their `seconds`."""
     ended: Ended | None = None
 
 
 class TrialRecord:
-    """A trial as its folder has it; what was added stays, whatever ends the process."""
+    """The record of a trial in its folder, to which lines are only appended."""
 
     def __init__(self, path: Path, given: TrialSettings) -> None:
         """Read the record.
 
         Raises:
-            StoreError: it is that of a trial with other settings.
+            StoreError: the trial has other settings.
         """
         self.path, self.settings = path, given
         self.attempts: defaultdict[str, Attempt] = defaultdict(Attempt)
@@ -112,13 +112,13 @@ class TrialRecord:
         if not found:
             self.add(settings=asdict(given))
         for record in records:
-            self._take(record)
+            self._read(record)
 
     def add(self, **record: Any) -> None:
         """Append a line: the settings, or an answer, results or the end of the attempt `name`."""
-        self._take(journal.append(self.path / RECORD, record))
+        self._read(journal.append(self.path / RECORD, record))
 
-    def _take(self, record: dict[str, Any]) -> None:
+    def _read(self, record: dict[str, Any]) -> None:
         match record:
             case {"name": name, "answer": _}:
                 self.attempts[name].answers.append(record)
@@ -129,17 +129,17 @@ class TrialRecord:
 
     @property
     def dollars(self) -> float:
-        """Return what all answers have cost."""
+        """The cost of all answers."""
         return sum(map(dollars_of, self.attempts.values()))
 
 
 def dollars_of(attempt: Attempt) -> float:
-    """Return what an attempt has cost; a call without a known price counts nothing."""
+    """Return the cost of an attempt, without calls of unknown price."""
     return sum(answer["dollars"] or 0.0 for answer in attempt.answers)
 
 
 def pairs(tasks: list[Task], seed: int) -> Iterator[tuple[Task, str]]:
-    """Yield the attempts: tasks by chance, and both conditions of a task together, by chance."""
+    """Yield the attempts: tasks in random order, with the two conditions of a task in random order."""
     chance = Random(seed)  # noqa: S311 - an order that can be drawn again
     for task in chance.sample(tasks, len(tasks)):
         for condition in chance.sample((RAW, VIEW), 2):

@@ -1,6 +1,6 @@
-"""What a trial found: solved, calls, tokens, dollars, time and recalls, with the tests of their differences.
+"""The figures of a trial: solved tasks, calls, tokens, dollars, time and recalls, with significance tests.
 
-Arithmetic over the record; pairs that have not ended count nowhere.
+Arithmetic on the record, over the pairs that have ended.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from hippocampus.replay.trial.record import RAW, VIEW, Attempt, Task, dollars_of
 from hippocampus.replay.trial.running import usage_in
 
 DISCORDANT = 0.2
-"""The share of pairs that differ in solved, from which the number of pairs is computed."""
+"""The assumed share of pairs with different success, for the number of pairs needed."""
 NORMAL = (1.959964, 0.841621)
-"""Quantiles for 5 percent of false alarms on both sides and 80 percent of found differences."""
+"""Quantiles for a two-sided significance level of 5 percent and a power of 80 percent."""
 
 
 def pairs_needed(points: float = 5.0, discordant: float = DISCORDANT) -> int:
-    """Return the pairs that McNemar's test needs to find a difference in percent points.
+    """Return the number of pairs that McNemar's test needs to find a difference in percentage points.
 
     Connor (1987): (z₁√p + z₂√(p - d²))² / d², with p the share of pairs that differ.
 
@@ -34,7 +34,7 @@ def pairs_needed(points: float = 5.0, discordant: float = DISCORDANT) -> int:
 
 
 def mcnemar(only_one: int, only_other: int) -> float:
-    """Return the exact two-sided p-value of pairs of which one side alone solved the task.
+    """Return the exact two-sided p-value, given the numbers of pairs that only one side solved.
 
     >>> mcnemar(5, 0)
     0.0625
@@ -45,21 +45,21 @@ def mcnemar(only_one: int, only_other: int) -> float:
 
 
 def report(record: records.TrialRecord, tasks: list[Task]) -> dict[str, Any]:
-    """Return the figures of both conditions over the pairs that have ended, and their differences."""
+    """Return the figures of both conditions over the pairs that have ended, and their comparison."""
     found = [
         {condition: record.attempts[records.name_of(task, condition)] for condition in (RAW, VIEW)}
         for task in tasks
     ]
     ended = [pair for pair in found if all(attempt.ended for attempt in pair.values())]
-    solved = [tuple(_is_solved(pair[each]) for each in (RAW, VIEW)) for pair in ended]
+    solved = [(_is_solved(pair[RAW]), _is_solved(pair[VIEW])) for pair in ended]
     only_raw, only_view = solved.count((True, False)), solved.count((False, True))
-    raw, view = ([dollars_of(pair[each]) for pair in ended] for each in (RAW, VIEW))
-    cost = [round(100 * each, 1) for each in bootstrap(view, raw)] if sum(raw) else None
+    raw, view = ([dollars_of(pair[name]) for pair in ended] for name in (RAW, VIEW))
+    cost = [round(100 * share, 1) for share in bootstrap(view, raw)] if sum(raw) else None
     return {
         "pairs": len(ended),
         "of": len(tasks),
         "pairs_needed": pairs_needed(),
-        "conditions": {each: _figures([pair[each] for pair in ended]) for each in (RAW, VIEW)},
+        "conditions": {name: _figures([pair[name] for pair in ended]) for name in (RAW, VIEW)},
         "solved_by_raw_alone": only_raw,
         "solved_by_view_alone": only_view,
         "mcnemar_p": mcnemar(only_raw, only_view),
@@ -74,7 +74,7 @@ def _is_solved(attempt: Attempt) -> bool:
 
 def _figures(attempts: list[Attempt]) -> dict[str, Any]:
     answers = [answer for attempt in attempts for answer in attempt.answers]
-    usage = sum((usage_in(each["answer"]) for each in answers), Usage())
+    usage = sum((usage_in(answer["answer"]) for answer in answers), Usage())
     ends = [attempt.ended for attempt in attempts if attempt.ended]
     return {
         "solved": sum(map(_is_solved, attempts)),
@@ -83,7 +83,7 @@ def _figures(attempts: list[Attempt]) -> dict[str, Any]:
         "cached_tokens": usage.cache_read_tokens,
         "output_tokens": usage.output_tokens,
         "dollars": round(sum(map(dollars_of, attempts)), 4),
-        "unpriced_calls": sum(each["dollars"] is None for each in answers),
+        "unpriced_calls": sum(answer["dollars"] is None for answer in answers),
         "seconds": round(sum(end.seconds for end in ends), 1),
         "recalls": sum(end.recalls for end in ends),
         "refused": sum(end.reason.startswith("refused") for end in ends),

@@ -1,6 +1,6 @@
-"""An agent with a shell solves a task: calls of a model, commands in its workspace, recalls, the verdict.
+"""Runs an agent with a shell on a task: calls of a model, commands in its workspace, recalls, the verdict.
 
-Every answer is recorded before it is used, so that a run that ends early goes on and pays nothing twice.
+Every answer is recorded before it is used, so that an interrupted run continues and pays nothing twice.
 """
 
 from __future__ import annotations
@@ -48,21 +48,21 @@ BASH: Item = {
 }
 SECRET = re.compile("KEY|TOKEN")
 KILL_SECONDS = 2.0
-"""The wait for the last output of a command that was ended."""
+"""The wait for the last output of a killed command."""
 VERIFY_SECONDS = 3_600.0
-"""The limit of a task's own program, which may run a whole suite of tests."""
+"""The time limit of a task's `verify`, which may run a whole test suite."""
 MAX_OUTPUT_CHARACTERS = 30_000
-"""Of a longer output the middle is left out, under both conditions, as coding agents do."""
+"""A longer output loses its middle, under both conditions, as in coding agents."""
 
 
 class BudgetError(Exception):
-    """The next call would pass the budget; it ends the run, and no host sees it."""
+    """The budget is spent, or cannot be checked; ends the run, and never leaves `run_trial`."""
 
 
 def run_trial(
     record: TrialRecord, tasks: list[Task], wire: Wire, budget_dollars: float
 ) -> Iterator[str]:
-    """Run the attempts that have not ended; yield a problem for each, empty where there is none."""
+    """Run the attempts that have not ended; yield an empty text per attempt, or its problem."""
     attempts = {name_of(*pair): pair for pair in pairs(tasks, record.settings.seed)}
     left = [name for name in attempts if not record.attempts[name].ended]
     try:
@@ -77,7 +77,7 @@ def _attempt(record: TrialRecord, task: Task, condition: str, wire: Wire, budget
     name, settings = name_of(task, condition), record.settings
     home = record.path / "attempts" / name
     work, half, known = home / "workspace", home / "copying", record.attempts[name]
-    if not work.exists():  # a copy that was interrupted is made anew
+    if not work.exists():  # an interrupted copy is repeated
         shutil.rmtree(half, ignore_errors=True)
         shutil.copytree(task.workspace, half).rename(work)
     messages: list[Any] = [{"role": "user", "content": task.prompt}]
@@ -90,8 +90,8 @@ def _attempt(record: TrialRecord, task: Task, condition: str, wire: Wire, budget
             session = closing.enter_context(memory.session(task.name))
         for number in range(settings.calls):
             if number == len(known.answers):
-                answers = [each for one in record.attempts.values() for each in one.answers]
-                if budget and any(each["dollars"] is None for each in answers):
+                answers = (answer for made in record.attempts.values() for answer in made.answers)
+                if budget and any(answer["dollars"] is None for answer in answers):
                     raise BudgetError(
                         "the price of a call is not known, so that no budget can be kept"
                     )
@@ -107,9 +107,9 @@ def _attempt(record: TrialRecord, task: Task, condition: str, wire: Wire, budget
             recalls += sum(tool == recall.TOOL_NAME for _, tool, _ in reply.calls)
             if number == len(known.results):
                 _serve(record, name, reply, work, session)
-            results = [ToolResult(*each) for each in known.results[number]["results"]]
+            results = [ToolResult(*result) for result in known.results[number]["results"]]
             messages += wire.adapter.tool_results(results)
-    seconds = sum(each["seconds"] for each in (*known.answers, *known.results))
+    seconds = sum(done["seconds"] for done in (*known.answers, *known.results))
     solved = _run([str(task.verify.absolute())], work, VERIFY_SECONDS)[1] == 0
     record.add(name=name, ended=asdict(Ended(solved, reason, recalls, round(seconds, 2))))
 
@@ -117,10 +117,10 @@ def _attempt(record: TrialRecord, task: Task, condition: str, wire: Wire, budget
 def _ask(
     record: TrialRecord, name: str, wire: Wire, messages: list[Any], session: Session | None
 ) -> None:
-    """Ask for the next answer, and record it with its price."""
+    """Request the next answer, and record it with its price."""
     is_anthropic = wire.adapter is anthropic
     given = messages
-    if is_anthropic:  # with a cache mark at the end, as hosts set it
+    if is_anthropic:  # hosts set a cache mark at the end of the list
         *before, last = messages
         content = last["content"]
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
@@ -136,7 +136,7 @@ def _ask(
         body["messages"] = [{"role": "system", "content": SYSTEM}, *view]
     started = time.monotonic()
     answer = post(wire.endpoint, wire.path, body)
-    wire.read(answer)  # an answer that is none is not recorded: it is asked for again
+    wire.read(answer)  # raises before an unusable answer is recorded, so that it is requested again
     seconds = round(time.monotonic() - started, 3)
     if session:
         with contextlib.suppress(ValueError):
@@ -146,14 +146,14 @@ def _ask(
 
 
 def usage_in(answer: Any) -> Usage:
-    """Return the tokens that an answer reports; none where it reports none."""
+    """Return the usage that an answer reports; zeros if it reports none."""
     with contextlib.suppress(ValueError):
         return usage_of(answer)
     return Usage()
 
 
 def price_of(answer: Any, model: str) -> float | None:
-    """Return the dollars of an answer: the provider's figure, else at list prices; None: unknown."""
+    """Return the dollars of an answer: the provider's figure, or else at list prices; None if unknown."""
     billed = answer.get("usage") if isinstance(answer, dict) else None
     if isinstance(billed, dict) and isinstance(billed.get("cost"), int | float):
         return float(billed["cost"])
@@ -181,7 +181,7 @@ def _serve(
 
 
 def _run(command: list[str], work: Path, seconds: float) -> tuple[str, int]:
-    """Return what a command prints, and its exit status; it gets none of the keys of this process."""
+    """Return the output and exit status of a command, which runs without the keys of this process."""
     environment = os.environ.items()
     kept = {name: value for name, value in environment if not SECRET.search(name)}
     with subprocess.Popen(  # noqa: S603 - running what the model writes is what a trial is
@@ -200,7 +200,7 @@ def _run(command: list[str], work: Path, seconds: float) -> tuple[str, int]:
                 os.killpg(process.pid, signal.SIGKILL)
             try:
                 output, _err = process.communicate(timeout=KILL_SECONDS)
-            except subprocess.TimeoutExpired as held:  # by a process in a session of its own
+            except subprocess.TimeoutExpired as held:  # a process in another session holds the pipe
                 output = held.output or b""
             output += f"\n(ended after {seconds:g} seconds)".encode()
     text = output.decode("utf-8", "replace")
