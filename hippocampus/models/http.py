@@ -189,7 +189,7 @@ def _refusal(endpoint: Endpoint, response: httpx2.Response, body: bytes) -> str:
 
 
 def _message(body: str) -> str:
-    """Return the message in the body of an error, whichever vendor's shape it has."""
+    """Return the message in the body of an error, in any vendor's format."""
     try:
         found = json.loads(body)
     except ValueError:

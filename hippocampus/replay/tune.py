@@ -206,7 +206,7 @@ def folds_of(observed: Iterable[Observed]) -> list[set[str]]:
         sizes[file.owner] += len(file.rows)
     folds: list[set[str]] = [set() for _ in range(min(FOLDS, len(sizes)))]
     for owner, _ in sizes.most_common():
-        min(folds, key=lambda fold: sum(sizes[owner] for owner in fold)).add(owner)
+        min(folds, key=lambda fold: sum(sizes[name] for name in fold)).add(owner)
     return folds
 
 

@@ -178,6 +178,6 @@ def _title(moment: Moment) -> str:
 
 def _details(title: str, texts: Sequence[str]) -> str:
     """Return texts in a `details` element with a title; nothing if there are no texts."""
-    listed = "".join(f"<pre>{text(listed)}</pre>" for listed in texts)
+    listed = "".join(f"<pre>{text(item)}</pre>" for item in texts)
     opened = f"<details><summary>{text(title)} ({len(texts)})</summary>{listed}</details>"
     return opened if texts else ""
