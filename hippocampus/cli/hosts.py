@@ -27,7 +27,7 @@ from hippocampus.storage.state_dir import is_address
 if TYPE_CHECKING:
     from hippocampus.storage.state import StateStore
 
-SAVINGS = "calls  shortened  raw cost  sent cost  saved     $ saved  $ edits  $ resume  session or day, model"
+SAVINGS = "calls  shortened  raw cost  sent cost  saved     $ saved  $ edits  $ recalls  $ resume  session or day, model"
 CACHES = {".cache", "archive-v0"}
 """Parts of the paths of the temporary environments of uvx and `pipx run`."""
 INSTALL_TOOL = 'first run uv tool install "hippocampus-context[mcp]", or pipx install'
@@ -135,15 +135,15 @@ def _print_savings(state: StateStore, model: str, *, as_json: bool) -> None:
         of_day = list(sessions)
         named = [(", ".join(filter(None, (row["session"], row["model"]))), [row]) for row in of_day]
         for name, of in [*named, (day, of_day)]:
-            calls, shortened, raw, sent, dollars, edits, resume = (
+            calls, shortened, raw, sent, dollars, edits, recalls, resume = (
                 sum(row[key] for row in of)
                 for key in (
                     "calls", "shortened", "raw_cost", "sent_cost",
-                    "saved_dollars", "edit_dollars", "resume_dollars",
+                    "saved_dollars", "edit_dollars", "recall_dollars", "resume_dollars",
                 )
             )  # fmt: skip
             share = f"{100 * (1 - sent / raw):.1f} %" if raw else "–"
-            costs = f"{raw:8,.0f}  {sent:9,.0f}  {share:>7}  {dollars:8.2f}  {edits:7.2f}  {resume:8.2f}"
+            costs = f"{raw:8,.0f}  {sent:9,.0f}  {share:>7}  {dollars:8.2f}  {edits:7.2f}  {recalls:9.2f}  {resume:8.2f}"
             lines.append(f"{calls:5,}  {shortened:9,}  {costs}  {name}")
     Shown(found, lines).show(as_json=as_json)
 

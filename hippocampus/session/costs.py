@@ -6,7 +6,7 @@ before, and a little. So a wrong bet loses little (ski rental). Whether one is m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from hippocampus.prices import Prices
@@ -17,16 +17,19 @@ from hippocampus.storage.ledger import ModelCall
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """Sums in base input tokens: everything sent as it is, our views, and the edits in these."""
+    """Sums in base input tokens: everything sent as it is, our views, and the edits and recalls in these."""
 
     raw: float = 0.0
     sent: float = 0.0
     edits: float = 0.0
+    recalls: float = 0.0
 
     @classmethod
     def after(cls, call: ModelCall | None) -> Costs:
         """Return the sums as they were after a call; none is before the first."""
-        return cls(call.raw_cost, call.sent_cost, call.edit_cost) if call else cls()
+        if call is None:
+            return cls()
+        return cls(call.raw_cost, call.sent_cost, call.edit_cost, call.recall_cost)
 
     def balance(self, stake: float) -> float:
         """Return what an edit may cost: what was saved so far, and `stake` of the raw cost."""
@@ -38,8 +41,11 @@ class Costs:
         prices: Prices,
         cached_tokens: int,
         standing_tokens: Sequence[int] | None = None,
+        recalled_tokens: Iterable[int] = (),
     ) -> Costs:
         """Return the sums after a view is sent; `cached_tokens` of the last request were cached.
+
+        `recalled_tokens` are those of each new answer to a recall, which is a call more.
 
         In front of an edit, the part up to the last of the marks at `standing_tokens` is read again;
         None is a cache that reads all of it.
@@ -54,6 +60,8 @@ class Costs:
             self.raw + prices.call_cost(history.total - fresh, history.total),
             self.sent + prices.call_cost(read, view.shown_total),
             self.edits + prices.edit_cost(cached_tokens - read, written),
+            self.recalls
+            + sum(prices.recall_cost(view.shown_total, tokens) for tokens in recalled_tokens),
         )
 
 
@@ -68,4 +76,5 @@ def call_of(view: View, costs: Costs) -> ModelCall:
         costs.raw,
         costs.sent,
         costs.edits,
+        costs.recalls,
     )

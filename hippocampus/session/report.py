@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any, TypedDict
 
 from hippocampus.entries.decay import explained
@@ -31,7 +30,7 @@ class Figures(TypedDict):
     edit_dollars: float
     """What edits of the past have written again; `sent_cost` has it."""
     recall_dollars: float
-    """What the recalls in the list have cost: each is a call more, priced with the view as it is now."""
+    """What recalls have cost: each is a call more."""
     resume_dollars: float
     """What the next call costs for its input once the provider's cache has expired."""
     entries: int
@@ -68,8 +67,7 @@ def figures(state: State, rules: Rules) -> Figures:
     view, history, costs, policy = state.view, state.history, state.costs, rules.policy
     entries = [record.entry for record in state.records.values()]
     bounds = state.turn, policy.exponent, policy.initial_strength
-    prices, recalls = rules.prices, _recalled(state, rules)
-    recalled = sum(prices.recall_cost(view.shown_total, tokens) for tokens in recalls)
+    prices = rules.prices
     return {
         "raw_tokens": history.total,
         "sent_tokens": view.shown_total,
@@ -77,7 +75,7 @@ def figures(state: State, rules: Rules) -> Figures:
         "sent_cost": round(costs.sent, 1),
         "saved_dollars": round(prices.dollars(costs.raw - costs.sent), 4),
         "edit_dollars": round(prices.dollars(costs.edits), 4),
-        "recall_dollars": round(prices.dollars(recalled), 4),
+        "recall_dollars": round(prices.dollars(costs.recalls), 4),
         "resume_dollars": round(prices.dollars(prices.call_cost(0, view.shown_total)), 4),
         "entries": len(entries),
         "stages": dict(Counter(str(record.stage) for record in state.records.values())),
@@ -86,16 +84,6 @@ def figures(state: State, rules: Rules) -> Figures:
         "over_limit_tokens": excess_tokens(view, rules),
         "too_large": largest_messages(view, rules),
     }
-
-
-def _recalled(state: State, rules: Rules) -> Iterator[int]:
-    """Yield the tokens of each answer to a recall in the list."""
-    calls, history = state.payloads.calls, state.history
-    for number, message in enumerate(history.raw):
-        for at, part in enumerate(message.parts):
-            called = calls.get(part.call_id) if part.kind == "result" else None
-            if called and rules.is_recall(part.tool or called.part.tool):
-                yield history.tokens_of(number, at)
 
 
 def largest_messages(view: View, rules: Rules) -> list[str]:

@@ -6,7 +6,7 @@ committed, the state before it holds.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -100,7 +100,8 @@ def take_turn(  # noqa: PLR0913 - a state, a list, and by what to decide
     cached = 0 if cold else before.tokens_to(before.sent)
     changes = _changes(taken.state, costs, rules, cold=cold)
     view = changes.view
-    costs = costs.plus(view, rules.prices, cached, rules.standing_tokens)
+    recalled = _recalled(taken.state, before.sent, rules)
+    costs = costs.plus(view, rules.prices, cached, rules.standing_tokens, recalled)
     noted = (*taken.noted, *changes.named)
     return Turn(
         replace(
@@ -140,6 +141,16 @@ def take_turn(  # noqa: PLR0913 - a state, a list, and by what to decide
         ),
         [*(Original(original) for _, original in noted), *changes.originals],
     )
+
+
+def _recalled(state: State, start: int, rules: Rules) -> Iterator[int]:
+    """Yield the tokens of each answer to a recall in the messages from `start` on."""
+    history = state.history
+    for number in range(start, len(history.raw)):
+        for at, part in enumerate(history.raw[number].parts):
+            called = state.payloads.calls.get(part.call_id) if part.kind == "result" else None
+            if called and rules.is_recall(part.tool or called.part.tool):
+                yield history.tokens_of(number, at)
 
 
 def _changes(state: State, costs: Costs, rules: Rules, *, cold: bool) -> _Changes:

@@ -26,7 +26,7 @@ COLUMNS = {
     "session": "name, agent, active_at, changes, consolidated, model, context_load, context_load_tokens, mark",
     "entry": "id, origin, content, form, kind, tool, arguments, tokens, stage, shown, entry, is_pinned",
     "candidate": "id, stage, shown, entry, note",
-    "call": "number, turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost, edit_cost, marks, first,"
+    "call": "number, turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost, edit_cost, recall_cost, marks, first,"
     " sent, measures, decisions",
     "conversation": "number, lines",
     "consolidated": "key, shown",

@@ -63,10 +63,10 @@ DROP_CANDIDATES = (
 )
 WRITE_CALL = """
     INSERT INTO call (session, number, turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost, edit_cost,
-        marks, first, sent, measures, decisions)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        recall_cost, marks, first, sent, measures, decisions)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
-CALL = "turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost, edit_cost, marks"
+CALL = "turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost, edit_cost, recall_cost, marks"
 TWO_CALLS = f"SELECT {CALL} FROM call WHERE session = ? AND turn < ? ORDER BY number DESC LIMIT 2"
 ENTRY = "id, origin, content, form, kind, tool, arguments, tokens, stage, shown, entry"
 ENTRIES = f"SELECT {ENTRY} FROM entry WHERE session = ?"
@@ -119,6 +119,8 @@ class ModelCall:
     """Their cost with us."""
     edit_cost: float = 0.0
     """The part of that for edits of earlier messages."""
+    recall_cost: float = 0.0
+    """The part of that for recalls."""
     marks: str = ""
     """Where cache marks of ours stood, as `session.marks` writes it; empty for none."""
 
@@ -463,6 +465,7 @@ class Ledger:
                 raw_cost=max(call.raw_cost, first.raw_cost),
                 sent_cost=max(call.sent_cost, first.sent_cost),
                 edit_cost=max(call.edit_cost, first.edit_cost),
+                recall_cost=max(call.recall_cost, first.recall_cost),
             )
         if before != self._calls:
             later = "UPDATE call SET turn = NULL WHERE session = ? AND turn >= ?"

@@ -34,6 +34,8 @@ class Savings(TypedDict):
     """The difference."""
     edit_dollars: float
     """What edits of the past have written again; `sent_cost` has it."""
+    recall_dollars: float
+    """What recalls have cost, each a call more; `sent_cost` has it."""
     resume_dollars: float
     """What the next call costs for its input once the provider's cache has expired."""
 
@@ -61,6 +63,7 @@ def savings(db: Database, model: str = "") -> list[Savings]:
                 sent_cost=round(call.sent_cost, 1),
                 saved_dollars=round(prices.dollars(call.raw_cost - call.sent_cost), 4),
                 edit_dollars=round(prices.dollars(call.edit_cost), 4),
+                recall_dollars=round(prices.dollars(call.recall_cost), 4),
                 resume_dollars=round(prices.dollars(resumed), 4),
             )
         )

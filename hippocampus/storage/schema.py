@@ -73,6 +73,7 @@ CREATE TABLE call (
     raw_cost REAL NOT NULL,
     sent_cost REAL NOT NULL,
     edit_cost REAL NOT NULL,
+    recall_cost REAL NOT NULL,
     marks TEXT NOT NULL,
     first INTEGER NOT NULL,
     sent TEXT NOT NULL,

@@ -202,7 +202,7 @@ def test_status_of_a_directory_sums_what_its_sessions_have_saved_each_at_its_own
     found = json.loads(hippocampus("status", state, "--json").output)
     names = [("one", "claude-haiku-4-5"), ("two", "claude-opus-4-5"), ("three", "")]
     assert [(each["session"], each["model"]) for each in found] == names
-    for key in ("saved_dollars", "edit_dollars", "resume_dollars"):
+    for key in ("saved_dollars", "edit_dollars", "recall_dollars", "resume_dollars"):
         assert [each[key] for each in found] == [each[key] for each in figures]
     as_one = json.loads(hippocampus("status", state, "--json", "--model", "claude-opus-4-5").output)
     assert {each["model"] for each in as_one} == {"claude-opus-4-5"}

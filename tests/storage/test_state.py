@@ -155,7 +155,7 @@ def test_a_session_that_is_opened_again_has_all_of_its_turn(
     candidate = NextText("a", {"summary": "odd \x00"}, Stage.DORMANT, "next \x00", "note")
     session.commit(
         TurnRows(
-            ModelCall(1, 2, 3, 4, 5.0, 6.0, 7.0, "marks"),
+            ModelCall(1, 2, 3, 4, 5.0, 6.0, 7.0, 0.5, "marks"),
             decisions=[Decision("a", Stage.INDEXED, "why \x00", 5, 0.5)],
             records=[record("a", shown="odd \x00 text")],
             candidates=[candidate],
@@ -166,7 +166,7 @@ def test_a_session_that_is_opened_again_has_all_of_its_turn(
     with contextlib.closing(state.session("s")) as other:
         assert other.records() == [record("a", shown="odd \x00 text")]
         assert other.decisions() == session.decisions()
-        assert other.last_call() == ModelCall(1, 2, 3, 4, 5.0, 6.0, 7.0, "marks")
+        assert other.last_call() == ModelCall(1, 2, 3, 4, 5.0, 6.0, 7.0, 0.5, "marks")
         assert other.sent() == SentMessages(0, ["a"], [5])
         assert other.measures() == [measure]
         assert other.candidates() == [candidate]
@@ -179,9 +179,9 @@ def test_a_session_that_is_opened_again_has_all_of_its_turn(
 
 
 def test_a_second_call_of_a_turn_finds_what_the_first_one_paid_for(session: Ledger) -> None:
-    session.commit(TurnRows(ModelCall(1, 2, 30, 40, 9.0, 8.0, 7.0, "first")))
-    session.commit(TurnRows(ModelCall(1, 3, 31, 41, 1.0, 10.0, 0.0, "second")))
-    assert session.last_call() == ModelCall(1, 3, 31, 41, 9.0, 10.0, 7.0, "second")
+    session.commit(TurnRows(ModelCall(1, 2, 30, 40, 9.0, 8.0, 7.0, 2.0, "first")))
+    session.commit(TurnRows(ModelCall(1, 3, 31, 41, 1.0, 10.0, 0.0, 1.0, "second")))
+    assert session.last_call() == ModelCall(1, 3, 31, 41, 9.0, 10.0, 7.0, 2.0, "second")
     assert session.last_call(1) is None
 
 
