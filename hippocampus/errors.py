@@ -16,19 +16,35 @@ HippocampusError
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
+PASSWORD = re.compile(r"""(:/+[^\s/:@]*:)(?!\d+/)\S+(?=@)|([?&]\w*password=)[^\s&"']+""")
+"""A password in the address of a server; a path may have lost one of its slashes."""
 MALFORMED = (AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError)
 """What a reader raises for foreign data of another shape; an edge turns it into an error of ours."""
 
 
 class HippocampusError(Exception):
-    """The base of all errors; each can be pickled with its fields."""
+    """The base of all errors; each can be pickled with its fields, and none shows a password."""
+
+    def __init__(self, text: object = "") -> None:
+        """Take a sentence, in which an address loses its password."""
+        super().__init__(without_password(str(text)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle by text and fields, independent of the arguments of the class."""
         return _remade, (type(self), str(self), vars(self))
+
+
+def without_password(text: str) -> str:
+    """Return a text in which each address of a server has `…` for its password.
+
+    >>> without_password("postgresql://ann:secret@db/acme?sslpassword=more")
+    'postgresql://ann:…@db/acme?sslpassword=…'
+    """
+    return PASSWORD.sub(lambda found: f"{found[1] or found[2]}…", text)
 
 
 def _remade(kind: type[HippocampusError], text: str, fields: dict[str, Any]) -> HippocampusError:

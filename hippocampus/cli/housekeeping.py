@@ -31,10 +31,13 @@ from hippocampus.indexing.lines import counted
 from hippocampus.storage.facts.memories import returning
 from hippocampus.storage.migrations import is_state
 from hippocampus.storage.salvage import DAMAGED
-from hippocampus.storage.state import StateStore
+from hippocampus.storage.state import StateStore, due_states
 from hippocampus.storage.state_dir import StateDir, is_address
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hippocampus.memory import Hippocampus
     from hippocampus.session.consolidator import ConsolidationOutcome
 
 POLL_SECONDS = 5.0
@@ -65,37 +68,72 @@ def consolidate(  # noqa: PLR0913, PLR0917 - one parameter an option
     watch: Annotated[
         bool, Option("--watch", help="Go on, with sessions that become idle.")
     ] = False,
+    all_tenants: Annotated[
+        bool, Option("--all-tenants", help="On a server, as a role that may see all tenants.")
+    ] = False,
 ) -> None:
     """Write the memories of finished sessions to the fact store; a second run changes nothing."""
     from hippocampus.memory import Hippocampus
 
+    if all_tenants:
+        if session or dry_run:
+            fail("--all-tenants consolidates every session of every tenant")
+        _consolidate_tenants(state_dir, policy, watch=watch)
+        return
     state = expect_state(state_dir, tenant)
     if session and state.agent_of(session) is None:
         fail(f"{state_dir} has no session {session!r}")
-    is_whole = True
     with Hippocampus(state, policy=policy) as memory:
         while watch:
-            try:
-                while outcome := memory.consolidate_idle():
-                    _print(outcome)
-            except StoreError as failure:  # such as a server that is away: tried again later
-                typer.echo(visible(f"hippocampus: {failure}"), err=True)
+            _consolidate_idle(memory)
             time.sleep(POLL_SECONDS)
         names = [session] if session else memory.unconsolidated()
         if dry_run or not names:
             say("\n".join(names) or "every session is consolidated")
-            return
-        for name in names:
-            try:
-                (outcome,) = memory.consolidate(name)
-            except StoreError as failure:  # the other sessions are still consolidated
-                typer.echo(visible(f"hippocampus: session {name!r}: {failure}"), err=True)
-                is_whole = False
-            else:
-                _print(outcome)
-                is_whole &= outcome.finished
-    if not is_whole:
-        raise typer.Exit(1)
+        elif not _is_consolidated(memory, names):
+            raise typer.Exit(1)
+
+
+def _consolidate_tenants(address: str, policy: str, *, watch: bool) -> None:
+    """Consolidate the sessions of all tenants: those that are idle, again and again, or all once."""
+    from hippocampus.memory import Hippocampus
+
+    idle_seconds = policies.load(policy).consolidation.idle_minutes * 60 * watch
+    is_whole = True
+    while True:
+        for state in due_states(address, idle_seconds):
+            with Hippocampus(state, policy=policy) as memory:
+                if watch:
+                    _consolidate_idle(memory)
+                else:
+                    is_whole &= _is_consolidated(memory, memory.unconsolidated())
+        if not watch:
+            raise typer.Exit(not is_whole)
+        time.sleep(POLL_SECONDS)
+
+
+def _consolidate_idle(memory: Hippocampus) -> None:
+    """Consolidate the sessions that are idle; a server that is away is asked again by the next call."""
+    try:
+        while outcome := memory.consolidate_idle():
+            _print(outcome)
+    except StoreError as failure:
+        typer.echo(visible(f"hippocampus: {failure}"), err=True)
+
+
+def _is_consolidated(memory: Hippocampus, names: Iterable[str]) -> bool:
+    """Consolidate sessions, and return whether all are finished; one that cannot be read stops no other."""
+    is_whole = True
+    for name in names:
+        try:
+            (outcome,) = memory.consolidate(name)
+        except StoreError as failure:
+            typer.echo(visible(f"hippocampus: session {name!r}: {failure}"), err=True)
+            is_whole = False
+        else:
+            _print(outcome)
+            is_whole &= outcome.finished
+    return is_whole
 
 
 def _print(outcome: ConsolidationOutcome) -> None:

@@ -8,11 +8,12 @@ import sys
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, NoReturn, TypeVar
 
 import typer
 from typer import Argument, Option
 
+from hippocampus.errors import without_password
 from hippocampus.formats.visible import visible
 from hippocampus.storage.state import StateStore, state_of
 from hippocampus.storage.state_dir import tenant_of_environment
@@ -41,13 +42,26 @@ TenantName = Annotated[
     str, Option("--tenant", envvar="HIPPOCAMPUS_TENANT", help="On a server, whose sessions.")
 ]
 PolicyName = Annotated[str, Option(help="A shipped policy's name, or a policy file.")]
+RecordedPaths = Annotated[
+    list[str],
+    Argument(
+        envvar="HIPPOCAMPUS_STATE",
+        help="Recorded sessions: files, folders, s3://BUCKET/PREFIX, a state directory, or the "
+        "address of a server (of HIPPOCAMPUS_TENANT).",
+    ),
+]
+EngineName = Annotated[
+    Literal["processes", "ray"],
+    Option(help="Local processes, or Ray at RAY_ADDRESS, which must see the same files."),
+]
+Jobs = Annotated[int | None, Option(min=1, help="Files at a time; else one a core.")]
 Apply = Annotated[bool, Option("--apply", help="Do it; without it, only print it.")]
 AsJson = Annotated[bool, Option("--json", help="Print JSON instead of text.")]
 
 
 def fail(message: str) -> NoReturn:
     """Print a sentence on stderr, and exit with status 2."""
-    typer.echo(visible(f"hippocampus: {message}"), err=True)
+    typer.echo(visible(f"hippocampus: {without_password(message)}"), err=True)
     raise typer.Exit(2)
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import operator
-from pathlib import Path
 from typing import Annotated
 
 import typer
 from typer import Argument, Option
 
 from hippocampus import policy as policies
-from hippocampus.cli.options import console, fail, track
+from hippocampus.cli.options import RecordedPaths, console, fail, track
 from hippocampus.errors import PolicyError
 from hippocampus.patterns import HAS_RE2
 from hippocampus.policy.rules import OWN_SOURCES
@@ -81,7 +80,7 @@ def schema() -> None:
 def diff(
     before: Annotated[str, Argument(help="A shipped policy's name, or a policy file.")],
     after: Annotated[str, Argument(help="The policy to compare it with.")],
-    paths: Annotated[list[Path], Argument(help="Files and folders of recorded sessions.")],
+    paths: RecordedPaths,
 ) -> None:
     """Print how many views of recordings differ in size between two policies, and what that costs."""
     from hippocampus.replay.readers import find_files

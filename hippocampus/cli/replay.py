@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-import itertools
+import functools
 import os
 from contextlib import nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import typer
 from typer import Argument, Option
 
 from hippocampus import policy as policies
 from hippocampus import prices as price_tables
-from hippocampus.cli.options import AsJson, PolicyName, Shown, console, fail, print_table, track
+from hippocampus.cli.options import (
+    AsJson,
+    EngineName,
+    Jobs,
+    PolicyName,
+    RecordedPaths,
+    Shown,
+    console,
+    fail,
+    print_table,
+    track,
+)
 from hippocampus.errors import RecordingError
 from hippocampus.policy.words import PriceTable
 from hippocampus.prices import DEFAULT_MODEL
 from hippocampus.storage.files import temporary_folder
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from hippocampus.replay.buckets import BucketFile
-
-
-MISSING = "no such file or directory"
 PricedAs = Annotated[
     str, Option(help=f"Whose prices; `recorded`: each one's own, else {DEFAULT_MODEL}'s.")
 ]
@@ -48,9 +52,7 @@ if read: the net cost if the agent recalls each of the other results in full, in
 
 
 def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
-    paths: Annotated[
-        list[str], Argument(help="Files and folders of recorded sessions, or s3://BUCKET/PREFIX.")
-    ],
+    paths: RecordedPaths,
     policy: PolicyName = "default",
     model: PricedAs = "recorded",
     prices: Annotated[
@@ -65,31 +67,29 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
     report: Annotated[Path | None, Option(help="Write one HTML page to this file.")] = None,
     texts: Annotated[bool, Option("--texts", help="With --report, pages of both lists.")] = False,
     strict: Annotated[bool, Option("--strict", help="Status 1 if a line is not read.")] = False,
-    out: Annotated[
-        str | None,
-        Option(help="A folder or bucket of rows; what an earlier run has put there is used."),
-    ] = None,
-    engine: Annotated[
-        Literal["processes", "ray"],
-        Option(help="Local processes, or Ray at RAY_ADDRESS, which must see the same files."),
-    ] = "processes",
-    jobs: Annotated[int | None, Option(min=1, help="Files at a time; else one a core.")] = None,
+    out: Annotated[str | None, Option(help="A folder or bucket for the rows of each file.")] = None,
+    resume: Annotated[
+        bool, Option("--resume", help="With --out, keep the rows there of files that are the same.")
+    ] = False,
+    engine: EngineName = "processes",
+    jobs: Jobs = None,
 ) -> None:
     """Replay recorded sessions and print what each strategy costs and what it hides."""
     from hippocampus.replay import run
-    from hippocampus.replay.buckets import is_bucket, iter_bucket
+    from hippocampus.replay.buckets import is_bucket
     from hippocampus.replay.corpus import Corpus
-    from hippocampus.replay.readers import find_files
+    from hippocampus.replay.readers import MISSING, find_files
 
     if texts and not report:
         fail("--texts writes into a folder next to the page: name it by --report")
+    if resume and not out:
+        fail("--resume goes on with the rows in a folder or bucket: name it by --out")
     by_model = model == "recorded"
-    local = [Path(path) for path in paths if not is_bucket(path)]
     if report is not None:
         _expect_writable(report)
     if out and not is_bucket(out):
         to = Path(out).resolve()
-        if {path.resolve() for path in local} & {to, *to.parents}:
+        if {Path(path).resolve() for path in paths} & {to, *to.parents}:
             fail(f"the rows cannot be written to {out}, which is in a folder of recordings")
     options = run.Options(
         policies.load(policy),
@@ -99,19 +99,14 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
         by_model=by_model,
         texts=report.with_name(f"{report.stem}-texts") if report and texts else None,
     )
-    existing = [path for path in local if path.exists()]
-    buckets = [path for path in paths if is_bucket(path)]
-
-    def files() -> Iterator[Path | BucketFile]:
-        yield from find_files(existing if existing or buckets else local)
-        yield from itertools.chain.from_iterable(map(iter_bucket, buckets))
-
     with nullcontext(out) if out else temporary_folder("hippocampus-rows") as folder:
-        corpus = Corpus(str(folder), options)
-        gone = [path for path in local if path not in existing]
-        corpus.left_out.extend({"path": str(path), "reason": MISSING} for path in gone)
-        count = sum(1 for _ in files())
-        done = corpus.replay(files(), engine=engine, jobs=jobs)
+        corpus = Corpus(str(folder), options, resume)
+        gone: list[str] = []
+        count = sum(1 for _ in find_files(paths, gone))
+        if len(gone) == len(paths):
+            raise RecordingError(gone[0], MISSING)
+        corpus.left_out.extend({"path": path, "reason": MISSING} for path in gone)
+        done = corpus.replay(find_files(paths, []), engine=engine, jobs=jobs)
         for _ in track(done, count):
             pass
         _print_outcome(run.outcome(corpus, options), report, as_json=as_json, strict=strict)
@@ -169,8 +164,11 @@ def _expect_writable(out: Path) -> None:
 
 def explain(
     file: Annotated[
-        Path,
-        Argument(help="One recorded session: FILE, FILE#NAME or DIR/state.sqlite3/ID."),
+        str,
+        Argument(
+            envvar="HIPPOCAMPUS_STATE",
+            help="One recorded session: FILE, FILE#NAME, DIR/state.sqlite3/ID or ADDRESS#TENANT/ID.",
+        ),
     ],
     turn: Annotated[int | None, Option(help="The call to show, from 0; else the rules.")] = None,
     policy: PolicyName = "default",
@@ -182,19 +180,20 @@ def explain(
     from hippocampus.replay.readers import find_files, read_file
     from hippocampus.replay.run import Options
 
-    whole = Path(str(file).rpartition("#")[0] or file)
-    path = whole if whole.is_file() and not file.exists() else file
-    files = list(find_files([path])) if path.exists() else [path]
+    whole = file.rpartition("#")[0]
+    path = whole if Path(whole).is_file() and not Path(file).exists() else file
+    files = list(find_files([path]))
     if len(files) > 1:
         fail(f"{file} has {len(files)} files or sessions; name one, such as {files[0]}")
     read = (recording for source in files for recording in read_file(source))
-    recordings = [recording for recording in read if path == file or recording.name == file.name]
+    name = Path(file).name
+    recordings = [recording for recording in read if path == file or recording.name == name]
     found = policies.load(policy)
     if recordings and turn is not None:
         if as_json:
             fail("--json prints what the rules set; leave out --turn")
         if len(recordings) > 1:
-            one = file.with_name(recordings[0].name)
+            one = file.removesuffix(Path(file).name) + recordings[0].name
             fail(f"{file} has {len(recordings)} conversations; name one, such as {one}")
         by_model = model == "recorded"
         prices = price_tables.model_prices(DEFAULT_MODEL if by_model else model)
@@ -211,9 +210,11 @@ def explain(
 
 
 def tune(
-    paths: Annotated[list[Path], Argument(help="Files, folders, state directories.")],
+    paths: RecordedPaths,
     out: Annotated[Path, Option(help="The policy file to write, if there is a better one.")],
     policy: PolicyName = "default",
+    engine: EngineName = "processes",
+    jobs: Jobs = None,
 ) -> None:
     """Fit decay and thresholds to recordings, and write a policy if it holds on those left out."""
     import yaml
@@ -221,11 +222,13 @@ def tune(
     from hippocampus.replay import tune as tuning
     from hippocampus.replay.readers import find_files
     from hippocampus.replay.table import figures_table
+    from hippocampus.replay.workers import over_files
 
     _expect_writable(out)
     prices = price_tables.model_prices(DEFAULT_MODEL)
     own = policies.load(policy)
-    found = tuning.tune(list(find_files(paths)), own, prices, track)
+    over = functools.partial(over_files, engine=engine, jobs=jobs)
+    found = tuning.tune(list(find_files(paths)), own, prices, track, over)
     terminal = console()
     scores = [f"{score:.4f}" for score in found.scores.values()]
     print_table(("Brier score", *found.scores), [("owners left out", *scores)])

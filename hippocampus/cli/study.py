@@ -12,7 +12,8 @@ from typer import Argument, Option
 
 from hippocampus import policy as policies
 from hippocampus import prices
-from hippocampus.cli.options import print_table, track
+from hippocampus.cli.options import RecordedPaths, print_table, track
+from hippocampus.errors import without_password
 from hippocampus.storage import files
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ TO_ANSWER = (
 
 def study(  # noqa: PLR0913, PLR0917 - one parameter an option
     out: Annotated[Path, Option(help="The folder of the study, made if it does not exist.")],
-    paths: Annotated[list[str], Argument(help="Files and folders of recorded sessions.")],
+    paths: RecordedPaths,
     cases: Annotated[int, Option(min=2, help="The number of moments.")] = 24,
     policy: Annotated[
         list[str] | None,
@@ -62,7 +63,8 @@ def study(  # noqa: PLR0913, PLR0917 - one parameter an option
 
     others, named = list(filter(None, against.split(","))), policy or ["default"]
     asked = (seed, from_tokens, window, model, reader, judge or reader)
-    given = StudySettings(paths, cases, named, others, *asked)
+    shown = list(map(without_password, paths))
+    given = StudySettings(shown, cases, named, others, *asked)
     given.conditions()
     prices.model_prices(given.model)
     for policy_name in given.policies:
@@ -70,17 +72,17 @@ def study(  # noqa: PLR0913, PLR0917 - one parameter an option
     for model_name in {given.reader, given.judge} - {FILES}:
         wire_of(model_name)
     with journal.held(out):
-        _run(StudyFolder(out, given), yes=yes)
+        _run(StudyFolder(out, given), paths, yes=yes)
 
 
-def _run(folder: StudyFolder, *, yes: bool) -> None:
+def _run(folder: StudyFolder, paths: list[str], *, yes: bool) -> None:
     """Prepare, read, judge, print the table, and write the page."""
     from hippocampus.replay.study.asking import FILES, estimate, judge_steps, take_steps
     from hippocampus.replay.study.cases import prepare
     from hippocampus.replay.study.report import StudyReport
 
     say, wanted = functools.partial(typer.echo, err=True), folder.settings.cases
-    done = len(list(track(prepare(folder, say), wanted, "preparing")))
+    done = len(list(track(prepare(folder, paths, say), wanted, "preparing")))
     if done < wanted:
         say(f"{done} of {wanted} moments: one a session, and no further session has one")
     prices = estimate(folder)

@@ -19,7 +19,7 @@ REQUEST_SECONDS = 600.0
 
 
 def is_bucket(path: str) -> bool:
-    """Return whether a path is the address of object storage, such as `s3://bucket/prefix`."""
+    """Return whether a path is an address, such as `s3://bucket/prefix`, and not of this machine."""
     return "://" in path
 
 

@@ -14,7 +14,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import hippocampus
-from hippocampus.replay.buckets import BucketFile, get_part, put_part
+from hippocampus.replay.buckets import get_part, put_part
+from hippocampus.replay.readers import RecordedFile
 from hippocampus.replay.run import Options, Row, place, replay_file
 from hippocampus.replay.workers import KILLED, Engine, over_files
 
@@ -29,18 +30,20 @@ class Corpus:
     out: str
     """A folder, or the address of a bucket."""
     options: Options
+    resume: bool = True
+    """Whether the parts that an earlier run has written are used; else every file is replayed."""
     parts: list[Part] = field(default_factory=list)
     left_out: list[Row] = field(default_factory=list)
     """A row per file without a part."""
 
     def replay(
         self,
-        files: Iterable[Path | BucketFile],
+        files: Iterable[RecordedFile],
         *,
         engine: Engine = "processes",
         jobs: int | None = None,
-    ) -> Iterator[Path | BucketFile]:
-        """Write the parts of files, unless an earlier run has written them, and yield the files.
+    ) -> Iterator[RecordedFile]:
+        """Write the parts of files, unless those of an earlier run are used, and yield the files.
 
         A file that cannot be replayed gets no part, and a row in `left_out`: the next run tries again.
 
@@ -48,7 +51,7 @@ class Corpus:
             StoreError: a part cannot be written.
             HippocampusError: the engine is not installed.
         """
-        work = functools.partial(write_part, out=self.out, options=self.options)
+        work = functools.partial(write_part, out=self.out, options=self.options, resume=self.resume)
         for file, found in over_files(files, work, jobs=jobs, engine=engine, lost=_killed):
             if isinstance(found, dict):
                 self.left_out.append(found)
@@ -63,20 +66,20 @@ class Corpus:
             yield from _read(get_part(self.out, name))
 
 
-def _killed(file: Path | BucketFile) -> tuple[Path | BucketFile, Row]:
+def _killed(file: RecordedFile) -> tuple[RecordedFile, Row]:
     return file, {"path": str(file), "reason": KILLED}
 
 
 def write_part(
-    file: Path | BucketFile, out: str, options: Options
-) -> tuple[Path | BucketFile, Part | Row]:
-    """Replay a file into its part unless the part exists; return a row if it cannot be replayed.
+    file: RecordedFile, out: str, options: Options, *, resume: bool
+) -> tuple[RecordedFile, Part | Row]:
+    """Replay a file into its part unless a part is used; return a row if it cannot be replayed.
 
     Raises:
         StoreError: the part cannot be written.
     """
     name = _name(file, options)
-    text = get_part(out, name)
+    text = get_part(out, name) if resume else b""
     if not text:
         rows = sorted(replay_file(file, options), key=place)
         if rows and "reason" in rows[0]:
@@ -91,13 +94,11 @@ def _read(text: bytes) -> Iterator[Row]:
     return map(json.loads, filter(None, text.splitlines()))
 
 
-def _name(file: Path | BucketFile, options: Options) -> str:
+def _name(file: RecordedFile, options: Options) -> str:
     """Return the name of a file's part: a hash of its path and state, the settings and our version."""
     if isinstance(file, Path):
-        # The path of a session is that of its database, then its name.
-        paths = (file, file.parent, Path(f"{file.parent}-wal"))
-        stats = [path.stat() for path in paths if path.is_file()]
-        state: object = [(found.st_size, found.st_mtime_ns) for found in stats]
+        found = file.stat()
+        state: object = [(found.st_size, found.st_mtime_ns)]
     else:
         state = file.etag
     values = (

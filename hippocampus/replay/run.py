@@ -20,11 +20,10 @@ from hippocampus.errors import ModelError, RecordingError, StoreError
 from hippocampus.policy import Policy
 from hippocampus.prices import TABLES, Prices, prices_for
 from hippocampus.prices.prompt_cache import MarkPlacement
-from hippocampus.replay.buckets import BucketFile
 from hippocampus.replay.measure import CacheModel, measure, prepare
 from hippocampus.replay.our_strategy import measure_ours
 from hippocampus.replay.page import texts_page
-from hippocampus.replay.readers import archive, read_bytes, read_file
+from hippocampus.replay.readers import RecordedFile, archive, read_bytes, read_file
 from hippocampus.replay.recording import Recording
 from hippocampus.replay.strategies import BASELINES, EVERYTHING, FLOOR
 from hippocampus.replay.summary import Summary, raw_of, totals
@@ -61,15 +60,13 @@ class Options:
         return None
 
 
-def replay_files(files: Iterable[Path], options: Options) -> Iterator[list[Row]]:
+def replay_files(files: Iterable[RecordedFile], options: Options) -> Iterator[list[Row]]:
     """Yield the rows of the files as they are done, the largest files first."""
     return over_files(files, functools.partial(replay_file, options=options))
 
 
-def replay_file(file: Path | BucketFile, options: Options) -> list[Row]:
+def replay_file(file: RecordedFile, options: Options) -> list[Row]:
     """Return a row per conversation of a file, which may continue other files of its folder."""
-    if isinstance(file, BucketFile):
-        return _rows(str(file), lambda: read_bytes(str(file), file.read()), options)
     return _rows(str(file), functools.partial(read_file, file), options)
 
 

@@ -25,8 +25,8 @@ from hippocampus.policy.files import extended
 from hippocampus.prices import Prices
 from hippocampus.replay.measure import Script, prepare
 from hippocampus.replay.our_strategy import EntryHistories, fresh_session
-from hippocampus.replay.readers import read_file
-from hippocampus.replay.run import OURS, Options, place, replay_files, summarise
+from hippocampus.replay.readers import RecordedFile, read_file
+from hippocampus.replay.run import OURS, Options, place, replay_file, summarise
 from hippocampus.replay.strategies import EVERYTHING
 from hippocampus.replay.summary import Totals
 from hippocampus.replay.workers import over_files
@@ -138,15 +138,15 @@ def fit(seen: Observations, start: Law) -> Law:
 class Observed(NamedTuple):
     """One file: its owner, and the rows of its recordings."""
 
-    path: Path
+    path: RecordedFile
     owner: str
     """The owner in a file's name `owner+rest`, or the file itself."""
     rows: list[tuple[Any, ...]]
 
 
-def observe_file(path: Path, policy: Policy, prices: Prices) -> Observed:
+def observe_file(path: RecordedFile, policy: Policy, prices: Prices) -> Observed:
     """Observe the payloads of a file's recordings; a file that is no recording has no rows."""
-    name, plus, _ = path.name.partition("+")
+    name, plus, _ = Path(str(path)).name.partition("+")
     owner = name if plus else str(path)
     scripts: list[Script] = []
     with contextlib.suppress(RecordingError):
@@ -239,17 +239,23 @@ def scored(
 
 
 def tune(
-    files: Sequence[Path], policy: Policy, prices: Prices, track: Track = lambda work, *_: work
+    files: Sequence[RecordedFile],
+    policy: Policy,
+    prices: Prices,
+    track: Track = lambda work, *_: work,
+    over: Callable[..., Iterator[Any]] = over_files,
 ) -> Tuned:
     """Fit the law and the thresholds to some owners, and propose fields that are better on the others.
+
+    `track` shows how far it is; `over` is `over_files` with its engine and jobs.
 
     Raises:
         RecordingError: fewer than two owners have sessions that are long enough.
     """
     watch = functools.partial(observe_file, policy=policy, prices=prices)
-    observed = sorted(
-        file for file in track(over_files(files, watch), len(files), "observing") if file.rows
-    )
+    done = track(over(files, watch), len(files), "observing")
+    observed = sorted((file for file in done if file.rows), key=lambda file: Path(str(file.path)))
+    replayed = functools.partial(_replayed, prices=prices, over=over)
     folds = folds_of(observed)
     if not folds[1:]:
         reason = f"tuning needs sessions of over {HORIZON_CALLS} calls in two files, of two owners"
@@ -267,14 +273,14 @@ def tune(
         tried = [policy, *(applied(policy, fields) for fields in changed)]
         train = [file.path for file in observed if file.owner not in fold]
         test = [file.path for file in observed if file.owner in fold]
-        sums = [_replayed(train, candidate, prices)[OURS] for candidate in tried]
+        sums = [replayed(train, candidate)[OURS] for candidate in tried]
         good = [n for n, own in enumerate(sums) if own.shows_as_much_as(sums[0])]
         best = min(good, key=lambda n: sums[n].cost)
         chosen.append(best)
-        usual = _replayed(test, policy, prices)
+        usual = replayed(test, policy)
         everything.add(usual[EVERYTHING.name])
         before.add(usual[OURS])
-        after.add(_replayed(test, tried[best], prices)[OURS])
+        after.add(replayed(test, tried[best])[OURS])
     changes = {}
     median = sorted(chosen)[len(chosen) // 2]
     if median and after.shows_as_much_as(before) and after.cost < before.cost:
@@ -283,9 +289,14 @@ def tune(
     return Tuned(scores, law, everything, before, after, changes)
 
 
-def _replayed(files: Sequence[Path], policy: Policy, prices: Prices) -> Mapping[str, Totals]:
+def _replayed(
+    files: Sequence[RecordedFile],
+    policy: Policy,
+    prices: Prices,
+    over: Callable[..., Iterator[Any]],
+) -> Mapping[str, Totals]:
     """Return the sums of recordings by strategy."""
-    results = replay_files(files, Options(policy, prices))
+    results = over(files, functools.partial(replay_file, options=Options(policy, prices)))
     return summarise(sorted(itertools.chain(*results), key=place))[1].strategies
 
 

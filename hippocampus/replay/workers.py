@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Literal, NoReturn, TypeVar
 
 from hippocampus.errors import HippocampusError, RecordingError
-from hippocampus.replay.buckets import BucketFile
+from hippocampus.replay.readers import RecordedFile
 
 T = TypeVar("T")
-File = TypeVar("File", bound=Path | BucketFile)
+File = TypeVar("File", bound=RecordedFile)
 Engine = Literal["processes", "ray"]
 SMALL_BYTES = 2_000_000
 """Less work is done in this process: others would take longer to start."""
@@ -56,7 +56,7 @@ def _read(path: str | Path) -> str:
         return ""
 
 
-def no_result(file: Path | BucketFile) -> NoReturn:
+def no_result(file: RecordedFile) -> NoReturn:
     """Raise that a file has no result.
 
     Raises:
@@ -108,9 +108,9 @@ def _largest_first(files: Iterable[File]) -> Iterator[File]:
         yield heapq.heappop(waiting)[-1]
 
 
-def size_of(file: Path | BucketFile) -> int:
-    """Return the bytes of a file; 0 for a path that names a part of a file."""
-    if isinstance(file, BucketFile):
+def size_of(file: RecordedFile) -> int:
+    """Return the bytes of a file; 0 where it is gone."""
+    if not isinstance(file, Path):
         return file.size
     try:
         return file.stat().st_size

@@ -11,7 +11,7 @@ import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from hippocampus.entries.decision import Decision
 from hippocampus.entries.entry import Record, storable
@@ -26,8 +26,9 @@ LEVEL = 17
 """How hard a conversation is packed; no turn waits for it: a tenth of a second a megabyte."""
 LINES = "SELECT number, lines FROM conversation WHERE session = ? AND number > ? ORDER BY number"
 ARCHIVED = """
-    SELECT number, name FROM session
-    WHERE EXISTS (SELECT 1 FROM conversation WHERE session = session.number) ORDER BY number
+    SELECT session.number, name, changes, active_at, sum(length(lines))
+    FROM session JOIN conversation ON conversation.session = session.number
+    GROUP BY session.number, name, changes, active_at ORDER BY session.number
 """
 
 
@@ -40,6 +41,17 @@ class RawList:
     """How many leading messages are those of the list before."""
     format: str
     turn: int
+
+
+class ArchivedSession(NamedTuple):
+    """A session with a raw conversation."""
+
+    number: int
+    name: str
+    etag: str
+    """Another one after each change of the session."""
+    size: int
+    """Bytes, as they are stored."""
 
 
 class Journal:
@@ -146,14 +158,17 @@ def exported(db: Database, session: str) -> bytes:
     return b"".join(readable(lines) for (lines,) in db.rows(query, (storable(session),)))
 
 
-def archived(db: Database) -> dict[int, str]:
-    """Return the names of the sessions that have a raw conversation, by their numbers."""
-    return dict(db.rows(ARCHIVED))
+def archived(db: Database) -> list[ArchivedSession]:
+    """Return the sessions that have a raw conversation."""
+    return [
+        ArchivedSession(number, name, f"{changes}-{active_at}", int(size))
+        for number, name, changes, active_at, size in db.rows(ARCHIVED)
+    ]
 
 
 def damaged(db: Database) -> Iterator[tuple[str, str]]:
     """Yield each session of which a part of the conversation cannot be read, with the reason."""
-    for number, name in archived(db).items():
+    for number, name, *_ in archived(db):
         found = (_damage(lines) for _, lines in db.rows(LINES, (number, 0)))
         if damage := next(filter(None, found), ""):
             yield name, damage

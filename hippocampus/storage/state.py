@@ -224,3 +224,21 @@ def state_of(named: str | Path, tenant: str = "", payloads: str = "") -> StateSt
         raise StoreError(INSTALL) from None
     bucket = payloads or os.environ.get("HIPPOCAMPUS_PAYLOADS", "")
     return PostgresState(str(named), tenant, objects=Objects(bucket) if bucket else None)
+
+
+def due_states(address: str, idle_seconds: float) -> Iterator[StateStore]:
+    """Yield the state of each tenant with sessions to consolidate, over one pool of connections.
+
+    Raises:
+        StoreError: the server fails, or the role of the address may not see all tenants.
+    """
+    if not is_address(address):
+        raise StoreError("a directory has no tenants: --all-tenants is of a server")
+    try:
+        from hippocampus.storage.postgres.connections import due_tenants
+    except ImportError:
+        raise StoreError(INSTALL) from None
+    bound, tenants = due_tenants(address, idle_seconds)
+    for first in tenants[:1]:
+        with contextlib.closing(state_of(bound, first)) as state:
+            yield from map(state.of_tenant, tenants)

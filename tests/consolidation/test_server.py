@@ -205,6 +205,35 @@ def test_two_watching_workers_consolidate_what_others_release(
     assert sorted(kept) == [(f"I prefer lamp {name} over all others.", 1) for name in names]
 
 
+def test_an_operator_consolidates_every_tenant_and_a_worker_may_not(
+    postgres: Server, tenant: str, tmp_path: Path
+) -> None:
+    names = [f"{tenant}{letter}" for letter in "abc"]
+    for name in names:
+        with opened(postgres, name) as memory:
+            memory.session("s")(SAID)
+    postgres.execute("CREATE ROLE operator LOGIN BYPASSRLS IN ROLE hippocampus")
+    address = postgres.address.replace("hippocampus:@", "operator@")
+    refused = run("consolidate", postgres.address, "--all-tenants", cwd=tmp_path)
+    assert "row-level security" in refused.stderr
+    done = run("consolidate", address, "--all-tenants", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("I prefer green tea.") >= len(names)
+    assert run("consolidate", address, "--all-tenants", cwd=tmp_path).stdout == ""
+    for name in names:
+        with opened(postgres, name) as memory:
+            assert memory.facts.recall("green tea", kinds=["fact"])
+            memory.session("s")([*SAID, user("My cat is called Mint."), assistant("Noted.")])
+    policy = tmp_path / "policy.yaml"
+    policy.write_text("extends: default\nconsolidation: {idle_minutes: 0}\n")
+    command = [sys.executable, "-m", "hippocampus", "consolidate", address, "--all-tenants"]
+    with subprocess.Popen([*command, "--watch", "--policy", str(policy)]) as watcher:
+        for name in names:
+            with opened(postgres, name) as memory:
+                wait_for(lambda memory=memory: memory.unconsolidated() == [], 60.0)
+        watcher.kill()
+
+
 def test_an_idle_session_of_a_directory_is_claimed_too(tmp_path: Path) -> None:
     with contextlib.closing(Hippocampus(tmp_path, policy=loading(0, idle_minutes=0.0))) as memory:
         session = memory.session("s")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +29,7 @@ from hippocampus.replay.workers import KILLED, Engine, available_cores, over_fil
 
 if TYPE_CHECKING:
     from bucket_server import Bucket
+    from postgres_server import Server
 
 OPTIONS = Options(EAGER, prices_for("anthropic-5m", None))
 
@@ -60,11 +63,16 @@ def spread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "SMALL_BYTES", 0)
 
 
-@pytest.mark.usefixtures("spread")
-@pytest.mark.parametrize("engine", ["processes", "ray"])
-def test_every_engine_gives_the_bytes_of_one_process(tmp_path: Path, engine: Engine) -> None:
-    if engine == "ray":
+@pytest.fixture(params=["processes", "ray"])
+def engine(request: pytest.FixtureRequest) -> Engine:
+    if request.param == "ray":
         pytest.importorskip("ray")
+    name: Engine = request.param
+    return name
+
+
+@pytest.mark.usefixtures("spread")
+def test_every_engine_gives_the_bytes_of_one_process(tmp_path: Path, engine: Engine) -> None:
     files = record(tmp_path / "source")
     one, other = (
         replayed(tmp_path / "one", files),
@@ -93,13 +101,14 @@ def killed_always(file: Path) -> str:
 
 
 @pytest.mark.usefixtures("spread")
-def test_a_killed_process_costs_the_work_on_its_file(tmp_path: Path) -> None:
+def test_a_killed_process_costs_the_work_on_its_file(tmp_path: Path, engine: Engine) -> None:
+    over = functools.partial(over_files, jobs=2, engine=engine)
     files = record(tmp_path)[:4]
-    assert sorted(over_files(files, killed_once, jobs=2)) == [file.name for file in files]
-    left = over_files(files, killed_always, jobs=2, lost=lambda file: f"lost {file.name}")
+    assert sorted(over(files, killed_once)) == [file.name for file in files]
+    left = over(files, killed_always, lost=lambda file: f"lost {file.name}")
     assert sorted(left) == ["0.json", "2.json", "3.json", "lost 1.json"]
     with pytest.raises(RecordingError, match=f"1.json: {KILLED}"):
-        list(over_files(files, killed_always, jobs=2))
+        list(over(files, killed_always))
 
 
 RUN = """
@@ -176,7 +185,57 @@ def test_what_a_session_adds_to_an_open_database_is_replayed(tmp_path: Path) -> 
         [path] = find_files([tmp_path / "state"])
         before = calls(tmp_path / "out", [path])
         session(messages)
-        assert calls(tmp_path / "out", [path]) > before
+        assert calls(tmp_path / "out", [*find_files([tmp_path / "state"])]) > before
+
+
+def test_the_sessions_of_a_tenant_are_replayed_as_those_of_a_directory(
+    tmp_path: Path, postgres: Server
+) -> None:
+    """Every command that reads recordings takes the address, and prints no password."""
+    address = postgres.address.replace("ocampus:@", "ocampus:secret@")
+    tenant = uuid.uuid4().hex
+    for state in (tmp_path / "state", postgres.address):
+        memory = Hippocampus(state, policy=EAGER, tenant=tenant)
+        for name in ("s/1", "s2"):
+            memory.session(name)(reading(8 + len(name)))
+        memory.close()
+    env = {"HIPPOCAMPUS_STATE": address, "HIPPOCAMPUS_TENANT": tenant}
+    one = f"{address}#{tenant}/s%2F1"
+
+    def printed(*command: object) -> str:
+        done = run(*command, cwd=tmp_path, env=env)
+        assert "Traceback" not in done.stderr
+        assert "secret" not in done.stdout + done.stderr
+        return done.stdout or done.stderr
+
+    found, local = (json.loads(printed("replay", *at, "--json")) for at in ((), ["state"]))
+    assert found["total"] == local["total"]
+    assert [row["path"].partition("#")[2] for row in found["recordings"]] == [
+        f"{tenant}/s%2F1",
+        f"{tenant}/s2",
+    ]
+    first = printed("replay", "--out", "rows", "--json")
+    assert printed("replay", "--out", "rows", "--resume", "--json") == first
+    assert "2 files or sessions; name one" in printed("explain")
+    views = [printed("explain", at, "--turn", 3) for at in (one, "state/state.sqlite3/s%2F1")]
+    assert views[0] == views[1]
+    assert "tuning needs sessions" in printed("tune", "--out", "p.yaml")
+    study = (address, "--out", "study", "--cases", 2, "--against", "raw")
+    assert "moments judged" in printed("study", *study)
+    assert "secret" not in (tmp_path / "study" / "study.jsonl").read_text()
+
+
+@pytest.mark.parametrize("command", ["replay", "explain", "gc", "status", "doctor", "defrag"])
+def test_no_error_shows_a_password(tmp_path: Path, command: str) -> None:
+    for address in (
+        "//u:secret@127.0.0.1:1/db",
+        "//u:x/secret@h/db",
+        "//u@127.0.0.1:1/d?password=secret",
+    ):
+        env = {"HIPPOCAMPUS_TENANT": "t"}
+        done = run(command, f"postgresql:{address}", cwd=tmp_path, env=env)
+        assert done.returncode
+        assert "secret" not in done.stdout + done.stderr
 
 
 def test_a_request_that_fails_leaves_out_its_file_alone(
@@ -227,7 +286,14 @@ def test_the_command_prints_from_a_folder_what_it_prints_without(tmp_path: Path)
     arguments = ("replay", "source", "gone", "--json", "--compare")
     plain = run(*arguments, cwd=tmp_path).stdout
     assert run(*arguments, "--out", "out", cwd=tmp_path).stdout == plain
+    before = parts(tmp_path / "out")
+    marked = next((tmp_path / "out").iterdir())
+    marked.write_text("{}")
     assert run(*arguments, "--out", "out", cwd=tmp_path).stdout == plain
+    assert parts(tmp_path / "out") == before
+    marked.write_text(marked.read_text().replace('"format": "', '"format": "kept-'))
+    assert '"kept-' in run(*arguments, "--out", "out", "--resume", cwd=tmp_path).stdout
+    assert "name it by --out" in run(*arguments, "--resume", cwd=tmp_path).stderr
     done = run("replay", "source", "--out", "source/out", cwd=tmp_path)
     assert done.returncode == 2
     assert "folder of recordings" in done.stderr
@@ -250,6 +316,11 @@ def test_a_corpus_in_a_bucket_has_the_figures_of_its_folder(tmp_path: Path, buck
     assert first["skipped"][0]["path"] == "s3://payloads/sessions/broken.json"
     rows = {name: text for name, text in bucket.objects().items() if name.startswith("rows/")}
     assert len(rows) == len(list(sources.iterdir())) - 1  # one is no recording
+    engine = ("--engine", "processes", "--jobs", 1)
+    tuned = run("tune", stored[0], "--out", "p.yaml", *engine, cwd=tmp_path)
+    assert "tuning needs sessions of over" in tuned.stderr
+    studied = run("study", stored[0], "--out", "study", cwd=tmp_path)
+    assert "moments judged" in studied.stdout
     gone = min(rows)
     bucket.client.delete_object(Bucket="payloads", Key=gone)
     assert figures(*stored) == first

@@ -8,36 +8,66 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from urllib.parse import unquote
 
 from hippocampus.errors import MALFORMED, MessagesError, RecordingError
+from hippocampus.replay.buckets import BucketFile, is_bucket, iter_bucket
 from hippocampus.replay.readers import archive, codex, formats, openhands_sdk
 from hippocampus.replay.readers.documents import JsonDocument, load, of_bytes
 from hippocampus.replay.readers.make_recordings import make_recordings
 from hippocampus.replay.recording import Recording
 from hippocampus.storage.migrations import is_state
-from hippocampus.storage.state_dir import StateDir
+from hippocampus.storage.state_dir import StateDir, is_address, tenant_of_environment
+
+RecordedFile = Path | BucketFile | archive.SessionRecording
+"""A file of this machine or of object storage, or a session of a state."""
+MISSING = "no such file or directory"
 
 
-def find_files(paths: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
+def find_files(
+    paths: Iterable[str | os.PathLike[str]], missing: list[str] | None = None
+) -> Iterator[RecordedFile]:
     """Yield the files at the paths and below them, sorted in each directory, none twice.
 
-    Hidden files and directories below a path are left out, and so are HTML pages, since a report may be
-    written next to the recordings. The database of a state directory, or a backup of it, has a path for each
-    session.
+    A path may be the address of object storage. Hidden files and directories below a path are left
+    out, and so are HTML pages, since a report may be written next to the recordings. A state (a
+    directory, its database, a backup of that, the address of a server) has a file per session.
+    `missing` takes the paths at which there is nothing.
 
     Raises:
-        RecordingError: there is nothing at a path.
+        RecordingError: there is nothing at a path, and `missing` is not given; a state cannot be read.
+        StoreError: object storage cannot be read.
     """
     seen = set[Path]()
-    for path in map(Path, paths):
-        if not path.exists():
-            raise RecordingError(str(path), "no such file or directory")
-        for file in _walk(path) if path.is_dir() else (path,):
-            is_own = file.name == StateDir(path).database.name or is_state(file)
-            for session in archive.sessions(file) if is_own else (file,):
-                if (resolved := session.resolve()) not in seen:
-                    seen.add(resolved)
-                    yield session
+    for path in map(str, paths):
+        file = Path(path)
+        if not (is_bucket(path) or file.exists() or archive.is_session(file)):
+            if missing is None:
+                raise RecordingError(path, MISSING)
+            missing.append(path)
+            continue
+        for found in _files_at(path):
+            if (resolved := Path(str(found)).resolve()) not in seen:
+                seen.add(resolved)
+                yield found
+
+
+def _files_at(path: str) -> Iterator[RecordedFile]:
+    """Yield the files that one path names."""
+    if is_address(path):
+        address, _, named = path.partition("#")
+        tenant, _, session = named.partition("/")
+        yield from archive.sessions(address, unquote(tenant) or tenant_of_environment(), session)
+    elif is_bucket(path):
+        yield from iter_bucket(path)
+    elif archive.is_session(file := Path(path)):
+        yield from archive.sessions(str(file.parent), name=file.name)
+    else:
+        for found in _walk(file) if file.is_dir() else (file,):
+            if found.name == StateDir(found).database.name or is_state(found):
+                yield from archive.sessions(str(found))
+            else:
+                yield found
 
 
 def _walk(root: Path) -> Iterator[Path]:
@@ -54,15 +84,19 @@ def _walk(root: Path) -> Iterator[Path]:
                 yield file
 
 
-def read_file(path: str | os.PathLike[str]) -> list[Recording]:
+def read_file(file: str | os.PathLike[str] | RecordedFile) -> list[Recording]:
     """Return the conversations in one file; none, if no model answered in it.
 
     Raises:
         RecordingError: the file cannot be read, or is in no known format.
+        StoreError: object storage cannot be read.
     """
-    is_own = archive.is_session(Path(path))
-    document = archive.exported(Path(path)) if is_own else codex.with_beginning(load(str(path)))
-    if Path(path).name == openhands_sdk.STATE:
+    if isinstance(file, archive.SessionRecording):
+        return _recordings(archive.exported(file))
+    if isinstance(file, BucketFile):
+        return read_bytes(str(file), file.read())
+    document = codex.with_beginning(load(str(file)))
+    if Path(file).name == openhands_sdk.STATE:
         document = openhands_sdk.with_events(document)
     return _recordings(document)
 

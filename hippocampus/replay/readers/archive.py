@@ -5,12 +5,15 @@ Lists of Bedrock and Gemini become chat messages. A conversation is one context;
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import functools
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote, unquote
 
-from hippocampus.errors import RecordingError, StoreError
+from hippocampus.errors import RecordingError, StoreError, without_password
 from hippocampus.formats import reader
 from hippocampus.formats.conversation import Item
 from hippocampus.replay.readers.documents import JsonDocument
@@ -18,10 +21,13 @@ from hippocampus.replay.readers.raw import MessageFormat, RawConversation, RawMe
 from hippocampus.replay.readers.values import JsonRecord, kind_of
 from hippocampus.storage import archive as storage
 from hippocampus.storage.archive_lines import Context, contexts, parsed
-from hippocampus.storage.state import DirectoryState
-from hippocampus.storage.state_dir import StateDir
+from hippocampus.storage.deadline import bounded
+from hippocampus.storage.state import DirectoryState, StateStore, state_of
+from hippocampus.storage.state_dir import StateDir, is_address
 
 NAME = "hippocampus"
+SECONDS = 600.0
+"""The limit of a server for its list of sessions, or for one of them."""
 KINDS: dict[str, MessageFormat] = {
     "openai": "chat",
     "responses": "responses",
@@ -45,46 +51,71 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
     ]
 
 
+class SessionRecording(NamedTuple):
+    """A session in a database of this machine, or of a tenant on a server."""
+
+    state: str
+    """The path of a database, or the address."""
+    tenant: str
+    name: str
+    etag: str
+    size: int
+
+    def __str__(self) -> str:
+        """Return `DATABASE/SESSION`, or `ADDRESS#TENANT/SESSION` without a password."""
+        name, tenant = (quote(each, "", errors="replace") for each in (self.name, self.tenant))
+        if is_address(self.state):
+            return f"{without_password(self.state)}#{tenant}/{name}"
+        return str(Path(self.state, name))
+
+
 def is_session(path: Path) -> bool:
     """Return whether a path names a session: a database, then the session's name."""
     return path.parent.is_file()
 
 
-def sessions(database: Path) -> list[Path]:
-    """Return a path for each session of a database with a raw conversation.
-
-    Raises:
-        RecordingError: its database cannot be read.
-    """
-    with _as_recording_error(database):
-        with _state(database).reading() as db:
-            found = storage.archived(db).values()
-        return [database / quote(name, safe="", errors="replace") for name in found]
-
-
-def exported(path: Path) -> JsonDocument:
-    """Return the raw conversation of the session that a path names.
+def sessions(state: str, tenant: str = "", name: str = "") -> list[SessionRecording]:
+    """Return the sessions of a state that have a raw conversation, or the one of a quoted name.
 
     Raises:
         RecordingError: it cannot be read.
     """
-    with _as_recording_error(path):
-        lines = _state(path.parent).exported(unquote(path.name))
-    if not lines:
-        raise RecordingError(str(path), "no conversation of this session is stored")
-    return JsonDocument(str(path), list(map(JsonRecord, parsed(lines))), "a session")
+    with _as_recording_error(state), bounded(SECONDS), _state(state, tenant).reading() as db:
+        found = storage.archived(db)
+    made = [SessionRecording(state, tenant, *each[1:]) for each in found]
+    chosen = [each for each in made if name in {"", quote(each.name, "", errors="replace")}]
+    if name and not chosen:
+        raise RecordingError(unquote(name), "no conversation of this session is stored")
+    return chosen
 
 
-def _state(database: Path) -> DirectoryState:
-    return DirectoryState(StateDir(database.parent, database.name))
+def exported(session: SessionRecording) -> JsonDocument:
+    """Return the raw conversation of a session.
+
+    Raises:
+        RecordingError: it cannot be read.
+    """
+    with _as_recording_error(str(session)), bounded(SECONDS):
+        lines = _state(session.state, session.tenant).exported(session.name)
+    return JsonDocument(str(session), list(map(JsonRecord, parsed(lines))), "a session")
+
+
+@functools.cache
+def _state(named: str, tenant: str) -> StateStore:
+    """Return a state that all its sessions share, closed as the process ends."""
+    path = Path(named)
+    layout = StateDir(path.parent, path.name)
+    state = state_of(named, tenant) if is_address(named) else DirectoryState(layout)
+    atexit.register(state.close)
+    return state
 
 
 @contextlib.contextmanager
-def _as_recording_error(path: Path) -> Iterator[None]:
+def _as_recording_error(path: str) -> Iterator[None]:
     try:
         yield
     except StoreError as failure:
-        raise RecordingError(str(path), str(failure)) from failure
+        raise RecordingError(path, str(failure)) from failure
 
 
 def _messages(context: Context) -> Iterable[RawMessage]:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import functools
 import hashlib
 import itertools
 import json
 import shutil
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -28,7 +29,7 @@ from hippocampus.models import tokens
 from hippocampus.recall import calls
 from hippocampus.replay.measure import ViewFunction
 from hippocampus.replay.our_strategy import offline
-from hippocampus.replay.readers import find_files, read_file
+from hippocampus.replay.readers import RecordedFile, find_files, read_file
 from hippocampus.replay.recording import Recording
 from hippocampus.replay.strategies import offload_on_arrival, send_everything
 from hippocampus.replay.study import transcript
@@ -56,17 +57,21 @@ OFFLOADED = (
 )
 
 
-def prepare(folder: StudyFolder, skipped: Callable[[str], None]) -> Iterator[Moment]:
+def prepare(
+    folder: StudyFolder, paths: Iterable[str], skipped: Callable[[str], None]
+) -> Iterator[Moment]:
     """Choose the moments and make their cases, and yield the moments as they are done.
 
-    Moments and cases of an earlier run are kept.
+    Moments and cases of an earlier run are kept. `paths` are those of the settings, with the
+    passwords of addresses.
 
     Raises:
         RecordingError: no session has a fitting moment.
     """
+    files = functools.cache(lambda: {str(file): file for file in find_files(paths)})
     if not folder.moments:
         settings = folder.settings
-        chosen = _chosen(folder, skipped)
+        chosen = _chosen(folder, list(files().values()), skipped)
         if not chosen:
             reason = f"no session has a fitting moment of {settings.from_tokens} to {settings.window} tokens"
             raise RecordingError(", ".join(settings.paths), reason)
@@ -74,8 +79,8 @@ def prepare(folder: StudyFolder, skipped: Callable[[str], None]) -> Iterator[Mom
         folder.add(moments=chosen)
     for moment in folder.moments:
         if not folder.cases[moment.id]:
-            named = {found.name: found for found in reversed(read_file(moment.path))}
-            recording = named.get(moment.recording)
+            read = read_file(files().get(moment.path, moment.path))
+            recording = {found.name: found for found in reversed(read)}.get(moment.recording)
             if recording is None:
                 reason = f"the conversation {moment.recording!r} is gone"
                 raise RecordingError(moment.path, reason)
@@ -83,7 +88,9 @@ def prepare(folder: StudyFolder, skipped: Callable[[str], None]) -> Iterator[Mom
         yield moment
 
 
-def _chosen(folder: StudyFolder, skipped: Callable[[str], None]) -> list[Moment]:
+def _chosen(
+    folder: StudyFolder, files: Sequence[RecordedFile], skipped: Callable[[str], None]
+) -> list[Moment]:
     """Return moments, as many of each kind and third, from each folder in turn, at most one a session.
 
     Conversations that share a file or a beginning (what follows a compaction, a sub-agent, a
@@ -94,10 +101,9 @@ def _chosen(folder: StudyFolder, skipped: Callable[[str], None]) -> list[Moment]
     random = Random(settings.seed)  # noqa: S311 - a sample that can be drawn again
     groups = list(itertools.product((LARGE, OLDER), THIRDS))
     needed = dict.fromkeys(groups, -(-settings.cases // len(groups)))
-    folders: defaultdict[Path, list[Path]] = defaultdict(list)
-    files = list(find_files(settings.paths))
+    folders: defaultdict[Path, list[RecordedFile]] = defaultdict(list)
     for path in random.sample(files, len(files)):
-        folders[path.parent].append(path)
+        folders[Path(str(path)).parent].append(path)
     in_turn = itertools.chain.from_iterable(itertools.zip_longest(*folders.values()))
     openings: set[str] = set()
     chosen: list[Moment] = []

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote
 
 import psycopg
 from psycopg import conninfo
@@ -52,6 +53,8 @@ class Connections:
             named = conninfo.conninfo_to_dict(address)
         except psycopg.ProgrammingError as wrong:
             raise StoreError(f"the address of the PostgreSQL server: {wrong}") from None
+        if "@" in str(named.get("dbname")):
+            raise StoreError("the address of the PostgreSQL server: a password has %2F for its /")
         self.name = f"PostgreSQL {named.get('host', 'localhost')}/{named.get('dbname', '')}"
         """As errors name it: without a password."""
         self._address = address
@@ -177,3 +180,30 @@ def _migrate(db: psycopg.Connection[Any]) -> None:
             if name not in applied:
                 db.execute(script.encode())
                 db.execute("INSERT INTO migration VALUES (%s)", (name,))
+
+
+def due_tenants(address: str, idle_seconds: float) -> tuple[str, list[str]]:
+    """Return the address under which the owner's role reads, and the tenants with sessions to consolidate.
+
+    It is for an operator: a role that may see all tenants, and may take that of the tables' owner.
+
+    Raises:
+        StoreError: the server fails, or the role may not see all tenants.
+    """
+    try:
+        with psycopg.connect(address, connect_timeout=2) as db:
+            db.execute("SET row_security = off")  # an error where rows would be left out
+            now = time.time()
+            found = db.execute(
+                f"SELECT DISTINCT tenant FROM {SCHEMA}.session WHERE changes > consolidated"
+                " AND active_at <= %s AND claimed_until <= %s ORDER BY tenant".encode(),
+                (now - idle_seconds, now),
+            ).fetchall()
+            (owner,) = db.execute(
+                "SELECT tableowner FROM pg_tables WHERE schemaname = %s", (SCHEMA,)
+            ).fetchone() or ("",)
+    except psycopg.Error as failure:
+        raise StoreError(f"the tenants of the PostgreSQL server: {failure}") from failure
+    role = quote(f"-c role={owner}", safe="")
+    bound = f"{address}{'&' if '?' in address else '?'}options={role}"
+    return bound, [tenant for (tenant,) in found]

@@ -11,6 +11,7 @@ import shutil
 import socket
 import subprocess
 import time
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,9 @@ from hippocampus.integrations.proxy import service
 from hippocampus.integrations.proxy.apis import ANSWERS
 from hippocampus.integrations.proxy.app import Proxy
 from hippocampus.integrations.proxy.service import Exchange, Service
+from hippocampus.replay.measure import prepare
+from hippocampus.replay.readers import read_file
+from hippocampus.storage.state import CALLER_KEY, state_of
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +50,9 @@ def patience(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 
 
 FLEET = Path(__file__).parents[3] / "examples" / "fleet"
+RECORDINGS = sorted((FLEET.parent / "transcripts").glob("*.json"))
 PATH = "/chat/completions"
+APIS = {"openai-chat": PATH, "anthropic": "/messages", "openai-responses": "/responses"}
 Items = list[dict[str, Any]]
 
 
@@ -61,27 +67,43 @@ def grown(steps: int) -> Iterator[Items]:
         items += [called, {**items[4], "tool_call_id": f"call_{step + 1}", "content": rows}]
 
 
-def sent(proxy: Service, items: Items, *credentials: str, tenant: str = "") -> Exchange:
-    found = proxy.exchange(ANSWERS[PATH], body(PATH, items), credentials, tenant)
+def recorded(path: Path) -> Iterator[tuple[str, Items]]:
+    """Yield the path of the API and the list of each call of a recorded session."""
+    [recording] = read_file(path)
+    for end in (*prepare(recording).call_ends, len(recording.messages)):
+        yield APIS[recording.format], recording.messages[:end]
+
+
+def sent(
+    proxy: Service, items: Items, *credentials: str, tenant: str = "", api: str = PATH
+) -> Exchange:
+    found = proxy.exchange(ANSWERS[api], body(api, items), credentials, tenant)
     assert isinstance(found, Exchange), found
     return found
 
 
-def plain(exchange: Exchange) -> str:
-    """Return the body with the number of each entry in place of its id, which has the caller in it."""
-    text = exchange.content.decode()
-    for number, entry in enumerate(exchange.conversation.session.entries):
-        text = text.replace(entry.id, f"entry-{number}")
-    return text
-
-
-def test_two_proxies_in_turn_send_the_bytes_of_one(postgres: Server, state: Path) -> None:
+@pytest.mark.parametrize(
+    "calls",
+    [
+        pytest.param([(PATH, items) for items in grown(8)], id="grown"),
+        *(pytest.param(path, id=path.stem, marks=pytest.mark.slow) for path in RECORDINGS),
+    ],
+)
+def test_two_proxies_in_turn_send_the_bytes_of_one(
+    postgres: Server,
+    state: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    calls: Path | list[tuple[str, Items]],
+) -> None:
+    monkeypatch.setattr("secrets.token_hex", lambda _: "0")  # ids are those of the session's name
+    tenant = uuid.uuid4().hex
+    with state_of(state).writing() as db, db.transaction():  # so that their ids are the same
+        db.set_meta(CALLER_KEY, tenant.encode().hex())
     alone = Service(state, "default")
-    two = [Service(postgres.address, "default", tenant="round robin") for _ in range(2)]
-    for number, items in enumerate(grown(8)):
-        exchanges = [sent(two[number % 2], items, "key"), sent(alone, items, "key")]
-        shared, own = map(plain, exchanges)
-        assert shared == own
+    two = [Service(postgres.address, "default", tenant=tenant) for _ in range(2)]
+    for number, (api, items) in enumerate(recorded(calls) if isinstance(calls, Path) else calls):
+        exchanges = [sent(each, items, "key", api=api) for each in (two[number % 2], alone)]
+        assert exchanges[0].content == exchanges[1].content
         assert not exchanges[0].conversation.session.report.failures
     names = {key[1] for each in two for key in each._open}
     assert len(names) == 1
@@ -143,14 +165,17 @@ def test_the_commands_of_compose_and_manifest_start_a_proxy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     compose = yaml.safe_load((FLEET / "compose.yaml").read_text("utf-8"))
-    deployment, _ = yaml.safe_load_all((FLEET / "kubernetes.yaml").read_text("utf-8"))
-    [container] = deployment["spec"]["template"]["spec"]["containers"]
-    command = shlex.split(compose["services"]["proxy"]["command"])
-    assert command == container["args"]
+    deployment, _, other = yaml.safe_load_all((FLEET / "kubernetes.yaml").read_text("utf-8"))
+    for name, each in (("consolidator", other), ("proxy", deployment)):
+        [container] = each["spec"]["template"]["spec"]["containers"]
+        command = shlex.split(compose["services"][name]["command"])
+        assert command == container["args"]
     started = []
     listening = lambda _, sockets: started.append(sockets[0].getsockname()[0])  # noqa: E731
     monkeypatch.setattr("uvicorn.Server.run", listening)
     monkeypatch.setenv("HIPPOCAMPUS_STATE", "postgresql://nobody@127.0.0.1:1/none")
+    consolidate = shlex.split(compose["services"]["consolidator"]["command"])[1:]
+    assert "connection" in str(CliRunner().invoke(cli, consolidate).exception)
     done = CliRunner().invoke(cli, command[1:])
     assert (done.exit_code, started) == (0, ["0.0.0.0"])
 
