@@ -30,7 +30,7 @@ M = TypeVar("M")
 Edit = Callable[[M, str, int, str], M]
 """Returns a copy of a message with another text; its kind is `call`, `result`, or neither.
 
-The number is the place of the replaced one among the message's calls, results or texts.
+The number is its index among the message's calls, results or texts.
 """
 
 
@@ -43,17 +43,17 @@ class Converted:
     """The messages of a framework as chat messages, as a session was last handed them."""
 
     states: Sequence[Mapping[str, Any]] = ()
-    """The attributes of each message when it was read: one that changed is read again."""
+    """The attributes of the messages when they were read: one that changed is read again."""
     items: Sequence[Item] = ()
     owners: Sequence[int] = ()
-    """For each chat message the number of the message that it was read from."""
+    """By chat message, the number of the message that it was read from."""
     starts: Sequence[int] = (0,)
-    """For each message the index of its first chat message, and then their number."""
+    """By message, the index of its first chat message; the last is their number."""
     edited: Mapping[int, Edited] = field(default_factory=dict)
     """By number, the messages that the view had edited."""
 
     def extended(self, messages: Sequence[M], read: Callable[[M], list[Item]]) -> Converted:
-        """Return another version of the list, of which only new and changed messages are read."""
+        """Return the next version of the list; only new and changed messages are read."""
         kept = common_prefix(self.states, [*map(vars, messages)])
         states, starts = [*self.states[:kept]], [*self.starts[: kept + 1]]
         items, owners = [*self.items[: starts[-1]]], [*self.owners[: starts[-1]]]
@@ -63,7 +63,7 @@ class Converted:
             states.append(snapshot(vars(message)))
             items += own
             starts.append(len(items))
-        edited = {at: each for at, each in self.edited.items() if at < kept}
+        edited = {at: edit for at, edit in self.edited.items() if at < kept}
         return Converted(states, items, owners, starts, edited)
 
 
@@ -83,7 +83,7 @@ class ConversationAdapter(Generic[M]):
         Without the others, its messages are in a format that a session reads itself.
         `read` returns the OpenAI Chat messages of a message; `edit` is an `Edit`; `make`
         returns a message from its role, `user` or `assistant`, and its text. `parts` is the
-        attribute with a part for each chat message, where a message is read as several.
+        attribute with one part per chat message, where a message is read as several.
         """
         self._memory = memory
         form: tuple[Any, ...] = read, edit, make
@@ -132,22 +132,23 @@ class ConversationAdapter(Generic[M]):
             edits.setdefault(at, []).append((change.kind, place, change.text))
         edited: dict[int, Edited] = {}
         for at, own in edits.items():
-            known = read.edited.get(at)
+            known = read.edited.get(at)  # a repeated edit returns the same copy
             if known is None or known[0] != own:
                 copy = functools.reduce(
-                    lambda made, each: self._edit(made, *each), own, messages[at]
+                    lambda made, edit: self._edit(made, *edit), own, messages[at]
                 )
                 known = own, copy
             edited[at] = known
         self._converted[session] = replace(read, edited=edited)
         view = list(messages)
-        for at, each in edited.items():
-            view[at] = each[1]
+        for at, (_, changed) in edited.items():
+            view[at] = changed
         for change in reversed(ours):  # from the end, so that no index moves
             at, end = owners[change.message], owners[change.end - 1]
             if change.kind == "added":
                 view.insert(at + 1, self._make("user", change.text))
                 continue
+            # The digest may begin and end within messages: their other parts stay around it.
             put = [self._make("assistant", change.text)]
             if self._parts and change.message > starts[at]:
                 put.insert(0, self._cut(view[at], 0, change.message - starts[at]))
@@ -182,7 +183,7 @@ def chat_message(role: str, text: Any, calls: Iterable[tuple[str | None, str, An
     item: Item = {"role": role if role in ("assistant", "system") else "user", "content": text}
     functions = [(call_id, {"name": name, "arguments": args}) for call_id, name, args in calls]
     if functions:
-        item["tool_calls"] = [{"id": each, "function": function} for each, function in functions]
+        item["tool_calls"] = [{"id": call_id, "function": call} for call_id, call in functions]
     return item
 
 
@@ -200,7 +201,7 @@ def text_in(value: Any) -> str:
     """Return a string, or the texts of a list of texts and other things; else nothing."""
     if not isinstance(value, list | tuple):
         return value if isinstance(value, str) else ""
-    texts = (each if isinstance(each, str) else content.text_of([each]) for each in value)
+    texts = (item if isinstance(item, str) else content.text_of([item]) for item in value)
     return "\n".join(filter(None, texts))
 
 
@@ -208,8 +209,8 @@ def with_text(value: Any, text: str) -> Any:
     """Return a string, or a list of texts and other things, with its text replaced; others stay."""
     if not isinstance(value, list | tuple):
         return text
-    texts = [isinstance(each, str) or content.is_text_block(each) for each in value]
-    others = [each for each, is_text in zip(value, texts, strict=True) if not is_text]
+    texts = [isinstance(item, str) or content.is_text_block(item) for item in value]
+    others = [item for item, is_text in zip(value, texts, strict=True) if not is_text]
     at = texts.index(True) if True in texts else 0
     first = text if True not in texts or isinstance(value[at], str) else {**value[at], "text": text}
     return [*others[:at], first, *others[at:]]

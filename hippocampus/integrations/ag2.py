@@ -22,11 +22,11 @@ class HippocampusAg2Plugin(Plugin):  # type: ignore[misc]
     """Sends the view of a stream's events; its history keeps them all."""
 
     def __init__(self, memory: Hippocampus) -> None:
-        """Take the memory; each stream is one of its sessions, by its id."""
+        """Take the memory; a stream is one of its sessions, by its id."""
         conversations = adapter.ConversationAdapter(memory, _read, _edit, _make, "results")
 
         def stub() -> None:
-            """Is never called: `answer` stands in front of it."""
+            """Is never called: `answer` takes its calls."""
 
         async def answer(_: Any, event: of.ToolCallEvent, context: Any) -> Any:
             found = await conversations.aanswer(str(context.stream.id), event.arguments)
@@ -52,21 +52,21 @@ def _read(event: of.BaseEvent) -> list[Item]:
     if isinstance(event, of.ModelRequest):
         return [adapter.chat_message("user", _text_of(event.parts))]
     if isinstance(event, of.ModelResponse):
-        calls = [(each.id, each.name, each.arguments) for each in event.tool_calls.calls]
+        calls = [(call.id, call.name, call.arguments) for call in event.tool_calls.calls]
         text = event.message.content if event.message else ""
         return [adapter.chat_message("assistant", text, calls)]
     if isinstance(event, of.ToolResultsEvent):
-        named = [(each.parent_id, _text_of(each.result.parts)) for each in event.results]
-        return [adapter.chat_result(*each) for each in named]
+        named = [(result.parent_id, _text_of(result.result.parts)) for result in event.results]
+        return [adapter.chat_result(call_id, text) for call_id, text in named]
     return []  # a record of usage, of a tool that began: no model is sent it
 
 
 def _text_of(parts: Sequence[of.Input]) -> str:
-    return "\n".join(_text_of_part(each) for each in parts if isinstance(each, TEXTS))
-
-
-def _text_of_part(part: Any) -> str:
-    return part.content if isinstance(part, of.TextInput) else to_json(part.data).decode()
+    return "\n".join(
+        part.content if isinstance(part, of.TextInput) else to_json(part.data).decode()
+        for part in parts
+        if isinstance(part, TEXTS)
+    )
 
 
 def _edit(event: Any, kind: str, place: int, text: str) -> Any:
@@ -77,6 +77,6 @@ def _edit(event: Any, kind: str, place: int, text: str) -> Any:
         edited.message.content = text
     else:
         own = edited.results[place].result if kind == "result" else edited
-        others = [each for each in own.parts if not isinstance(each, TEXTS)]
+        others = [part for part in own.parts if not isinstance(part, TEXTS)]
         own.parts = [of.TextInput(text), *others]
     return edited

@@ -24,7 +24,7 @@ class HippocampusChatMiddleware(ChatMiddleware):  # type: ignore[misc]
     """Sends the view of an agent session; its history keeps all messages. `recall` is the tool."""
 
     def __init__(self, memory: Hippocampus) -> None:
-        """Take the memory; each `AgentSession` is one of its sessions."""
+        """Take the memory; an `AgentSession` is one of its sessions."""
         self._adapter = adapter.ConversationAdapter(memory, _read, _edit, _make, "contents")
 
         async def answer(ctx: FunctionInvocationContext, **arguments: Any) -> str:
@@ -49,17 +49,17 @@ def _make(role: str, text: str) -> Message:
 
 
 def _read(message: Message) -> list[Item]:
-    results = [each for each in message.contents if each.type == "function_result"]
+    results = [part for part in message.contents if part.type == "function_result"]
     if results:
-        return [adapter.chat_result(each.call_id, str(each.result or "")) for each in results]
-    calls = [each for each in message.contents if each.type == "function_call"]
-    named = [(each.call_id, each.name, each.arguments) for each in calls]
+        return [adapter.chat_result(result.call_id, str(result.result or "")) for result in results]
+    calls = [part for part in message.contents if part.type == "function_call"]
+    named = [(call.call_id, call.name, call.arguments) for call in calls]
     return [adapter.chat_message(message.role, message.text, named)]
 
 
 def _edit(message: Message, kind: str, place: int, text: str) -> Message:
     own = {"call": "function_call", "result": "function_result"}.get(kind, "text")
-    places = [at for at, each in enumerate(message.contents) if each.type == own]
+    places = [at for at, part in enumerate(message.contents) if part.type == own]
     edited, at = copy.copy(message), places[place]
     part = copy.copy(message.contents[at])
     edited.contents = adapter.replaced(message.contents, at, part)
@@ -69,5 +69,5 @@ def _edit(message: Message, kind: str, place: int, text: str) -> Message:
         part.result, part.items = text, [Content.from_text(text)]
     else:
         part.text = text
-        edited.contents = [each for n, each in enumerate(edited.contents) if n not in places[1:]]
+        edited.contents = [part for n, part in enumerate(edited.contents) if n not in places[1:]]
     return edited

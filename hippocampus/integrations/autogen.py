@@ -56,10 +56,10 @@ def _make(role: str, text: str) -> of.LLMMessage:
 
 def _read(message: of.LLMMessage) -> list[Item]:
     if isinstance(message, of.FunctionExecutionResultMessage):
-        return [adapter.chat_result(each.call_id, each.content) for each in message.content]
+        return [adapter.chat_result(result.call_id, result.content) for result in message.content]
     role = message.type.removesuffix("Message").lower()
     calls = message.content if isinstance(message, of.AssistantMessage) else ""
-    named = [(each.id, each.name, each.arguments) for each in calls if not isinstance(each, str)]
+    named = [(call.id, call.name, call.arguments) for call in calls if not isinstance(call, str)]
     return [adapter.chat_message(role, adapter.text_in(message.content), named)]
 
 

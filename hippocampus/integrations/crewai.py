@@ -55,7 +55,7 @@ class _ViewLLM:
         )
 
     def _view(self, messages: Any) -> Any:
-        is_loop = isinstance(messages, list) and any(each["role"] == "tool" for each in messages)
+        is_loop = isinstance(messages, list) and any(item["role"] == "tool" for item in messages)
         return self._to_view(messages) if is_loop else messages
 
 
@@ -69,4 +69,4 @@ class CrewRecall(BaseTool):  # type: ignore[misc]
     answers: Any = Field(exclude=True)
 
     def _run(self, **arguments: Any) -> Any:
-        return self.answers({key: each for key, each in arguments.items() if each is not None})
+        return self.answers({key: value for key, value in arguments.items() if value is not None})

@@ -1,4 +1,4 @@
-"""Google ADK: a plugin that sends the view and adds recall to each request."""
+"""Google ADK: a plugin that sends the view and adds recall to the requests."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class HippocampusAdkPlugin(BasePlugin):  # type: ignore[misc]
             return  # the contents are only what the provider does not have yet
         view = await self._adapter.aview(_session_id(callback_context), llm_request.contents)
         llm_request.contents = [
-            types.Content.model_validate(each) if isinstance(each, dict) else each for each in view
+            types.Content.model_validate(item) if isinstance(item, dict) else item for item in view
         ]
 
 

@@ -58,7 +58,7 @@ def _read(message: AnyMessage) -> list[Item]:
     if message.type == "tool":
         return [adapter.chat_result(message.tool_call_id, text)]
     calls = message.tool_calls if message.type == "ai" else ()
-    named = [(each["id"], each["name"], each["args"]) for each in calls]
+    named = [(call["id"], call["name"], call["args"]) for call in calls]
     role = "assistant" if message.type == "ai" else message.type
     return [adapter.chat_message(role, text, named)]
 

@@ -24,7 +24,7 @@ MAX_RECALLS = 20
 
 
 class HippocampusCallback(CustomLogger):  # type: ignore[misc]
-    """Sends the view of each asynchronous call that names its session; others pass as they are."""
+    """Sends the view of asynchronous calls that name their session; others pass as they are."""
 
     server_fulfilled_tool_names: ClassVar[frozenset[str]] = frozenset({recall.TOOL_NAME})
 

@@ -62,8 +62,8 @@ def _read(message: ChatMessage) -> list[Item]:
     text = message.content or ""
     if message.role == "tool":
         return [adapter.chat_result(message.additional_kwargs.get("tool_call_id"), text)]
-    calls = [each for each in message.blocks if isinstance(each, ToolCallBlock)]
-    named = [(each.tool_call_id, each.tool_name, each.tool_kwargs) for each in calls]
+    calls = [block for block in message.blocks if isinstance(block, ToolCallBlock)]
+    named = [(call.tool_call_id, call.tool_name, call.tool_kwargs) for call in calls]
     return [adapter.chat_message(message.role.value, text, named)]
 
 
@@ -75,5 +75,5 @@ def _edit(message: ChatMessage, kind: str, place: int, text: str) -> ChatMessage
         blocks = adapter.replaced(message.blocks, places[place], call)
     else:
         blocks = adapter.replaced(message.blocks, places[0], TextBlock(text=text))
-        blocks = [each for at, each in enumerate(blocks) if at not in places[1:]]
+        blocks = [block for at, block in enumerate(blocks) if at not in places[1:]]
     return message.model_copy(update={"blocks": blocks})

@@ -16,7 +16,7 @@ from hippocampus.memory import Hippocampus
 CURRENT: ContextVar[tuple[adapter.ConversationAdapter[Any], str]] = ContextVar(
     "hippocampus_session"
 )
-"""Where the run that a tool belongs to has its session; each nested run has its own context."""
+"""The session of the run that a tool belongs to; a nested run has its own context."""
 
 
 class HippocampusFilter:

@@ -18,7 +18,7 @@ class HippocampusCapability(AbstractCapability[Any]):  # type: ignore[misc]
     """Sends the view of a conversation; the message history keeps all of it."""
 
     def __init__(self, memory: Hippocampus) -> None:
-        """Take the memory; each `conversation_id` is one of its sessions."""
+        """Take the memory; a `conversation_id` is one of its sessions."""
         super().__init__()
         self._adapter = adapter.ConversationAdapter(memory, _read, _edit, _make, "parts")
 
@@ -43,13 +43,13 @@ def _make(role: str, text: str) -> Any:
 
 
 def _read(message: Any) -> list[Item]:
-    """Return one chat message for an answer, and one for each part of a request."""
+    """Return one chat message for an answer, and one per part of a request."""
     if isinstance(message, of.ModelRequest):
         return [_read_part(part) for part in message.parts] or [adapter.chat_message("user", "")]
-    texts = [each.content for each in message.parts if isinstance(each, of.TextPart)]
-    calls = [each for each in message.parts if isinstance(each, of.ToolCallPart)]
+    texts = [part.content for part in message.parts if isinstance(part, of.TextPart)]
+    calls = [part for part in message.parts if isinstance(part, of.ToolCallPart)]
     blocks = [{"type": "text", "text": text} for text in texts]
-    named = [(each.tool_call_id, each.tool_name, each.args) for each in calls]
+    named = [(call.tool_call_id, call.tool_name, call.args) for call in calls]
     return [adapter.chat_message("assistant", blocks, named)]
 
 

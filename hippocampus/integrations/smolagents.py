@@ -36,16 +36,16 @@ def remember(model: Model, memory: Hippocampus, session_id: str) -> tuple[Model,
     conversations = adapter.ConversationAdapter(memory, _read, _edit, _make)
 
     def asked(ask: Any, messages: list[ChatMessage], *rest: Any, **more: Any) -> Any:
-        roles = [None, *(each.role for each in messages)]
+        roles = [None, *(message.role for message in messages)]
         starts = [at for at, pair in enumerate(pairwise(roles)) if pair not in STEP]
         pieces = (messages[at:end] for at, end in pairwise([*starts, len(messages)]))
-        steps = [Step({each.role: each for each in piece}) for piece in pieces]
+        steps = [Step({message.role: message for message in piece}) for piece in pieces]
         view = conversations.view(session_id, steps)
-        return ask([each for step in view for each in step.messages.values()], *rest, **more)
+        return ask([message for step in view for message in step.messages.values()], *rest, **more)
 
     class SmolRecall(Tool):  # type: ignore[misc]
         name, description, schema = adapter.RECALL
-        inputs = {key: {**each, "nullable": True} for key, each in schema["properties"].items()}  # noqa: RUF012
+        inputs = {key: {**field, "nullable": True} for key, field in schema["properties"].items()}  # noqa: RUF012
         output_type = "string"
         skip_forward_signature_validation = True
 
@@ -63,12 +63,12 @@ def _make(role: str, text: str) -> Step:
 
 
 def _read(step: Step) -> list[Item]:
-    texts = {role: adapter.text_in(each.content) for role, each in step.messages.items()}
+    texts = {role: adapter.text_in(message.content) for role, message in step.messages.items()}
     if not texts.keys() & {CALL, RESULT}:
-        return [adapter.chat_message(*each) for each in texts.items()]
+        return [adapter.chat_message(*pair) for pair in texts.items()]
     text = {kind: texts.get(role, "").removeprefix(front) for kind, (role, front) in FORMS.items()}
     calls = ast.literal_eval(text["call"] or FAILED)
-    given = [each["function"]["arguments"] for each in calls]
+    given = [call["function"]["arguments"] for call in calls]
     call = calls[0]["id"], calls[0]["function"]["name"], {"calls": given} if given[1:] else given[0]
     said = adapter.chat_message("assistant", texts.get(Role.ASSISTANT, ""), [call])
     return [said, adapter.chat_result(call[0], text["result"])]

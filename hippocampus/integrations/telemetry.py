@@ -15,7 +15,7 @@ from hippocampus.formats.reader import FORMATS
 from hippocampus.session.observer import BillReport, ReportSource, ToolReport, ViewReport
 
 NAME = "hippocampus"
-PROVIDERS = {each.NAME: each.PROVIDER for each in FORMATS}
+PROVIDERS = {adapter.NAME: adapter.PROVIDER for adapter in FORMATS}
 """By message format, the provider that the conventions name."""
 
 

@@ -1,4 +1,4 @@
-"""What a hook adds to a conversation: memories when it starts, and what fits each prompt.
+"""What a hook adds to a conversation: memories at its start, and those that fit a prompt.
 
 Nothing is loaded where the state directory has no memory yet.
 """
@@ -14,7 +14,7 @@ from hippocampus.integrations.hooks import log_of, noted, opened
 from hippocampus.storage.state_dir import StateDir, is_address
 
 PROMPT_TOKENS = 1_000
-"""The most tokens at each prompt."""
+"""The most tokens of the memories for a prompt."""
 
 
 def added(event: dict[str, Any], state: str, policy: str) -> str:
@@ -25,14 +25,14 @@ def added(event: dict[str, Any], state: str, policy: str) -> str:
     """
     is_start, text = event["hook_event_name"] == "SessionStart", ""
     if is_start:
-        # A resumed conversation has the memories of its start. Newer ones in front of it would be
-        # worth it only where the provider's cache of it has expired, so that they rewrite nothing.
+        # A resumed conversation has the memories of its start. Newer ones before it would rewrite the
+        # provider's cache, so that they pay only once that has expired.
         is_resumed = str(event.get("source")) in {"resume", "fork"}
         if not is_resumed or event.get("prompt_cache_likely_expired") is True:
             text = _loaded(event, state, policy)
     else:
         text = _retrieved(event, state)
-    # What frames the memories is no reason to add a text.
+    # A frame without memories is not worth adding.
     lines = [line for line in text.splitlines() if line.startswith(("- ", "["))]
     if not lines:
         return ""
@@ -42,7 +42,7 @@ def added(event: dict[str, Any], state: str, policy: str) -> str:
 
 def _retrieved(event: dict[str, Any], state: str) -> str:
     """Return the memories that fit a prompt and that its conversation has not had since its start."""
-    # Gemini CLI puts what SessionStart added in front of the first prompt.
+    # Gemini CLI puts the text of SessionStart before the first prompt.
     prompt = str(event.get("prompt") or "").rpartition("</hook_context>")[2]
     with opened(state) as memory:
         if not is_address(state) and not memory.has_facts():  # nothing more is loaded
@@ -53,9 +53,9 @@ def _retrieved(event: dict[str, Any], state: str) -> str:
         with Facts(memory.database(TEXT_RULES)) as facts:
             text = facts.retrieve(prompt, token_budget=PROMPT_TOKENS)
     seen: set[str] = set()
-    for each in log_of(state) if text else ():
-        if each.get("session") == event.get("session_id") and "added" in each:
-            seen = (set() if each["starts"] else seen) | set(each["added"])
+    for earlier in log_of(state) if text else ():
+        if earlier.get("session") == event.get("session_id") and "added" in earlier:
+            seen = (set() if earlier["starts"] else seen) | set(earlier["added"])
     return "\n".join(line for line in text.splitlines() if line not in seen)
 
 
@@ -81,11 +81,5 @@ def _loaded(event: dict[str, Any], state: str, policy_name: str) -> str:
         memory = closing.enter_context(opened(state))
         store = closing.enter_context(memory.contents())
         facts = closing.enter_context(Facts(memory.database(TEXT_RULES)))
-        resources = ConsolidationResources(
-            memory,
-            store,
-            rules,
-            lambda: facts,
-            lambda: facts,
-        )
+        resources = ConsolidationResources(memory, store, rules, lambda: facts, lambda: facts)
         return opening(request, resources).text.strip()

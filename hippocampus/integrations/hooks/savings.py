@@ -1,6 +1,6 @@
 """What the entries of a coding agent's hooks have saved, from the transcripts that the agent wrote.
 
-A hook sees no request: each answer in a transcript is taken for one of all that comes before it.
+A hook sees no request: an answer in a transcript counts as a request with everything before it.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ class TranscriptCosts(NamedTuple):
     raw: float
     """With the whole results."""
     sent: float
-    """With the entries in their place."""
+    """With the entries in place of the results."""
     resume: float
-    """That of the next call, once the provider's cache has expired."""
+    """The next call, once the provider's cache has expired."""
 
 
 def with_transcripts(rows: Iterable[Savings], events: Sequence[Event], model: str) -> list[Savings]:
-    """Return rows with the costs of those sessions whose entries were made by a hook."""
+    """Return rows, with the costs of sessions that have entries of a hook, from their transcripts."""
     saved: defaultdict[str, dict[str, int]] = defaultdict(dict)
     paths = {}
     for event in events:
@@ -57,13 +57,14 @@ def with_transcripts(rows: Iterable[Savings], events: Sequence[Event], model: st
 def _priced(
     row: Savings, recordings: Sequence[Recording], saved: Mapping[str, int], model: str
 ) -> Savings:
-    prices = prices_of(model or next((each.model for each in recordings if each.model), ""))
-    costs = [_costs(each, saved, prices) for each in recordings]
-    raw, sent = sum(each.raw for each in costs), sum(each.sent for each in costs)
+    models = (recording.model for recording in recordings if recording.model)
+    prices = prices_of(model or next(models, ""))
+    costs = [_costs(recording, saved, prices) for recording in recordings]
+    raw, sent = sum(cost.raw for cost in costs), sum(cost.sent for cost in costs)
     return {
         **row,
         "model": prices.name,
-        "calls": sum(each.calls for each in costs),
+        "calls": sum(cost.calls for cost in costs),
         "raw_cost": round(raw, 1),
         "sent_cost": round(sent, 1),
         "saved_dollars": round(prices.dollars(raw - sent), 4),

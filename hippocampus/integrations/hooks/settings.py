@@ -75,7 +75,7 @@ class SettingsChange:
     after: str
 
     def diff(self) -> str:
-        """Return the change as a unified diff; empty where there is none."""
+        """Return the change as a unified diff; empty without one."""
         before, after = (text.splitlines(keepends=True) for text in (self.before, self.after))
         return "".join(difflib.unified_diff(before, after, str(self.path), str(self.path)))
 
@@ -156,7 +156,7 @@ def installed(host: Host, project: Path | None, state: str, policy: str) -> list
         servers[NAME] = {**servers.get(NAME, {}), **entry}
 
     # JSON's strings and lists are TOML's.
-    named, given = (json.dumps(each, ensure_ascii=False) for each in (program, arguments))
+    named, given = (json.dumps(value, ensure_ascii=False) for value in (program, arguments))
     table = f"[mcp_servers.{NAME}]\ncommand = {named}\nargs = {given}\nstartup_timeout_sec = {STARTUP_SECONDS}\n"
     changes = _changes(host, project, with_hooks, with_server, table)
     ignored = Path(state, ".gitignore")

@@ -18,7 +18,7 @@ from hippocampus.formats import reader
 from hippocampus.integrations.hooks import log_of, settings
 
 NEWEST = 50
-"""The edits that are looked for."""
+"""The number of edits that are checked."""
 PROBE = {"hook_event_name": "Probe"}
 INITIALIZE = {
     "jsonrpc": "2.0",
@@ -71,7 +71,7 @@ def report(host: settings.Host, project: Path | None, state: str) -> tuple[list[
 
 
 def _probed(command: str, given: dict[str, Any], expected: bytes) -> tuple[bool, str]:
-    """Run a command as its host does; it must answer with the expected text alone."""
+    """Run a command as its host does; return whether it answers as expected, and how."""
     if not command:
         return False, "not installed"
     started = time.monotonic()
@@ -99,18 +99,18 @@ class HostTranscript(NamedTuple):
 
     format: str
     results: str
-    """The results of tools, as it has them."""
+    """The results of tools, joined."""
 
 
 def _transcript(path: Path) -> HostTranscript | None:
-    """Return what a transcript has; None where it cannot be read."""
+    """Return the results in a transcript; None where it cannot be read."""
     from hippocampus.replay.readers import read_file
 
     try:
         recordings = read_file(path)
     except HippocampusError:
         return None
-    messages = (message for each in recordings for message in reader.read(each.messages))
+    messages = (message for recording in recordings for message in reader.read(recording.messages))
     parts = (part for message in messages for part in message.parts)
     results = "\n".join(part.text for part in parts if part.kind == "result")
     return HostTranscript(recordings[0].format if recordings else "", results)

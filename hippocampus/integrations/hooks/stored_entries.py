@@ -66,7 +66,7 @@ def stored(result: LargeResult, state: str, policy_name: str, transcript: str) -
         memory.contents() as store,
         contextlib.closing(memory.session(result.session)) as ledger,
     ):
-        others = {each.entry.id for each in ledger.records() if each.origin != origin}
+        others = {record.entry.id for record in ledger.records() if record.origin != origin}
         named = entry_id(ledger.mark, result.session, origin, key, others.__contains__)
         entry = replace(
             new_entry(named, "tool_result", source, rules, resolution, kind),

@@ -1,4 +1,4 @@
-"""Where the text of a tool's result stands in each host's event, and how it is replaced. Pure.
+"""The text of a tool's result in a host's event: its path, and the answer that replaces it. Pure.
 
 Whether a result becomes an entry, and its text, is decided in `stored_entries`.
 """
@@ -28,9 +28,9 @@ SHAPES: tuple[tuple[frozenset[str], Path], ...] = (
     (frozenset({"content", "isError"}), ("content",)),  # Codex CLI: a tool of an MCP server
     (frozenset({"llmContent"}), ("llmContent",)),  # Gemini CLI
 )
-"""By the keys of a result, where its text or its list of texts stands."""
+"""By the keys of a result, the path of its text or of its list of texts."""
 STAYS = ("isError", "error", "isImage", "persistedOutputPath")
-"""A failure keeps its words, an image is none, and what the host has moved to a file is short."""
+"""Keys of results that stay: failures, images, and those that the host has moved to a file."""
 
 
 def shortened(event: dict[str, Any], state: str, policy: str) -> dict[str, Any] | None:
@@ -56,7 +56,7 @@ def shortened(event: dict[str, Any], state: str, policy: str) -> dict[str, Any] 
 
 
 def text_path(response: Any) -> Path | None:
-    """Return where the text of a result stands; None where the shape is unknown, or it stays.
+    """Return the path of a result's text; None for an unknown shape, or a result that stays.
 
     >>> text_path({"stdout": "a", "stderr": "", "interrupted": False})
     ('stdout',)
@@ -75,9 +75,9 @@ def text_path(response: Any) -> Path | None:
         return None
     if isinstance(value, list):
         texts = [
-            (len(each["text"]), number)
-            for number, each in enumerate(value)
-            if isinstance(each, dict) and isinstance(each.get("text"), str)
+            (len(block["text"]), number)
+            for number, block in enumerate(value)
+            if isinstance(block, dict) and isinstance(block.get("text"), str)
         ]
         return (*path, max(texts)[1], "text") if texts else None
     return path if isinstance(value, str) else None
@@ -101,9 +101,8 @@ def with_text(value: Any, path: Path, text: str) -> Any:
 
 def replaced(event: dict[str, Any], path: Path, entry: str) -> dict[str, Any]:
     """Return the answer with which a host shows an entry in the place of a result."""
-    if event["hook_event_name"] == "AfterTool":  # Gemini CLI
-        return {"decision": "deny", "reason": f"{STORED}{entry}"}
-    if "turn_id" in event:  # Codex CLI
-        return {"decision": "block", "reason": f"{STORED}{entry}"}
+    is_gemini = event["hook_event_name"] == "AfterTool"
+    if is_gemini or "turn_id" in event:  # which only Codex CLI has
+        return {"decision": "deny" if is_gemini else "block", "reason": f"{STORED}{entry}"}
     output = with_text(event["tool_response"], path, entry)
     return {"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": output}}

@@ -32,7 +32,7 @@ def start(event: dict[str, Any], state: str, policy: str) -> None:
 
 
 def consolidate(state: str, policy: str, session: str, transcript: Path) -> None:
-    """Keep what a transcript leaves behind; repeating it changes nothing.
+    """Consolidate the session of a transcript; a second time changes nothing.
 
     Raises:
         HippocampusError: the transcript or the memory cannot be read.
@@ -41,8 +41,8 @@ def consolidate(state: str, policy: str, session: str, transcript: Path) -> None
     from hippocampus.replay.readers import read_file
     from hippocampus.storage.state_dir import tenant_of_environment
 
-    # What a sub-agent was asked, no user has written; what stood before a compaction was kept then.
-    own = [each for each in read_file(transcript) if SUB_AGENT not in each.name]
+    # No user wrote a sub-agent's task; what a compaction removed was consolidated before it.
+    own = [recording for recording in read_file(transcript) if SUB_AGENT not in recording.name]
     if not own:
         return
     tenant = tenant_of_environment()

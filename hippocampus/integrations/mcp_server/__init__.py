@@ -29,7 +29,7 @@ from hippocampus.session.observer import Observer, ReportSource, ToolReport
 __all__ = ["PROFILES", "Profile", "Tools", "app", "offered", "server"]
 
 MAX_RESULT_CHARACTERS = 200_000
-"""What a host may take of one result in full; a recall is bounded in tokens far below it."""
+"""The most characters of a result that a host takes in full; a recall has far fewer."""
 ENTRIES = (
     "Lines such as [<id> · …] in this conversation are entries: they replace longer content that is "
     "stored in full. Call recall with the id to read what you need of it."
@@ -135,7 +135,7 @@ def server(tools: Tools, profile: str = "hippocampus") -> MCPServer[Any]:
 def _tool(
     name: str, call: Callable[..., str], annotations: ToolAnnotations, observers: Sequence[Observer]
 ) -> Tool:
-    """Return a tool whose schema has no more than a model needs."""
+    """Return a tool, with no more in its schema than a model needs."""
     is_recall = call.__name__ == Tools.recall.__name__
 
     @functools.wraps(call)

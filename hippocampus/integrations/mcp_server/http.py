@@ -1,4 +1,4 @@
-"""The MCP server over streamable HTTP: its endpoint, and whose memory a token reaches."""
+"""The MCP server over streamable HTTP: its endpoint, and the memory that a token reaches."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ CHALLENGE = {"WWW-Authenticate": "Bearer"}
 def app(servers: Mapping[str, MCPServer[Any]], host: str) -> Starlette:
     """Return servers over streamable HTTP: `/mcp`, and `/health`, which needs no token.
 
-    `servers` are by the bearer token with which a client reaches each: a token is one agent, and the
-    sessions of one server are no other's. The token "" is that of a client without any, which is
+    `servers` are by the bearer tokens of their clients: a token is one agent, and the sessions of one
+    server are of no other. The token "" is that of a client without any, which is
     served on loopback only. An `Origin` has to be of this machine or of the host that is served, so
     that no web page reaches the memory.
 
@@ -42,7 +42,7 @@ def app(servers: Mapping[str, MCPServer[Any]], host: str) -> Starlette:
     security = TransportSecuritySettings(
         enable_dns_rebinding_protection=is_local,
         allowed_hosts=hosts,
-        allowed_origins=[f"{scheme}://{each}" for scheme in ("http", "https") for each in hosts],
+        allowed_origins=[f"{scheme}://{name}" for scheme in ("http", "https") for name in hosts],
     )
     inner = {
         token: found.streamable_http_app(host=host, transport_security=security)
@@ -52,8 +52,8 @@ def app(servers: Mapping[str, MCPServer[Any]], host: str) -> Starlette:
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncGenerator[None]:
         async with AsyncExitStack() as running:
-            for each in inner.values():
-                await running.enter_async_context(each.router.lifespan_context(each))
+            for served in inner.values():
+                await running.enter_async_context(served.router.lifespan_context(served))
             yield
 
     health = Route("/health", lambda _: JSONResponse({"status": "ok"}), methods=["GET"])

@@ -1,6 +1,6 @@
 """What the tools, resources and the prompt of the MCP server do, on one memory.
 
-Each public method is one of them: its parameters are the arguments, its docstring the description.
+A public method is one of them: its parameters are the arguments, its docstring the description.
 The tools of the fact store are defined in `facts.tools`.
 """
 
@@ -36,19 +36,19 @@ ScopeName = Annotated[str, Field(description="One part of the memory; all of it 
 
 
 def _with_selectors(recall: Callable[..., str]) -> Callable[..., str]:
-    """Return a method whose signature names what a recall may select, of any type."""
+    """Return a method with the selectors of a recall in its signature, of any type."""
     own = inspect.signature(recall, eval_str=True)
-    named = [each for each in own.parameters.values() if each.kind is not each.VAR_KEYWORD]
+    first, *others, _given = own.parameters.values()
     selectors = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Any)
         for name in SELECTORS
     ]
-    recall.__signature__ = own.replace(parameters=[named[0], *selectors, *named[1:]])  # type: ignore[attr-defined]
+    recall.__signature__ = own.replace(parameters=[first, *selectors, *others])  # type: ignore[attr-defined]
     return recall
 
 
 class Tools:
-    """The functions behind the tools."""
+    """The functions of the tools."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Tools:
         *,
         is_alone: bool = True,
     ) -> None:
-        """`agent` is whose memory the tools reach; no argument of a call names another.
+        """Only the memory of `agent` is reached; no argument of a call names another.
 
         Sessions without an owner are this agent's where it `is_alone` in the memory.
         """
@@ -91,11 +91,11 @@ class Tools:
             "sent_tokens": call.sent_tokens if call else 0,
             "raw_cost": round(call.raw_cost, 1) if call else 0.0,
             "sent_cost": round(call.sent_cost, 1) if call else 0.0,
-            "stages": Counter(str(each.stage) for each in records),
+            "stages": Counter(str(record.stage) for record in records),
         }
         entries = [
-            {"id": each.entry.id, "tool": each.tool, "kind": each.kind, "tokens": each.tokens}
-            for each in records[: -MAX_LISTED - 1 : -1]
+            {"id": item.entry.id, "tool": item.tool, "kind": item.kind, "tokens": item.tokens}
+            for item in records[: -MAX_LISTED - 1 : -1]
         ]
         return json.dumps({**figures, "entries": len(records), "newest": entries})
 
@@ -159,7 +159,7 @@ class Tools:
     def blocks(self) -> str:
         """Return the names and sizes of the memory blocks, as JSON."""
         found = self._facts.blocks.list(agent=self._agent or None)
-        rows = [(each.key, each.scope, len(each.value)) for each in found]
+        rows = [(block.key, block.scope, len(block.value)) for block in found]
         return json.dumps(
             [dict(zip(("key", "scope", "characters"), row, strict=True)) for row in rows]
         )

@@ -1,6 +1,6 @@
 """The ASGI application: passes requests and their headers on, and sends the views of managed ones.
 
-Law 3 stands here for the proxy: whatever fails inside, the host's own bytes are sent.
+Law 3 holds here for the proxy: whatever fails inside, the host's own bytes are sent.
 """
 
 from __future__ import annotations
@@ -45,18 +45,18 @@ CREDENTIAL = re.compile(
     r"(?:auth(?:entication|orization)?|(?<!idempotency-)key|secret|token|credentials?|password|user(?:[-_]?(?:id|name))?|e?mail)$",
     re.IGNORECASE,
 )
-"""How the name of a header, or of a field of the address, ends in which a caller shows who it is."""
+"""The end of the name of a header or a query field that identifies a caller."""
 API = re.compile(
     r"(?:/openai(?:/deployments/[^/]+)?)?(?:/v\d\w*)?/(?:chat/completions|messages|responses)$"
 )
-"""The end of a path, without which it is that of a gateway, which may have a key in it."""
+"""The provider's part of a path; a gateway's part before it may have a key in it."""
 MAX_THREADS = 16
-"""The requests that are worked on at a time: each has descriptors of its own, and they share locks."""
+"""The most requests at a time: a request has descriptors of its own, and all share locks."""
 PAGE = Path(__file__).with_name("page.html")
 
 
 class AnswerError(Exception):
-    """An answer whose beginning the host has seen cannot go on."""
+    """An answer cannot go on that the host has seen in part."""
 
 
 class Proxy:
@@ -75,7 +75,7 @@ class Proxy:
     ) -> None:
         """Open a state.
 
-        Requests of one credential whose `caller_header` differs are of different callers. On a
+        Requests of one credential with different values of `caller_header` have different callers. On a
         server the tenant of a request is `tenant`, else what its `tenant_header` has, else a hash of
         its key.
 
@@ -119,7 +119,7 @@ class Proxy:
         return made
 
     async def _conversations(self, request: Request) -> Response:
-        # The page has words of every caller: it is for who started the proxy alone.
+        # The page has texts of every caller: only the person who started the proxy may read it.
         given = request.query_params.get("key", "")
         if not hmac.compare_digest(given.encode(), self._page_key.encode()):
             return JSONResponse({"error": "open the page that the proxy printed"}, 403)
@@ -131,7 +131,7 @@ class Proxy:
         if wrong := refused(request.headers):
             return JSONResponse({"error": {"message": wrong[1]}}, wrong[0])
         path = request.url.path
-        answers = next((each for end, each in ANSWERS.items() if path.endswith(end)), None)
+        answers = next((api for end, api in ANSWERS.items() if path.endswith(end)), None)
         try:
             if answers is None or request.method != "POST" or "content-encoding" in request.headers:
                 return _streamed(await self._send(request, request.stream()))
@@ -159,7 +159,7 @@ class Proxy:
             credentials += filter(None, [API.sub("", request.url.path)])
             tenant = request.headers.get(self._tenant_header, "")
             if self._tenant_header and not tenant:
-                credentials = []  # no key stands in for the header
+                credentials = []  # no key replaces the header
             exchange = await run_in_threadpool(
                 self._service.exchange, answers, content, credentials, tenant
             )
@@ -208,7 +208,7 @@ class Proxy:
             httpx2.HTTPError: the provider cannot be reached, or does not answer.
         """
         left_out = MADE_ANEW | ({b"accept-encoding"} if is_read else set())
-        headers = [each for each in _end_to_end(request.headers.raw) if each[0] not in left_out]
+        headers = [pair for pair in _end_to_end(request.headers.raw) if pair[0] not in left_out]
         if is_read:
             headers.append((b"accept-encoding", b"identity"))
         has_body = "content-length" in request.headers or "transfer-encoding" in request.headers
@@ -247,11 +247,12 @@ class Proxy:
             while True:
                 async for event in events(response.aiter_bytes()):
                     passed, is_read = _fed(answer, event, is_read=is_read)
+                    # Before the host sees the end: its next request may come at once.
                     if answer.reason and not answer.is_inside and not is_kept:
                         is_kept = True
                         await _noted(exchange, Exchange.keep, "recalls are not kept")
-                    for each in passed:
-                        yield each
+                    for chunk in passed:
+                        yield chunk
                 if not answer.is_inside or not is_read:
                     _expect_end(answer, is_read=is_read)
                     break
@@ -310,7 +311,7 @@ class Proxy:
 
 
 async def _noted(exchange: Exchange, work: Callable[[Exchange], None], problem: str) -> None:
-    """Note what an exchange leaves behind; a failure is logged with its problem, and no more.
+    """Run work of an exchange in a thread; a failure is logged with its problem, and no more.
 
     Law 3: the host has its answer, and the model asks again for what it recalled.
     """
@@ -356,8 +357,8 @@ def _streamed(response: httpx2.Response) -> Response:
 
     async def content() -> AsyncIterator[bytes]:
         try:
-            async for each in response.aiter_raw():
-                yield each
+            async for chunk in response.aiter_raw():
+                yield chunk
         finally:
             await response.aclose()
 
@@ -367,8 +368,8 @@ def _streamed(response: httpx2.Response) -> Response:
 def _response(source: httpx2.Response, made: Response, *, is_raw: bool = False) -> Response:
     """Return a response with the provider's headers."""
     left_out = set() if is_raw else {b"content-length", b"content-encoding"}
-    own = [] if is_raw else [each for each in made.raw_headers if each[0] == b"content-length"]
-    kept = (each for each in _end_to_end(source.headers.raw) if each[0].lower() not in left_out)
+    own = [] if is_raw else [pair for pair in made.raw_headers if pair[0] == b"content-length"]
+    kept = (pair for pair in _end_to_end(source.headers.raw) if pair[0].lower() not in left_out)
     made.raw_headers = [*own, *kept]
     return made
 
@@ -376,5 +377,5 @@ def _response(source: httpx2.Response, made: Response, *, is_raw: bool = False) 
 def _end_to_end(headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
     """Return headers without those of one connection: the usual ones, and those that it names."""
     named = b",".join(value for name, value in headers if name.lower() == b"connection")
-    left_out = HOP_BY_HOP | {each.strip().lower() for each in named.split(b",")}
-    return [each for each in headers if each[0].lower() not in left_out]
+    left_out = HOP_BY_HOP | {name.strip().lower() for name in named.split(b",")}
+    return [pair for pair in headers if pair[0].lower() not in left_out]

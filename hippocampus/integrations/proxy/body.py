@@ -26,13 +26,13 @@ class _Span(NamedTuple):
 
 
 class Body:
-    """A JSON object as text, with the place of each member and of each element of its lists."""
+    """A JSON object as text, with the spans of its members and of the elements of its lists."""
 
     def __init__(self, content: bytes) -> None:
         """Read a body.
 
         Raises:
-            ValueError: it is not one JSON object in UTF-8 with each name once.
+            ValueError: it is not one JSON object in UTF-8 without repeated names.
         """
         self.values: dict[str, Any] = {}
         self._text = content.decode()
@@ -42,7 +42,7 @@ class Body:
         while end == ",":
             name, at = _DECODER.raw_decode(self._text, at)
             if not isinstance(name, str) or name in self.values:
-                raise ValueError(f"the name {name!r} is not a text, or stands twice")
+                raise ValueError(f"the name {name!r} is not a text, or is repeated")
             start = self._after(_NAMED, at)
             if self._text.startswith("[", start) and not _EMPTY.match(self._text, start):
                 self.values[name], at = self._list(name, start)
@@ -101,7 +101,7 @@ class Body:
         return found.end()
 
     def _separator(self, at: int) -> tuple[str, int]:
-        """Return the comma or bracket behind a value, and where the text goes on."""
+        """Return the comma or bracket after a value, and the index after it."""
         found = _SEPARATOR.match(self._text, at)
         if found is None:
             raise ValueError(f"neither a comma nor a bracket at {at}")

@@ -1,4 +1,4 @@
-"""Which conversation a request belongs to, recognised by who sends it and by its list; kept over restarts.
+"""The conversation of a request, recognised by its caller and its list; kept over restarts.
 
 A chain is a hash of an owner and of a list up to one of the model's messages. A request goes on with
 the conversation that last sent the list up to its newest answer, or the same list; any other begins
@@ -25,7 +25,7 @@ from hippocampus.integrations.proxy.apis.answer import ModelAnswer, Round, resul
 from hippocampus.storage.proxy_conversations import Conversations
 
 PER_REQUEST = re.compile(r"(?m)^x-anthropic-billing-header:.*$")
-"""The line of Claude Code's system prompt that differs in each request of one conversation."""
+"""The line of Claude Code's system prompt that differs between the requests of one conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def chains_of(
     runs = [
         [number for number, _ in run]
         for is_answer, run in itertools.groupby(
-            enumerate(items), lambda each: answers.is_answer(each[1])
+            enumerate(items), lambda pair: answers.is_answer(pair[1])
         )
         if is_answer
     ]
@@ -87,9 +87,9 @@ def _hash(*texts: str) -> str:
 
 
 def caller_of(credentials: Sequence[str], secret: bytes) -> str:
-    """Return the name of who sends a request, from its credentials; empty where it has none.
+    """Return the name of a request's caller, from its credentials; empty where it has none.
 
-    The name does not give them away: the key of its hash, the secret, is in the state alone.
+    The name does not reveal them: `secret`, the key of its hash, never leaves the state.
     """
     if not any(credentials):
         return ""
@@ -111,7 +111,7 @@ def restored(
     for start, (end, chain) in sorted(chains.ends.items(), reverse=True):
         if chain not in kept:
             continue
-        rounds = [Round(*each) for each in json.loads(kept[chain])]
+        rounds = [Round(*fields) for fields in json.loads(kept[chain])]
         own, following = answers.restored(items[start:end], rounds), restored[end : end + 1]
         if rounds[-1].is_joined:
             results = adapter.tool_results(results_of(rounds[-1]))

@@ -1,4 +1,4 @@
-"""Server-sent events, each with the bytes that it arrived in.
+"""Server-sent events, with the bytes in which they arrived.
 
 Pure: the events are interpreted in `apis`.
 """
@@ -27,7 +27,7 @@ class Event(NamedTuple):
 
 
 async def events(chunks: AsyncIterable[bytes]) -> AsyncIterator[Event]:
-    """Yield the events of a stream, each once it is complete; the rest of an unfinished one comes last."""
+    """Yield the events of a stream as they become complete; an unfinished one comes last."""
     waiting = bytearray()
     async for chunk in chunks:
         searched = max(0, len(waiting) - 3)

@@ -65,7 +65,7 @@ class TooManyRoundsError(Exception):
 
 
 class Caching(NamedTuple):
-    """What of a request decides how it is cached: its model, and the marks outside of its messages."""
+    """How a request is cached: its model, and the marks outside of its messages."""
 
     model: str = ""
     marks: int = OWN_MARKS
@@ -77,7 +77,7 @@ class Caching(NamedTuple):
     def of(cls, request: dict[str, Any]) -> Caching:
         """Read a request; a session leaves one mark free for the system prompt and the tools."""
         blocks = [*(request.get("tools") or ()), *_listed(request.get("system"))]
-        unseen = sum("cache_control" in each for each in blocks)
+        unseen = sum("cache_control" in block for block in blocks)
         free = max(0, OWN_MARKS - max(0, unseen - UNSEEN_MARKS))
         return cls(str(request.get("model") or ""), free, bool(request.get("cache_control")))
 
@@ -105,7 +105,7 @@ class Use:
 
 
 class Place(NamedTuple):
-    """Where a conversation is, or will be once it has been opened."""
+    """A conversation that is open or is being opened, and the requests that use it."""
 
     opened: Future[OpenConversation]
     uses: WeakSet[Use]
@@ -178,12 +178,12 @@ class Exchange:
             rounds.append(answer.closed_round(self.results()))
         if rounds:
             chain = chain_after(self.chains.last, type(answer), answer.as_item())
-            written = json.dumps([list(each) for each in rounds])
+            written = json.dumps([*map(list, rounds)])
             self.known.keep(chain, self.conversation.session.id, written)
 
 
 class Service:
-    """The memories, conversations and sessions behind one proxy."""
+    """The memories, conversations and sessions of one proxy."""
 
     def __init__(
         self,
@@ -195,7 +195,7 @@ class Service:
     ) -> None:
         """Open a state; a conversation belongs to its caller and to one `upstream`.
 
-        On a server each request belongs to a `tenant` too: this one, else that of the request.
+        On a server a request belongs to a `tenant` too: this one, else its own.
 
         Raises:
             PolicyError: the policy cannot be read.
@@ -248,15 +248,15 @@ class Service:
             chains = chains_of(answers, request, items, f"{caller} {self._upstream}")
             caching = Caching.of(request)
             names = {
-                (each.get("function") or each.get("custom") or each).get("name")
-                for each in request["tools"]
-                if isinstance(each, dict)
+                (tool.get("function") or tool.get("custom") or tool).get("name")
+                for tool in request["tools"]
+                if isinstance(tool, dict)
             }
             tool = OTHER_NAME if recall.TOOL_NAME in names else recall.TOOL_NAME
         except (*MALFORMED, MessagesError):
             return "malformed"  # the provider answers why
-        # A known list that is not the newest of its conversation was taken back by the host, but
-        # for the very start, which any conversation may have.
+        # A known list that is not the newest of its conversation shows that the host went back. One
+        # without an answer shows nothing: any conversation may begin with it.
         session, sent = conversations.place(
             chains.last, chains.before, now, has_start=bool(chains.ends)
         )
@@ -290,7 +290,7 @@ class Service:
         key = (tenant, name, caching)
         with self._lock:
             known = self._open.pop(key, None)
-            ended = [self._open.pop(each).opened.result().session for each in self._unused()]
+            ended = [self._open.pop(unused).opened.result().session for unused in self._unused()]
             opened, uses = self._open[key] = known or Place(Future(), WeakSet())
             uses.add(use)
             if opened.done():
@@ -321,9 +321,9 @@ class Service:
     def _unused(self) -> list[tuple[str, str, Caching]]:
         """Return the conversations to close before one more is open: idle ones, and those over the bound."""
         free = {
-            key: each.opened.result().used
-            for key, each in self._open.items()
-            if each.opened.done() and not each.uses
+            key: place.opened.result().used
+            for key, place in self._open.items()
+            if place.opened.done() and not place.uses
         }
         over, now = len(self._open) + 1 - MAX_CONVERSATIONS, time.monotonic()
         return [
@@ -351,18 +351,18 @@ class Service:
             return self._memories[named]
 
     def conversations(self) -> list[dict[str, Any]]:
-        """Return what the live page shows: each open conversation, the newest first."""
+        """Return the open conversations as the live page shows them, the newest first."""
         with self._lock:
-            every = [each.opened.result() for each in self._open.values() if each.opened.done()]
-        return [_shown(each) for each in sorted(every, key=lambda each: -each.used)]
+            every = [place.opened.result() for place in self._open.values() if place.opened.done()]
+        return [_shown(one) for one in sorted(every, key=lambda one: -one.used)]
 
     def close(self) -> None:
         """Close every session and memory; the facts of as many as half a second allows are kept now."""
         until = time.monotonic() + CLOSING_SECONDS
-        for each in self._open.values():
-            if not each.opened.done():
+        for place in self._open.values():
+            if not place.opened.done():
                 continue
-            session = each.opened.result().session
+            session = place.opened.result().session
             (session.close if time.monotonic() < until else session.release)()
         for memory in self._memories.values():
             memory.close()
@@ -372,8 +372,8 @@ class Service:
 
 
 def _close(sessions: Iterable[Session]) -> None:
-    for each in sessions:
-        each.close()
+    for session in sessions:
+        session.close()
 
 
 def _listed(items: Any) -> list[Item]:
@@ -391,14 +391,14 @@ def _shown(conversation: OpenConversation) -> dict[str, Any]:
     predicted = status["sent_cost"] - conversation.cost_before
     entries = [
         {
-            "id": each.entry.id,
-            "stage": str(each.stage),
-            "kind": each.kind,
-            "tool": each.tool,
-            "tokens": each.tokens,
-            "summary": each.entry.summary,
+            "id": record.entry.id,
+            "stage": str(record.stage),
+            "kind": record.kind,
+            "tool": record.tool,
+            "tokens": record.tokens,
+            "summary": record.entry.summary,
         }
-        for each in conversation.session.report.records()
+        for record in conversation.session.report.records()
     ]
     return {
         "session": conversation.session.id,

@@ -1,4 +1,4 @@
-"""The particulars of each provider's HTTP API, one file an API; none imports another.
+"""The providers' HTTP APIs, one file an API; none imports another.
 
 `ANSWERS` is the only list of them.
 """

@@ -21,10 +21,10 @@ class Round(NamedTuple):
     """One part of an answer that ended with calls of recall, which the host has not seen."""
 
     seen: list[str]
-    """What identifies each block of it that the host has seen."""
+    """The marks of its blocks that the host has seen."""
     calls: list[Block]
     results: list[tuple[Any, ...]]
-    """For each call its id and its result, as the fields of a `ToolResult`."""
+    """The results of its calls, as the fields of a `ToolResult`."""
     is_joined: bool = False
     """Whether the host has calls of the same round to answer: then the results of both go together."""
 
@@ -35,20 +35,20 @@ def expected_blocks(found: Any) -> list[Block]:
     Raises:
         TypeError: they are no list of objects.
     """
-    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+    if not isinstance(found, list) or not all(isinstance(block, dict) for block in found):
         raise TypeError("the blocks of an answer are no list of objects")
     return found
 
 
 def results_of(closed: Round) -> list[ToolResult]:
     """Return the results of a round's calls."""
-    return [ToolResult(*each) for each in closed.results]
+    return [ToolResult(*result) for result in closed.results]
 
 
 class ModelAnswer(ABC):
     """The answer to one request: the rounds in which recall was answered, and the present one.
 
-    Of a stream, `feed` takes each event and returns the bytes to pass on; otherwise `take` takes the
+    Of a stream, `feed` takes an event and returns the bytes to pass on; otherwise `take` takes the
     whole body and `merged` returns the one to pass on. When a round has ended and `is_inside`, it is
     answered without the host: `turn` returns the messages to append to the request, and the answer
     goes on with `next_round`.
@@ -129,7 +129,7 @@ class ModelAnswer(ABC):
     def restored(cls, message: Sequence[Item], rounds: Sequence[Round]) -> list[Item]:
         """Return the host's message with the rounds before it that the host has not seen.
 
-        The calls of a joined round stand in the last message; their results are the caller's to add.
+        The last message has the calls of a joined round; the caller adds their results.
         """
 
     def is_ours(self, block: Block) -> bool:
@@ -148,11 +148,11 @@ class ModelAnswer(ABC):
 
     def place(self, number: int) -> int:
         """Return the number under which the host sees a block of this round."""
-        return len(self.earlier) + number - sum(each < number for each in self.held)
+        return len(self.earlier) + number - sum(index < number for index in self.held)
 
     @property
     def calls(self) -> list[tuple[str, Any]]:
-        """Return the calls of recall in the present round: the id and the arguments of each."""
+        """Return the calls of recall in the present round: their ids and arguments."""
         return [self.call_of(block) for block in self.blocks if self.is_ours(block)]
 
     @property
@@ -180,7 +180,7 @@ class ModelAnswer(ABC):
     def closed_round(self, results: Sequence[ToolResult]) -> Round:
         """Return the present round, to be restored in later requests."""
         calls = [block for block in self.blocks if self.is_ours(block)]
-        given = [tuple(each) if each.images else (each.call_id, each.text) for each in results]
+        given = [tuple(result) if result.images else result[:2] for result in results]
         return Round([self.mark(block) for block in self.seen], calls, given, self.is_mixed)
 
     def next_round(self, results: Sequence[ToolResult]) -> None:
@@ -212,14 +212,14 @@ class BlocksAnswer(ModelAnswer):
     @classmethod
     def restored(cls, message: Sequence[Item], rounds: Sequence[Round]) -> list[Item]:
         items, rest = list[Item](), cls.blocks_of(message)
-        for each in rounds:
-            if each.is_joined:
-                rest += each.calls
+        for closed in rounds:
+            if closed.is_joined:
+                rest += closed.calls
                 continue
             count = 0
-            for mark in each.seen:  # a host may leave some of them out, such as thinking
+            for mark in closed.seen:  # a host may leave some of them out, such as thinking
                 count += count < len(rest) and cls.mark(rest[count]) == mark
-            items += cls.message_of([*rest[:count], *each.calls])
-            items += cls.ADAPTER.tool_results(results_of(each))
+            items += cls.message_of([*rest[:count], *closed.calls])
+            items += cls.ADAPTER.tool_results(results_of(closed))
             rest = rest[count:]
         return [*items, *(cls.message_of(rest, message) if rest else ())]

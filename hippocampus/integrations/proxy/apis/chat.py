@@ -48,7 +48,7 @@ class ChatAnswer(ModelAnswer):
                 yield event.content
             return
         delta = choice.get("delta") or {}
-        passed = self._passed(delta)
+        passed = self._take_delta(delta)
         self.reason = choice.get("finish_reason") or self.reason
         if choice.get("finish_reason") and self.is_inside:
             if passed.keys() - {"role"}:
@@ -58,7 +58,7 @@ class ChatAnswer(ModelAnswer):
         elif passed.keys() - {"role"} or choice.get("finish_reason"):
             yield written(_with_delta(event.data, passed, choice.get("finish_reason")))
 
-    def _passed(self, delta: dict[str, Any]) -> dict[str, Any]:
+    def _take_delta(self, delta: dict[str, Any]) -> dict[str, Any]:
         """Take a delta into the round, and return the part of it that the host may see."""
         for name, value in delta.items():
             if isinstance(value, str) and name != "role":
@@ -67,10 +67,10 @@ class ChatAnswer(ModelAnswer):
                 self.message[name] = [*self.message.get(name, ()), *value]
         left_out = {"tool_calls", "role"} if self.rounds else {"tool_calls"}
         passed = {name: value for name, value in delta.items() if name not in left_out}
-        calls = [each for each in map(self._taken, delta.get("tool_calls") or ()) if each]
+        calls = [call for call in map(self._take_piece, delta.get("tool_calls") or ()) if call]
         return {**passed, "tool_calls": calls} if calls else passed
 
-    def _taken(self, piece: Block) -> Block | None:
+    def _take_piece(self, piece: Block) -> Block | None:
         """Take a piece of a call; return it as the host may see it, or nothing if it is ours."""
         index = int(piece.get("index") or 0)
         if not 0 <= index < MAX_CALLS:
@@ -85,7 +85,7 @@ class ChatAnswer(ModelAnswer):
         block.update({name: piece[name] for name in ("id", "type") if piece.get(name)})
         if self.is_ours(block):
             return None
-        before = sum(each < index for each in self.held)
+        before = sum(number < index for number in self.held)
         return {**piece, "index": index - before} if before else piece
 
     def take(self, body: dict[str, Any]) -> None:
@@ -110,7 +110,7 @@ class ChatAnswer(ModelAnswer):
         self.rounds[-1].seen[:] = [text]
 
     def as_item(self) -> list[Item]:
-        text = "".join(text for each in self.rounds for text in each.seen)
+        text = "".join(text for closed in self.rounds for text in closed.seen)
         content = text + (self.message.get("content") or "")
         message: Item = {"role": "assistant", "content": content or None}
         return [{**message, "tool_calls": self.seen} if self.seen else message]
@@ -134,16 +134,16 @@ class ChatAnswer(ModelAnswer):
     def restored(cls, message: Sequence[Item], rounds: Sequence[Round]) -> list[Item]:
         rest = message[0]
         items: list[Item] = []
-        for each in rounds:
-            if each.is_joined:
-                rest = {**rest, "tool_calls": [*(rest.get("tool_calls") or ()), *each.calls]}
+        for closed in rounds:
+            if closed.is_joined:
+                rest = {**rest, "tool_calls": [*(rest.get("tool_calls") or ()), *closed.calls]}
                 continue
-            content, [text] = rest.get("content"), each.seen
+            content, [text] = rest.get("content"), closed.seen
             seen = text if text and str(content).startswith(text) else None
             if seen:
                 rest = {**rest, "content": str(content).removeprefix(seen) or None}
-            items.append({"role": "assistant", "content": seen, "tool_calls": each.calls})
-            items += openai_chat.tool_results(results_of(each))
+            items.append({"role": "assistant", "content": seen, "tool_calls": closed.calls})
+            items += openai_chat.tool_results(results_of(closed))
         return [*items, rest] if rest.get("content") or rest.get("tool_calls") else items
 
 

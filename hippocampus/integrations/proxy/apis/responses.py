@@ -40,7 +40,7 @@ class ResponsesAnswer(BlocksAnswer):
     def unmanaged(cls, request: dict[str, Any]) -> str:
         if request.get("background"):
             return "in the background"
-        # Where the provider stores the answer, the agent's next request may send the new items alone.
+        # Where the provider stores the answer, the agent's next request may send only the new items.
         items = request.get("input")
         begins = isinstance(items, str) or not any(map(cls.is_answer, items or ()))
         return "first and stored" if begins and request.get("store") is not False else ""
