@@ -1,6 +1,6 @@
 """The calls of the recall tool in a message list, and the errors that answer those without a slice.
 
-Pure: slices are made in `retrieval`; no list is changed. Each text advises against a retry and names
+Pure: slices are made in `retrieval`; no list is changed. A text advises against a retry and names
 an alternative, with the call that made the content.
 """
 

@@ -1,6 +1,6 @@
 """The lines of a text as a recall counts, matches and fits them into a token budget. Pure.
 
-JSON on one line is broken into records, each with its path.
+JSON on one line is broken into records with their paths.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ UNSUPPORTED = ("invalid perl", "invalid named", "invalid escape", "bad repetitio
 LINEAR = "RE2 has no lookaround and no backreferences; match more and read on in the answer"
 AROUND_CHARACTERS = 150
 MAX_EXCERPT_MEMORY = 64 << 20
-"""More than a pattern has alone: one that compiles does with the text around it, too."""
+"""More than for a pattern by itself, so that it compiles with the text around it, too."""
 MAX_CONTEXT_LINES = 50
 GAP = "--"
 """Separates lines that are not consecutive, where context lines are included."""
@@ -69,7 +69,7 @@ class Paged(NamedTuple):
 
 Note = Callable[[int, int, int], str]
 """Returns the note about left-out lines, from the number of lines that are returned, the number of
-found lines that are not, and the line number of the first of these."""
+found lines that are not, and the line number of the first left-out one."""
 
 
 def numbered(lines: Iterable[str], first: int = 1) -> Iterator[NumberedLine]:
@@ -136,7 +136,7 @@ def records(value: Any, path: str = "$") -> Iterator[tuple[str, str]]:
             ]
             long = [key for key, is_short in shorts.items() if not is_short]
             own = [(path + step(key), value[key]) for key in reversed(long)]
-            if texts := long_texts(value):  # whose lines have their own numbers
+            if texts := long_texts(value):  # their lines have their own numbers
                 for key, text in texts.items():
                     yield from ((path + step(key), line) for line in text.split("\n"))
                 own = []
@@ -156,8 +156,8 @@ def records(value: Any, path: str = "$") -> Iterator[tuple[str, str]]:
 
 def long_texts(value: dict[str, Any]) -> dict[str, str]:
     """Return the long texts of a JSON object with no other long value, those that others replace last."""
-    long = {key: each for key, each in value.items() if not _is_short(each, LONG_LINE_CHARACTERS)}
-    if not all(isinstance(each, str) for each in long.values()):
+    long = {key: item for key, item in value.items() if not _is_short(item, LONG_LINE_CHARACTERS)}
+    if not all(isinstance(text, str) for text in long.values()):
         return {}
     return dict(sorted(long.items(), key=lambda pair: REPLACED.match(pair[0]) is not None))
 
@@ -166,17 +166,17 @@ def _is_short(value: Any, characters: int) -> bool:
     """Return whether the JSON of a value has at most about this many characters, in as many steps."""
     waiting = [value]
     while waiting and characters > 0:
-        each = waiting.pop()
+        inner = waiting.pop()
         characters -= 4
-        if isinstance(each, str):
-            characters -= len(each)
-        elif isinstance(each, dict | list):
-            characters -= 4 * len(each)
-            if characters > 0 and isinstance(each, dict):
-                characters -= sum(map(len, each))
-                waiting += each.values()
+        if isinstance(inner, str):
+            characters -= len(inner)
+        elif isinstance(inner, dict | list):
+            characters -= 4 * len(inner)
+            if characters > 0 and isinstance(inner, dict):
+                characters -= sum(map(len, inner))
+                waiting += inner.values()
             elif characters > 0:
-                waiting += each
+                waiting += inner
     return characters > 0
 
 
@@ -230,7 +230,7 @@ def matching(paged: Paged, pattern: str, context: int = 0) -> Iterator[NumberedL
 def _excerpts(line: str, pattern: str) -> Iterator[str]:
     """Yield the text around the matches in a long line; nearby matches share one excerpt.
 
-    Each match takes the text after it, in which no other is looked for: a line may have millions.
+    A match includes the text after it, where no other is searched: a line may have millions.
     """
     with_text = f"(?:{searchable(pattern)}).{{0,{AROUND_CHARACTERS}}}"
     found = patterns.compiled(with_text, memory_bytes=MAX_EXCERPT_MEMORY)
@@ -242,7 +242,7 @@ def _excerpts(line: str, pattern: str) -> Iterator[str]:
 def _with_context(
     found: Iterator[NumberedLine], lines: list[str], context: int, longest: int
 ) -> Iterator[NumberedLine]:
-    """Yield matches with the lines around them, each line once."""
+    """Yield matches with the lines around them, no line twice."""
 
     def around(first: int, end: int) -> Iterator[NumberedLine]:
         for number, line in enumerate(lines[first - 1 : end - 1], start=first):

@@ -57,7 +57,7 @@ PIECE = re.compile(r".{1,240}(?!\S)|.{1,240}")
 LINE_CHARACTERS = 120
 """A line of this length counts half of its words' score: short lines take fewer tokens."""
 UNNAMED, REPEATED = 0.4, 0.05
-"""The worth of a line without names, and of one whose names are all known."""
+"""The worth of a line without names, and of one with known names only."""
 NAME = re.compile(r"\w(?:[\w./:@#-]*\w)?")
 DISTINCTIVE = re.compile(r"[\d_/]|[a-z][A-Z]|\w\.\w")
 NUMBERED = re.compile(r"^\s*\d+(?:→|\t|: )")
@@ -262,7 +262,7 @@ class Retrieval:
 
 
 def replaced(records: Iterable[Record]) -> dict[str, Record]:
-    """Return by the id of each stale entry the entry of its newer version."""
+    """Return the entries of newer versions, by the ids of the stale entries."""
     return {
         record.origin.entry_id: record
         for record in records
@@ -270,7 +270,7 @@ def replaced(records: Iterable[Record]) -> dict[str, Record]:
     }
 
 
-def version(  # noqa: PLR0913, PLR0917 - an entry is made of all of these
+def version(  # noqa: PLR0913, PLR0917 - an entry is made of all these
     mark: str, session: str, record: Record, text: str, turn: int, prices: Prices,
     is_taken: Callable[[str], bool],
 ) -> Record:  # fmt: skip
@@ -389,11 +389,11 @@ def content(text: str, about: str) -> Content:
     lines = pages(text)
     spans = passages(lines)
     words = (spread("\n".join(lines[first - 1 : last])) for first, last in spans)
-    found = [Passage(*span, each) for span, each in zip(spans, words, strict=True)]
+    found = [Passage(*span, text) for span, text in zip(spans, words, strict=True)]
     return Content(found, spread(about[:ABOUT_CHARACTERS]))
 
 
-def search(  # noqa: PLR0913, PLR0917 - a search depends on all of these
+def search(  # noqa: PLR0913, PLR0917 - a search depends on all these
     contents: Passages,
     query: str,
     max_tokens: int,
@@ -418,10 +418,10 @@ def search(  # noqa: PLR0913, PLR0917 - a search depends on all of these
     # The score of a line: by its rare query words, its worth and its length.
     wanted = set(terms(query))
     found = [wanted.intersection(terms(line.text)) for line in lines]
-    holding = Counter(term for each in found for term in each)
+    holding = Counter(term for words in found for term in words)
     scored = []
-    for line, each in zip(lines, found, strict=True):
-        rarity = sum(math.log(1 + len(lines) / holding[term]) for term in sorted(each))
+    for line, words in zip(lines, found, strict=True):
+        rarity = sum(math.log(1 + len(lines) / holding[term]) for term in sorted(words))
         scored.append(line.worth * rarity * LINE_CHARACTERS / (LINE_CHARACTERS + len(line.text)))
     chosen: list[CandidateLine] = []
     budget_tokens = max_tokens - NOTE_TOKENS
@@ -438,7 +438,7 @@ def search(  # noqa: PLR0913, PLR0917 - a search depends on all of these
 def _distinct(
     hits: Sequence[PassageHit], of: Callable[[str], list[str]], known: AbstractSet[str]
 ) -> list[CandidateLine]:
-    """Return the lines of the passages, each text once, with their worth for any query.
+    """Return the lines of the passages, no text twice, with their worth for any query.
 
     A line is worth little where all of its names are known.
     """

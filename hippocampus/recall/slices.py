@@ -74,14 +74,14 @@ DEFINITION = (
 MADE = re.compile(rf"{MAKING}([\w$]+)", re.MULTILINE)
 CLOSING = re.compile(r"\s*[)\]]|\s*\{$")
 CLOSED = re.compile(r"\s*\}[;,)]*$")
-"""The last line of a definition in braces; within a raw string, any line may stand at its margin."""
+"""The last line of a definition in braces; within a raw string, any line may be at its margin."""
 HEADING = re.compile(
     r"^(?P<marks>#{1,6})[ \t]+(?P<title>\S[^\n]{0,300})$"
     r"|<h(?P<level>[1-6])\b[^<>]{0,500}>(?P<inner>(?:(?!<h[1-6])[^\n]){0,500}?)</h(?P=level)>"
     r"|^[ \t]*(?:- )?(?:\S{1,12} )?heading \"(?P<named>[^\"\n]{1,300})\"(?P<state>[^\n]{0,200})",
     re.MULTILINE | re.IGNORECASE,
 )
-"""Each alternative stops at the start of another heading, which keeps the search linear."""
+"""An alternative stops at the start of another heading, which keeps the search linear."""
 LEVEL = re.compile(r"level=\"?(\d)")
 TAG = re.compile(r"<[^>]{0,500}>")
 
@@ -97,7 +97,7 @@ class Request:
     tail: int | None = None
     query: str | None = None
     context: int = 0
-    """Lines before and after each line that the pattern matches."""
+    """Lines before and after a line that the pattern matches."""
 
 
 def take(text: str, request: Request, max_tokens: int, arguments: str = "") -> str:
@@ -189,7 +189,7 @@ def _range(request: Request, start: int, end: int) -> tuple[int, int]:
 
 
 def spread(text: str) -> str:
-    """Return a text with its names split: `getUserName` into three words, each Han character by itself."""
+    """Return a text with its names split: `getUserName` into three words, Han characters one by one."""
     if "\\" in text:
         text = ESCAPED.sub(" ", text)
     if not text.isascii():
@@ -249,7 +249,7 @@ def best_of(lines: Sequence[str], query: str, max_tokens: int) -> str:
 
 
 def scores(wanted: Sequence[str], texts: Sequence[str]) -> list[float]:
-    """Return the BM25 score of each text for some words; 0 where it has none of them."""
+    """Return the BM25 scores of texts for some words; 0 for a text without them."""
     counted = [Counter(terms(text)) for text in texts]
     sizes = [counts.total() for counts in counted]
     mean = sum(sizes) / max(1, len(sizes)) or 1.0
@@ -310,7 +310,7 @@ def _names(text: str) -> list[str]:
     table = [f"columns.{name}" for name in grid.header] if grid else []
     rows = [f"rows[0] to rows[{len(grid.rows) - 1}]"] if grid else []
     made = [match[1] for match in MADE.finditer(without_numbers(text))]
-    titles = [heading.title for heading in sorted(_headings(text), key=lambda each: each.level)]
+    titles = [heading.title for heading in sorted(_headings(text), key=lambda found: found.level)]
     return list(dict.fromkeys((*rows, *table, *made, *titles)))
 
 
@@ -375,7 +375,7 @@ def _definitions(text: str, path: str) -> list[NumberedLine]:
     last = re.split(r"\.|::", path.removesuffix("()"))[-1]
     wanted = DEFINITION % {"name": re.escape(last)}
     found = matching(Paged("\n".join(bare)), wanted)
-    return [each for line in found for each in _spanned(lines, _block(bare, line.number - 1))]
+    return [part for line in found for part in _spanned(lines, _block(bare, line.number - 1))]
 
 
 def _spanned(lines: Sequence[str], span: slice) -> list[NumberedLine]:

@@ -46,7 +46,7 @@ class Unavailable(Exception):  # noqa: N818 - an answer of a source, not an erro
 
 @dataclass(frozen=True, slots=True)
 class FetchRequest:
-    """The call whose result is fetched again."""
+    """The call to repeat."""
 
     tool: str
     arguments: Mapping[str, Any]
@@ -55,7 +55,7 @@ class FetchRequest:
         """Return the first argument with one of the `keys` that is text.
 
         Raises:
-            Unavailable: there is none.
+            Unavailable: the call has no such argument.
         """
         for key in keys:
             value = self.arguments.get(key)
@@ -119,14 +119,14 @@ def known_sources(tools: Mapping[str, Tool]) -> Sources:
 
 def installed_sources() -> dict[str, metadata.EntryPoint]:
     """Return the sources of installed packages, by name."""
-    return {each.name: each for each in metadata.entry_points(group=GROUP)}
+    return {point.name: point for point in metadata.entry_points(group=GROUP)}
 
 
 def _source(name: str, sources: Sources) -> Source:
     """Return a source by its name: a known one, else one from an installed package.
 
     Raises:
-        Unavailable: there is none; the error lists the nearest names.
+        Unavailable: no source has this name; the error lists the nearest ones.
     """
     if name in sources:
         return sources[name]
@@ -247,7 +247,7 @@ def _allowed(named: str, roots: tuple[str, ...]) -> Path:
     """Return the real path of a file, with links resolved, if it is under a root.
 
     A relative path starts at the working directory, as for the tool; where that is under no root, it
-    starts at each root.
+    starts at the roots in turn.
     """
 
     def resolved(path: Path) -> Path | None:

@@ -1,7 +1,7 @@
 """The source `http`: one GET, within bounds of time and size, to hosts that the policy allows.
 
 Every host is resolved first and the connection goes to the checked address, so that the name cannot
-resolve to another address in between; each redirect is checked in the same way.
+resolve to another address in between; redirects are checked in the same way.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _get(parts: SplitResult, plan: Refetch, deadline: float) -> tuple[str, str]:
         connection = _Pinned(host, port, address, _left(deadline), tls=parts.scheme == "https")
         ending = threading.Timer(_left(deadline), connection.end)
         ending.daemon = True
-        ending.start()  # a socket's own timeout is of each read, and an answer may come byte by byte
+        ending.start()  # a socket's own timeout is of a read, and an answer may come byte by byte
         try:
             return _ask(connection, parts, plan)
         finally:
