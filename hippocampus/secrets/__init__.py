@@ -1,6 +1,6 @@
-"""Where secrets stand in a text: the one detector of redaction, of facts and of consolidation. Pure.
+"""The spans of secrets in a text: the one detector of redaction, facts and consolidation. Pure.
 
-What happens to a text with a secret is decided by who asks. Texts are read as written and decoded
+The caller decides what happens to a text with a secret. Texts are read as written and decoded
 (JSON escapes, entities, percent encoding, base64). A secret is known by the form that its issuer
 gave it, by a header or an address, by the name of a setting, or by a sentence.
 """
@@ -75,7 +75,7 @@ LINE = re.compile(r".{0,200}\S{0,100}(?:(?<=[\[{(:=])\n.{0,200})?")
 """Where a value may be: the rest of a name's line, and the next one where a sign opens it."""
 VALUE = re.compile(r"""(?<![\w+/.-])\w[^\s"'`,;<>|()\[\]\\=&]{7,}={0,2}""")
 STRONG = re.compile(r"(?i)pass|pwd|kennwort")
-"""Names whose values are secret whatever they look like."""
+"""Names with values that are secret whatever they look like."""
 PLACEHOLDER = re.compile(
     r"(?i)^(?:[\[<({$%*#!\\/.:^~>=-]|x{3,}|\.{2,}|your|my[_-]|example|change|replace|insert|placeholder|todo|dummy"
     r"|redacted|(?:none|null|nil|true|false|undefined|string|str|required|optional)\b|https?:)"
@@ -119,7 +119,7 @@ def _is_unlike_code(value: str, min_dense: int) -> bool:
 FORM = re.compile(r"a-z|\d\.\d|\d{4}-\d\d-\d\d|/|\.\w*\.|::|%\d|@[\w-]+\.|kwD|^0x|^[\da-fA-F-]+$")
 """A class of characters, a version, a date, a path, an address of mail or in memory, an id of GitHub's, a hash."""
 MIN_PASSWORD, MIN_KEY = 10, 12
-"""The least length of a value that changes of case and digits alone show, for each kind of name."""
+"""By kind of name, the least length of a value without other signs than letters and digits."""
 IDENTIFIER = re.compile(
     r"^[a-z]+\d{0,2}(?:[_:|-](?:[a-z]+\d{0,2}|\d{1,3}))+[.,:]?$|^[a-z]+(?:[A-Z][a-z]+)+$"
 )
@@ -144,10 +144,10 @@ FORMS: tuple[tuple[tuple[str, ...], str, Callable[[str], bool]], ...] = (
         ),
     ),
 )
-"""Expressions, the kind of their matches, and the check of each.
+"""Expressions, the kind of their matches, and the check of a match.
 
-Each is searched for itself: in one alternation, a form that is open until the end of a long line
-would be followed there again behind each match of another.
+They are searched one by one: in one alternation, a form that is open until the end of a long line
+would be followed there again after every match of another.
 """
 
 
@@ -213,12 +213,12 @@ def find_as_written(text: str) -> Iterator[Secret]:
     """Yield the secrets of a text without decoding it; some may overlap."""
     plain = searchable(text)
     for patterns, kind, holds in FORMS:
-        for match in chain.from_iterable(matches(each, plain) for each in patterns):
+        for match in chain.from_iterable(matches(pattern, plain) for pattern in patterns):
             start, end = match.span(match.lastindex or 0)
             if holds(plain[start:end]):
                 yield Secret(start, end, kind)
     yield from _of_names(plain)
-    yield from (Secret(*each) for each in spoken.values(plain, compiled(spoken.HINTS).search))
+    yield from (Secret(*span) for span in spoken.values(plain, compiled(spoken.HINTS).search))
 
 
 def _of_names(plain: str) -> Iterator[Secret]:
@@ -253,7 +253,7 @@ def _in_columns(plain: str) -> Iterator[Secret]:
         named = all(HEAD.fullmatch(cell) for cell in cells if cell or sign != "|")
         if not named or len(cells) < 2 or len(cells) == above.count(sign) + 1:
             continue
-        names = {at: each[1] for at, cell in enumerate(cells) if (each := CELL.fullmatch(cell))}
+        names = {at: match[1] for at, cell in enumerate(cells) if (match := CELL.fullmatch(cell))}
         for row in itertools.takewhile(lambda row: row[0].strip(), rows):
             values, at, done = row[0].split(sign), row.start(), row.end()
             for number, cell in enumerate(values if len(values) == len(cells) else ()):
@@ -301,6 +301,6 @@ def is_card(text: str) -> bool:
     >>> is_card("4111 1111 1111 1111"), is_card("4111 1111 1111 1112")
     (True, False)
     """
-    digits = [int(each) for each in reversed(text) if each.isdigit()]
-    doubled = [sum(divmod(2 * each, 10)) for each in digits[1::2]]
+    digits = [int(digit) for digit in reversed(text) if digit.isdigit()]
+    doubled = [sum(divmod(2 * digit, 10)) for digit in digits[1::2]]
     return (sum(digits[::2]) + sum(doubled)) % 10 == 0

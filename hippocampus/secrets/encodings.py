@@ -44,13 +44,13 @@ class Decoded:
 
     text: str
     starts: Sequence[int]
-    """Where each escape starts in the source text."""
+    """Where the escapes start in the source text."""
     stops: Sequence[int]
-    """Where each escape ends in the source text."""
+    """Where they end in the source text."""
     new_starts: Sequence[int]
-    """Where the decoded escape starts in the decoded text."""
+    """Where their decoded forms start in the decoded text."""
     new_stops: Sequence[int]
-    """Where the decoded escape ends in the decoded text."""
+    """Where these end in the decoded text."""
 
     def whole(self, start: int, stop: int) -> tuple[int, int]:
         """Return a span of the source text, widened to the escapes that it cuts."""
@@ -86,8 +86,8 @@ class Layer(NamedTuple):
         """Return the span of the text as written from which a span comes; encodings stay whole."""
         if self.below:
             start, stop = self.below.whole(start, stop)
-        for each in reversed(self.above):
-            start, stop = each.source(start, stop)
+        for layer in reversed(self.above):
+            start, stop = layer.source(start, stop)
         return start, stop
 
 
@@ -161,7 +161,7 @@ def compiled(pattern: str | bytes) -> Any:
 
 
 def _text_of_base64(run: str) -> str:
-    """Return the text that a run of base64 encodes; empty if it is none."""
+    """Return the text that a run of base64 encodes; empty if it encodes none."""
     plain = run.rstrip("=").translate(URL_SAFE)
     try:
         meant = base64.b64decode(plain + "=" * (-len(plain) % 4)).decode()

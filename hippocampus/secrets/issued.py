@@ -1,7 +1,7 @@
 """The forms of keys and tokens, by issuer, and of secrets that need no words next to them. Pure.
 
-The forms are in `issued.txt`: those whose prefix or shape alone is evidence. Each is an RE2
-expression; where it has a group, the group is the secret.
+The forms are in `issued.txt`: a prefix or a shape is enough evidence. They are RE2
+expressions; where one has a group, the group is the secret.
 """
 
 from __future__ import annotations
@@ -59,5 +59,5 @@ def changes(text: str) -> int:
 
 _HEX = re.compile("[0-9a-f]+|[0-9A-F]+")
 MIN_RUN, MIN_KEY, MIN_HEX = 16, 20, 32
-"""The shortest random run; the same of hexadecimal digits behind a key's name, and behind another."""
+"""The shortest random run; the same of hexadecimal digits after a key's name, and after another."""
 MAX_PARTS = 6

@@ -50,7 +50,7 @@ CODE = re.compile(
 """What no password begins with or has: a path, an address, a call, an index, a name of a program."""
 BEFORE, AFTER = 60, 240
 """How far around a word for a secret a sentence is read, in characters."""
-BLOCK, LONGEST_HINT = 240, 20
+BLOCK, MAX_HINT = 240, 20
 """The size in characters of a block that is searched once, and of the longest word."""
 
 
@@ -61,11 +61,11 @@ def values(text: str, hint: Callable[[str], Any]) -> Iterator[tuple[int, int, st
     """
     done = 0
     for at in range(0, len(text), BLOCK):
-        found = hint(text[at : at + BLOCK + LONGEST_HINT])
+        found = hint(text[at : at + BLOCK + MAX_HINT])
         if not found:
             continue
         begin = max(done, at + found.start() - BEFORE)
-        done = min(len(text), at + BLOCK + LONGEST_HINT + AFTER)
+        done = min(len(text), at + BLOCK + MAX_HINT + AFTER)
         for pattern, kind, holds in PATTERNS:
             for match in pattern.finditer(text, begin, done):
                 group = "value" if match["value"] else "hans"
