@@ -34,7 +34,7 @@ REPLACED = re.compile(r"(?i)^(?:old|search|find|target_?content|before)")
 PROSE_TOKENS = 600
 """The tokens of prose that a call writes into a file: a plan or a report is what the agent works by."""
 SLEEPING_TOKENS = 40
-"""The tokens of each text where the entry is dormant."""
+"""The tokens of a text where the entry is dormant."""
 CHARACTERS_PER_TOKEN = 4
 SHORT_CHARACTERS = 160
 """A text up to here stays whole whatever its key."""
@@ -49,7 +49,7 @@ HEREDOC = re.compile(r"(<<-?\s*['\"]?(\w+)['\"]?[^\n]*\n)(.*?)(\n\s*\2\b)", re.D
 
 
 def shorten(arguments: str, frame: str, most_tokens: int = MAX_TOKENS) -> str:
-    """Return arguments whose long texts are excerpts, the first of them below the entry's frame.
+    """Return arguments with excerpts of their long texts, the first one below the entry's frame.
 
     JSON of an object stays JSON of an object with the same keys, and stays as it is where it has no
     long text; anything else becomes the frame and its excerpt.

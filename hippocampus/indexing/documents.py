@@ -20,12 +20,12 @@ class DocumentWeights:
     """What the lines of a document are worth, relative to a row of a table; chosen by reading."""
 
     label: float = 16.0
-    """Pairs whose key names the record."""
+    """Pairs with a key that names the record."""
     pair: float = 2.0
     minor: float = 0.2
     """Flags, addresses, empty values."""
     depth: float = 0.3
-    """How much less a pair is worth for each step that it lies deeper."""
+    """How much less a pair is worth per step of depth."""
     text: float = 0.6
     items: float = 1.0
 
@@ -40,14 +40,14 @@ OUTCOME_KEYS = re.compile(
 )
 """Key names that APIs of all kinds use for the outcome and for what comes next."""
 LABELED = re.compile(r"(?i)(?:^|, |\.)(?:name|title|subject|label)=")
-"""A pair whose key names the record."""
+"""A pair with a key that names the record."""
 INLINE_CHARACTERS = 240
 """A longer text follows its key, by lines."""
 INLINE_ITEMS = 12
 MAX_SUMMED = 6
 """How many lists a summary names."""
 MIN_MAP = 3
-"""From here on an object whose values are alike objects is a table with a key column."""
+"""From this number of like objects on, an object of them is a table with a key column."""
 
 
 @dataclass(slots=True)
@@ -117,12 +117,12 @@ class _Walk:
             return
         if len(value) > 1 and {*map(type, value)} == {dict}:
             self._table(path, table_of(path or "list", value))
-        elif any(isinstance(each, dict | list) for each in value):
-            for at, each in enumerate(value[:MAX_VALUES]):
-                self.read(each, f"{path}[{at}]", depth + 1)
-        elif any(isinstance(each, str) and len(each) > INLINE_CHARACTERS for each in value):
-            for at, each in enumerate(value[:MAX_VALUES]):
-                self.read(each, f"{path}[{at}]", depth)
+        elif any(isinstance(item, dict | list) for item in value):
+            for at, item in enumerate(value[:MAX_VALUES]):
+                self.read(item, f"{path}[{at}]", depth + 1)
+        elif any(isinstance(item, str) and len(item) > INLINE_CHARACTERS for item in value):
+            for at, item in enumerate(value[:MAX_VALUES]):
+                self.read(item, f"{path}[{at}]", depth)
         else:
             first = len(self.lines)
             self.lines.append(
@@ -176,7 +176,7 @@ def _is_schema(value: Any) -> bool:
 def _short_form(value: Any) -> Any:
     """Return a short scalar, or a short list of scalars as its text; else `NOTHING`."""
     if isinstance(value, list) and 0 < len(value) <= INLINE_ITEMS:
-        is_flat = not any(isinstance(each, dict | list) for each in value)
+        is_flat = not any(isinstance(item, dict | list) for item in value)
         value = f"[{', '.join(map(str, value))}]" if is_flat else value
     is_long = isinstance(value, str) and len(value) > INLINE_CHARACTERS
     return NOTHING if is_long or isinstance(value, dict | list) else value
@@ -211,7 +211,7 @@ def _selectors(value: Any, walk: _Walk) -> Iterator[str]:
     if walk.longest[0]:
         yield f'path="{_from_root(walk.longest[1])}"'
     elif not walk.tables and isinstance(value, dict):
-        deep = next((key for key, each in value.items() if isinstance(each, dict | list)), "")
+        deep = next((key for key, inner in value.items() if isinstance(inner, dict | list)), "")
         yield f'path="$.{deep or next(iter(value), "")}"'
     elif not walk.tables:
         yield 'path="$[0]"'

@@ -46,7 +46,7 @@ class LineWeights:
 
 WEIGHTS = LineWeights()
 LINE_CHARACTERS = 400
-"""A longer line is divided into sentences or pieces, and each of them clipped to this."""
+"""A longer line is divided into sentences or pieces, and those are clipped to this."""
 MAX_VALUE = 2_000
 MIN_SENTENCE, MAX_PIECES = 30, 400
 MAX_ROWS, TAIL_ROWS = 2_000, 400
@@ -62,7 +62,7 @@ FAILURE = re.compile(
     r"\b[A-Z]\w*(?:Error|Exception)\b|\b(?:[Ff]ail(?:ed|ing|ure)?|FAIL(?:ED)?)\b|[✗✘❌]"
 )
 FAILURE_SIGNS = ("rror", "xception", "ail", "FAIL", "✗", "✘", "❌")
-"""One of them is in each failure: looking for these takes a tenth of the time."""
+"""Every failure has one of them: searching for these takes a tenth of the time."""
 NOTICE = re.compile(
     r"(?i)\btruncated\b|\bshowing (?:lines? |results? )?\d|\boffset\s?[=:]|\bmore lines?\b|"
     r"\blines? (?:above|below|omitted|left)\b|\bomitted\b|\bend of file\b|\blines total\b|\btoo large\b|"
@@ -144,7 +144,7 @@ def _weight(text: str, at: int, is_last: bool) -> float:  # noqa: FBT001
 
 
 def _is_result(text: str) -> bool:
-    # Without the blanks in front, of which the pattern for a label would try every division.
+    # Without the blanks before it: the pattern for a label would try every division of them.
     return RESULT.search(text[:LINE_CHARACTERS].lstrip()) is not None
 
 

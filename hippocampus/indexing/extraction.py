@@ -28,7 +28,7 @@ class EntryLine:
     weight: float = 1.0
     """How likely it is needed, relative to the other lines of the content; 1 is ordinary."""
     keep: bool = False
-    """Stands whatever the budget: an error's message, a final summary, a total."""
+    """Stays whatever the budget: an error's message, a final summary, a total."""
     parent: int | None = None
     """The number of the line without which this one does not read (a heading, a file's name)."""
     count: int = 1
@@ -84,7 +84,7 @@ Extractor = Callable[[str], Extraction | None]
 
 
 def kept_by_hash(read: Callable[Concatenate[str, P], T]) -> Callable[Concatenate[str, P], T]:
-    """Return a reading of texts that keeps what it returned, without the texts: few lines of each.
+    """Return a function that remembers what it returned, by hashes of the texts.
 
     A digest repeats the steps of the one before it.
     """

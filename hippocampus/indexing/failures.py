@@ -24,7 +24,7 @@ OPENING, BEFORE, BEHIND, ENDING = 160, 60, 200, 240
 
 
 def with_message(extraction: Extraction, text: str) -> Extraction:
-    """Return an extraction whose first lines are the message of a failure, which are always shown."""
+    """Return an extraction that begins with the message of a failure, which is always shown."""
     message = [EntryLine(line, keep=True, count=0) for line in message_of(text)]
     return with_lines_before(extraction, message)
 

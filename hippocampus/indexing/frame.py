@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 FRAME_MARK = "·"
-"""Stands in the first line of every entry."""
+"""Is in the first line of every entry."""
 RECALL = "recall("
 """Opens the last line of an entry."""
 BREAKS = "\n\r\v\f\x1c-\x1e\x85\u2028\u2029"

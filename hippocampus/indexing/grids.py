@@ -188,7 +188,7 @@ def _parse(lines: Sequence[str], separator: str) -> list[list[str]]:
 
 
 def _header(row: Iterable[str]) -> list[str]:
-    """Return the names of the columns, each of them once."""
+    """Return the names of the columns, none twice."""
     names: list[str] = []
     known: set[str] = set()  # a row may have 100,000 cells
     for at, cell in enumerate(row, 1):

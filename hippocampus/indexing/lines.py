@@ -35,7 +35,7 @@ def packed(  # noqa: PLR0913 — what a line may have
     unit: str = "",
     characters: int = LINE_CHARACTERS,
 ) -> list[EntryLine]:
-    """Return lines that hold the items one after the other, each line opening with the label."""
+    """Return lines that hold the items one after the other; every line opens with the label."""
     groups: list[list[str]] = []
     size = 0
     for item in items:

@@ -175,7 +175,7 @@ class _Hit(NamedTuple):
 
 
 def _located(line: str) -> _Hit:
-    """Return a line of a search that names the file in each."""
+    """Return a line of a search that names the file in every line."""
     hit = HIT.fullmatch(line)
     around = None if hit and hit["line"] else CONTEXT.fullmatch(line)
     match = around or hit

@@ -23,9 +23,11 @@ PROGRESS = re.compile(
 OUTCOME = re.compile(r" (?:PASSED|SKIPPED|XFAIL)\b|\.\.\. (?:ok|ignored|skipped)")
 FRAME = re.compile(r"\s++File \"|\s++at .*(?::\d|\)$)|#\d+ +")
 ANCHORS = re.compile(
-    r"^(?:Traceback \(most recent call last\):|={4,} (?:test session|FAILURES|ERRORS|short test)|Ran \d+ tests? in |--- FAIL: |FAIL\t"
-    r"|test result: |panic: |npm (?:ERR!|error) |\d+\.\.\d+$|TAP version |Test Suites: |make(?:\[\d+\])?: \*\*\*|not ok \d|goroutine \d+ \["
-    r"|Exception in thread |error\[E\d+\]|\[(?:INFO|ERROR)\] )",
+    r"^(?:Traceback \(most recent call last\):|={4,} (?:test session|FAILURES|ERRORS|short test)|Ran \d+ tests? in "  # Python
+    r"|--- FAIL: |FAIL\t|panic: |goroutine \d+ \["  # Go
+    r"|test result: |error\[E\d+\]"  # Rust
+    r"|npm (?:ERR!|error) |Test Suites: |TAP version |\d+\.\.\d+$|not ok \d"  # JavaScript, TAP
+    r"|make(?:\[\d+\])?: \*\*\*|Exception in thread |\[(?:INFO|ERROR)\] )",  # make, Java
     re.MULTILINE,
 )
 ANCHORED = 0.4

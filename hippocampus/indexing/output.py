@@ -1,7 +1,7 @@
 """The output of a tool taken apart: wrapper lines, notices, printed line numbers.
 
-Pure and linear. Text around the content stays as notes, and each line keeps the number that the
-content itself gives it.
+Pure and linear. Text around the content stays as notes, and lines keep the numbers that the
+content itself gives them.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from dataclasses import dataclass
 from hippocampus.formats.calls import lines_in
 from hippocampus.indexing.excerpt import is_notice
 
-HEAD = re.compile(
-    r"\A\s*(?:"
-    r"(?:[A-Z][A-Za-z ]{2,40}(?:: | exited with code | running with session ID )[^\n]{0,300}\n){1,8}(?:Output|Stdout|STDOUT):[ \t]*\n"
-    r"(?:Warning: truncated output[^\n]*\n)?(?:Total output lines: \d+\n\n)?"
-    r"|Command: [\s\S]{1,4000}?\nDirectory: [^\n]{1,400}\n(?:Output|Stdout): "
-    r"|(?:IMPORTANT: [^\n]{1,200}\nStatus: )?Showing lines \d+-\d+ of \d+ [^\n]{1,60}\n(?:Action: [^\n]{1,600}\n)?\s*?---[^\n]{0,60}\n\n?"
-    r"|(?:rc|exit[_ ]?code|returncode|Exit code)[=: ]+-?\d+\n(?:Wall time[^\n]*\n)?(?:Output:\n)?"
-    r"|(?P<meter>)% Total[^\n]*\n +Dload[^\n]*\n\s*?\n(?:[\d.:kMG -]*\n){1,40}"
-    r"|<untrusted_context>\n(?:Output: )?"
-    r"|<returncode>-?\d+</returncode>\n(?:<output>\n?)?"
-    r"|(?:<(?:path|type)>[^\n]{0,600}\n){0,3}<(?:content|file|output)>\n?"
-    r")"
+HEADS = (
+    # Codex CLI
+    r"(?:[A-Z][A-Za-z ]{2,40}(?:: | exited with code | running with session ID )[^\n]{0,300}\n){1,8}(?:Output|Stdout|STDOUT):[ \t]*\n(?:Warning: truncated output[^\n]*\n)?(?:Total output lines: \d+\n\n)?",
+    # Gemini CLI: a command, a part of a file
+    r"Command: [\s\S]{1,4000}?\nDirectory: [^\n]{1,400}\n(?:Output|Stdout): ",
+    r"(?:IMPORTANT: [^\n]{1,200}\nStatus: )?Showing lines \d+-\d+ of \d+ [^\n]{1,60}\n(?:Action: [^\n]{1,600}\n)?\s*?---[^\n]{0,60}\n\n?",
+    r"(?:rc|exit[_ ]?code|returncode|Exit code)[=: ]+-?\d+\n(?:Wall time[^\n]*\n)?(?:Output:\n)?",
+    r"(?P<meter>)% Total[^\n]*\n +Dload[^\n]*\n\s*?\n(?:[\d.:kMG -]*\n){1,40}",  # curl
+    r"<untrusted_context>\n(?:Output: )?",
+    r"<returncode>-?\d+</returncode>\n(?:<output>\n?)?",
+    r"(?:<(?:path|type)>[^\n]{0,600}\n){0,3}<(?:content|file|output)>\n?",
 )
+HEAD = re.compile(rf"\A\s*(?:{'|'.join(HEADS)})")
 """What tools print before the content itself."""
 TAIL = re.compile(
     r"\nError: [^\n]*\nExit Code: [^\n]*(?:\n(?:Signal|Background PIDs|Process Group PGID): [^\n]*){1,3}\Z|"
@@ -95,7 +95,7 @@ def output_of(text: str, asked_line: int = 1) -> Output:
         lines, first, around = numbered
         return Output("\n".join(lines), first, (*notes, *around), is_numbered=True)
     first = _named_line(body, notes) or asked_line
-    # The first notices between lines that some are missing, each with its line of the body.
+    # The first notices that lines are missing between others, with their lines of the body.
     found = (
         f"line {number}: {cut[0].strip()}"
         for number, line in enumerate(body.split("\n"), 1)
@@ -144,10 +144,10 @@ def _numbered(body: str) -> tuple[list[str], int, list[str]] | None:
     first = head.index(found[0].string)
     row, sign = found[0].string, found[0].string[found[0].end(1) : found[0].start(2)].strip(" ")
     if any(above.count(tab) == row.count(tab) > 0 for above in head[:first] for tab in "\t|"):
-        return None  # a table with a header whose rows begin with a number
+        return None  # a table with a header: its rows begin with a number
     counts = {match[2].count(sign) for match in found if sign in ("|", "\t")}
     if len(counts) == 1 and counts != {0} and not any(match[2][:1] == sign for match in found):
-        return None  # a table without one: as many signs in each row as after its number
+        return None  # a table without one: as many signs in a row as after its number
     lines: list[str] = []
     around: list[str] = []
     expected = 0
@@ -200,7 +200,7 @@ def asked_line(arguments: str) -> int:
 
 
 def without_numbers(text: str) -> str:
-    """Return a text, each line without the number that a tool printed before it."""
+    """Return a text without the line numbers that a tool printed."""
     if not output_of(text).is_numbered:
         return text
     found = ((line, NUMBERED.match(line)) for line in text.split("\n"))
@@ -208,10 +208,10 @@ def without_numbers(text: str) -> str:
 
 
 def thinned(text: str, every: int, arguments: str = "") -> str:
-    r"""Return a text whose lines a tool has numbered without what need not be said again.
+    r"""Return a text with fewer of the line numbers that a tool printed, and without known lines.
 
-    Only every n-th line, and one after a gap, has its number, behind which an arrow parts it from
-    tabs of the line. Lines in a row that stand in the call's arguments become their numbers.
+    Every n-th line, and a line after a gap, keeps its number; an arrow after it separates it from
+    tabs of the line. Consecutive lines that the call's arguments have become their numbers.
 
     >>> thinned("  1→one\n  2→two\n  3→three\n  4→four", 4)
     '1→one\ntwo\nthree\n4→four'

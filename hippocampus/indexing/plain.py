@@ -74,7 +74,7 @@ def _outlined(lines: Sequence[EntryLine], rows: Sequence[TextRow]) -> list[Entry
 
     Readers missed the names of functions and types that they had written more than lines of them.
     """
-    found = {rows[each.at].number: each.depth for each in definitions([row.text for row in rows])}
+    found = {rows[line.at].number: line.depth for line in definitions([row.text for row in rows])}
     outer = min(found.values(), default=0)
     heads = {number: OUTER if depth == outer else INNER for number, depth in found.items()}
     return [
@@ -142,7 +142,7 @@ def _is_encoded(run: str) -> bool:
 
 
 def _without_bytes(text: str) -> str:
-    """Return a text with each encoded run as a mark, without unprintable characters."""
+    """Return a text with marks for its encoded runs, without unprintable characters."""
 
     def mark(match: re.Match[str]) -> str:
         run = match[0]

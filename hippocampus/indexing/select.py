@@ -1,4 +1,4 @@
-"""Which lines of an extraction the entry shows: those whose chance of use is worth their price.
+"""The lines of an extraction that the entry shows: those with a chance of use worth their price.
 
 Pure arithmetic over an extraction. Every signal comes from before the content arrived.
 """
@@ -42,7 +42,7 @@ class ChanceModel:
     weight: float = 1.0
     """Of the logarithm of the extractor's weight of the line."""
     size: float = -0.4
-    """Of the logarithm of the whole content's tokens; of a larger content each line is needed less."""
+    """Of the logarithm of the whole content's tokens; of a larger content a line is needed less."""
     new: float = 0.8
     """Of the logarithm of 1 and the identifiers that neither the view nor a line before shows."""
     old: float = -2.5
@@ -57,7 +57,7 @@ class ChanceModel:
 
 CHANCE = ChanceModel()
 KIND = {"hits": -0.8, "listing": -1.2, "log": -0.4}
-"""Of some kinds each line is needed less often than the others would have it; added to `bias`."""
+"""By kind, added to `bias`: lines of these are needed less often."""
 AROUND_CITED = 2
 """Lines before and after a cited one that are needed to read it."""
 
@@ -81,7 +81,7 @@ def choose(extraction: Extraction, context: ExtractionContext, price: Price) -> 
         pays = chances[at] * price.recall > sizes[at] * price.carry
         if pays or price.most_tokens - chosen.left < price.least_tokens:
             chosen.add(at)
-    if order and not chosen.numbers:  # A count alone would be all that is shown of them.
+    if order and not chosen.numbers:  # An entry shows more than counts.
         chosen.add(order[0])
     gaps: dict[int, list[str]] = {}
     missing = _gaps(lines, chosen.numbers).items()
@@ -138,7 +138,7 @@ class _Chosen:
 def _render(
     lines: Sequence[EntryLine], chosen: set[int], gaps: dict[int, list[str]]
 ) -> Iterator[str]:
-    """Yield the chosen lines, and after each group how much of it was left out."""
+    """Yield the chosen lines, and after a group how much of it was left out."""
     yield from gaps.get(-1, ())
     expected = None
     for at, line in enumerate(lines):
@@ -149,7 +149,7 @@ def _render(
 
 
 def _gaps(lines: Sequence[EntryLine], chosen: set[int]) -> dict[tuple[int, str], int]:
-    """Return how much was left out after each line, by unit; after -1 where nothing was chosen.
+    """Return how much was left out after a line, by unit; after -1 where nothing was chosen.
 
     What has a unit of its own is counted where part of its list is shown, with the place of the first
     that is missing, which a recall can name.
@@ -180,7 +180,7 @@ def _gaps(lines: Sequence[EntryLine], chosen: set[int]) -> dict[tuple[int, str],
 
 
 def chances_of(extraction: Extraction, context: ExtractionContext) -> list[float]:
-    """Return for each line how likely it is that a value in it is needed later."""
+    """Return the chances of the lines that a value in them is needed later."""
     lines = extraction.lines[:MAX_LINES]
     constant = CHANCE.bias + KIND.get(extraction.kind, 0.0)
     constant += CHANCE.size * math.log(max(context.content_tokens, 1))
@@ -210,7 +210,7 @@ def chances_of(extraction: Extraction, context: ExtractionContext) -> list[float
 
 
 def _relevance(lines: Sequence[EntryLine], words: str) -> list[float]:
-    """Return the BM25 of each line for some words (Robertson & Zaragoza 2009).
+    """Return the BM25 of the lines for some words (Robertson & Zaragoza 2009).
 
     A line is a document. Lines are short and repeat no word, so neither length nor frequency is
     weighed: what remains is the rarity of the words that they share with the question.
@@ -229,4 +229,4 @@ def _relevance(lines: Sequence[EntryLine], words: str) -> list[float]:
     rarity = {word: math.log(1 + (total - n + 0.5) / (n + 0.5)) for word, n in counts.items()}
     own = [sum(rarity[word] for word in shared) for shared in found]
     above = (own[line.parent] if line.parent is not None else 0.0 for line in lines)
-    return [each + INHERITED * parent for each, parent in zip(own, above, strict=True)]
+    return [score + INHERITED * parent for score, parent in zip(own, above, strict=True)]

@@ -26,10 +26,10 @@ IDENTIFIER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./:@#-]{4,120}[A-Za-z0-9_]")
 PUNCTUATION = "./:@#-"
 """What an identifier may have inside, and not at its ends."""
 BLANKS = bytes(
-    each if re.match(rf"[\w{PUNCTUATION}]", chr(each), re.ASCII) else ord(" ")
-    for each in range(256)
+    code if re.match(rf"[\w{PUNCTUATION}]", chr(code), re.ASCII) else ord(" ")
+    for code in range(256)
 )
-"""A table that puts a blank for each byte that no identifier has."""
+"""A table with a blank for every byte that no identifier has."""
 MIN_CHARACTERS, MAX_CHARACTERS = 6, 122
 NAMED = re.compile(r"[0-9_/]|[a-z][A-Z]|\w\.\w")
 
@@ -57,7 +57,7 @@ def _identifiers(text: str) -> frozenset[str]:
 
 _just_remembered = functools.lru_cache(maxsize=8)(_identifiers)
 _remembered = functools.lru_cache(maxsize=2_048)(_identifiers)
-"""Messages are searched again for each content that leaves, and a line when its entry shrinks."""
+"""Messages are searched again when a payload leaves, and a line when its entry shrinks."""
 
 
 def shape_of(value: object) -> Shape:
@@ -74,7 +74,7 @@ def shape_of(value: object) -> Shape:
 
 @functools.lru_cache(maxsize=2_048)
 def _shape_of_text(text: str) -> Shape:
-    """Few values of a column differ, and each is asked about for its weight, its cell and its line."""
+    """Cached: few values of a column differ, and their shapes are needed three times."""
     for shape, pattern in _PATTERNS:
         if pattern.fullmatch(text):
             return shape

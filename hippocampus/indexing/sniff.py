@@ -165,7 +165,7 @@ def _extract_body(output: Output) -> Extraction:
 def _readers_of(body: str, *, is_numbered: bool) -> list[_KindReader]:
     """Return the kinds that a body may be of, the surest first.
 
-    A page whose lines a tool has numbered is read as its source.
+    A page with line numbers of a tool is read as its source.
     """
     sure = [
         (reader.recognises(body), reader)

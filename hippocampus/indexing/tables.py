@@ -1,4 +1,4 @@
-"""Tables: the records of JSON and the rows of CSV, Markdown and databases, each row on a line. Pure.
+"""Tables: the records of JSON and the rows of CSV, Markdown and databases, one row a line. Pure.
 
 Rows and columns keep their order. A value that all rows share is written once.
 """
@@ -40,7 +40,7 @@ ROW_CHARACTERS = 90
 CELL_CHARACTERS, DETAIL_CHARACTERS, SHARED_CHARACTERS = 160, 240, 60
 """A title or a subject is whole; a longer text is cut."""
 REGULAR = 0.6
-"""A column that this share of the rows has is in each row without its name."""
+"""A column that this share of the rows has is in every row without its name."""
 RARE_SHARE = 0.1
 MAX_SHARED, MAX_NAMED, MAX_ITEMS = 8, 24, 8
 MAX_NESTED, NESTED_COLUMNS = 400, 3
@@ -50,7 +50,7 @@ SAMPLED, SHAPED = 100, 50
 LABELS = re.compile(r"(?i)(?:name|title|label|subject|message|text|path|login)s?$")
 """Key names that hold a record's name, in APIs of all kinds."""
 CORE = {"key": 2, "label": 2, "state": 2, "words": 1, "date": 1, "number": 1, "path": 1, "id": 1}
-"""How many columns of each role a row's own line has; the others follow in one of lower weight."""
+"""How many columns of a role a row's own line has; the others follow in one of lower weight."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Table:
     name: str
     rows: Sequence[TableRow]
     numbers: Sequence[int] = ()
-    """Their lines in the content, or their places in a list; none where a key names each."""
+    """Their lines in the content, or their places in a list; none where keys name the rows."""
     form: str = "{}: "
     """How a number is written before a row."""
     total: int = 0
@@ -109,7 +109,7 @@ class Column:
 
 
 def flat(record: Any, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
-    """Yield path and value of each scalar of a record, and of each list of records inside it."""
+    """Yield path and value of the scalars of a record, and of the lists of records inside it."""
     if isinstance(record, dict) and depth < MAX_DEPTH:
         for key, value in record.items():
             yield from flat(value, f"{prefix}.{key}" if prefix else str(key), depth + 1)
@@ -162,7 +162,7 @@ def cells_of(values: Iterable[Any], most: int = CELL_CHARACTERS, nothing: str = 
 
 
 def short_names(paths: Sequence[str]) -> dict[str, str]:
-    """Return for each path its last steps, as few as distinguish it from the others."""
+    """Return the last steps of paths, as few as distinguish one from the others."""
     endings = {path: [ending(path, steps) for steps in range(1, MAX_DEPTH)] for path in paths}
     taken = Counter(name for names in endings.values() for name in names)
     return {
@@ -196,9 +196,10 @@ def lines_of(table: Table, first: int = 0) -> list[EntryLine]:
     def note(text: str, weight: float) -> None:
         lines.append(EntryLine(text, weight, parent=first, count=0))
 
-    shared = (column for column in constant if column.shape not in ("url", "text"))
     pairs = [
-        f"{names[each.name]}={cell(cells[0][each.name], SHARED_CHARACTERS)}" for each in shared
+        f"{names[column.name]}={cell(cells[0][column.name], SHARED_CHARACTERS)}"
+        for column in constant
+        if column.shape not in ("url", "text")
     ]
     if pairs:
         note(f"all: {', '.join(pairs[:MAX_SHARED])}", WEIGHTS.same)
@@ -232,7 +233,7 @@ def _columns(rows: Sequence[Cells]) -> list[Column]:
         shapes.pop("empty", None)
         if not shapes:
             continue
-        shape: Shape = max(shapes, key=lambda each: shapes[each])
+        shape: Shape = max(shapes, key=lambda kind: shapes[kind])
         if shape == "number" and name.lower().endswith(("id", "number", "key", "no")):
             shape = "id"
         columns.append(Column(name, shape, len(set(map(str, held))), len(held)))
@@ -278,7 +279,7 @@ def _details(row: Cells, columns: Sequence[Column], names: dict[str, str]) -> st
 
 
 def _nested(name: str, records: Sequence[Any], parent: int) -> list[EntryLine]:
-    """Return a list of records inside a row: the key and the labels of each."""
+    """Return a list of records inside a row: their keys and labels."""
     rows = [row_of(record).cells for record in records[:MAX_NESTED]]
     columns = _columns(rows)
     key = [column for column in columns if column.is_key(len(rows))][:1]

@@ -132,8 +132,8 @@ def _inner(value: Any, layers: int, words: list[str]) -> Any:
         inner = list(value)
         for at in _holding(enumerate(value)):
             inner[at] = _inner(value[at], layers + 1, words)
-        alone = len(inner) == 1 and isinstance(value[0], dict) and not isinstance(inner[0], dict)
-        return inner[0] if alone else inner
+        is_layer = len(inner) == 1 and isinstance(value[0], dict) and not isinstance(inner[0], dict)
+        return inner[0] if is_layer else inner
     if isinstance(value, str) and _holding([(0, value)]):
         found = _embedded(value, words if layers < 4 else [])
         return value if found is NOTHING else _inner(found, layers + 1, words)

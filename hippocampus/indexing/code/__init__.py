@@ -25,13 +25,13 @@ MADE = re.compile(
 SURE = 0.95
 """From here on a part of a source needs no definition to be known as one."""
 SIGNS_IN_OUTPUT = frozenset({"rust", "sql"})
-"""Languages whose signs (`::`, `create`) are in what programs print."""
+"""Languages with signs (`::`, `create`) that programs print, too."""
 LINES_PER_NAME = 120
 """A source of a language defines or imports a name at least this often."""
 
 
 def is_code(text: str) -> float:
-    """Return how surely a text is source code; one that names nothing is none."""
+    """Return how surely a text is source code; without names it is not."""
     reading = read_language(text)
     if reading is None or reading.language is None:
         return 0.0

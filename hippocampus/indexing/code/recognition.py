@@ -24,7 +24,7 @@ SETTING = re.compile(
 TOOL_OUTPUT = re.compile(
     r"\b(?:error|warning)\b(?: \w{1,12})?:|^Traceback \(|^(?:\+\+\+|---|@@) ", re.IGNORECASE
 )
-"""Compilers and differences quote code and are none."""
+"""Compilers and diffs quote code and are not code."""
 PROGRAM_ENDS = (";", "{", "}", "(", ")")
 CERTAIN_SHARE = 0.45
 """From this share of telling lines on, a text is surely code."""
@@ -73,7 +73,7 @@ class LanguageGuess(NamedTuple):
 
 @functools.lru_cache(maxsize=8)
 def read_language(text: str) -> LanguageGuess | None:
-    """Return the language of a text, or nothing where it is none."""
+    """Return the language of a text, or nothing for another text."""
     lines = [
         line[:LINE_CHARACTERS] for line in text[:SAMPLE_CHARACTERS].split("\n") if line.strip()
     ]
@@ -108,5 +108,5 @@ def _sets(line: str) -> bool:
 
 @functools.cache
 def _languages_in() -> Callable[[str], Sequence[int]]:
-    """Return a function from a line to the numbers of the languages whose marks are in it."""
+    """Return a function from a line to the numbers of the languages that have marks in it."""
     return patterns.numbers_in(language.marks.pattern for language in LANGUAGES)

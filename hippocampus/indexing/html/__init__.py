@@ -24,7 +24,7 @@ TAGS = re.compile(
     re.IGNORECASE,
 )
 COMPONENT = ("className=", "={() =>", "=> {", "import React", "@click=", "v-if=")
-"""Signs of a source whose markup is code."""
+"""Signs of a source with markup in its code."""
 CHARACTERS_PER_TAG = 400
 """A page has a tag at least so often."""
 
@@ -35,7 +35,7 @@ def recognises(text: str) -> float:
 
 
 def extract(text: str) -> Extraction | None:
-    """Return the extraction of a page, or nothing where a text is none."""
+    """Return the extraction of a page, or nothing for another text."""
     markup, snapshot = _is_markup(text), _is_snapshot(text)
     if max(markup, snapshot) < MIN_CONFIDENCE:
         return None

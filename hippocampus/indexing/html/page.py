@@ -153,7 +153,7 @@ class _PageReader:
             self.items.append(PageElement("text", words))
 
     def _press(self) -> None:
-        """Take an open link, button, choice or label, whose text is complete."""
+        """Take an open link, button, choice or label: its text is complete."""
         if self._pressed is None:
             return
         (name, known, start), self._pressed = self._pressed, None

@@ -1,6 +1,6 @@
 """Accessibility trees and browser snapshots read into items: one element a line, with its ref.
 
-Linear: each line is read by itself, its depth is its indentation.
+Linear: lines are read one by one, and the indentation is the depth.
 """
 
 from __future__ import annotations
@@ -51,21 +51,9 @@ ROLES: dict[ElementKind, str] = {
 KIND_OF_ROLE: dict[str, ElementKind] = {
     role: kind for kind, roles in ROLES.items() for role in roles.split()
 }
-"""What each role is read as; other roles are no sign of a snapshot."""
+"""The kinds of elements by role; other roles are no sign of a snapshot."""
 FIELDS = frozenset(
-    [
-        "textbox",
-        "combobox",
-        "searchbox",
-        "checkbox",
-        "radio",
-        "switch",
-        "slider",
-        "spinbutton",
-        "input",
-        "select",
-        "textarea",
-    ]
+    "textbox combobox searchbox checkbox radio switch slider spinbutton input select textarea".split()  # noqa: SIM905 - reads better so
 )
 MIN_TEXT = 12
 
@@ -128,7 +116,7 @@ def _line(match: re.Match[str], role: str) -> PageElement:
     ref = (match["before"] or "").removeprefix("uid=").removeprefix("ref=")
     ref = ref or ((found["ref"] or f"[{found['bare']}]") if found else "")
     written = content["text"].strip("\"'") if content else ""
-    known = {each["name"]: each["value"].strip("\"'") for each in PROPERTY.finditer(marks)}
+    known = {found["name"]: found["value"].strip("\"'") for found in PROPERTY.finditer(marks)}
     is_field = role in FIELDS
     value = known.get("value") or known.get("valuetext") or (written if is_field else "")
     text = name or ("" if is_field else written) or known.get("placeholder", "")
