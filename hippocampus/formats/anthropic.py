@@ -59,10 +59,10 @@ def tool_definition(name: str, description: str, parameters: Mapping[str, Any]) 
 def tool_results(results: Sequence[ToolResult]) -> list[Item]:
     """Return one user message with a block for each result."""
     blocks: list[Item] = []
-    for each in results:
-        content = each.content({"type": "text", "text": each.text})
-        block: Item = {"type": "tool_result", "tool_use_id": each.call_id, "content": content}
-        blocks.append({**block, "is_error": True} if each.is_error else block)
+    for result in results:
+        content = result.content({"type": "text", "text": result.text})
+        block: Item = {"type": "tool_result", "tool_use_id": result.call_id, "content": content}
+        blocks.append({**block, "is_error": True} if result.is_error else block)
     return [{"role": "user", "content": blocks}]
 
 

@@ -53,11 +53,11 @@ def tool_definition(name: str, description: str, parameters: Mapping[str, Any]) 
 def tool_results(results: Sequence[ToolResult]) -> list[Item]:
     """Return one user message with a block for each result."""
     blocks: list[Item] = []
-    for each in results:
-        texts = [] if each.images and not each.text else [{"text": each.text}]
-        result = {"toolUseId": each.call_id, "content": [*texts, *each.images]}
-        status = "error" if each.is_error else "success"
-        blocks.append({"toolResult": {**result, "status": status}})
+    for result in results:
+        texts = [] if result.images and not result.text else [{"text": result.text}]
+        own = {"toolUseId": result.call_id, "content": [*texts, *result.images]}
+        status = "error" if result.is_error else "success"
+        blocks.append({"toolResult": {**own, "status": status}})
     return [{"role": "user", "content": blocks}]
 
 

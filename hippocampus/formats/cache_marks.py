@@ -1,6 +1,6 @@
 """Cache marks in a provider's items: those that a host has set, and copies of items with one more.
 
-Pure. Nothing of an item but its mark differs; where marks should stand is not decided here.
+Pure. Only the mark of an item differs; the places of marks are decided elsewhere.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ def _blocks_of(item: Any) -> Iterator[dict[str, Any]]:
 
 
 def with_mark(item: Item, path: ItemPath, key: str, value: Any) -> Item | None:
-    """Return a copy of an item with a mark at the block of a path; None where none may stand.
+    """Return a copy of an item with a mark at the block of a path; None where the block takes none.
 
-    A text that is no block takes none: as a block it would be another item.
+    A text outside of a block takes none: as a block it would be another item.
     """
     field = path[0] if path else ""
     if field not in ("content", "output"):

@@ -42,7 +42,7 @@ def texts_in(value: Any) -> Iterator[str]:
 
 @functools.lru_cache(maxsize=8)
 def fields_in(arguments: str) -> Mapping[str, Any] | None:
-    """Return the arguments of a call by name, to be read alone; None where they are no object."""
+    """Return the arguments of a call by name, which no caller may change; None if they are no object."""
     value = json_text.read(arguments)
     return value if isinstance(value, dict) else None
 
@@ -73,7 +73,7 @@ def file_of(arguments: str) -> tuple[str, bool]:
     texts = {_key(name): inner for name, inner in given.items() if isinstance(inner, str)}
     name = next((texts[key] for key in texts if key in PATH_KEYS), "")
     others = (inner for key, inner in texts.items() if key not in PATH_KEYS)
-    return name, any(len(each) > WRITTEN_CHARACTERS for each in others)
+    return name, any(len(text) > WRITTEN_CHARACTERS for text in others)
 
 
 def file_key(path: str) -> str:
@@ -87,7 +87,7 @@ def is_one_file(path: str, other: str) -> bool:
     >>> is_one_file("/srv/site/src/a.py", "src/a.py"), is_one_file("src/a.py", "lib/a.py")
     (True, False)
     """
-    one, two = (each.replace("\\", "/").removeprefix("./").lower() for each in (path, other))
+    one, two = (name.replace("\\", "/").removeprefix("./").lower() for name in (path, other))
     return one == two or one.endswith("/" + two) or two.endswith("/" + one)
 
 

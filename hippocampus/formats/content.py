@@ -15,7 +15,7 @@ from hippocampus.formats import json_text
 
 PIXELS_PER_TOKEN = 750
 """Anthropic: pixels a token (vision documentation: width x height / 750)."""
-LARGEST_IMAGE_TOKENS = 1_600
+MAX_IMAGE_TOKENS = 1_600
 """Anthropic: the most tokens of an image; larger ones are scaled down."""
 TILE_PIXELS, TILE_TOKENS, BASE_TOKENS = 512, 170, 85
 """OpenAI: an image is cut into tiles of 512 pixels, 170 tokens each, plus 85 for the whole."""
@@ -30,11 +30,11 @@ IMAGE_KEYS = {
 HEAD_CHARACTERS = 65_536
 """The start of an image in base64, enough for every header and most JPEG frames."""
 UNSEEN_PIXELS = (1_024, 1_024)
-"""The size assumed for an image whose size is unknown, such as one given by URL."""
+"""The size assumed for an image of unknown size, such as one given by URL."""
 
 
 def block_text(block: object) -> str | None:
-    """Return the text of a block in any format; None where it is none, as an image."""
+    """Return the text of a block in any format; None for other blocks, such as images."""
     if not isinstance(block, dict):
         return None
     kind, text = block.get("type", "text"), block.get("text")
@@ -129,14 +129,14 @@ def image_tokens(block: dict[str, Any]) -> int:
 
 
 def pixel_tokens(size: tuple[int, int] | None) -> int:
-    """Return Anthropic's tokens for an image of a size, or of none that is known."""
+    """Return Anthropic's tokens for an image; the most where its size is unknown."""
     if size is None:
-        return LARGEST_IMAGE_TOKENS
-    return max(1, min(LARGEST_IMAGE_TOKENS, size[0] * size[1] // PIXELS_PER_TOKEN))
+        return MAX_IMAGE_TOKENS
+    return max(1, min(MAX_IMAGE_TOKENS, size[0] * size[1] // PIXELS_PER_TOKEN))
 
 
 def without_images(value: Any) -> tuple[Any, int]:
-    """Return an OpenAI JSON value without its images, and the tokens of these images."""
+    """Return an OpenAI JSON value without its images, and the images' tokens."""
     if isinstance(value, list):
         pairs = [without_images(inner) for inner in value]
         return [inner for inner, _ in pairs], sum(tokens for _, tokens in pairs)

@@ -1,4 +1,4 @@
-"""The neutral form of a message list: messages made of parts, each with its path in the raw items.
+"""The neutral form of a message list: messages made of parts, with their paths in the raw items.
 
 Pure data, and edits that return new values. Providers' field names are read in the adapters;
 nothing is indexed, planned or stored here.
@@ -72,7 +72,7 @@ class Message:
         return value
 
     def texts(self) -> Iterable[str]:
-        """Yield every text whose tokens count: those of parts, and the names of called tools."""
+        """Yield the texts that are counted: those of parts, and the names of called tools."""
         for part in self.parts:
             yield part.text
             if part.kind == "call":
@@ -80,7 +80,7 @@ class Message:
 
 
 def unpaired(messages: Iterable[Message]) -> list[str]:
-    """Return a sentence for each tool call or result of a list that lacks its other half."""
+    """Return a sentence for every tool call without a result, and for every result without a call."""
     open_calls: Counter[str] = Counter()
     wrong: list[str] = []
     for part in (part for message in messages for part in message.parts):
@@ -132,8 +132,7 @@ def with_texts(
 
     All other fields of the provider's items stay the same. A result made of blocks keeps its images,
     but for those `without_images`, and the text replaces its first text block; an image becomes a text
-    block. Where the provider holds an object, the text is that object's JSON, or else stands in it as
-    `output`.
+    block. Where the provider holds an object, the text is that object's JSON, or else its `output`.
     """
     raw = list(message.raw)
     parts = list(message.parts)

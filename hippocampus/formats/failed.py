@@ -17,7 +17,7 @@ STATUS = re.compile(
     re.IGNORECASE,
 )
 SIGNS = ("false", "error", "exit", "code", "rc")
-"""A text without any of these has no status, which is found faster than by `STATUS`."""
+"""Signs of a status: a text without one needs no search by `STATUS`."""
 
 
 def says_it_failed(text: str) -> bool:

@@ -28,7 +28,7 @@ CALLS = ("functionCall", "function_call")
 RESULTS = ("functionResponse", "function_response")
 MEDIA = ("inlineData", "inline_data")
 TEXTS = ("output", "result", "error")
-"""The keys of a response whose value is the whole text where there is no other key."""
+"""The keys of a response that hold its whole text where there is no other key."""
 BY_ORDER = "#"
 """Begins the id of a call that has none: `#name#2` is the third of that name in its content."""
 TILE_PIXELS, TILE_TOKENS = 768, 258
@@ -51,7 +51,7 @@ def accepts(item: Item) -> bool:
 
 
 def read(items: Sequence[Item]) -> list[Message]:
-    """Read contents, one message for each."""
+    """Read contents, one message per content."""
     return [Message(ROLES[item.get("role")], tuple(_parts(item)), (item,)) for item in items]
 
 
@@ -68,7 +68,7 @@ def tool_results(results: Sequence[ToolResult]) -> list[Item]:
         own = {} if call_id.startswith(BY_ORDER) else {"id": call_id}
         response = {"error" if is_error else "output": text}
         parts.append({"functionResponse": {**own, "name": tool, "response": response}})
-    parts += [image for each in results for image in each.images]
+    parts += [image for result in results for image in result.images]
     return [{"role": "user", "parts": parts}]
 
 

@@ -24,7 +24,7 @@ MAX_PATH_CHARACTERS = 1_000
 MAX_STEPS = 500_000
 """The values that one path may visit, which takes about a second; a filter counts by its length."""
 FILTER_CHARACTERS = 8
-"""Each 8 characters of a path count as one step more where a filter is tested."""
+"""A test of a filter takes one step more for every 8 characters of its path."""
 UNQUOTED = re.compile(r"(\[[^\]]*\])|(?<!\.)\.(?!\.)([^.\[\]*\"']+)")
 NAME = re.compile(r"[^\W\d]\w*")
 MAX_QUOTED_CHARACTERS = 100

@@ -36,8 +36,8 @@ def is_deep(value: Any, depth: int = MAX_DEPTH) -> bool:
     for _ in range(depth):
         level = [
             inner
-            for each in level
-            for inner in (each.values() if isinstance(each, dict) else each)
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
             if isinstance(inner, (dict, list))
         ]
         if not level:

@@ -65,12 +65,12 @@ def tool_results(results: Sequence[ToolResult]) -> list[Item]:
     written: list[Item] = [
         {
             "role": "tool",
-            "tool_call_id": each.call_id,
-            "content": each.text or ("an image follows" if each.images else ""),
+            "tool_call_id": result.call_id,
+            "content": result.text or ("an image follows" if result.images else ""),
         }
-        for each in results
+        for result in results
     ]
-    images = [image for each in results for image in each.images]
+    images = [image for result in results for image in result.images]
     return [*written, {"role": "user", "content": images}] if images else written
 
 

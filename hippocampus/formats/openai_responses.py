@@ -82,10 +82,10 @@ def tool_results(results: Sequence[ToolResult]) -> list[Item]:
     return [
         {
             "type": "function_call_output",
-            "call_id": each.call_id,
-            "output": each.content({"type": "input_text", "text": each.text}),
+            "call_id": result.call_id,
+            "output": result.content({"type": "input_text", "text": result.text}),
         }
-        for each in results
+        for result in results
     ]
 
 

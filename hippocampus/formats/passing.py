@@ -1,4 +1,4 @@
-"""Which requests are sent as they are, since the provider holds or edits the conversation itself. Pure.
+"""Requests that are sent as they are: the provider holds or edits the conversation itself. Pure.
 
 Such a list is not the conversation: a delta of it, or one that the provider shortens in its own way.
 """
@@ -15,7 +15,7 @@ HELD_BY = ("previous_response_id", "conversation", "conversation_id", "previous_
 EDITS = ("clear_tool_uses", "compact")
 """How the types of edits begin that replace tool results or turns at the provider."""
 COMPACTION = ("compaction", "compaction_summary")
-"""The types of items and blocks that replace all that stands before them."""
+"""The types of items and blocks that replace everything before them."""
 
 
 def reason_of_request(request: Mapping[str, Any]) -> str:
@@ -38,9 +38,9 @@ def reason_of_request(request: Mapping[str, Any]) -> str:
 def reason_of_list(messages: Sequence[Message], fresh: Sequence[Message]) -> str:
     """Return why a list is sent as it is, by its messages; else nothing.
 
-    `fresh` are those of which it is not known yet.
+    `fresh` are those that were not checked before.
     """
-    first = next((each for each in messages if each.role != "system"), None)
+    first = next((message for message in messages if message.role != "system"), None)
     if first is not None and str(first.raw[0].get("type")).endswith("_call_output"):
         return "the list starts with a tool's output, so it has new messages only"
     for message in fresh:

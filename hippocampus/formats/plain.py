@@ -30,7 +30,7 @@ def listed(items: Iterable[Any]) -> list[Any]:
 
 
 def plain(items: list[Any], known: int = 0) -> list[Item]:
-    """Return a list in which each object with a `model_dump` is replaced by what that returns.
+    """Return a list with every object that has a `model_dump` replaced by its result.
 
     Fields that are None are left out, since no API accepts them back. An item without such objects
     is returned as the same object, and a list without any as the same list. The first `known` items
@@ -52,7 +52,7 @@ def given_back(view: list[Item], dumped: Sequence[Item], own: Sequence[Any]) -> 
     """Return a view with the host's objects in place of the dicts that were dumped from them."""
     if dumped is own:
         return view
-    others = {id(each): item for each, item in zip(dumped, own, strict=True) if each is not item}
+    others = {id(copy): item for copy, item in zip(dumped, own, strict=True) if copy is not item}
     return [others.get(id(item), item) for item in view]
 
 
@@ -61,8 +61,8 @@ def _has_objects(values: Sequence[Any]) -> bool:
     while values:
         if not {*map(type, values)} <= {dict, str}:
             return True
-        inner = [each for value in values if type(value) is dict for each in value.values()]
-        values = [each for found in inner if type(found) is list for each in found]
+        inner = [inner for value in values if type(value) is dict for inner in value.values()]
+        values = [item for found in inner if type(found) is list for item in found]
     return False
 
 
@@ -75,7 +75,7 @@ def _plain(value: Any) -> Any:
         dumped = {key: read for key, inner in lists if (read := _plain(inner)) is not inner}
         return {**value, **dumped} if dumped else value
     if isinstance(value, list):
-        read = [_plain(each) for each in value]
+        read = [_plain(item) for item in value]
         return read if any(map(operator.is_not, read, value)) else value
     is_object = hasattr(value, "model_dump") and not isinstance(value, type)
     return value.model_dump(mode="json", exclude_none=True) if is_object else value

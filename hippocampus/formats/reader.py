@@ -84,9 +84,9 @@ FORMATS: tuple[Adapter, ...] = (openai_responses, openai_chat, anthropic, bedroc
 ANY_FORMAT: Adapter = openai_chat
 T = TypeVar("T")
 COMPARED = 250
-"""How many items of a long list that is as it was seen are compared with what was read, twice."""
+"""Of a long list with the same objects, this many items are compared with what was read, twice."""
 SAMPLED = 16
-"""Every sixteenth item shows whether a list has other objects than it had."""
+"""Every sixteenth item is compared by identity: other objects are of another copy of the list."""
 
 
 def adapter_of(items: Sequence[Any]) -> tuple[Adapter, int | None]:
@@ -112,7 +112,7 @@ def read(items: Sequence[Item]) -> list[Message]:
 
 
 def read_as(adapter: Adapter, items: Sequence[Any], start: int = 0) -> tuple[list[Message], str]:
-    """Read copies of the items from a number on, and say which of them the format does not know.
+    """Read copies of the items from a number on, and return a sentence on those that the format does not know.
 
     An unknown item is a message of the system with one opaque part: it stays in every view.
 
@@ -126,7 +126,7 @@ def read_as(adapter: Adapter, items: Sequence[Any], start: int = 0) -> tuple[lis
     unknown = [number for number, (_, copy) in enumerate(pairs, start) if copy is None]
     problem = ""
     if unknown:
-        known = ", ".join(each.NAME for each in FORMATS)
+        known = ", ".join(form.NAME for form in FORMATS)
         problem = (
             f"messages[{unknown[0]}] is not a message of the format {adapter.NAME!r}; known formats "
             f"are {known}; {AS_DICTS}"
@@ -168,7 +168,7 @@ class Reading:
     items: Sequence[Item] = ()
     messages: Sequence[Message] = ()
     starts: array[int] = field(default_factory=lambda: array("q"))
-    """The index of the first item of each message."""
+    """The indices of the messages' first items."""
     kept: int = 0
     """How many messages, from the first, are the objects of the reading before."""
     problem: str = ""
@@ -176,7 +176,7 @@ class Reading:
 
 
 def read_on(before: Reading, items: Sequence[Item], same: int = 0) -> Reading:
-    """Read a list whose earlier version was read before: only the new and the changed messages.
+    """Read the next version of a list: only the new and the changed messages.
 
     The first `same` items are known to be equal to those read before.
 
@@ -218,7 +218,7 @@ def grown(old: Sequence[T], kept: int, fresh: Iterable[T]) -> list[T]:
 
 
 def common_prefix(old: Sequence[object], new: Sequence[object]) -> int:
-    """Return how many leading values of two lists are equal; these are compared without a loop in Python."""
+    """Return how many leading values of two lists are equal, without a loop in Python."""
     low, high = 0, min(len(old), len(new))
     if old[:high] == new[:high]:  # the usual case
         return high

@@ -1,4 +1,4 @@
-"""Which tool calls ask to read a text: a file, a page, a document, a skill, a sub-agent's answer.
+"""Tool calls that ask to read a text: a file, a page, a document, a skill, a sub-agent's answer.
 
 Pure tables and functions over a tool's name and its arguments. The text that came back is not seen
 here: whether it is prose, code or data is decided where its kind is known.
@@ -21,11 +21,13 @@ def _names(listed: str) -> frozenset[str]:
 
 READING_TOOLS = _names(
     "browse cat fetch goto open read readfile scroll_down scroll_up view webfetch "
-    "activate_skill skill use_skill "
-    "agent agent_output agent_output_tool delegate_task dispatch_agent new_task subagent task "
-    "task_output use_subagents wait_agent"
+    "activate_skill skill use_skill delegate_task new_task task task_output"
 )
-"""Tools that print a text, by their whole name: files, pages, skills, sub-agents."""
+"""Tools that print a text, by their whole name: files, pages, skills, tasks of sub-agents."""
+SUB_AGENT = re.compile(
+    r"(?:(?:call|delegate|dispatch|run|spawn|use|wait)_)?(?:(?:for|to)_)?(?:sub_?)?agents?(?:_output)?(?:_tool)?"
+)
+"""The names of tools that return a sub-agent's answer: `spawn_agent`, `delegate_to_agent`."""
 READING_VERBS = _names(
     "browse crawl download extract fetch get load open read retrieve scrape show view visit"
 )
@@ -52,17 +54,17 @@ PRINTERS = _names("bat batcat cat gc get-content head less more nl tail type")
 CONVERTERS = _names("docx2txt html2text lynx man pandoc pdftotext w3m")
 """Programs that print a document or a page as text."""
 SHELLS = _names("bash cmd powershell pwsh sh ssh wsl zsh")
-"""Programs whose last word is a command line of its own."""
+"""Programs that run their last word as a command line."""
 PREFIXES = _names("! command do else env sudo then time timeout xargs {")
-"""Words that may stand before a program."""
+"""Words that may come before a program."""
 FILTERS = PRINTERS | _names(
     "awk col cut expand fold fmt gawk iconv out-string sed select-object tr"
 )
-"""Programs behind which a printed text is still that text, or its beginning."""
+"""Programs that pass on their input, or its beginning."""
 CURL_OTHERWISE = re.compile(
     r"-[A-Za-z]*[dFIoOTX]|--(?:data|form|head|output|remote-name|request|upload)"
 )
-"""Options of `curl` that send something, save the page, or ask for its headers alone."""
+"""Options of `curl` that send something, save the page, or ask for its headers only."""
 SED_IN_PLACE = re.compile(r"-[nEr]*i|--in-place")
 REDIRECTION = re.compile(r"[<>&]*[<>][<>&]*")
 PATCHED = re.compile(r"(?m)^\*\*\* (?:Update|Add|Delete) File: +(\S.*)$")
@@ -73,7 +75,9 @@ SED_WRITTEN = re.compile(r"\bsed +-[nEr]*i[^\n;|&]* [\"']?([\w./~\\:-]+)")
 CAT = re.compile(r"\s*cat [^|;&<>\n]+")
 """A command that prints a file and does nothing else."""
 END_OF_COMMAND = re.compile(r"[;&()\n]+|\|\|")
-POINTER = re.compile(r"(?i)\bunchanged since (?:your )?last read\b")
+POINTER = re.compile(
+    r"(?i)\b(?:unchanged|(?:not|n't|n’t) changed) since (?:(?:your )?last read|you last read)\b"
+)
 MAX_POINTER_CHARACTERS = 400
 NOWHERE = ("/dev/null", "$null", "1", "2")
 """Where output is sent that goes into no file."""
@@ -91,7 +95,8 @@ def asks_to_read(tool: str, arguments: str) -> bool:
     False
     """
     words = [word.lower() for word in NAME_WORD.findall(NAME_PREFIX.sub("", tool))]
-    if "_".join(words) in READING_TOOLS:
+    name = "_".join(words)
+    if name in READING_TOOLS or SUB_AGENT.fullmatch(name):
         return True
     if READING_VERBS.intersection(words) and READABLE_NOUNS.intersection(words):
         return True
@@ -127,7 +132,7 @@ def reads_whole(arguments: str) -> bool:
     command = _command(arguments)
     if command:
         return CAT.fullmatch(str(command)) is not None
-    return not any(isinstance(each, int | list) and each is not True for each in given.values())
+    return not any(isinstance(value, int | list) and value is not True for value in given.values())
 
 
 def points_back(result: str) -> bool:
@@ -177,14 +182,14 @@ def _printed(command: Any) -> list[str]:
 
 
 class _Program(NamedTuple):
-    """One program of a pipeline, without what stands before it."""
+    """One program of a pipeline, without the words before it."""
 
     name: str
     options: list[str]
     operands: list[str]
     """Its other words, without numbers and redirections."""
     writes: bool
-    """Whether its output goes into a file, or its input stands in the command itself."""
+    """Whether its output goes into a file, or the command itself has its input."""
 
 
 def _without_heredocs(command: str) -> str:
@@ -205,7 +210,7 @@ def _without_heredocs(command: str) -> str:
 
 
 def _pipelines(command: str) -> Iterator[list[list[str]]]:
-    """Yield the pipelines of a command line, each as the words of its programs."""
+    """Yield the pipelines of a command line as the words of their programs."""
     text = COMMENT.sub("", _without_heredocs(command))
     lexer = shlex.shlex(text, posix=True, punctuation_chars=";|&<>()\n")
     lexer.whitespace, lexer.commenters = " \t\r", ""
@@ -231,8 +236,8 @@ def _printed_by(pipeline: Sequence[Sequence[str]]) -> list[str]:
         is_shell = program.name in SHELLS and len(pipeline[at]) > 1
         files = _printed(pipeline[at][-1]) if is_shell else _operands(program)
         if files:
-            behind = programs[at + 1 :]
-            return files if all(each.name in FILTERS and not each.writes for each in behind) else []
+            passes = all(other.name in FILTERS and not other.writes for other in programs[at + 1 :])
+            return files if passes else []
     return []
 
 
@@ -241,15 +246,15 @@ def _operands(program: _Program) -> list[str]:
     name, options, operands, writes = program
     files = operands
     if name == "sed":  # with -n, and not with -i
-        prints, files = any(each.startswith("-n") for each in options), operands[1:]
+        prints, files = any(option.startswith("-n") for option in options), operands[1:]
     elif name in ("awk", "gawk"):
         prints, files = "NR" in "".join(operands[:1]), operands[1:]
     elif name == "git":
-        prints, files = operands[:1] == ["show"], [each for each in operands if ":" in each]
+        prints, files = operands[:1] == ["show"], [name for name in operands if ":" in name]
     elif name == "curl":
         prints = not any(map(CURL_OTHERWISE.match, options))
     elif name == "wget":
-        prints = any(each.endswith("O-") for each in (*options, *operands))
+        prints = any(word.endswith("O-") for word in (*options, *operands))
     else:
         prints = name in PRINTERS or name in CONVERTERS
     return files if prints and not writes else []

@@ -15,29 +15,29 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 def properties(model: type[BaseModel]) -> dict[str, Any]:
     """Return the JSON Schemas of a model's fields, without what no model needs to read."""
     return {
-        name: {key: value for key, value in each.items() if key not in {"title", "default"}}
-        for name, each in model.model_json_schema()["properties"].items()
+        name: {key: value for key, value in schema.items() if key not in {"title", "default"}}
+        for name, schema in model.model_json_schema()["properties"].items()
     }
 
 
 def schema_of(model: type[BaseModel]) -> dict[str, Any]:
     """Return the JSON Schema of a tool's arguments."""
-    required = [name for name, each in model.model_fields.items() if each.is_required()]
+    required = [name for name, field in model.model_fields.items() if field.is_required()]
     return {"type": "object", "properties": properties(model), "required": required}
 
 
 def problem_of(error: ValidationError) -> str:
-    """Return which arguments of a call are wrong, and what each may be, in a sentence for a model."""
+    """Return which arguments of a call are wrong, and what they may be, in a sentence for a model."""
     return "; ".join(
-        f"{each['loc'][0] if each['loc'] else 'the arguments'}: {each['msg'].lower()}"
-        + ("" if each["type"] == "missing" else f", found {each['input']!r:.60}")
-        for each in error.errors()
-        if each["type"] != "none_required"  # the other half of `str | None`
+        f"{wrong['loc'][0] if wrong['loc'] else 'the arguments'}: {wrong['msg'].lower()}"
+        + ("" if wrong["type"] == "missing" else f", found {wrong['input']!r:.60}")
+        for wrong in error.errors()
+        if wrong["type"] != "none_required"  # the other half of `str | None`
     )
 
 
 def unknown_arguments(given: Iterable[str], known: Collection[str]) -> str:
-    """Return which names of arguments a tool does not have, and those that it has; empty where it has all."""
+    """Return the names of arguments that a tool does not have, and those that it has; empty without any."""
     names = [str(name) for name in given if name not in known]
     return f"unknown arguments: {', '.join(names)}; known: {', '.join(known)}" if names else ""
 
@@ -46,8 +46,8 @@ def arguments_of(function: Callable[..., Any], *, leaving: int = 0) -> type[Base
     """Return the model of a function's parameters without the first ones; unknown names are refused."""
     parameters = [*inspect.signature(function, eval_str=True).parameters.values()][leaving:]
     fields: dict[str, Any] = {
-        each.name: (each.annotation, ... if each.default is each.empty else each.default)
-        for each in parameters
+        field.name: (field.annotation, ... if field.default is field.empty else field.default)
+        for field in parameters
     }
     return create_model(function.__name__, __config__=ConfigDict(extra="forbid"), **fields)
 
@@ -62,7 +62,7 @@ def as_function(
     """Return a tool as a function, for frameworks that read a signature and a docstring.
 
     `answer` takes the arguments that a model wrote; what it left out is not among them. `more` adds
-    arguments of a type each, empty if left out.
+    arguments by their types, empty if left out.
     """
 
     def function(**arguments: Any) -> str:
@@ -71,13 +71,13 @@ def as_function(
     fields = model.model_fields
     hints = {
         key: Annotated.__class_getitem__(  # type: ignore[attr-defined]
-            (each.annotation, *each.metadata, Field(description=each.description))
+            (field.annotation, *field.metadata, Field(description=field.description))
         )
-        for key, each in fields.items()
+        for key, field in fields.items()
     }
     defaults = {
-        key: inspect.Parameter.empty if each.is_required() else each.default
-        for key, each in fields.items()
+        key: inspect.Parameter.empty if field.is_required() else field.default
+        for key, field in fields.items()
     }
     hints, defaults = hints | more, defaults | dict.fromkeys(more, "")
     function.__name__ = function.__qualname__ = name

@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens that the provider billed for one call, each counted in one field only.
+    """Tokens that the provider billed for one call; no token is counted in two fields.
 
     Zero where the report has no figure: some programs record reads from the provider's cache but
     not writes to it.
@@ -28,7 +28,7 @@ class Usage:
 
     @classmethod
     def of_total(cls, total: int, read: int, written: int, output: int) -> Usage:
-        """Return the counts of a report whose input includes the cached tokens."""
+        """Return the counts of a report that includes the cached tokens in its input."""
         return cls(max(0, total - read - written), read, written, output)
 
     @property

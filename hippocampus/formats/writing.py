@@ -1,6 +1,6 @@
 """What we add to a host's list, in the format of that list: tool definitions, results, text.
 
-Pure. Each adapter writes its own items; nothing is stored or decided here.
+Pure. An adapter writes its own items; nothing is stored or decided here.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ def tool_definition(
     for adapter in FORMATS:
         if format_name == adapter.NAME:
             return adapter.tool_definition(name, description, parameters)
-    known = ", ".join(repr(each.NAME) for each in FORMATS)
+    known = ", ".join(repr(adapter.NAME) for adapter in FORMATS)
     raise ValueError(f"no tool format {format_name!r}; there are {known}")
 
 
 def tool_results(items: Sequence[Item], results: Sequence[ToolResult]) -> list[Item]:
-    """Return the items to append to a list so that each call has its result.
+    """Return the items to append to a list so that every call has its result.
 
     Raises:
         MessagesError: the list is in no known format.
@@ -66,7 +66,7 @@ def appended(items: Sequence[Item], added: Sequence[Item]) -> list[Item]:
 
 
 def alternating(items: list[Item], adapter: Adapter, added: Collection[int]) -> list[Item]:
-    """Return a list in which an added message of the model is one with a neighbour of the model.
+    """Return a list in which an added message of the model is joined to a neighbour of the model.
 
     `added` are the places of ours. Reasoning still opens the joined message: Anthropic joins two
     itself, and then refuses an answer whose thinking does not come first.

@@ -35,6 +35,8 @@ def test_a_tool_reads_whose_name_says_so() -> None:
         "Task",
         "Agent",
         "use_subagents",
+        "spawn_agent",
+        "delegate_to_agent",
     ]
     others = [
         "Write",
@@ -46,6 +48,7 @@ def test_a_tool_reads_whose_name_says_so() -> None:
         "TodoWrite",
         "web_search",
         "list_files",
+        "list_agents",
         "search_files",
         "push_files",
         "create_or_update_file",

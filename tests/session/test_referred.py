@@ -20,6 +20,7 @@ TEXT = (
 POINTERS = [
     "File unchanged since last read. The content from the earlier Read tool_result is still current.",
     "Wasted call — file unchanged since your last Read. Refer to that earlier tool_result instead.",
+    "The file has not changed since you last read it.",
 ]
 
 
