@@ -58,8 +58,9 @@ def rows(state: StateDir, table: str) -> Counter[str]:
 
 @pytest.mark.slow
 def test_damage_of_any_page_costs_no_more_than_what_it_has_and_is_named_by_session(
-    made: bytes, tmp_path: Path
+    made: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(salvage, "MAX_TRIED", 1_000)
     whole = StateDir(tmp_path / "whole")
     damaged(made, whole, [])
     expected = {table: rows(whole, table) for table in OF_SESSIONS}

@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 
 from hippocampus import Hippocampus
 from hippocampus.consolidation.defrag import defrag
+from hippocampus.consolidation.forgetting import forget, traces
 from hippocampus.facts import Facts
 from hippocampus.facts.exchange import import_file
 from hippocampus.facts.exchange.ours import document as export
@@ -186,6 +187,16 @@ def housekeeping(folder: Path, say: Say) -> None:
         say({"defrag": 1})
 
 
+def forgettings(folder: Path, say: Say) -> None:
+    """Remove everything of a session."""
+    own = state(folder)
+    memory = memory_of(folder)
+    own.open(60.0)
+    with own.contents() as store:
+        forget(own, "one", store, memory.facts)
+        say({"forgotten": 1})
+
+
 def imports(folder: Path, say: Say) -> None:
     """Import a file of facts."""
     say({"imported": import_file(memory_of(folder).facts, exported(folder)).memories})
@@ -291,6 +302,19 @@ def after_housekeeping(memory: Hippocampus, _folder: Path, _said: Said) -> Itera
     yield from (f"fact {each}" for each in SAID if not any(each in text for text in contents))
 
 
+def after_forgettings(memory: Hippocampus, folder: Path, said: Said) -> Iterator[str]:
+    """Yield what is left of the removed session, at once or after a second try, and what the other one lost."""
+    own = state(folder)
+    with own.contents() as store:
+        if said["forgotten"] and traces(own, "one", store, memory.facts):
+            yield "the removal"
+        forget(own, "one", store, memory.facts)
+        if traces(own, "one", store, memory.facts):
+            yield "the rest of the removal"
+    with memory.session("two") as session:
+        yield from ("a text" for each in session.entries if not session.entries.text(each.id))
+
+
 def after_imports(memory: Hippocampus, folder: Path, said: Said) -> Iterator[str]:
     """Yield what the import has lost or brought twice; it is whole or none."""
     again = import_file(memory.facts, exported(folder)).memories
@@ -351,6 +375,7 @@ PHASES = {
     "consolidations": Phase(consolidations, lambda _folder: None, after_consolidations),
     "migrations": Phase(migrations, old_directory, after_migrations),
     "housekeeping": Phase(housekeeping, lived, after_housekeeping),
+    "forgettings": Phase(forgettings, lived, after_forgettings),
     "imports": Phase(imports, with_export, after_imports),
     "copies": Phase(copies, with_source, after_copies),
     "requests": Phase(requests, lambda _folder: None, after_requests),

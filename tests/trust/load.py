@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import zstandard
 
 from hippocampus import Hippocampus
+from hippocampus.storage.ledger import Ledger, TurnRows
 from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
 from hippocampus.storage.verify import verify
@@ -54,10 +55,20 @@ class Work(NamedTuple):
     lost: int
     errors: list[str]
     seconds: list[float]
+    """Of each call."""
 
 
 def process(folder: str, number: int, threads: int, seconds: float, results: Any) -> None:
-    """Run threads, each with sessions, recalls and facts of its own, and report."""
+    """Run threads, each with sessions, recalls and facts of its own, and report with the times of commits."""
+    commits: list[float] = []
+    commit = Ledger.commit
+
+    def timed(ledger: Ledger, turn: TurnRows) -> None:
+        started = time.perf_counter()
+        commit(ledger, turn)
+        commits.append(time.perf_counter() - started)
+
+    Ledger.commit = timed  # type: ignore[method-assign]  # the process ends with it
     memory = Hippocampus(folder, deadline_seconds=10.0)  # each call waits, and its time is reported
     done: list[Work] = []
     with memory.session(f"p{number}") as first:  # the figures are not those of a start
@@ -104,7 +115,13 @@ def process(folder: str, number: int, threads: int, seconds: float, results: Any
     for each in running:
         each.join()
     memory.close()
-    results.put([each._asdict() for each in done])
+    results.put(([each._asdict() for each in done], commits))
+
+
+def percentiles(name: str, seconds: list[float]) -> dict[str, float]:
+    """Return the median and the last percentile of some times, in milliseconds."""
+    cuts = quantiles(seconds, n=100) if len(seconds) > 1 else [0.0] * 99
+    return {f"{name} p{at} ms": round(1000 * cuts[at - 1], 1) for at in (50, 99)}
 
 
 def together(folder: Path, processes: int, threads: int, seconds: float) -> dict[str, Any]:
@@ -117,19 +134,19 @@ def together(folder: Path, processes: int, threads: int, seconds: float) -> dict
     ]
     for each in running:
         each.start()
-    found = [Work(**each) for _ in running for each in results.get()]
+    reports = [results.get() for _ in running]
+    found = [Work(**each) for done, _ in reports for each in done]
     for each in running:
         each.join()
     with contextlib.closing(Hippocampus(folder)) as memory:
         facts = len(memory.facts.memories())
-    took = sorted(second for each in found for second in each.seconds)
+    took = [second for each in found for second in each.seconds]
     errors = [text for each in found for text in each.errors]
     remembered = sum(each.remembered for each in found)
-    cuts = quantiles(took, n=100) if len(took) > 1 else [0.0] * 99
     return {
         "calls": len(took),
-        "p50 ms": round(1000 * cuts[49], 1),
-        "p99 ms": round(1000 * cuts[98], 1),
+        **percentiles("call", took),
+        **percentiles("commit", [second for _, commits in reports for second in commits]),
         "facts remembered": remembered,
         "facts lost": max(0, remembered - facts),
         "texts lost": sum(each.lost for each in found),
