@@ -12,6 +12,7 @@ import json
 import multiprocessing
 import random
 import resource
+import sys
 import tempfile
 import threading
 import time
@@ -28,6 +29,7 @@ from hippocampus.storage.state_dir import StateDir
 from hippocampus.storage.verify import verify
 
 ERRORS = 5
+FAULTS = ("facts lost", "texts lost", "errors", "damage", "files opened since")
 
 
 def rows(rng: random.Random, count: int = 150) -> str:
@@ -169,12 +171,17 @@ def memory_mb() -> float:
     return pages * resource.getpagesize() / 1e6
 
 
+def descriptors() -> int:
+    """Return the open files of this process."""
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
 def long_session(folder: Path, turns: int) -> dict[str, Any]:
-    """Run one process through many turns, 100 a session: memory, latency and size must stay flat."""
+    """Run one process through many turns, 100 a session: memory, latency, open files and size must stay flat."""
     rng = random.Random(1)
     took, packed, packer = [], 0, zstandard.ZstdCompressor(level=3)
     memory = Hippocampus(folder)
-    warm = memory_mb()
+    warm, files = memory_mb(), descriptors()
     for number in range(turns // 100):
         with memory.session(f"s{number}") as session:
             items: list[Any] = [{"role": "user", "content": "Look at the logs."}]
@@ -185,7 +192,8 @@ def long_session(folder: Path, turns: int) -> dict[str, Any]:
                 took.append(time.process_time() - started)
             packed += len(packer.compress(json.dumps(items).encode()))
         if number == turns // 1000:
-            warm = memory_mb()
+            warm, files = memory_mb(), descriptors()
+    leaked = max(0, descriptors() - files)
     memory.close()
     tenth = max(1, len(took) // 10)
     return {
@@ -194,6 +202,7 @@ def long_session(folder: Path, turns: int) -> dict[str, Any]:
         "last tenth ms": round(1000 * sum(took[-tenth:]) / tenth, 2),
         "memory after a tenth MB": round(warm),
         "memory at the end MB": round(memory_mb()),
+        "files opened since": leaked,
         "raw compressed MB": round(packed / 1e6, 2),
         "state directory MB": round(size_of(folder) / 1e6, 2),
     }
@@ -225,8 +234,8 @@ def many_sessions(folder: Path, sessions: int) -> dict[str, Any]:
     }
 
 
-def main() -> None:
-    """Print a table, or all."""
+def main() -> bool:
+    """Print a table, or all; return whether something was lost, damaged or left open."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("load", nargs="*", choices=["together", "long", "many"])
     parser.add_argument("--seconds", type=float, default=600)
@@ -240,12 +249,16 @@ def main() -> None:
         "long": lambda folder: long_session(folder, asked.turns),
         "many": lambda folder: many_sessions(folder, asked.sessions),
     }
+    is_bad = False
     for name in asked.load or loads:
         with tempfile.TemporaryDirectory() as folder:
-            for key, value in loads[name](Path(folder)).items():
-                print(f"{key:<26}{value}", flush=True)
-            print()
+            found = loads[name](Path(folder))
+        for key, value in found.items():
+            print(f"{key:<26}{value}", flush=True)
+        print()
+        is_bad |= any(found.get(key) for key in FAULTS)
+    return is_bad
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
