@@ -136,7 +136,7 @@ class Hippocampus:
             if strict or isinstance(failure, SealedError):  # nothing is written without its key
                 self._closing.close()
                 raise
-            Guard("*", disk_problems).say_of_disk("sending messages as they are", failure)
+            Guard("*", disk_problems).log_disk_problem("sending messages as they are", failure)
         self._store: ContentStore = store
         self._scheduler = ConsolidationScheduler(
             ConsolidationResources(

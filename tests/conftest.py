@@ -111,7 +111,7 @@ def one_mark() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def anew(request: pytest.FixtureRequest) -> Iterator[None]:
     """With `--anew`, open each session anew before each of its calls, as another worker would."""
-    taken = Session._sent
+    taken = Session._take_turn
 
     def taken_anew(session: Session, *call: Any) -> Any:
         if not session._is_closed:
@@ -124,7 +124,7 @@ def anew(request: pytest.FixtureRequest) -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         if request.config.option.anew:
-            patch.setattr(Session, "_sent", taken_anew)
+            patch.setattr(Session, "_take_turn", taken_anew)
         yield
 
 

@@ -1,1 +1,1 @@
-"""One conversation: what each call sends to the model instead of its message list."""
+"""One conversation: the messages that a call sends to the model instead of its list."""

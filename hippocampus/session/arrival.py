@@ -1,4 +1,4 @@
-"""Taking in the new messages of a list: the payloads that they bring, and what they point at. Pure."""
+"""Reads the new messages of a list: the payloads in them, and the payloads that they cite. Pure."""
 
 from __future__ import annotations
 
@@ -52,15 +52,15 @@ IMAGE = "image"
 
 
 class Arrival(NamedTuple):
-    """The payloads of a list with its new messages taken in."""
+    """The payloads of a list, with those of its new messages."""
 
     payloads: Payloads
     rendered: list[Rendered]
-    """The texts that replace parts of these messages."""
+    """The texts that replace parts of messages."""
     noted: list[tuple[Record, bytes]]
     """Words of the user to keep, which no view shortens."""
     accessed: list[Record]
-    """The entries that new messages name, with the access."""
+    """The entries that new messages refer to, with the access."""
 
 
 class _NewPart(NamedTuple):
@@ -69,12 +69,12 @@ class _NewPart(NamedTuple):
     site: PartSite
     tool: str
     arguments: str
-    """Of the call that it is the result of."""
+    """The arguments of the call that it answers."""
     tokens: int
     resolution: Resolution
 
 
-def arrived(  # noqa: PLR0913, PLR0917 - a list, its state, and the rules
+def arrival_of(  # noqa: PLR0913, PLR0917 - a list, its state, and the rules
     history: History,
     payloads: Payloads,
     records: Mapping[EntryOrigin, Record],
@@ -85,21 +85,21 @@ def arrived(  # noqa: PLR0913, PLR0917 - a list, its state, and the rules
     sent: int,
     hidden: Container[int] = (),
 ) -> Arrival:
-    """Return the payloads of a list whose messages from `start` on are new.
+    """Return the payloads of a list that is new from message `start` on.
 
-    `records` are the entries of the session by their origin, `by_id` by their ids; they have what the
-    first `sent` messages did to them. Digests replace the `hidden` ones of the new messages.
+    `records` are the entries of the session by origin, `by_id` by id; they have the accesses by the
+    first `sent` messages. Digests replace the `hidden` messages.
 
-    Messages from `read_again` on have the words that they had, and may carry other marks.
+    Messages from `read_again` to `start` have the words that they had, and may carry other marks.
     """
     payloads = payloads.copied(start)
     reader = _MessageReader(history, payloads, records, by_id, rules, sent, hidden)
     for number in range(read_again, start):
         reader.thin_again(number)
     reader.rendered += [
-        Rendered(each.message, each.part, each.record.shown, each.without_images)
-        for each in (payloads.items if read_again < start else ())
-        if read_again <= each.message < start and not each.stands_full
+        Rendered(payload.message, payload.part, payload.record.shown, payload.without_images)
+        for payload in (payloads.items if read_again < start else ())
+        if read_again <= payload.message < start and not payload.is_full
     ]
     for number in range(start, len(history.raw)):
         reader.take(number)
@@ -107,17 +107,17 @@ def arrived(  # noqa: PLR0913, PLR0917 - a list, its state, and the rules
 
 
 def _replaces(whole: Record, known: Record, *, written: bool) -> bool:
-    """Return whether the whole text of a file replaces what was known of it.
+    """Return whether the whole text of a file replaces an earlier one.
 
     A text that was read is whole unless it has less than half of the tokens: tools cut, or refer to
-    an earlier read. The same text refers to the earlier one, which then stands.
+    an earlier read. The same text is a repeat of the earlier one, which it does not replace.
     """
     return whole.content != known.content and (written or 2 * whole.tokens >= known.tokens)
 
 
 @dataclass(slots=True)
 class _MessageReader:
-    """Takes new messages into tables of payloads, which are its own."""
+    """Reads new messages into tables of payloads, which are its own."""
 
     history: History
     payloads: Payloads
@@ -133,11 +133,11 @@ class _MessageReader:
     accessed: set[int] = field(default_factory=set)
 
     def arrival(self) -> Arrival:
-        """Return what was taken in."""
+        """Return the result of reading the messages."""
         own, policy = self.payloads, self.rules.policy
         first_new = len(own.messages)
         new = own.items[first_new:]
-        own.messages.extend(each.message for each in new)
+        own.messages.extend(payload.message for payload in new)
         for turns in (own.due_turns, own.cold_turns):
             turns.extend([inf] * len(new))
         for number in {*self.touched, *range(first_new, len(own.items))}:
@@ -145,19 +145,19 @@ class _MessageReader:
             own.cold_turns[number] = cold_from(own.items[number], policy)
         numbers = own.numbers
         if self.hidden:
-            numbers = {each: at for each, at in numbers.items() if not own.items[at].collapsed}
+            numbers = {named: at for named, at in numbers.items() if not own.items[at].collapsed}
         entries = (own.items[number].record for number in sorted(self.accessed))
         accessed = [
-            each
-            for each in entries
-            if each.stage is not Stage.FULL and self.records.get(each.origin) != each
+            record
+            for record in entries
+            if record.stage is not Stage.FULL and self.records.get(record.origin) != record
         ]
         return Arrival(replace(own, numbers=numbers), self.rendered, self.noted, accessed)
 
     # One message
 
     def take(self, number: int) -> None:
-        """Take in a new message."""
+        """Read a new message."""
         message, index = self.history.raw[number], self.payloads.index
         index.begin(number)
         if message.role != "system":
@@ -177,28 +177,28 @@ class _MessageReader:
                 self._take_image(PartSite(number, at, part))
 
     def _see_accesses(self, message: Message, turn: int, *, is_sent: bool) -> None:
-        """Reset the strength of the payloads that a message points at, and associate these."""
+        """Reset the strength of the payloads that a message cites, and associate them."""
         said = [part.text for part in message.parts if part.kind != "result"]
         cited = sorted(
             self.payloads.index.cited_by(said),
             key=lambda n: (self.payloads.items[n].message, self.payloads.items[n].part),
         )
-        ids = [self.payloads.items[each].id for each in cited]
+        ids = [self.payloads.items[number].id for number in cited]
         policy = self.rules.policy
-        for each in cited:
-            payload = self.payloads.items[each]
-            if is_sent and not payload.stands_full:
+        for number in cited:
+            payload = self.payloads.items[number]
+            if is_sent and not payload.is_full:
                 continue  # its record has this access
-            self.accessed.add(each)
+            self.accessed.add(number)
             payload = payload.accessed(turn, policy.mention_strength, policy.exponent)
-            self._put(each, payload.associated(ids) if len(ids) > 1 else payload)
+            self._put(number, payload.associated(ids) if len(ids) > 1 else payload)
 
     def _put(self, number: int, payload: Payload) -> None:
         self.payloads.items[number] = payload
         self.touched.add(number)
 
     def _take_words(self, number: int, at: int, part: Part) -> None:
-        """Note what the user wants to be kept; words stay as they are, unless a rule indexes them."""
+        """Note the user's words that a rule keeps; only where a rule indexes them is an entry made."""
         rules, site = self.rules, PartSite(number, at, part)
         weight = self.history.tokens_of(number, at)
         said = Subject("message", source_type="user", text=part.text, tokens=weight)
@@ -221,14 +221,14 @@ class _MessageReader:
         self.noted.append((record, original))
 
     def _follows_results(self, number: int, part: Part) -> bool:
-        """Return whether an image stands after results of tools, and in none of them.
+        """Return whether an image follows tool results, and is not inside one.
 
-        Hosts put screenshots there where results hold text alone; the user's own stand elsewhere.
+        Hosts put screenshots there where results can only hold text; the user's own are elsewhere.
         """
         before = self.history.raw[number - 1].parts if number else ()
         inside = self.history.raw[number].parts
-        return any(each.closes_call for each in (*before, *inside)) and not any(
-            part.path[: len(each.path)] == each.path for each in inside if each.closes_call
+        return any(other.closes_call for other in (*before, *inside)) and not any(
+            part.path[: len(other.path)] == other.path for other in inside if other.closes_call
         )
 
     def _take_image(self, site: PartSite) -> None:
@@ -246,7 +246,7 @@ class _MessageReader:
         tool = part.tool or (call.tool if call else "")
         argued = call.text if call else ""
         is_ours = rules.is_recall(tool)
-        if is_ours:
+        if is_ours:  # an answer of ours is no payload: it repeats one
             asked = replace(part, tool=tool, text=argued)
             if calls.is_answer(asked, part.text, self.by_id.__contains__):
                 return
@@ -275,7 +275,7 @@ class _MessageReader:
             self._follow_files(tool, argued, held, wrote, self.history.turns[site.message])
 
     def _hold(self, new: _NewPart, *, large: bool) -> int | None:
-        """Follow a part from now on; return the number of its payload."""
+        """Make a part a payload and return its number; None where it is too small, or an entry."""
         (number, at, part), tool, argued, weight, resolution = new
         policy = self.rules.policy
         bound = resolution.pin or resolution.index is False or resolution.compression == "none"
@@ -302,9 +302,9 @@ class _MessageReader:
         return self._add(payload, part)
 
     def _thin(self, number: int, at: int, argued: str, held: int | None) -> None:
-        """Show fewer line numbers of a result that stands in full, which is the payload `held` or small."""
+        """Show fewer line numbers of a full result, which is the payload `held`, or small."""
         payload = None if held is None else self.payloads.items[held]
-        if number in self.hidden or (payload and not payload.stands_full):
+        if number in self.hidden or (payload and not payload.is_full):
             return
         said = self.history.quotable(number).parts[at].text
         text = thinned(said, self.rules.policy.line_numbers, argued)
@@ -323,21 +323,21 @@ class _MessageReader:
                 self._thin(number, at, called.part.text if called else "", None)
 
     def _add(self, payload: Payload, part: Part) -> int:
-        """Number a payload, and note the names that it has."""
+        """Number a payload, and index its identifiers."""
         own = len(self.payloads.items)
         self.payloads.items.append(payload)
         self.payloads.numbers[payload.id] = own
         self.payloads.sites[payload.message, payload.part] = own
         self.payloads.index.add(own, identifiers(part.text) | {payload.id})
-        if self.rules.summaries and part.kind == "result" and payload.stands_full:
+        if self.rules.summaries and part.kind == "result" and payload.is_full:
             name, text = str(payload.record.origin), payload.resolution.redacted(part.text)
             self.rules.summaries.ask(name, text)
         return own
 
     def _supersede(self, held: int, tool: str, argued: str) -> None:
-        """Let an older result be due that this one replaces: by default, one of the same call.
+        """Make the older result due that this one replaces: by default, one of the same call.
 
-        A result with the bytes of an earlier one, of whatever call, is noted as its repeat.
+        A result with the bytes of an earlier one, of any call, is noted as its repeat.
         """
         own = self.payloads.items[held]
         turn, content = own.record.entry.source.turn, own.record.content
@@ -364,11 +364,11 @@ class _MessageReader:
     def _follow_files(
         self, tool: str, argued: str, result: int | None, call: int | None, turn: int
     ) -> None:
-        """Count a call that reads or writes files as an access of all that the list has of them.
+        """Count a call that reads or writes files as an access of the payloads with their text.
 
         `result` and `call` are the payloads of the call's result and arguments. A text of the whole
-        file, read or written, replaces what came before it. A write mentions the files that were read
-        with its file: an agent reads what it is about to change, then changes it file by file.
+        file, read or written, replaces earlier ones. A write mentions the files that were read with
+        its file: an agent reads the files of a change together, then changes them one by one.
         """
         written = files_written(tool, argued)
         read = "" if written else file_read(tool, argued)
@@ -394,19 +394,15 @@ class _MessageReader:
                     payload = payload.marked(f"{event} at turn {turn}")
                 self._put(number, payload)
             if own is not None:
-                known = (*(each for each in known if each[1] not in gone), (path, own))
+                known = (*(pair for pair in known if pair[1] not in gone), (path, own))
                 self._put(own, replace(self.payloads.items[own], file=path))
             self.payloads.files[name] = known
         if written:
             self._mention_batches(touched, turn)
         elif read and own is not None:
-            self._read_together(own)
-
-    def _read_together(self, number: int) -> None:
-        """Add a read to the batch of the reads since the last write."""
-        batches = self.payloads.batches
-        batches[-1] = (*batches[-1], number)[-MAX_BATCH:]
-        self._put(number, replace(self.payloads.items[number], batch=len(batches) - 1))
+            batches = self.payloads.batches  # the last one has the reads since the last write
+            batches[-1] = (*batches[-1], own)[-MAX_BATCH:]
+            self._put(own, replace(self.payloads.items[own], batch=len(batches) - 1))
 
     def _mention_batches(self, touched: AbstractSet[int], turn: int) -> None:
         """Let a write mention the reads of its batches, except those that something newer replaces."""
@@ -423,9 +419,9 @@ class _MessageReader:
     # Its record
 
     def _origin(self, number: int, part: Part) -> PartOrigin:
-        """Return what names a part in this conversation, however the list is cut or marked.
+        """Return the identity of a part in this conversation, which cuts and marks do not change.
 
-        Of the same text under the same call id (old formats have none) the rank counts.
+        Parts with the same text and call id (old formats have none) differ by their rank.
         """
         is_image = part.kind == "image"
         kept = original_of(self.history.raw[number], part)[1].decode() if is_image else part.text

@@ -1,4 +1,4 @@
-"""Predicted and billed: the bill that is expected of each call, and the one that the provider sends.
+"""The bill that is predicted for a call, next to the bill that the provider sends.
 
 Values and arithmetic; no I/O. A provider counts other tokens than we do, and a system prompt and
 tools that no message list has: the calls so far calibrate both.
@@ -18,7 +18,7 @@ CALIBRATION_CALLS = 10
 PRIOR_TOKENS = 10_000
 """The spread of sizes at which a line trusts our own counts and the provider's equally."""
 MAX_DEVIATION = 0.1
-"""A bill that parts from the prediction by more than this share is reported."""
+"""A bill that differs from the prediction by more than this share is reported."""
 
 
 class CountedCall(NamedTuple):
@@ -26,7 +26,7 @@ class CountedCall(NamedTuple):
 
     tokens: int
     read_tokens: int
-    """Tokens of its messages that the provider reads, if nothing but the messages decides."""
+    """Tokens of its messages that the provider reads, if only the messages decide."""
     idle_seconds: float = 0.0
     """The time since the last call."""
 
@@ -75,8 +75,8 @@ class Expected(NamedTuple):
 class Bill:
     """The bill of one session so far, next to the prediction.
 
-    A call is predicted from the one before it: how much its request grew by the provider's count, and
-    how much of it the provider did not read from its cache, each as a line over our counts.
+    A call is predicted from the one before it: the growth of its request and the tokens that the
+    provider does not read from its cache, both in the provider's count, are lines over our counts.
     """
 
     prices: Prices
@@ -178,11 +178,11 @@ class Bill:
 
     @property
     def is_off(self) -> bool:
-        """Return whether bill and prediction part by more than they should."""
+        """Return whether bill and prediction differ by more than `MAX_DEVIATION`."""
         return abs(self.deviation) > MAX_DEVIATION
 
     def sentence(self) -> str:
-        """Return what a warning reports."""
+        """Return the text of a warning."""
         return (
             f"billed {self.billed:,.0f} base input tokens where {self.predicted:,.0f} were expected "
             f"({100 * self.deviation:+.0f} percent); {self.missed_calls} calls read less than half of "
@@ -191,7 +191,7 @@ class Bill:
         )
 
     def figures(self) -> dict[str, Any]:
-        """Return what `Session.status` shows."""
+        """Return the figures for `Session.status`."""
         return {
             "calls": self.calls,
             "predicted_cost": round(self.predicted, 1),

@@ -1,4 +1,4 @@
-"""What a view changed in the host's list, piece by piece, for hosts whose messages are objects. Pure."""
+"""The changes of a view to the host's list, one by one, for hosts with objects as messages. Pure."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ def changes_of(view: View) -> tuple[Change, ...]:
         if number in digests:
             end = view.history.end_of(digests[number] - 1)
             found.append(Change("digest", start, end, 0, "", shown.parts[0].text))
-        elif shown.raw:  # inside of a digest there is none
+        elif shown.raw:  # a message inside a digest is empty
             found += _changes_in(raw, shown, start)
     return tuple(found)
 
 
 def changes_between(own: Sequence[Message], view: Sequence[Message]) -> tuple[Change, ...]:
     """Return the changes between two lists of as many messages."""
-    starts = itertools.accumulate((len(each.raw) for each in own), initial=0)
+    starts = itertools.accumulate((len(message.raw) for message in own), initial=0)
     pairs = zip(own, view, starts, strict=False)
-    return tuple(each for raw, shown, start in pairs for each in _changes_in(raw, shown, start))
+    return tuple(change for raw, shown, start in pairs for change in _changes_in(raw, shown, start))
 
 
 def _changes_in(raw: Message, shown: Message, start: int) -> Iterator[Change]:

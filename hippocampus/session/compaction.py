@@ -1,4 +1,4 @@
-"""The old turns that digests replace: where that pays, and where entries alone do not fit the limit. Pure.
+"""The old turns that digests replace: where that pays, and where entries are over the limit. Pure.
 
 Spans of messages in, records out; the text of a digest is in `digest`. The user's own messages stay
 while they fit.
@@ -45,11 +45,9 @@ DIGESTS_SHARE = 0.25
 """The share of the limit that all digests together may take."""
 FRAME_TOKENS = 60
 """The tokens of a digest besides its lines, at most."""
-
-
 PAYS_REASON = "old turns became digests: carrying them has cost as much as the edit"
 MIN_SAVED_TOKENS = 2_000
-"""Digests of few turns each have less than one of many, even where no provider caches anything."""
+"""Many digests of few turns show less than one of many turns, even where no provider caches anything."""
 
 
 class Level(NamedTuple):
@@ -71,9 +69,9 @@ LEVELS = (
 
 
 class CompactionPlan(NamedTuple):
-    """The spans of messages that digests replace, and what their lines may weigh.
+    """The spans of messages that digests replace, and the tokens that their lines may have.
 
-    Only the last shows files: these are as they are after all of them.
+    Only the last digest shows files, with their text after all spans.
     """
 
     spans: list[Span]
@@ -146,12 +144,9 @@ def _raw_weight(view: View, span: Span) -> int:
 
 
 def _share_tokens(view: View, span: Span) -> int:
-    """Return the tokens of a digest of a span: a share of its tokens, at most half of those in the view."""
-    share, shown = (
-        CONSTANTS.digest_share * _raw_weight(view, span),
-        _sum_in(view.shown_tokens, span),
-    )
-    return int(min(share, CONSTANTS.shown_share * shown))
+    """Return the tokens of a digest of a span: a share of its tokens, and at most half of its tokens in the view."""
+    share = CONSTANTS.digest_share * _raw_weight(view, span)
+    return int(min(share, CONSTANTS.shown_share * _sum_in(view.shown_tokens, span)))
 
 
 def _sum_in(weights: Sequence[int], span: Span) -> int:
@@ -178,6 +173,7 @@ def foldable(view: View, payloads: Payloads, prices: Prices, policy: Policy) -> 
         return None
     import numpy as np
 
+    # By message, the turn from which it is cold; digests are, so that a longer one may replace them.
     turn, raw = view.history.turn, view.history.raw
     start = digest.opening_end(raw)
     weights = np.array(view.shown_tokens[: view.sent], np.int64)
@@ -189,6 +185,7 @@ def foldable(view: View, payloads: Payloads, prices: Prices, policy: Policy) -> 
     gone = cold.copy()
     for fold in view.folds:
         gone[slice(*fold)] = False
+    # An upper bound of the gain comes first, since the spans take most of the time.
     first = int(cold.argmax())
     saved = int(weights[gone].sum()) * (1 - CONSTANTS.digest_share)
     written = int(weights[first:].sum()) - saved
@@ -204,6 +201,7 @@ def foldable(view: View, payloads: Payloads, prices: Prices, policy: Policy) -> 
     spans = [span for span in spans if is_worth(view, span)]
     if not spans:
         return None
+    # The digests share the budget of one, so that many short spans show no more than a long one.
     replaced = np.concatenate([np.arange(*span) for span in spans])
     weight = int(weights[replaced].sum())
     shares = [_share_tokens(view, span) for span in spans]
@@ -215,23 +213,16 @@ def foldable(view: View, payloads: Payloads, prices: Prices, policy: Policy) -> 
     if left >= weight:
         return None
     carried = float((weights * (turn - cold_from))[replaced].sum()) * (1 - left / weight)
-    candidate = Candidate(
-        "",
-        spans[0].start,
-        weight,
-        left,
-        stage=Stage.DORMANT,
-        spans=tuple(spans),
-        carried=carried,
-    )
+    start, stage = spans[0].start, Stage.DORMANT
+    candidate = Candidate("", start, weight, left, stage=stage, spans=tuple(spans), carried=carried)
     return Fold(candidate, CompactionPlan(spans, rooms))
 
 
 def is_worth(view: View, span: Span) -> bool:
     """Return whether a digest would shorten a span, which is not one digest already."""
     weight = _sum_in(view.shown_tokens, span)
-    alone = view.is_folded(span.start) and view.shown_tokens[span.start] == weight
-    return weight > MIN_SPAN_TOKENS and not alone
+    is_digest = view.is_folded(span.start) and view.shown_tokens[span.start] == weight
+    return weight > MIN_SPAN_TOKENS and not is_digest
 
 
 def original_of(view: View, span: Span) -> bytes:
@@ -268,11 +259,11 @@ def digests_of(
     planned: CompactionPlan,
     rules: Rules,
 ) -> list[Digest]:
-    """Return the digests of a plan, each within its budget.
+    """Return the digests of a plan, within their budgets.
 
     `records` are the entries of the session by their origin.
     """
-    taken = {each.entry.id for each in records.values()}
+    taken = {record.entry.id for record in records.values()}
     found: list[Digest] = []
     history = view.history
     rules.files.read_to(max((span.end for span in planned.spans), default=0), history)
@@ -287,7 +278,7 @@ def digests_of(
                 call_id = history.raw[payload.message].parts[payload.part].call_id
                 ids.setdefault(call_id, []).append(payload.id)
         record = records.get(origin)
-        if record is None:  # else it stands as it stood on another branch
+        if record is None:  # else another branch of the list has made it
             record = _record(view, span, origin, ids, files, taken, room, rules)
         taken.add(record.entry.id)
         parts = tuple(payloads.original(payload, history) for payload in inside)

@@ -55,7 +55,7 @@ class KeptItem:
     session: str
     turn: int
     entry_id: str | None
-    """The entry with the full content, which can be recalled; None where there is none."""
+    """The entry with the full content, which can be recalled; None without one."""
     fact_id: str = ""
     """The id in the fact store, once it is stored."""
     outcome: str = ""

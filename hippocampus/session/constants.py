@@ -15,11 +15,11 @@ class Constants:
     """What no policy sets: shares without a unit, and turns."""
 
     digest_share: float = 1 / 5
-    """The tokens of digests, besides files that are worked on, of those that they replace."""
+    """The tokens of digests without files, as a share of the tokens that they replace."""
     shown_share: float = 1 / 2
-    """The same of those that the view has: entries may have shortened the messages before."""
+    """The same as a share of the view's tokens: entries may have shortened the messages before."""
     steps_share: float = 0.5
-    """The share of a digest for what was done; the rest shows the files."""
+    """The share of a digest for the steps; the rest shows the files."""
     read_share: float = 1 / 4
     """The share that is shown of a file that the agent read earlier and did not change."""
     whole_turns: int = 24

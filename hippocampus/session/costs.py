@@ -1,7 +1,7 @@
 """The cost of a session so far, and its cost without us. Values; pure; no clock.
 
-An edit of the past is a bet on the calls still to come; it may cost no more than what was won
-before, and a little. So a wrong bet loses little (ski rental). Whether one is made is decided in `plan`.
+An edit of the past is a bet on the calls still to come; it may cost no more than earlier edits have
+saved, and a little. So a wrong bet loses little (ski rental). `plan` decides whether one is made.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ class Costs:
 
     @classmethod
     def after(cls, call: ModelCall | None) -> Costs:
-        """Return the sums as they were after a call; none is before the first."""
+        """Return the sums after a call; without one, those before the first."""
         if call is None:
             return cls()
         return cls(call.raw_cost, call.sent_cost, call.edit_cost, call.recall_cost)
 
     def balance(self, stake: float) -> float:
-        """Return what an edit may cost: what was saved so far, and `stake` of the raw cost."""
+        """Return what an edit may cost: the savings so far, and `stake` of the raw cost."""
         return self.raw * (1 + stake) - self.sent
 
     def plus(
@@ -40,21 +40,21 @@ class Costs:
         view: View,
         prices: Prices,
         cached_tokens: int,
-        standing_tokens: Sequence[int] | None = None,
+        mark_tokens: Sequence[int] | None = None,
         recalled_tokens: Iterable[int] = (),
     ) -> Costs:
         """Return the sums after a view is sent; `cached_tokens` of the last request were cached.
 
-        `recalled_tokens` are those of each new answer to a recall, which is a call more.
+        `recalled_tokens` are those of new answers to recalls: a recall is one more call.
 
-        In front of an edit, the part up to the last of the marks at `standing_tokens` is read again;
-        None is a cache that reads all of it.
+        Before an edit, the part up to the last of the marks at `mark_tokens` is read again; None is a
+        cache that reads all of it.
         """
         history = view.history
         fresh = sum(history.tokens[view.sent :])
         read = view.tokens_to(view.unchanged)
         if view.unchanged < view.sent:
-            read = kept_tokens(standing_tokens, read)
+            read = kept_tokens(mark_tokens, read)
         written = view.shown_total - read
         return Costs(
             self.raw + prices.call_cost(history.total - fresh, history.total),

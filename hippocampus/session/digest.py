@@ -45,7 +45,7 @@ class Room(NamedTuple):
     """The tokens that the lines of a digest may have."""
 
     steps: int
-    """For what was done."""
+    """For the steps."""
     files: int = 0
     """For the files that are worked on."""
 
@@ -69,9 +69,9 @@ class Span(NamedTuple):
 def spans_between(
     start: int, end: int, staying: Iterable[int], closed: Sequence[int]
 ) -> list[Span]:
-    """Return the runs of messages between two numbers, without the rounds of calls and results in which some stay.
+    """Return the runs of messages between two numbers, without rounds that have a staying message.
 
-    `closed` are the numbers of the messages before which no call is open.
+    `closed` are the numbers of the messages before which no call is open: they start the rounds.
     """
     import numpy as np
 
@@ -161,11 +161,15 @@ def _line(role: str, part: Part, call: Part, ids: Mapping[str, Sequence[str]], r
         entries = " ".join(ids.get(part.call_id, ()))
         text = f"{part.tool}({_argued(part.text, root)}){f' [{entries}]' if entries else ''}"
     elif part.kind == "text":
-        text = _quoted(role, part.text)
+        opening = "user: " if role == "user" else ""
+        text = f'"{opening}{_cut(part.text, WORDS_CHARACTERS)}"'
     elif part.is_error:
         text = _failure(part.text)
+    elif room := _room_of(part):
+        lines = excerpt(part.text, room, arguments="" if call is part else call.text)
+        text = "\n".join(f"  {line}" for line in lines)
     else:
-        text = _outcome(part.text, "" if call is part else call.text, _room_of(part))
+        text = f"  -> {_cut(part.text, OUTCOME_CHARACTERS)}"
     return "\n".join(map(as_content, text.split("\n")))
 
 
@@ -180,8 +184,8 @@ def _fitting(
 ) -> tuple[list[str], int]:
     """Return the lines that fit a budget, and the tokens that are left of it.
 
-    Words and errors are chosen first, then the newest steps, until there is room for no more: readers
-    missed what the assistant had said.
+    Words and errors are chosen first, then the newest steps, until no more fit: readers missed the
+    words of the assistant.
     """
     lines: dict[int, str] = {}
     known: dict[str, bool] = {}
@@ -201,9 +205,9 @@ def _fitting(
 
 
 def _steps(messages: Iterable[Message]) -> tuple[list[str], list[Part], list[Part]]:
-    """Return what messages did: roles, words, calls and what came back, and the call of each.
+    """Return the steps of messages in columns: roles, parts, and the calls that the parts belong to.
 
-    In columns: the garbage collector would go through ten thousand rows.
+    Not in rows: the garbage collector would go through ten thousand tuples.
     """
     calls: dict[str, Part] = {}
     roles, parts, called = list[str](), list[Part](), list[Part]()
@@ -229,14 +233,6 @@ def _is_of_file(arguments: str, tool: str) -> bool:
     return bool(file_read(tool, arguments) or files_written(tool, arguments))
 
 
-def _outcome(text: str, argued: str, room: int) -> str:
-    """Return the lines of a result that say most of it; a short one whole."""
-    if not room:
-        return f"  -> {_cut(text, OUTCOME_CHARACTERS)}"
-    lines = excerpt(text, room, arguments=argued)
-    return "\n".join(f"  {line}" for line in lines)
-
-
 def _failure(text: str) -> str:
     """Return the message of a failure: of a long one its first and last line, and those between that fit."""
     lines = message_of(text) if len(text) > ERROR_CHARACTERS else [text]
@@ -248,7 +244,7 @@ def _failure(text: str) -> str:
 
 @kept_by_hash
 def _argued(arguments: str, root: str) -> str:
-    """Return what a call was about: short arguments, of a long one its file."""
+    """Return the subject of a call: short arguments, or the file of long ones."""
     path, has_text = file_of(arguments)
     if path and has_text:
         return path.removeprefix(root)
@@ -263,11 +259,6 @@ def _argued(arguments: str, root: str) -> str:
     rest = {name: given for name, given in value.items() if isinstance(given, dict | list)}
     more = json_text.written(rest) if rest else ""
     return _cut(", ".join(filter(None, [*said, more])), CALL_CHARACTERS)
-
-
-def _quoted(role: str, text: str) -> str:
-    opening = '"user: ' if role == "user" else '"'
-    return f'{opening}{_cut(text, WORDS_CHARACTERS)}"'
 
 
 def _cut(text: str, most: int) -> str:

@@ -1,4 +1,4 @@
-"""The entries of a session, as its host reads them and decides on them."""
+"""The entries of a session, for its host to read and to adopt."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class SessionEntries:
     """The entries that left the view, oldest first."""
 
     def __init__(self, run: SessionRun, resources: Resources, recalls: SessionRecalls) -> None:
-        """Take what the session reads and writes by."""
+        """Share the session's run, resources and recalls."""
         self._run = run
         self._resources = resources
         self._recalls = recalls
@@ -26,11 +26,11 @@ class SessionEntries:
         return (record.entry for record in self._run.records())
 
     def __getitem__(self, number: int) -> Entry:
-        """Return one of them, from 0, or from the end with a negative number."""
+        """Return an entry by its position, from 0, or from the end with a negative number."""
         return self._run.records()[number].entry
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of entries."""
         return len(self._run.records())
 
     def content(self, entry_id: str) -> Any:

@@ -1,6 +1,6 @@
-"""What a failure inside does to a call of the host: it is logged, and something else is returned.
+"""Catches failures inside a call of the host: they are logged, and a fallback is returned.
 
-Law 3 stands here, in `Guard.run`: a failure of the memory never breaks the agent's loop.
+Law 3 holds in `Guard.run`: a failure of the memory never breaks the agent's loop.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ class Guard:
     """The failures of one session."""
 
     def __init__(self, session_id: str, disk_problems: dict[str, float] | None = None) -> None:
-        """Take when its sessions logged each problem of the directory; nothing has failed yet."""
+        """Share when sessions of the directory logged its problems, in monotonic seconds."""
         self.failures = 0
-        """How many calls failed inside and sent the messages as they were."""
+        """The number of calls that failed inside and sent the raw messages."""
         self.raw_calls = 0
-        """How many calls sent the messages as they were, for any reason."""
+        """The number of calls that sent the raw messages, for any reason."""
         self.raw_reason = ""
-        """Why the last call sent its messages as they are; empty where it sent a view."""
+        """Why the last call sent the raw messages; empty where it sent a view."""
         self.problem = ""
         """Why the last call failed, or why nothing can be stored; empty where all is well."""
         self.cause = ""
         """The name of the last failure's class."""
         self.is_quiet = False
-        """Whether failures are expected, and logged once each: the session is closed."""
+        """Whether failures are expected, and logged without a traceback: the session is closed."""
         self._id = session_id
         self._disk_problems = {} if disk_problems is None else disk_problems
-        self._said: set[str] = set()
-        """What was logged, and is not logged again."""
+        self._logged: set[str] = set()
+        """The problems that are not logged again."""
 
     def run(
         self,
@@ -50,9 +50,9 @@ class Guard:
         lost: str,
         raises: tuple[type[Exception], ...] = (),
     ) -> T:
-        """Return the result of some work; where it fails, log the loss, and return the fallback's.
+        """Return the result of `work`; where it fails, log the loss, and return the fallback's.
 
-        What the work `raises` by its contract is the caller's.
+        The exceptions that it `raises` by its contract reach the caller.
         """
         try:
             return work()
@@ -65,29 +65,29 @@ class Guard:
             self.cause = type(failure).__name__
             self.problem = f"{failure}" or self.cause
             if isinstance(failure, StoreError):
-                self.say_of_disk(lost, failure)
+                self.log_disk_problem(lost, failure)
             elif isinstance(failure, MessagesError) or self.is_quiet:
-                self.say_once(f"{lost}: {failure}")
-            else:  # a bug: with its traceback, the next of the same place as a line, and no other
+                self.log_once(f"{lost}: {failure}")
+            else:  # a bug: first with its traceback, a second time as a line, and then no more
                 [place] = traceback.extract_tb(failure.__traceback__, limit=-1)
                 cause = f"{self.cause} at {place.filename}:{place.lineno}"
-                if cause in self._said:
-                    self.say_once(f"{lost}: again {cause}, which is not logged from here on")
+                if cause in self._logged:
+                    self.log_once(f"{lost}: again {cause}, which is not logged from here on")
                 else:
-                    self._said.add(cause)
+                    self._logged.add(cause)
                     LOG.exception("session %s: %s", self._id, lost)
             return fallback()
 
-    def say_of_disk(self, lost: str, failure: StoreError) -> None:
-        """Log what the directory refuses: for all sessions one line, and one again after a while."""
+    def log_disk_problem(self, lost: str, failure: StoreError) -> None:
+        """Log a problem of the directory once for all its sessions, and again after a while."""
         problem, now = f"{failure.__cause__ or failure}", time.monotonic()
         if now > self._disk_problems.get(problem, -REPEAT_SECONDS) + REPEAT_SECONDS:
             self._disk_problems[problem] = now
             LOG.error("session %s: %s: %s", self._id, lost, failure)
 
-    def say_once(self, text: str) -> None:
-        """Log a problem that may come with every call, at another place of the list too."""
+    def log_once(self, text: str) -> None:
+        """Log a problem once, though every call may have it, at another place of the list too."""
         problem = PLACE.sub("", text)
-        if problem not in self._said:
-            self._said.add(problem)
+        if problem not in self._logged:
+            self._logged.add(problem)
             LOG.error("session %s: %s", self._id, text)

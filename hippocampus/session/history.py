@@ -1,4 +1,4 @@
-"""The messages of a list as they were read: a value that grows, or branches where the list changed.
+"""The messages of a list: a value that grows, or branches where the list changed.
 
 Pure. Nothing is judged, shown or stored here.
 """
@@ -23,7 +23,7 @@ KEY_CHARACTERS = 16
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A message list: the messages, what each weighs, in which turn it came, and its words."""
+    """A message list: its messages, with their tokens, turns and keys."""
 
     reading: Reading = field(default_factory=Reading)
     raw: Sequence[Message] = ()
@@ -34,25 +34,25 @@ class History:
     total: int = 0
     """The sum of `tokens`."""
     turns: array[int] = field(default_factory=lambda: array("q"))
-    """For each message, how many assistant messages the list has up to it."""
+    """By message, the number of assistant messages up to it."""
     asked: Sequence[int] = ()
     """The numbers of the user's messages."""
     keys: Sequence[str] = ()
-    """For each message a hash of its words: what else its items carry, such as marks, may move."""
+    """By message, a hash of its words: the rest of its items, such as marks, may change."""
     own: Sequence[int] = ()
-    """The numbers of the messages of the system, and of those with the user's own words."""
+    """The numbers of the messages of the system, and of messages with the user's own words."""
     closed: array[int] = field(default_factory=lambda: array("q"))
     """The numbers of the messages before which no tool call is open."""
     weights: Mapping[str, int] = field(default_factory=dict)
-    """By such a hash the tokens of messages that are not read yet, where they were counted before."""
+    """By key, the tokens of messages that an earlier run has counted."""
 
     @property
     def turn(self) -> int:
-        """Return the number of assistant messages in the list: the turn that comes."""
+        """Return the number of assistant messages in the list: the next turn."""
         return self.turns[-1] if self.turns else 0
 
     def extended(self, items: Sequence[Item], same: int = 0) -> History:
-        """Return the history of a list; `reading.kept` messages of it are those of this one.
+        """Return the history of a list; its first `reading.kept` messages are the same as in this one.
 
         The first `same` items are known to be those of this one.
 
@@ -76,7 +76,7 @@ class History:
             if message.role == "system" or is_said_by_user(message)
         ]
         cut = kept < len(self.raw)
-        redacted = {n: each for n, each in self.redacted.items() if n < kept} if cut else None
+        redacted = {n: message for n, message in self.redacted.items() if n < kept} if cut else None
         return History(
             reading,
             grown(self.raw, kept, fresh),
@@ -103,9 +103,9 @@ class History:
     def with_redacted(
         self, texts: Iterable[tuple[int, int, str, bool]], originals: Container[tuple[int, int]]
     ) -> History:
-        """Return the history with texts in place of parts, each with its message and part number.
+        """Return the history with texts in place of parts, given by message and part number.
 
-        The `originals` among them (message, part) are replaced in `raw` too.
+        Parts in `originals` (message, part) are replaced in `raw` too.
         """
         redacted, raw = dict(self.redacted), list(self.raw)
         for number, part, text, _ in texts:
@@ -115,7 +115,7 @@ class History:
         return replace(self, redacted=redacted, raw=raw)
 
     def unredacted(self) -> History:
-        """Return the history as it was read."""
+        """Return the history without redactions."""
         return replace(self, raw=self.reading.messages, redacted={}) if self.redacted else self
 
     def quotable(self, number: int) -> Message:
@@ -129,7 +129,7 @@ class History:
         return [self.quotable(number) for number in range(start, end)]
 
     def tokens_of(self, number: int, at: int) -> int:
-        """Return the tokens of the text of a part: without a count where a message has it alone."""
+        """Return the tokens of the text of a part, which need no count where it is the only part."""
         message = self.raw[number]
         part = message.parts[at]
         if len(message.parts) > 1 or part.kind == "call" or number in self.redacted:
@@ -166,7 +166,7 @@ def is_said_by_user(message: Message) -> bool:
 
 
 def boundaries(messages: Sequence[Message], known: Sequence[int] = ()) -> array[int]:
-    """Return the numbers of the messages before which no tool call is open, from the first ones on that are known."""
+    """Return the numbers of the messages before which no tool call is open; `known` are the first."""
     open_calls: Counter[str] = Counter()  # parallel calls may share an id
     found = array("q", known[:-1])
     for number in range(known[-1] if known else 0, len(messages)):
@@ -183,14 +183,14 @@ def boundaries(messages: Sequence[Message], known: Sequence[int] = ()) -> array[
 
 
 def key_of(message: Message) -> str:
-    """Return a hash of the words of a message: what else its items carry, such as marks, may move."""
+    """Return a hash of the words of a message, but for the rest of its items, such as marks."""
     parts = ((part.kind, part.call_id, part.tool, part.text) for part in message.parts)
     said = "\0".join((message.role, *itertools.chain.from_iterable(parts)))
     return content_key(said.encode("utf-8", "surrogatepass"))[:KEY_CHARACTERS]
 
 
 def joined_end(keys: Sequence[str], history: History, start: int) -> int:
-    """Return how many leading messages were sent, where the host has joined some of them since.
+    """Return how many leading messages were sent, where the host has joined some since.
 
     `keys` are those of the last request, of which `start` are the list's. Providers that take no
     two messages of the user in a row read `[result], [text]` and `[result, text]` as the same.

@@ -1,4 +1,4 @@
-"""Which payloads a text points at, by the identifiers that it has. Pure but for the index, which grows."""
+"""Which payloads a text cites, by the identifiers in it. Pure but for the index, which grows."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from hippocampus.indexing.shapes import identifiers
 ID = re.compile(r"\b[a-z2-7]{8,12}\b")
 """What an entry's id looks like; one in five has no digit and reads as a word."""
 MAX_HOLDERS = 3
-"""A name that more payloads have points at none of them."""
+"""A name that more payloads have cites none."""
 MIN_PACKED, PACKED_PART = 2_000, 8
-"""Names are packed once they are this many, and an eighth of those that are packed."""
+"""Names are packed once they are this many, and an eighth of the packed ones."""
 
 
 class IdentifierIndex:
-    """The payloads of a list by the identifiers that they have; numbered as they came.
+    """The payloads of a list by the identifiers in them, numbered in order of arrival.
 
     The versions of a list that grows share it; `at` returns it as an earlier version has it.
     """
@@ -30,7 +30,7 @@ class IdentifierIndex:
         self._recent = tuple(dict[str, int]() for _ in range(MAX_HOLDERS + 1))
         """By a name the first payload that has it, in the next table the second, and so on."""
         self._keys, self._values = array("q"), array("i")
-        """What was packed, 12 bytes each where a dict of texts has about 150: hashes of names in ascending
+        """The packed names, at 12 bytes where a dict of texts has about 150: their hashes in ascending
         order, and their payloads, older ones first."""
         self._written = defaultdict[str, list[int]](list)
         """The messages in which the assistant wrote an identifier, the last one at the end."""
@@ -47,12 +47,12 @@ class IdentifierIndex:
         index = IdentifierIndex()
         index._messages = messages
         for recent, own in zip(self._recent, index._recent, strict=True):
-            own.update({name: each for name, each in recent.items() if each < payloads})
+            own.update({name: number for name, number in recent.items() if number < payloads})
         rows = [row for row in zip(self._keys, self._values, strict=True) if row[1] < payloads]
         index._keys.extend(key for key, _ in rows)
-        index._values.extend(each for _, each in rows)
+        index._values.extend(number for _, number in rows)
         for name, numbers in self._written.items():
-            index._written[name] = [each for each in numbers if each < messages]
+            index._written[name] = [message for message in numbers if message < messages]
         return index
 
     def _pack(self) -> None:
@@ -69,7 +69,7 @@ class IdentifierIndex:
         self._values.frombytes(values[order].tobytes())
 
     def begin(self, message: int) -> None:
-        """Take in a message before what it brings."""
+        """Count a message, before its names and payloads."""
         self._messages = message + 1
 
     def write(self, message: int, names: Iterable[str]) -> None:
@@ -85,7 +85,7 @@ class IdentifierIndex:
             names = known
 
     def holders_of(self, names: Collection[str]) -> dict[str, list[int]]:
-        """Return the payloads that have each of some names, of a common one more than `MAX_HOLDERS` of them."""
+        """Return the payloads that have a name, for some names; a common one has over `MAX_HOLDERS`."""
         found: dict[str, list[int]] = {name: [] for name in names}
         if self._keys and found:
             import numpy as np
@@ -105,10 +105,10 @@ class IdentifierIndex:
         return {name for name, numbers in held if numbers and numbers != [own]}
 
     def cited_by(self, texts: Iterable[str]) -> set[int]:
-        """Return the payloads that texts point at by an id, or by a name that few payloads have."""
+        """Return the payloads that texts cite by an id, or by a name that few payloads have."""
         names = {name for text in texts for name in identifiers(text) | set(ID.findall(text))}
         holders = self.holders_of(names).values()
-        return {each for numbers in holders if len(numbers) <= MAX_HOLDERS for each in numbers}
+        return {number for numbers in holders if len(numbers) <= MAX_HOLDERS for number in numbers}
 
     def cited_since(self, message: int, text: str) -> set[str]:
         """Return the identifiers of a text that the assistant has written from a message on."""

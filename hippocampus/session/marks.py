@@ -1,4 +1,4 @@
-"""The cache marks that a session adds to its views: where they stand, and how many are free.
+"""The cache marks that a session adds to its views: their positions, and how many are free.
 
 No text is changed here, and a mark is no edit: the next list comes without them.
 """
@@ -28,7 +28,7 @@ class Marker:
     """The provider's cache of one session, and the marks of its last view."""
 
     def __init__(self, prices: Prices, own: int, *, tail: bool) -> None:
-        """Add `own` marks at most to each view; `tail` is whether one is set at its end later."""
+        """Add at most `own` marks to a view; `tail` is whether one is set at its end later."""
         self._own = own
         self._tail = tail
         self._seconds = 0.0
@@ -44,16 +44,16 @@ class Marker:
         """The tokens of the last view that the provider is expected to read from its cache."""
 
     def restore(self, shown: Sequence[Message], marks: str) -> None:
-        """Take in what still stands of the last request, and its marks, as `moved` returned them."""
+        """Restore the unchanged start of the last request, and its marks, as `place` returned them."""
         self._shown = shown
         self._cache.before = Prompt().extended(shown, 0)
-        numbers = [int(each) for each in marks.split()]
-        standing = MarkPositions._make(numbers) if numbers else MarkPositions()
-        self._cache.marks = standing.until(len(self._cache.before.words))
+        numbers = [int(number) for number in marks.split()]
+        positions = MarkPositions._make(numbers) if numbers else MarkPositions()
+        self._cache.marks = positions.until(len(self._cache.before.words))
         self.is_lost = False
 
     def look(self, items: list[Item], name: str) -> None:
-        """See how many marks are free in the host's list, in the format of that name."""
+        """Count the marks that the host's list leaves free, in the format of that name."""
         if name == "anthropic":
             self._key = cache_marks.ANTHROPIC
         else:
@@ -64,8 +64,8 @@ class Marker:
         free = MAX_MARKS - UNSEEN_MARKS - len(host) - self._tail
         self._cache.own = max(0, min(self._own, free)) if self.is_marked else 0
 
-    def moved(self, shown: Sequence[Message], kept: int, idle_seconds: float) -> str:
-        """Place the marks of the next view, and return where they stand, as text.
+    def place(self, shown: Sequence[Message], kept: int, idle_seconds: float) -> str:
+        """Place the marks of the next view, and return their positions as text.
 
         `shown` are its messages, and `kept` the leading messages of the host's list that it had at
         the last request.
@@ -76,12 +76,12 @@ class Marker:
         self._cache.before = self._cache.before.until(kept)
         self.read_tokens = self._cache.send(prompt, self._seconds)
         self._shown, self.is_lost = shown, False
-        standing = self._cache.marks
-        return " ".join(str(int(each)) for each in standing) if standing != MarkPositions() else ""
+        placed = self._cache.marks
+        return " ".join(str(int(number)) for number in placed) if placed != MarkPositions() else ""
 
     @property
-    def standing_tokens(self) -> Sequence[int] | None:
-        """Return the tokens of the last view up to each mark of ours, in order.
+    def mark_tokens(self) -> Sequence[int] | None:
+        """Return the tokens of the last view up to our marks, in order.
 
         None where the provider finds any prefix, or where it is not known that requests have marks.
         """
@@ -89,8 +89,8 @@ class Marker:
             return None
         return [self._cache.before.tokens_to(at) for at in self._cache.marks.blocks()]
 
-    def written(self, items: list[Item]) -> list[Item]:
-        """Return the items of the view with its marks; each takes the form of the host's next one.
+    def with_marks(self, items: list[Item]) -> list[Item]:
+        """Return the items of the view with its marks, in the form of the host's next mark.
 
         So a mark with a longer lifetime never follows one with a shorter, which is an error.
         """
@@ -105,8 +105,8 @@ class Marker:
             parts = self._shown[number].parts
             path = parts[part].path if parts else (0,)
             at = starts[number] + int(path[0])
-            values = [each.value for each in host if each.item >= at]
-            values += [each.value for each in reversed(host)]
+            values = [mark.value for mark in host if mark.item >= at]
+            values += [mark.value for mark in reversed(host)]
             value = next(iter(values), cache_marks.NEW_MARKS[self._key])
             marked[at] = cache_marks.with_mark(marked[at], path[1:], self._key, value) or marked[at]
         return marked

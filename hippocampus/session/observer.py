@@ -1,4 +1,4 @@
-"""What a session reports of each view, tool call and bill: values, and the Protocol of who takes them.
+"""The reports of a session on views, tool calls and bills, and the Protocol of their observers.
 
 Nothing is sent or stored here.
 """
@@ -34,9 +34,9 @@ class ViewReport:
     outcome: str
     """`managed`, or why the list was sent as it is."""
     raw_tokens: int
-    """The tokens of the list and those of its view, and below what they cost; 0 where the list was sent
-    as it is, uncounted."""
+    """The tokens of the list; like the figures below, 0 where the raw list was sent, uncounted."""
     sent_tokens: int
+    """The tokens of its view."""
     raw_dollars: float
     """The predicted cost of the whole list, at the prices of the model."""
     sent_dollars: float
@@ -57,7 +57,7 @@ class ToolReport:
 
 @dataclass(frozen=True, slots=True)
 class BillReport:
-    """What the provider billed for one call."""
+    """The provider's bill for one call."""
 
     origin: ReportSource
     seconds: float

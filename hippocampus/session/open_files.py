@@ -17,12 +17,12 @@ class OpenFiles:
         self._most = most
         self._lock = threading.Lock()
         self._used: dict[int, weakref.WeakMethod[Callable[[], bool]]] = {}
-        """By the identity of each session with open files, the most recently used last."""
+        """By the identity of a session with open files, the most recently used last."""
 
     def use(self, rest: Callable[[], bool]) -> None:
-        """Note that a session uses its files now; one in use keeps them, whatever their number.
+        """Keep the files of a session open, and close those of the sessions idle for longest.
 
-        `rest` is its method that closes them until they are used again, and returns whether it did.
+        `rest` is its method that closes them until their next use; False if the session is in use.
         """
         reference = weakref.WeakMethod(rest)
         owner = id(rest.__self__)  # type: ignore[attr-defined]
@@ -30,9 +30,9 @@ class OpenFiles:
             self._used.pop(owner, None)
             self._used[owner] = reference
             oldest = list(self._used.items())[: -self._most]
-        for key, each in oldest:  # without the lock: files take their time to close
-            rests = each()
+        for key, reference in oldest:  # without the lock: files take their time to close
+            rests = reference()
             if rests is None or rests():
                 with self._lock:
-                    if self._used.get(key) is each:  # else it was used again meanwhile
+                    if self._used.get(key) is reference:  # else it was used again meanwhile
                         del self._used[key]

@@ -25,7 +25,7 @@ class _Slot:
 
 
 class OpenSessions:
-    """Sessions by id, each open once; one in use is never released."""
+    """Sessions by id, open once; one in use is never released."""
 
     def __init__(self, opened: Callable[[str], Session], max_idle: int) -> None:
         """`opened` opens a session; more than `max_idle` stay open only while they are in use."""
@@ -49,9 +49,9 @@ class OpenSessions:
         finally:
             with self._lock:
                 slot.users -= 1
-                idle = [each for each in self._slots.values() if not each.users]
-            for each in idle[: max(0, len(idle) - self._max_idle)]:
-                self._release(each)
+                idle = [slot for slot in self._slots.values() if not slot.users]
+            for oldest in idle[: max(0, len(idle) - self._max_idle)]:
+                self._release(oldest)
 
     def _release(self, slot: _Slot) -> None:
         with slot.lock:  # a user who comes meanwhile waits, and opens it again
@@ -60,7 +60,9 @@ class OpenSessions:
                 slot.session = None
         with self._lock:
             if not slot.users and slot.session is None:
-                self._slots = {key: each for key, each in self._slots.items() if each is not slot}
+                self._slots = {
+                    key: other for key, other in self._slots.items() if other is not slot
+                }
 
     def close(self) -> None:
         """End every session; those that are left after a while are released, for the next start."""

@@ -11,11 +11,11 @@ from hippocampus.indexing import frame
 
 OPENING = re.compile(r"\[([a-z2-7]{8,12}) · ")
 ARGUMENT = re.compile(r"\[([a-z2-7]{8,12}) (?:·|\\u00b7) (\d+) tokens\]")
-"""The frame that stands in a string of shortened arguments."""
+"""The frame in a string of shortened arguments."""
 
 
 def is_entry(part: Part, record_of: Callable[[str], Record | None], tokens: int) -> bool:
-    """Return whether a part of a list is the text of an entry, as it was at any stage.
+    """Return whether a part of a list is the text of an entry, at any stage.
 
     The frame names an entry of the session by all of its fields, and the part is no
     longer than the content that it replaces: no content can know that of itself.

@@ -1,4 +1,4 @@
-"""The payloads of a list: which parts are large, what points at them, and which are due. Pure.
+"""The payloads of a list: which parts are large, which texts cite them, and which are due. Pure.
 
 Nothing is decided or stored here; `arrival` takes new messages in.
 """
@@ -49,13 +49,13 @@ class Payload:
     """The number of its message in the list."""
     part: int
     weight: int
-    """The tokens of the text that stands in the view."""
+    """The tokens of its text in the view."""
     due_turn: int
     """The first turn at which it may be shortened."""
     large: bool
-    """Whether its size alone makes it an entry; else it has to fade first."""
+    """Whether its size makes it an entry; else it has to fade first."""
     resolution: Resolution = NO_RULES
-    """What the policy's rules say of it."""
+    """The policy's rules for it."""
     batch: int | None = None
     """The number of the batch of reads that it came in (`Payloads.batches`)."""
     note: str = ""
@@ -63,7 +63,7 @@ class Payload:
     twin: int | None = None
     """The number of an earlier payload with the same content, which the note names."""
     shorter: Record | None = None
-    """The record that it has next, once that is written."""
+    """Its next record, once that is written."""
     shorter_weight: int = 0
     """The tokens of the text of that record."""
     file: str = ""
@@ -77,8 +77,8 @@ class Payload:
         return self.record.entry.id
 
     @property
-    def stands_full(self) -> bool:
-        """Return whether it stands in full."""
+    def is_full(self) -> bool:
+        """Return whether the view shows it in full."""
         return self.record.stage is Stage.FULL
 
     @property
@@ -91,7 +91,7 @@ class Payload:
 
     @property
     def is_pinned(self) -> bool:
-        """Return whether it stays as it stands, by a rule or by the host's word."""
+        """Return whether a rule or the host keeps it at its stage."""
         modifiers = self.record.entry.modifiers
         by_host = modifiers.priority == "critical" and modifiers.encoding == "manual"
         return bool(self.resolution.pin) or by_host
@@ -137,7 +137,7 @@ class Payload:
 
 
 class PartSite(NamedTuple):
-    """A part of a message, and where it stands; calls as they may be quoted."""
+    """A part of a message, and its place; calls as they may be quoted."""
 
     message: int
     at: int
@@ -146,7 +146,7 @@ class PartSite(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Payloads:
-    """The payloads of a list, numbered as they came."""
+    """The payloads of a list, numbered in order of arrival."""
 
     items: list[Payload] = field(default_factory=list)
     numbers: dict[str, int] = field(default_factory=dict)
@@ -158,30 +158,30 @@ class Payloads:
     calls: dict[str, PartSite] = field(default_factory=dict)
     redactions: dict[tuple[int, int], Redaction] = field(default_factory=dict)
     latest: dict[bytes, int] = field(default_factory=dict)
-    """By what results have in common that supersede each other, the newest one."""
+    """By `superseding_key`, the newest result."""
     files: dict[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
-    """By the last part of its path, the payloads that hold text of a file, each with its whole path."""
+    """By the last part of a path, the whole paths and the payloads with text of such a file."""
     batches: list[tuple[int, ...]] = field(default_factory=lambda: [()])
     """The newest reads of files between two writes: an agent uses them together."""
     index: IdentifierIndex = field(default_factory=IdentifierIndex)
     due_turns: array[float] = field(default_factory=lambda: array("d"))
-    """For each payload the first turn at which it may be due."""
+    """By payload, the first turn at which it may be due."""
     cold_turns: array[float] = field(default_factory=lambda: array("d"))
-    """For each payload the turn from which a digest may replace it."""
+    """By payload, the turn from which a digest may replace it."""
     messages: array[int] = field(default_factory=lambda: array("q"))
-    """For each payload the number of its message."""
+    """By payload, the number of its message."""
     firsts: dict[str, int] = field(default_factory=dict)
     """By content, the result that repeats name: the first, or one of the last turns."""
 
     def copied(self, messages: int) -> Payloads:
-        """Return the payloads of the first messages with tables of their own, into which new ones are taken."""
-        tables = ((each.name, getattr(self, each.name)) for each in fields(self))
+        """Return the payloads of the first messages with tables of their own, to which new ones are added."""
+        tables = ((attribute.name, getattr(self, attribute.name)) for attribute in fields(self))
         own: dict[str, Any] = {
             name: copy(table) for name, table in tables if isinstance(table, dict | list | array)
         }
         return replace(self, index=self.index.at(messages, len(self.items)), **own)
 
-    def standing(self) -> Iterator[Payload]:
+    def outside_digests(self) -> Iterator[Payload]:
         """Yield the payloads that no digest replaces."""
         return (self.items[number] for number in self.numbers.values())
 
@@ -189,11 +189,11 @@ class Payloads:
         """Return the numbers of the payloads that may leave the view now, in the order of the list."""
         fading = view_tokens >= rules.policy.fade_view_tokens
         awake = [number for number in self.numbers.values() if self.due_turns[number] <= turn]
-        due = [n for n in awake if fading or (self.items[n].stands_full and self.items[n].large)]
+        due = [n for n in awake if fading or (self.items[n].is_full and self.items[n].large)]
         return sorted(due, key=lambda n: (self.items[n].message, self.items[n].part))
 
     def cold_from(self, turns: Sequence[int], policy: Policy) -> Floats:
-        """Return for each message the turn from which a digest may replace it; infinite is never.
+        """Return by message the turn from which a digest may replace it; infinite is never.
 
         `turns` are those in which the messages came. A message is cold when its payloads are.
         """
@@ -210,17 +210,17 @@ class Payloads:
     def hot_tokens(self, spans: Sequence[Span], turn: int) -> int:
         """Return the tokens of the texts of files in some messages that a digest will show whole."""
         return sum(
-            each.record.tokens
-            for each in self.standing()
-            if each.file
-            and each.record.kind != ARGUMENTS
-            and any(span.start <= each.message < span.end for span in spans)
-            and not each.note
-            and turn - each.record.entry.decay.last_access <= CONSTANTS.whole_turns
+            payload.record.tokens
+            for payload in self.outside_digests()
+            if payload.file
+            and payload.record.kind != ARGUMENTS
+            and any(span.start <= payload.message < span.end for span in spans)
+            and not payload.note
+            and turn - payload.record.entry.decay.last_access <= CONSTANTS.whole_turns
         )
 
     def changed(self, changes: Mapping[int, Payload], rules: Rules) -> Payloads:
-        """Return the payloads with some of them replaced."""
+        """Return the payloads with changed ones."""
         if not changes:
             return self
         items, due_turns, cold_turns = self.items[:], self.due_turns[:], self.cold_turns[:]
@@ -231,7 +231,7 @@ class Payloads:
         return replace(self, items=items, due_turns=due_turns, cold_turns=cold_turns)
 
     def updated(self, record: Record, rules: Rules) -> Payloads:
-        """Return the payloads with an entry's record as it was written down."""
+        """Return the payloads with the new record of an entry."""
         number = self.numbers.get(record.entry.id)
         if number is None:
             return self
@@ -259,41 +259,43 @@ class Payloads:
         """Return the payloads once digests replace spans of the view."""
         hidden = {number for span in spans for number in range(*span)}
         gone = {
-            number: replace(each, collapsed=True)
-            for number, each in enumerate(self.items)
-            if each.message in hidden and not each.collapsed
+            number: replace(payload, collapsed=True)
+            for number, payload in enumerate(self.items)
+            if payload.message in hidden and not payload.collapsed
         }
-        ids = {each.id for each in gone.values()}
-        numbers = {each: number for each, number in self.numbers.items() if each not in ids}
+        ids = {payload.id for payload in gone.values()}
+        numbers = {
+            entry_id: number for entry_id, number in self.numbers.items() if entry_id not in ids
+        }
         return replace(self.changed(gone, rules), numbers=numbers)
 
     def entries_in(self, span: Span, records: Container[EntryOrigin]) -> list[Payload]:
         """Return the payloads in a span that have entries, in the order of the list."""
-        inside = [each for each in self.items if span.start <= each.message < span.end]
-        found = [each for each in inside if each.record.origin in records]
-        found.sort(key=lambda each: each.part)
-        return sorted(found, key=lambda each: each.message)
+        inside = [payload for payload in self.items if span.start <= payload.message < span.end]
+        found = [payload for payload in inside if payload.record.origin in records]
+        found.sort(key=lambda payload: payload.part)
+        return sorted(found, key=lambda payload: payload.message)
 
     def original(self, payload: Payload, history: History) -> bytes:
         """Return the bytes to keep of a payload: as the message holds it."""
         message = history.raw[payload.message]
         return original_of(message, message.parts[payload.part])[1]
 
-    def stand(self, start: int, end: int, history: History) -> bool:
+    def are_unchanged(self, start: int, end: int, history: History) -> bool:
         """Return whether payloads in messages that were read again have the bytes that they had."""
         return all(
-            content_key(self.original(each, history)) == each.record.content
-            for each in self.items
-            if start <= each.message < end and each.stands_full and not each.collapsed
+            content_key(self.original(payload, history)) == payload.record.content
+            for payload in self.items
+            if start <= payload.message < end and payload.is_full and not payload.collapsed
         )
 
     def pinned(self) -> set[int]:
         """Return the numbers of the messages with pinned payloads."""
-        return {each.message for each in self.standing() if each.is_pinned}
+        return {payload.message for payload in self.outside_digests() if payload.is_pinned}
 
     def in_use(self, turn: int, read_turns: int) -> set[int]:
         """Return the numbers of the messages with payloads that were used again in the last turns."""
-        entries = ((each.message, each.record.entry) for each in self.standing())
+        entries = ((payload.message, payload.record.entry) for payload in self.outside_digests())
         return {
             message
             for message, entry in entries
@@ -308,10 +310,10 @@ def is_near_repeat(payload: Payload, twin: Payload) -> bool:
 
 
 def due_from(payload: Payload, policy: Policy) -> float:
-    """Return the first turn at which a payload may be due as it stands; infinite is never.
+    """Return the first turn at which a payload may be due at its stage; infinite is never.
 
-    Content that stands in full is due once its strength has fallen to `fade_below`, and an entry
-    once it has fallen to `sleep_below`. Large content that was not asked for is due on arrival.
+    Content shown in full is due once its strength has fallen to `fade_below`, and an entry once it
+    has fallen to `sleep_below`. Large content that was not asked for is due on arrival.
     """
     entry, stage = payload.record.entry, payload.record.stage
     full = stage is Stage.FULL
@@ -333,7 +335,7 @@ def due_from(payload: Payload, policy: Policy) -> float:
 def has_faded(payload: Payload, turn: int, policy: Policy) -> bool:
     """Return whether a result that saves too little as a usual entry is weak enough for a short one."""
     record = payload.record
-    if not (payload.shorter and payload.large and payload.stands_full) or record.kind == ARGUMENTS:
+    if not (payload.shorter and payload.large and payload.is_full) or record.kind == ARGUMENTS:
         return False
     is_worth = policy.is_worth_shortening(payload.weight, payload.shorter_weight, record.kind)
     return not is_worth and weak_from(record.entry, policy, policy.fade_below) <= turn
@@ -359,7 +361,7 @@ def original_of(message: Message, part: Part) -> tuple[str, bytes]:
     """Return how the message holds a part's content (`text`, `blocks`, `object`), and its bytes."""
     value = message.held(part)
     if part.kind == "image":  # hosts move marks about
-        value = [{key: each for key, each in value.items() if key != "cache_control"}]
+        value = [{key: inner for key, inner in value.items() if key != "cache_control"}]
     if isinstance(value, str):
         return "text", value.encode("utf-8", "surrogatepass")
     form = "blocks" if isinstance(value, list) else "object"
@@ -367,7 +369,7 @@ def original_of(message: Message, part: Part) -> tuple[str, bytes]:
 
 
 def origin_of(part: Part, text: str) -> PartOrigin:
-    """Return what names a part with a text in its conversation, but for its rank.
+    """Return the identity of a part with a text in its conversation, but for its rank.
 
     The text counts and not the blocks that hold it, since hosts move `cache_control` marks about.
     """
@@ -378,7 +380,7 @@ def origin_of(part: Part, text: str) -> PartOrigin:
 def superseding_key(payload: Payload, tool: str, arguments: str) -> bytes:
     """Return a hash of the fields that a result shares with those that it supersedes.
 
-    The result of a failed call is of another `source.type`, so it supersedes none of a good one.
+    The result of a failed call has another `source.type`, so it supersedes no good one.
     """
     source = payload.record.entry.source.type
     match payload.resolution.superseded_by:

@@ -1,4 +1,4 @@
-"""Which edits pay, and so which entries leave the view at this call: decides, touches nothing.
+"""Decides which edits pay, and so which entries leave the view at this call.
 
 Pure: turns and tokens in, `Decision`s out. No text is rendered and nothing is stored here.
 """
@@ -38,7 +38,7 @@ class Candidate(NamedTuple):
     risk: float = 0.0
     """What hiding it is expected to cost in recalls, in base input tokens."""
     stage: Stage = Stage.INDEXED
-    """What it becomes."""
+    """Its next stage."""
     spans: tuple[tuple[int, int], ...] = ()
     """The spans of messages that digests replace; none is one payload."""
     carried: float = 0.0
@@ -48,7 +48,7 @@ class Candidate(NamedTuple):
 
     @property
     def saves(self) -> int:
-        """Return the tokens that each call saves once it is indexed."""
+        """Return the tokens that a call saves once it is indexed."""
         return self.full_tokens - self.indexed_tokens
 
     def holds(self, other: Candidate) -> bool:
@@ -64,15 +64,15 @@ class PlanInput:
     sent_messages: int
     """How many leading messages of the view were in the last request."""
     message_tokens: Sequence[int]
-    """What each message of the view weighs, before anything is decided."""
+    """The tokens of the messages of the view, before anything is decided."""
     balance: float = float("inf")
     """What the session has saved so far, and a little: no edit may cost more than this."""
     limit_tokens: int = 0
-    """What the view may weigh; 0 is no limit."""
+    """The tokens that the view may have; 0 is no limit."""
     cold: bool = False
     """Whether the provider has forgotten the last request, so that an edit rewrites nothing."""
-    standing_tokens: Sequence[int] | None = None
-    """The tokens of the last request up to each cache mark of ours; None reads any prefix."""
+    mark_tokens: Sequence[int] | None = None
+    """The tokens of the last request up to our cache marks; None reads any prefix."""
 
 
 class Plan(NamedTuple):
@@ -89,35 +89,45 @@ def plan(
     prices: Prices,
     policy: Policy,
 ) -> Plan:
-    """Return what to commit now: arrivals at once, older content where the edit pays or must be.
+    """Return what to commit now: arrivals at once, older content where the edit pays or is forced.
 
     `candidates` are due. `fold` are the spans that digests may replace: where these save more than
-    the payloads in them, they take their place.
+    the payloads in them, they are edited instead.
     """
     due = [
-        each
-        for each in candidates
-        if policy.is_worth_shortening(each.full_tokens, each.indexed_tokens, each.kind)
+        candidate
+        for candidate in candidates
+        if policy.is_worth_shortening(
+            candidate.full_tokens, candidate.indexed_tokens, candidate.kind
+        )
     ]
     sent = 0 if given.cold else given.sent_messages
-    arrived = [each for each in due if each.message >= sent]
-    cached = [each for each in due if each.message < sent]
+    arrived = [candidate for candidate in due if candidate.message >= sent]
+    cached = [candidate for candidate in due if candidate.message < sent]
     calls = calls_to_come(given.turn)
+    # A digest and the payloads in it exclude each other: the batch may have only what gains more.
     if fold and _gains_more(fold, filter(fold.holds, cached), calls * prices.read):
-        cached = [fold, *(each for each in cached if not fold.holds(each))]
+        cached = [fold, *(candidate for candidate in cached if not fold.holds(candidate))]
     batch = _worth_an_edit(cached, given, prices)
     edits = "1 edit" if len(batch.chosen) == 1 else f"{len(batch.chosen)} edits together"
     reason = f"pays over the {calls} calls expected to come, with {edits}"
     is_folded = fold is not None and fold in batch.chosen
+    free = "the cache is cold" if given.cold else "on arrival: it is not cached yet"
     decisions = [
-        Decision(each.entry_id, each.stage, _reason(given), each.saves, 0.0)
-        for each in arrived
-        if not (is_folded and fold and fold.holds(each))
+        Decision(candidate.entry_id, candidate.stage, free, candidate.saves, 0.0)
+        for candidate in arrived
+        if not (is_folded and fold and fold.holds(candidate))
     ]
     decisions += [
-        Decision(each.entry_id, each.stage, reason, each.saves, batch.costs / len(batch.chosen))
-        for each in batch.chosen
-        if each is not fold
+        Decision(
+            candidate.entry_id,
+            candidate.stage,
+            reason,
+            candidate.saves,
+            batch.costs / len(batch.chosen),
+        )
+        for candidate in batch.chosen
+        if candidate is not fold
     ]
     if not is_folded:
         decisions += _forced(due, decisions, given, prices)
@@ -127,14 +137,10 @@ def plan(
 def _gains_more(fold: Candidate, inside: Iterable[Candidate], token: float) -> bool:
     """Return whether digests gain more than the payloads in their spans.
 
-    `token` is what a token is worth that no call carries any more.
+    `token` is the price of one token in all calls to come.
     """
     gain = token * fold.saves - fold.risk
-    return gain > sum(token * each.saves - each.risk for each in inside)
-
-
-def _reason(given: PlanInput) -> str:
-    return "the cache is cold" if given.cold else "on arrival: it is not cached yet"
+    return gain > sum(token * candidate.saves - candidate.risk for candidate in inside)
 
 
 def calls_to_come(turn: int) -> int:
@@ -145,44 +151,47 @@ def calls_to_come(turn: int) -> int:
 def _forced(
     due: list[Candidate], decided: list[Decision], given: PlanInput, prices: Prices
 ) -> list[Decision]:
-    """Return what else must be shortened so that the view keeps its limit, the weakest first.
+    """Return the further edits that the limit of the view requires, the weakest payloads first.
 
-    It makes room for some turns to come, since each edit rewrites what stands behind it. Where what
-    is due cannot, nothing is: old turns have to go.
+    They make room for some turns to come, since an edit rewrites all that comes after it. Where all
+    due payloads are not enough, none is edited: old turns have to leave instead.
     """
     if not given.limit_tokens:
         return []
-    weight = sum(given.message_tokens) - sum(each.saves for each in decided)
+    weight = sum(given.message_tokens) - sum(decision.saves for decision in decided)
     if weight <= given.limit_tokens:
         return []
     excess = weight - ROOMY_SHARE * given.limit_tokens
-    chosen = {each.entry_id for each in decided}
+    chosen = {decision.entry_id for decision in decided}
     forced: list[Candidate] = []
-    for each in sorted(due, key=attrgetter("risk", "message")):
-        if excess > 0 and each.entry_id not in chosen:
-            forced.append(each)
-            excess -= each.saves
+    for candidate in sorted(due, key=attrgetter("risk", "message")):
+        if excess > 0 and candidate.entry_id not in chosen:
+            forced.append(candidate)
+            excess -= candidate.saves
     if excess > 0:
         return []
     once = _tails(sorted(forced, key=attrgetter("message"), reverse=True), given, prices).once
     costs = max(0.0, float(once[-1])) / len(forced)
-    return [Decision(each.entry_id, each.stage, FORCED, each.saves, costs) for each in forced]
+    return [
+        Decision(candidate.entry_id, candidate.stage, FORCED, candidate.saves, costs)
+        for candidate in forced
+    ]
 
 
 class _Batch(NamedTuple):
-    """Edits that are made at once, and what they cost together."""
+    """Edits that are made at once, and their cost together."""
 
     chosen: list[Candidate]
     costs: float
 
 
 def _worth_an_edit(cached: list[Candidate], given: PlanInput, prices: Prices) -> _Batch:
-    """Return the batch of cached candidates, from some place on, whose edit gains the most.
+    """Return the batch of cached candidates, from some message on, that gains the most.
 
-    An edit rewrites all that is behind it, so an edit at a place takes everything due behind it
-    along. It waits until carrying what could have gone has cost as much as the edit does (ski
-    rental): whenever the session ends, no more than twice the least was paid. The balance covers it,
-    and its risk too, unless carrying has cost as much as both.
+    An edit rewrites all that comes after it, so it takes along every candidate after it. It waits
+    until carrying these has cost as much as the edit does (ski rental): whenever the session ends,
+    at most twice the least possible cost was paid. The balance has to cover the edit, and its risk
+    too, unless carrying has cost as much as both.
     """
     if not cached:
         return _Batch([], 0.0)
@@ -191,7 +200,9 @@ def _worth_an_edit(cached: list[Candidate], given: PlanInput, prices: Prices) ->
     calls = calls_to_come(given.turn)
     ordered = sorted(cached, key=attrgetter("message"), reverse=True)
     tails = _tails(ordered, given, prices)
-    carried = np.fromiter((each.carried for each in ordered), np.float64, len(ordered)).cumsum()
+    carried = np.fromiter(
+        (candidate.carried for candidate in ordered), np.float64, len(ordered)
+    ).cumsum()
     gain = calls * prices.read * tails.saved - tails.once - tails.risk
     spent = prices.read * carried
     gain[tails.once > np.minimum(spent, given.balance)] = 0.0
@@ -208,14 +219,14 @@ class _Tails(NamedTuple):
     saved: Counts
     risk: Floats
     once: Floats
-    """The cost of the edit over that of leaving the request as it is."""
+    """The cost of the edit over that of an unchanged request."""
 
 
 def _tails(ordered: list[Candidate], given: PlanInput, prices: Prices) -> _Tails:
-    """Return what each batch saves and costs.
+    """Return the savings and costs of the batches.
 
-    All behind the edit is written instead of read; and what stands before it is too where it is
-    less than the smallest prefix that a provider caches.
+    The tokens after the edit are written instead of read, and so are those before it where they are
+    fewer than the smallest prefix that a provider caches.
     """
     import numpy as np
 
@@ -224,13 +235,13 @@ def _tails(ordered: list[Candidate], given: PlanInput, prices: Prices) -> _Tails
 
     sent = np.asarray(given.message_tokens[: given.sent_messages], np.int64)
     total = int(sent.sum())
-    before = (sent.cumsum() - sent)[column([each.message for each in ordered])]
-    full = column([each.full_tokens for each in ordered]).cumsum()
-    saved = full - column([each.indexed_tokens for each in ordered]).cumsum()
-    risk = np.fromiter([each.risk for each in ordered], np.float64, len(ordered)).cumsum()
+    before = (sent.cumsum() - sent)[column([candidate.message for candidate in ordered])]
+    full = column([candidate.full_tokens for candidate in ordered]).cumsum()
+    saved = full - column([candidate.indexed_tokens for candidate in ordered]).cumsum()
+    risk = np.fromiter([candidate.risk for candidate in ordered], np.float64, len(ordered)).cumsum()
     kept = before
-    if given.standing_tokens is not None:
-        marks = column(sorted({0, *given.standing_tokens}))
+    if given.mark_tokens is not None:
+        marks = column(sorted({0, *given.mark_tokens}))
         kept = marks[np.searchsorted(marks, before, "right") - 1]
     cached = np.where(kept >= prices.smallest_prefix_tokens, kept, 0.0)
     written = prices.write * (total - saved - cached)

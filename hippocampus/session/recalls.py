@@ -1,6 +1,6 @@
 """The recalls of a session: slices and searches of stored payloads.
 
-What may come back is decided in `recall`; here it is read under the session's lock, and noted as an access.
+`recall` decides what may be returned; here it is read under the session's lock, and counted as an access.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ class SessionRecalls:
         run: SessionRun,
         resources: Resources,
         guard: Guard,
-        begin: Callable[[], None],
+        use_files: Callable[[], None],
         report: Callable[[str, float], None],
     ) -> None:
-        """Take what to call before each recall, and then with its outcome and its seconds."""
+        """Call `use_files` before a recall, and `report` after it with its outcome and its seconds."""
         self._run = run
         self._resources = resources
         self._guard = guard
-        self._begin = begin
+        self._use_files = use_files
         self._report = report
         refetching = retrieval.Refetching(
             resources.policy, resources.sources, run.records, self._redacted, self._add_version
@@ -93,7 +93,7 @@ class SessionRecalls:
         """Return the entry of an id, which another process may have stored.
 
         Raises:
-            RecallError: there is none.
+            RecallError: the id names no entry.
         """
         known: Mapping[str, Record] = self._run.state.by_id
         return self.retrieval.record_of(entry_id, known if entry_id in known else self._run.known())
@@ -101,12 +101,12 @@ class SessionRecalls:
     # Recalls
 
     def answer(self, call: calls.RecallCall) -> ToolResult:
-        """Return the answer to a call of the recall tool, whatever its arguments, with images."""
+        """Return the answer to a call of the recall tool, with images; bad arguments raise nothing."""
         text, failed = retrieval.answer(call, self.serve)
         return ToolResult(call.call_id, text, failed, images=self.images(call))
 
     def serve(self, call: calls.RecallCall) -> str:
-        """Return what a model's recall brings, of at most four times the usual tokens.
+        """Return the result of a model's recall, of at most `MAX_RECALL_FACTOR` times the usual tokens.
 
         Raises:
             RecallError: nothing can be served, or it fails inside: the loop gets an answer (law 3).
@@ -133,7 +133,7 @@ class SessionRecalls:
         """
         started, outcome = time.perf_counter(), "failed"
         try:
-            self._begin()
+            self._use_files()
             if call.entry_id is None:
                 found = self._search(call.request.query or call.request.pattern, bound)
                 outcome = "done"
@@ -141,7 +141,7 @@ class SessionRecalls:
                 record = self.record_of(call.entry_id)
                 room = self._room_tokens(record, bound)
                 found, outcome = self.retrieval.slice(record, call.request, room)
-                self._accessed([record])
+                self._note_access([record])
         finally:
             self._report(outcome, time.perf_counter() - started)
         return found
@@ -165,10 +165,10 @@ class SessionRecalls:
         stale = retrieval.replaced(every.values())
         known = {entry_id: record for entry_id, record in every.items() if entry_id not in stale}
         with self._run.lock:
-            texts = [text for each in self._run.state.view.shown for text in each.texts()]
+            texts = [text for message in self._run.state.view.shown for text in message.texts()]
         shown = set().union(*map(recall.names_in, texts))
         text, entry_ids = self.retrieval.search(query, known, bound, shown)
-        self._accessed([known[entry_id] for entry_id in entry_ids if entry_id in known])
+        self._note_access([known[entry_id] for entry_id in entry_ids if entry_id in known])
         return text
 
     def images(self, call: calls.RecallCall) -> tuple[Item, ...]:
@@ -182,14 +182,16 @@ class SessionRecalls:
         except (RecallError, StoreError):
             return ()
 
-    def _accessed(self, records: Sequence[Record]) -> None:
-        """Bring the strength of entries back, which a recall has returned."""
+    def _note_access(self, records: Sequence[Record]) -> None:
+        """Restore the strength of entries that a recall has returned."""
         if not records:
             return
         with self._run.lock:
             turn = self._run.state.history.turn
             now = list(map(self._run.current, records))
             try:
-                self._run.save(*(replace(each, entry=accessed(each.entry, turn)) for each in now))
+                self._run.save(
+                    *(replace(record, entry=accessed(record.entry, turn)) for record in now)
+                )
             except StoreError as failure:  # the content was found: that counts more
                 LOG.warning("session %s: access not written down: %s", self._run.id, failure)

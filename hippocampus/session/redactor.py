@@ -1,6 +1,6 @@
-"""What the policy's rules take out of a message as it arrives, before anything else reads it. Pure.
+"""Redacts messages by the policy's rules as they arrive, before anything else reads them. Pure.
 
-Which parts are taken out, and by which words, is the policy's.
+The policy decides which parts are redacted, and by which words.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from hippocampus.session.view import Rendered, View
 def subject_of(
     message: Message, part: Part, call: Part | None, count_tokens: Callable[[str], int]
 ) -> Subject | None:
-    """Return what rules can ask about a part: a result, arguments, or words of user or assistant.
+    """Return the fields of a part that rules match: a result, arguments, or words of user or assistant.
 
-    Of a call's own arguments they can ask what they ask of its result: the tool, and the text.
+    The arguments of a call have the fields of its result: the tool, and the text.
     """
     if part.kind in {"result", "call"}:
         asked = part if part.kind == "call" else call
@@ -35,7 +35,7 @@ def subject_of(
 
 
 def result_subject(part: Part, call: Part | None, tokens: int) -> Subject:
-    """Return what rules can ask about a tool result, given its call."""
+    """Return the fields of a tool result that rules match, given its call."""
     return Subject(
         "tool_result",
         tool=part.tool or (call.tool if call else ""),
@@ -49,9 +49,7 @@ def result_subject(part: Part, call: Part | None, tokens: int) -> Subject:
 
 def redacted_text(record: Record, text: str, policy: Policy) -> str:
     """Return the text of a stored content as it may come back into a view."""
-    if (
-        not policy.redacts or record.form == "messages"
-    ):  # a digest's messages were redacted when they were read
+    if not policy.redacts or record.form == "messages":  # those of a digest were redacted when read
         return text
     resolution = policy.resolve(record_subject(record, text))
     return (resolution.redacted_json if record.kind == ARGUMENTS else resolution.redacted)(text)
@@ -60,9 +58,9 @@ def redacted_text(record: Record, text: str, policy: Policy) -> str:
 def redactions(
     message: Message, call_of: Callable[[str], Part | None], rules: Rules
 ) -> dict[int, tuple[Redaction, str]]:
-    """Return what rules redact in a message: by part number, the redaction and the redacted text.
+    """Return the redactions of a message: by part number, the redaction and the redacted text.
 
-    `call_of` returns the call of an id, of which the message may bring the result.
+    `call_of` returns the call of an id, to which the message may have the result.
     """
     found = {}
     for at, part in enumerate(message.parts):
@@ -76,17 +74,17 @@ def redactions(
 
 
 class Redacted(NamedTuple):
-    """A list without what the rules take out."""
+    """A list with the rules' redactions."""
 
     history: History
     redactions: dict[tuple[int, int], Redaction]
-    """By message and part, what the rules say of it."""
+    """The redactions by message and part."""
     rendered: list[Rendered]
     """The texts that replace parts of the messages."""
 
 
 def redacted(history: History, calls: Mapping[str, Part], start: int, rules: Rules) -> Redacted:
-    """Take out of the messages from `start` on what the rules take out, before anything else reads them.
+    """Redact the messages from `start` on, before anything else reads them.
 
     `calls` are the earlier calls by their ids, as they may be quoted.
     """

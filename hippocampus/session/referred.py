@@ -30,8 +30,8 @@ def referred(
 ) -> Iterator[Rendered]:
     """Yield the texts for results from a message on that point at a read which the view has shortened.
 
-    Of the messages that were `sent`, it is those whose text has a record since. A small text never
-    has one: it stands wherever the host points at it.
+    In the messages that were `sent`, those are the texts that got a record. A small text never gets
+    one: it replaces every result that points at it.
     """
     new = (part for message in history.raw[start:] for part in message.parts)
     if not any(part.kind == "result" and points_back(part.text) for part in new):
@@ -48,8 +48,8 @@ def referred(
         unranked = origin_of(part, text)
         own = replace(unranked, rank=ranks[unranked])
         if is_pointer:
-            stands = own in records if number < sent else _is_short(before, origin, records)
-            if not stands and rules.count_tokens(text) > rules.policy.fade_over_tokens:
+            is_needed = own in records if number < sent else _is_short(before, origin, records)
+            if not is_needed and rules.count_tokens(text) > rules.policy.fade_over_tokens:
                 continue
             if number >= start:
                 yield Rendered(number, at, text)

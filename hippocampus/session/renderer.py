@@ -1,4 +1,4 @@
-"""The texts of entries: what replaces a payload in the view at each stage. Pure.
+"""The texts that replace payloads in the view, by stage. Pure.
 
 Their first and last lines are in `indexing.frame`, their middle is chosen by the extractors.
 """
@@ -21,7 +21,7 @@ from hippocampus.session.rules import Rules
 TASK_CHARACTERS = 4_000
 """The end of the user's words by which the lines of an entry are chosen."""
 SLEEPING_SHARE, SLEEPING_MORE_TOKENS = 15, 300
-"""A dormant entry may have one token more for each 15 of its content, up to 300: without them values
+"""A dormant entry may have one token more per 15 of its content, up to 300: without them values
 that agents use go from 95.4 to 92.5 percent on Claude Code, for no saving."""
 FADED_PART = 3
 """The part of its content that the entry of something small and faded weighs at most."""
@@ -38,7 +38,7 @@ class EntryRenderer:
 
     def next_record(self, payload: Payload, twin: Payload | None = None) -> Record:
         """Return the record of a payload at its next stage; `twin` has the same content."""
-        if not payload.stands_full:
+        if not payload.is_full:
             return self.asleep(payload)
         # The entry of a text that was read has the lines that were written since: it is made anew.
         if twin is None or twin.collapsed or payload.is_fresh or not payload.large:
@@ -47,7 +47,7 @@ class EntryRenderer:
         return self._repeat(payload, twin) if is_shown else self.indexed(payload)
 
     def _repeat(self, payload: Payload, twin: Payload) -> Record:
-        """Return the record as the two lines of a repeat, whose text or entry the view has."""
+        """Return the record of a repeat in two lines; the view has the text or entry of its twin."""
         record = replace(payload.record, stage=Stage.INDEXED)
         source = record.entry.source
         opening = frame.first_line(
@@ -88,7 +88,7 @@ class EntryRenderer:
     def _index(
         self, payload: Payload, part: Part, compression: Compression
     ) -> tuple[list[str], str, dict[str, Any], tuple[str, ...]]:
-        """Return first line, summary and kept lines of an entry, and what a record wants to know."""
+        """Return the lines of an entry, with its summary, key data and selectors."""
         record = payload.record
         view_tokens = self.view_tokens
         price = price_of(
@@ -114,7 +114,7 @@ class EntryRenderer:
     def _pictures(self, payload: Payload) -> list[str]:
         """Return the line for the images of a result, which leave the view with its text."""
         weight = self.history.image_tokens(payload.message, payload.part)
-        weight = 0 if payload.large and payload.stands_full else weight
+        weight = 0 if payload.large and payload.is_full else weight
         return [f'images of {weight} tokens: recall("{payload.id}")'] if weight else []
 
     def part_of(self, payload: Payload) -> Part:
@@ -148,7 +148,7 @@ def _written(record: Record, shown: str, summary: str, key_data: dict[str, Any])
 
 
 def _task(asked: Iterable[Message]) -> str:
-    """Return the end of the user's words, of whose messages the newest come first."""
+    """Return the end of the user's words; the newest messages come first."""
     words, left = list[str](), TASK_CHARACTERS
     for message in asked:
         for part in reversed(message.parts):

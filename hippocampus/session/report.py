@@ -22,22 +22,22 @@ class Figures(TypedDict):
     sent_tokens: int
     """Tokens of its view."""
     raw_cost: float
-    """What all calls would have cost with the whole list, in base input tokens."""
+    """The cost that all calls would have had with the whole list, in base input tokens."""
     sent_cost: float
-    """What they cost with the views."""
+    """Their cost with the views."""
     saved_dollars: float
     """The difference at the prices of the model."""
     edit_dollars: float
-    """What edits of the past have written again; `sent_cost` has it."""
+    """The cost of writing again after edits of the past, a part of `sent_cost`."""
     recall_dollars: float
-    """What recalls have cost: each is a call more."""
+    """The cost of recalls: a recall is one more call."""
     resume_dollars: float
-    """What the next call costs for its input once the provider's cache has expired."""
+    """The cost of the next call's input once the provider's cache has expired."""
     entries: int
     stages: dict[str, int]
-    """How many entries are in each stage."""
+    """The number of entries by stage."""
     strengths: dict[str, dict[str, Any]]
-    """By entry its strength, what that is made of, and what it will be in ten turns."""
+    """By entry its strength, the factors of that, and its strength in ten turns."""
     due: int
     """Payloads that may leave the view and stay, since the edit does not pay yet."""
     over_limit_tokens: int
@@ -51,9 +51,9 @@ class Status(Figures):
 
     turn: int
     failures: int
-    """Calls that failed inside and sent the messages as they were."""
+    """Calls that failed inside and sent the raw messages."""
     raw: int
-    """All calls that sent the messages as they were, for any reason."""
+    """All calls that sent the raw messages, for any reason."""
     problem: str
     """Why the last call failed, or why nothing can be stored; empty where all is well."""
     recalls: dict[str, int]
@@ -79,7 +79,7 @@ def figures(state: State, rules: Rules) -> Figures:
         "resume_dollars": round(prices.dollars(prices.call_cost(0, view.shown_total)), 4),
         "entries": len(entries),
         "stages": dict(Counter(str(record.stage) for record in state.records.values())),
-        "strengths": {each.id: explained(each, *bounds)._asdict() for each in entries},
+        "strengths": {entry.id: explained(entry, *bounds)._asdict() for entry in entries},
         "due": len(state.payloads.due(history.turn, view.shown_total, rules)),
         "over_limit_tokens": excess_tokens(view, rules),
         "too_large": largest_messages(view, rules),
@@ -90,5 +90,5 @@ def largest_messages(view: View, rules: Rules) -> list[str]:
     """Return the largest messages of a view that passes its limit, in words; else nothing."""
     if not excess_tokens(view, rules):
         return []
-    weights = sorted(enumerate(view.shown_tokens), key=lambda each: -each[1])[:MAX_LARGEST]
+    weights = sorted(enumerate(view.shown_tokens), key=lambda pair: -pair[1])[:MAX_LARGEST]
     return [f"message {at} ({view.shown[at].role}): {weight:,} tokens" for at, weight in weights]

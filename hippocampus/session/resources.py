@@ -18,7 +18,7 @@ from hippocampus.storage.state import StateStore
 
 DEADLINE_SECONDS = 0.25
 END_SECONDS = 2.0
-"""How long the end of a session waits for files that others hold, and for its consolidation, each."""
+"""How long the end of a session waits for locked files, and as long again for its consolidation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Resources:
     open_files: OpenFiles = field(default_factory=OpenFiles)
     """The sessions that have their files open."""
     disk_problems: dict[str, float] = field(default_factory=dict)
-    """When it was logged why the directory cannot be used, in monotonic seconds."""
+    """When problems of the directory were logged, in monotonic seconds."""
 
 
 @dataclass(frozen=True, slots=True)

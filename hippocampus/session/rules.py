@@ -1,4 +1,4 @@
-"""What a turn decides by: the policy, the prices, and the measures of a text. No I/O."""
+"""The inputs of a turn's decisions: the policy, the prices, and the measures of a text. No I/O."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class Rules:
     """The rules of one session."""
 
     session: str
-    """The session's id, from which entries have theirs."""
+    """The session's id, from which the ids of entries are made."""
     policy: Policy
     prices: Prices
     summaries: Summaries | None = None
-    standing_tokens: Sequence[int] | None = None
-    """The tokens of the last view up to each cache mark in it but the last one; None where the
-    provider finds any prefix, or where marks are not known."""
+    mark_tokens: Sequence[int] | None = None
+    """The tokens of the last view up to its cache marks but the last one; None where the provider
+    finds any prefix, or where marks are not known."""
     mark: str = ""
     """The letters that open the ids of entries, as the ledger has them."""
     recall_names: Sequence[str] = (TOOL_NAME,)
@@ -40,7 +40,7 @@ class Rules:
     def limit_tokens(self) -> int:
         """Return the tokens that no view should pass; 0 is no limit."""
         threshold = int(self.policy.context_threshold * self.prices.window_tokens)
-        return min((each for each in (self.policy.budget_tokens, threshold) if each), default=0)
+        return min((limit for limit in (self.policy.budget_tokens, threshold) if limit), default=0)
 
     def count_tokens(self, text: str) -> int:
         """Return the tokens of a text."""
@@ -63,7 +63,7 @@ class Rules:
         return self.kinds[key]
 
     def summary_of(self, name: str, text: Callable[[], str]) -> str | None:
-        """Return a line for a text by the host's summariser, where there is one in time."""
+        """Return the line of the host's summariser for a text; None without one in time."""
         if self.summaries is None:
             return None
         self.summaries.ask(name, text())

@@ -1,6 +1,6 @@
-"""A run of a session: its state and its files, from the opening of its ledger to their end.
+"""A run of a session: its state, and the files to which its turns are committed.
 
-A turn is a value (`turn.take_turn`); here it is committed. What fails here is guarded in `Session`.
+`turn.take_turn` computes a turn, here it is committed. `Session` catches the failures.
 """
 
 from __future__ import annotations
@@ -35,56 +35,56 @@ from hippocampus.storage.ledger import Ledger, Measure, ModelCall
 
 LOG = logging.getLogger("hippocampus")
 MIN_PACKED_BYTES = 1 << 18
-"""A conversation that goes on elsewhere is packed in pieces of this size at least."""
+"""A conversation that continues elsewhere is packed in pieces of this size at least."""
 EXCESS = "the view passes its limit, and nothing more may be shortened"
 
 
 class SessionRun:
-    """The state of one session in this process, and the files in which each turn is committed."""
+    """The state of one session in this process, and the files to which its turns are committed."""
 
     def __init__(
         self, session_id: str, resources: Resources, info: SessionInfo, guard: Guard
     ) -> None:
-        """Open nothing yet; the ledger opens when it is first asked for."""
+        """Open nothing: the ledger opens when it is first used."""
         self.id = session_id
         self.lock = threading.RLock()
-        """Held by each call of the session."""
+        """Held during a call of the session."""
         self.info = info
         self.rules = Rules(session_id, resources.policy, resources.prices)
         self.state = State.empty()
         self.marker = Marker(resources.prices, resources.marks, tail=resources.tail_mark)
         self.is_consolidated = True
-        """Whether a consolidation has seen all that this run has read."""
+        """Whether a consolidation has read all that this run has read."""
         self.has_past = False
-        """Whether an earlier run left calls that no consolidation has seen."""
+        """Whether an earlier run left calls that no consolidation has read."""
         self._resources = resources
         self._guard = guard
         self._opened: Ledger | None = None
         self._opening: str | None = None
-        """The text in front of the user's first words; None until it is settled."""
+        """The text before the user's first words; None until it is decided."""
         is_kept = resources.policy.consolidation.archive
         name = resources.prices.name
         self._model = "" if name in TABLES else name
         self._journal = Journal(session_id, resources.policy.name, self._model) if is_kept else None
         self._warned_of_excess = False
-        self._handed: dict[int, Item] = {}
-        """Copies of edited items that stand in the views handed out."""
+        self._copies: dict[int, Item] = {}
+        """The copies of edited items in the views sent so far, by their number in the list."""
         self._last_call: ModelCall | None = None
-        """The request that this session wrote down last, as the ledger has it."""
-        self.passing = ""
-        """Why the last list was to be sent as it is; empty where it was taken in."""
+        """The last request that this run recorded, as the ledger has it."""
+        self.raw_reason = ""
+        """Why the last list has to be sent raw; empty where a turn was taken."""
         self.edits = 0
-        """The decisions of the last call."""
+        """The number of decisions of the last call."""
         self._measured: set[bytes] = set()
         """The digests of the long texts that the ledger has measures of."""
 
     @property
     def ledger(self) -> Ledger:
-        """The session's ledger; one that could not be opened is tried again."""
+        """The session's ledger; where it could not be opened before, this tries again."""
         return self._opened or self.open()
 
     def open(self) -> Ledger:
-        """Open the ledger, and go on from what it has.
+        """Open the ledger, and restore the state from it.
 
         Raises:
             StoreError: it cannot be opened.
@@ -101,9 +101,11 @@ class SessionRun:
             self.info = replace(self.info, agent=opened.agent(self.info.agent))
             self.has_past = opened.pending() > 0
             measures = opened.measures()
-            self._measured = {each.digest for each in measures}
-            tokens.remember({each.digest: each.tokens for each in measures})
-            self.rules.kinds.update({each.digest: each.kind for each in measures if each.kind})
+            self._measured = {measure.digest for measure in measures}
+            tokens.remember({measure.digest: measure.tokens for measure in measures})
+            self.rules.kinds.update(
+                {measure.digest: measure.kind for measure in measures if measure.kind}
+            )
             self.rules = replace(self.rules, mark=opened.mark)
             self.state = State.of_ledger(opened)
             self._opened = opened
@@ -118,43 +120,44 @@ class SessionRun:
         request: Mapping[str, Any],
         idle_seconds: float,
     ) -> bool:
-        """Take a turn and commit it; return False where the list is to be sent as it is.
+        """Take a turn and commit it; return False where the raw list is to be sent.
 
-        The first `same` items are those of the list before.
+        The first `same` items are those of the last list.
 
         Raises:
             MessagesError: the list is in no known format.
-            StoreError: what leaves the view cannot be put on disk; then nothing has left it.
-            ViewError: the view would part a call from its result.
+            StoreError: content that leaves the view cannot be stored; then nothing leaves it.
+            ViewError: the view would separate a call from its result.
         """
         cold = idle_seconds > self._resources.prices.cache_seconds
         self.edits = 0
         self.ledger.busy_seconds = self._resources.deadline_seconds
-        if self.ledger.has_changed():
-            self._take_up()
+        if self.ledger.has_changed():  # another process may have taken the last turn
+            self._load_changes()
         before = self.state.history
         history = before.extended(items, min(same, len(before.reading.items)))
         fresh = history.raw[history.reading.kept :]
         if history.reading.problem:
-            self._guard.say_once(f"sending a message as it is: {history.reading.problem}")
-        self.passing = passing.reason_of_request(request) or passing.reason_of_list(
+            self._guard.log_once(f"sending a message as it is: {history.reading.problem}")
+        self.raw_reason = passing.reason_of_request(request) or passing.reason_of_list(
             history.raw, fresh
         )
-        if self.passing:
-            self._guard.say_once(f"sending the messages as they are: {self.passing}")
+        if self.raw_reason:
+            self._guard.log_once(f"sending the messages as they are: {self.raw_reason}")
             return False
         is_continued = bool(self.state.records) and not before.raw
-        if self._is_sent(history) and not cold:
-            self._stand_again(history, items)
+        if self._is_sent(history) and not cold:  # a retry: it gets the same view, and is no turn
+            self._restore_view(history, items)
             if is_continued:
                 self._store_lost()
             return True
         costs = self._costs_before(history.turn)
         opening = self._opening_of(history)
-        rules = replace(self._rules_of_turn(), standing_tokens=self._standing(history, items))
+        rules = replace(self._rules_of_turn(), mark_tokens=self._marked_tokens(history, items))
         turn = take_turn(self.state, history, costs, rules, opening, cold=cold)
         _check(turn.state.view)
-        self._commit(turn, self._marks_of(turn, idle_seconds))
+        shown, kept = turn.state.view.shown, len(turn.state.sent_keys)
+        self._commit(turn, self.marker.place(shown, kept, idle_seconds))
         if is_continued:
             self._store_lost()
         self._warn_of_excess()
@@ -162,27 +165,27 @@ class SessionRun:
         return True
 
     def _store_lost(self) -> None:
-        """Store the payloads of the list that the store lost: a power cut takes the newest ones."""
+        """Store again the payloads of the list that are lost: a power cut takes the newest ones."""
         state = self.state
-        payloads = {each.id: each for each in state.payloads.items}
+        payloads = {payload.id: payload for payload in state.payloads.items}
         for record in reversed(list(state.records.values())):
             payload, span = payloads.get(record.entry.id), compaction.span_of(record)
             if payload is None and span not in state.view.folds:
                 continue  # the list does not have it
             if not self._is_lost(record.content):
-                break  # what was stored before it is there too
+                break  # those stored before it are not lost either
             if payload is not None:
                 self._resources.store.put(state.payloads.original(payload, state.history))
             elif span is not None:
                 self._resources.store.put(compaction.original_of(state.view, span))
         kept = {
-            each.content
-            for each in state.records.values()
-            if each.kind in {"message", "state"} and self._is_lost(each.content)
+            record.content
+            for record in state.records.values()
+            if record.kind in {"message", "state"} and self._is_lost(record.content)
         }
         if kept:
-            said = (part.text for each in state.history.raw for part in each.parts)
-            states = (each.entry.summary for each in state.records.values())
+            said = (part.text for message in state.history.raw for part in message.parts)
+            states = (record.entry.summary for record in state.records.values())
             for text in itertools.chain(said, states):
                 original = text.encode("utf-8", "surrogatepass")
                 if content_key(original) in kept:
@@ -192,7 +195,7 @@ class SessionRun:
         return self.ledger.is_lost(self._resources.store, key)
 
     def _is_sent(self, history: History) -> bool:
-        """Return whether the view of just this list is the last request, so that it is sent again."""
+        """Return whether the last request is the view of this very list."""
         own, state = len(history.raw), self.state
         last = self._last_call if state.is_read else self.ledger.last_call()
         if last is None or not last.messages == own == state.view.sent:
@@ -201,41 +204,37 @@ class SessionRun:
             return list(state.sent_keys) == list(history.keys)
         return history.reading.kept == own == len(state.history.raw)
 
-    def _stand_again(self, history: History, items: list[Item]) -> None:
-        """Take up the view of the last request, where another process or an earlier one has sent it."""
+    def _restore_view(self, history: History, items: list[Item]) -> None:
+        """Restore the view of the last request, where another process has sent it."""
         if self.state.is_read:
             return
         opening = self._opening_of(history)
-        self._standing(history, items)
+        self._marked_tokens(history, items)
         state = read(self.state, history, opening, self._rules_of_turn()).state
         _check(state.view)
         self.state = replace(state, view=replace(state.view, sent=len(history.raw)))
         self._last_call = self.ledger.last_call()
 
     def _costs_before(self, turn: int) -> Costs:
-        """Return the sums before a turn; a list that is shorter than it was goes on with all of them."""
+        """Return the sums before a turn; a list that was cut keeps the sums of all its calls."""
         last = self.ledger.last_call()
         if last is not None and turn < last.turn:
             self.ledger.go_on_from(turn)
         return Costs.after(self.ledger.last_call(turn))
 
-    def _standing(self, history: History, items: list[Item]) -> Sequence[int] | None:
-        """Return the tokens of the last view up to each of its cache marks, as far as it still stands."""
+    def _marked_tokens(self, history: History, items: list[Item]) -> Sequence[int] | None:
+        """Return the tokens of the last view up to its cache marks, as far as it is unchanged."""
         self.marker.look(items, history.reading.adapter.NAME)
         last = self.ledger.last_call()
         if self.marker.is_lost and self.marker.is_marked and last is not None:
             before = read(self.state, history, self._opening or "", self.rules).state.view
             self.marker.restore(before.shown[: before.sent], last.marks)
-        return self.marker.standing_tokens
+        return self.marker.mark_tokens
 
-    def _marks_of(self, turn: Turn, idle_seconds: float) -> str:
-        """Return where cache marks of ours stand in the view of a turn that is not committed yet."""
-        return self.marker.moved(turn.state.view.shown, len(turn.state.sent_keys), idle_seconds)
+    def _load_changes(self) -> None:
+        """Load the entries or turns that another process has recorded.
 
-    def _take_up(self) -> None:
-        """Take up what another process has written: entries, or whole turns.
-
-        Of entries alone, such as those that it recalled, the list need not be read again.
+        After a turn the list is read again; entries, such as recalled ones, do not require that.
         """
         last = self.ledger.last_call()
         if last is not None and last == self._last_call:
@@ -249,9 +248,9 @@ class SessionRun:
         return replace(self.rules, summaries=summaries.of_turn()) if summaries else self.rules
 
     def _commit(self, turn: Turn, marks: str) -> None:
-        """Put on disk what a turn decided, and go on from its state; a failure leaves the old one.
+        """Store the decisions of a turn, then adopt its state; a failure leaves the old one.
 
-        `marks` is where cache marks of ours stand in its view.
+        `marks` are the positions of our cache marks in its view.
         """
         for original in turn.originals:
             self.ledger.put(self._resources.store, original.content, original.parts)
@@ -261,11 +260,11 @@ class SessionRun:
                 call=replace(turn.rows.call, marks=marks),
                 sent=state.history.sent_from(len(state.sent_keys)),
                 measures=measures,
-                raw=_raw(state.history, turn.kept),
+                raw=_raw_list(state.history, turn.kept),
                 model=self._model,
             )
         )
-        self._measured.update(each.digest for each in measures)
+        self._measured.update(measure.digest for measure in measures)
         self._last_call = self.ledger.last_call()
         self.state = replace(
             state.with_committed(turn.rows.records),
@@ -276,7 +275,7 @@ class SessionRun:
         self.edits = len(turn.rows.decisions)
 
     def _new_measures(self, turn: Turn) -> list[Measure]:
-        """Return the measures of the long texts that a turn brought, and that are not written down."""
+        """Return the measures of a turn's long texts that the ledger does not have."""
         texts = {record.shown for record in turn.rows.records}
         for message in turn.state.history.raw[turn.kept :]:
             texts.update(part.text for part in message.parts)
@@ -289,12 +288,12 @@ class SessionRun:
         return found
 
     def _note_change(self, kept: int, before: History) -> None:
-        """Note whether the list is another one than the one that was consolidated."""
+        """Note whether the list differs from the consolidated one."""
         unchanged = kept == len(before.raw) == len(self.state.history.raw)
         self.is_consolidated = self.is_consolidated and unchanged
 
     def _opening_of(self, history: History) -> str:
-        """Return the text that stands in front of the user's first words, the same all session."""
+        """Return the text before the user's first words, the same all session."""
         place = history.first_words() if self._opening is None else None
         if place is None:
             return self._opening or ""
@@ -310,7 +309,7 @@ class SessionRun:
         return self._opening
 
     def _warn_of_excess(self) -> None:
-        """Warn once, until a view fits again, that one does not and why."""
+        """Warn that a view passes its limit, and not again until one has fitted."""
         largest = report.largest_messages(self.state.view, self.rules)
         if largest and not self._warned_of_excess:
             LOG.warning("session %s: %s: %s", self.id, EXCESS, "; ".join(largest))
@@ -324,19 +323,19 @@ class SessionRun:
             self._resources.consolidator.start(self.snapshot(cut), last=cut is not None)
 
     def snapshot(self, messages: Sequence[Message] | None = None) -> SessionSnapshot:
-        """Return the session as a consolidation takes it, with these messages or those it has."""
+        """Return the session for a consolidation, with the given messages or its own."""
         history = self.state.history
         said = history.quotable_range(0, len(history.raw)) if messages is None else messages
         records = list(self.state.records.values())
         return SessionSnapshot(self.id, self.info.agent, history.turn, said, records)
 
     def wait_longer(self) -> None:
-        """Wait for files that others hold as long as the end of a session does, from now on."""
+        """From here on, wait for locked files as long as the end of a session may."""
         if self._opened is not None:
             self._opened.busy_seconds = END_SECONDS
 
-    def take_in(self, items: list[Item]) -> None:
-        """Take in a list as it ended, with what came behind its last call; no view is made of it."""
+    def read(self, items: list[Item]) -> None:
+        """Read and store a final list, with the messages after its last call; no view is made of it."""
         before = self.state.history
         history = before.extended(items)
         taken = read(self.state, history, self._opening_of(history), self.rules)
@@ -346,18 +345,18 @@ class SessionRun:
         for _, original in taken.noted:
             self.ledger.put(self._resources.store, original)
         records = [*taken.accessed, *(record for record, _ in taken.noted)]
-        self.ledger.save(*records, raw=_raw(taken.state.history, taken.kept))
+        self.ledger.save(*records, raw=_raw_list(taken.state.history, taken.kept))
         self.state = taken.state.with_committed(records)
         self._note_change(taken.kept, before)
         self._consolidate_in_background(before, compacted=False)
 
     def view(self, items: list[Item]) -> list[Item]:
-        """Return the view of the list of the last turn, with the cache marks of this session."""
+        """Return the view of the last turn's list, with the cache marks of this session."""
         view = self.state.view
-        return view.joined(self.marker.written(view.write(items, self._handed)))
+        return view.joined(self.marker.with_marks(view.write(items, self._copies)))
 
     def save(self, *records: Record) -> None:
-        """Write entries down as they stand after an access, or as the host wants them.
+        """Record entries that an access or the host has changed.
 
         Raises:
             StoreError: the ledger cannot be written; then nothing has changed.
@@ -369,7 +368,7 @@ class SessionRun:
                 self.state = self.state.with_record(record, self.rules)
 
     def current(self, record: Record) -> Record:
-        """Return an entry as it stands now: turns may have come since it was read."""
+        """Return the current record of an entry, which turns may have changed since it was read."""
         return self.state.records.get(record.origin, record)
 
     def records(self) -> list[Record]:
@@ -378,16 +377,17 @@ class SessionRun:
             return list(self.state.records.values())
 
     def known(self) -> dict[str, Record]:
-        """Return the entries by id, those of other processes too."""
+        """Return the entries by id, with those of other processes."""
         with self.lock:
-            return {each.entry.id: each for each in self.ledger.records()} | dict(self.state.by_id)
+            return {record.entry.id: record for record in self.ledger.records()} | dict(
+                self.state.by_id
+            )
 
     def keep_facts(self) -> None:
-        """Consolidate what no consolidation has seen, in a thread.
+        """Consolidate in a thread what no consolidation has read.
 
-        What another process has consolidated meanwhile may be less than this one has read. Of calls
-        whose words are nowhere, neither here nor in an archive, nothing would be kept: these are
-        left to the process that has the list.
+        Another process may have consolidated less than this one has read. Where neither this process
+        nor an archive has the messages, nothing could be kept: the process that has the list does it.
         """
         is_seen = self.is_consolidated and not self.ledger.pending()
         if self._resources.consolidator.closed or is_seen:
@@ -416,17 +416,17 @@ class SessionRun:
             self._opened.close()
 
 
-def _raw(history: History, kept: int) -> RawList:
-    """Return a list as it is archived; its first `kept` messages are those of the list before."""
+def _raw_list(history: History, kept: int) -> RawList:
+    """Return a list to archive; its first `kept` messages are those of the last list."""
     messages = history.quotable_range(0, len(history.raw))
     return RawList(messages, kept, history.reading.adapter.NAME, history.turn)
 
 
 def _check(view: View) -> None:
-    """Law 4: a view that is no valid conversation is not sent, and nothing of its turn is committed.
+    """Check law 4: an invalid conversation is neither sent nor committed.
 
     Raises:
-        ViewError: a call in it has no result, or a result no call, and its list is better.
+        ViewError: a call in the view has lost its result, or a result its call.
     """
-    if wrong := view.parted():
+    if wrong := view.pairing_problem():
         raise ViewError(f"the view is not sent: {wrong}")

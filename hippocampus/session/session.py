@@ -1,6 +1,6 @@
-"""A session over a growing message list: what a host asks of it, and what comes back by recall.
+"""A session over a growing message list: its views, its recalls and its reports.
 
-Law 3 stands here, in `Session.__call__`: whatever fails inside, the loop gets its own messages.
+Law 3 holds in `Session.__call__`: where anything inside fails, the loop gets its own messages.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ IMAGES_NOTE = "(its images are not in this text)"
 
 @dataclass(frozen=True, slots=True)
 class SessionReport:
-    """What a session reports to those who measure it: its rows, and how its calls ended."""
+    """The rows of a session and the outcomes of its calls, for measurements."""
 
     _run: SessionRun
     _guard: Guard
@@ -61,7 +61,7 @@ class SessionReport:
 
     @property
     def failures(self) -> int:
-        """How many calls of this session failed inside and sent the messages as they were."""
+        """The number of calls that failed inside and sent the raw messages."""
         return self._guard.failures
 
     @property
@@ -71,11 +71,11 @@ class SessionReport:
 
     @property
     def raw_reason(self) -> str:
-        """Why the last call sent its messages as they are; empty where it sent a view."""
+        """Why the last call sent the raw messages; empty where it sent a view."""
         return self._guard.raw_reason
 
     def records(self) -> list[Record]:
-        """Return the entries with what stands in the view for them, oldest first."""
+        """Return the entries with their texts in the view, oldest first."""
         return self._run.records()
 
     def payloads(self) -> list[Payload]:
@@ -84,7 +84,7 @@ class SessionReport:
             return list(self._run.state.payloads.items)
 
     def view_pairs(self) -> list[tuple[Message, Message]]:
-        """Return each message of the list with the message that is sent for it; empty where a digest is."""
+        """Return pairs of a raw message and the message sent for it; inside a digest that is empty."""
         with self._lock:
             return list(zip(self._run.state.history.raw, self._run.state.view.shown, strict=True))
 
@@ -98,42 +98,43 @@ class Session:
     """One agent's conversation: `session(messages)` returns the messages to send."""
 
     def __init__(self, session_id: str, resources: Resources, info: SessionInfo) -> None:
-        """Open the ledger of a session, where that is possible; made by `Hippocampus.session` alone."""
+        """Open the ledger if possible; only `Hippocampus.session` makes sessions."""
         self.id = session_id
         self._resources = resources
         self._guard = Guard(session_id, resources.disk_problems)
         self._run = SessionRun(session_id, resources, info, self._guard)
         self._lock = self._run.lock
         self.report = SessionReport(self._run, self._guard, self._lock)
-        """Its rows, and how its calls ended."""
+        """Its rows, and the outcomes of its calls."""
         self._is_closed = False
-        self._last: list[Item] = []
+        self._last_items: list[Item] = []
         """The list of the last call that did not fail."""
         self._reading: Reading | None = None
-        """As it was read, where a view was sent for it."""
-        self._left: list[Any] = []
-        """Where the last call failed: its list, and what to take in if that cannot be read."""
-        self._handed_out = time.perf_counter()
+        """The reading of that list; None where no view was sent for it."""
+        self._unread_lists: list[Any] = []
+        """After a failed call its list, and the last list, to read if that one cannot be read."""
+        self._ended_at = time.perf_counter()
         """When the last call ended."""
         self._calls = 0
-        """How many calls there were that did not fail."""
+        """The number of calls that did not fail."""
         self._idle_seconds = 0.0
-        self._paused_seconds = 0.0  # in calls that were sent as they are, since the last view
         """The pause before the last call."""
+        self._paused_seconds = 0.0
+        """The pauses since the last view, before calls that sent raw messages."""
         self._bill = Bill(resources.prices)
         self._tool_names: dict[str, None] = {}
-        """The names under which the recall tool was handed out, in order."""
+        """The names of the recall tool that hosts asked for, in order."""
         self._recalls = SessionRecalls(
-            self._run, resources, self._guard, self._begin, self._report_recall
+            self._run, resources, self._guard, self._use_files, self._report_recall
         )
         self.entries = SessionEntries(self._run, resources, self._recalls)
         """The entries that left the view, oldest first."""
-        self._begin()
+        self._use_files()
         try:
             self._run.open()
         except StoreError as failure:  # law 3: an agent that restarts starts
             self._guard.problem = str(failure)
-            self._guard.say_of_disk("sending messages as they are until it opens", failure)
+            self._guard.log_disk_problem("sending messages as they are until it opens", failure)
 
     # A call
 
@@ -147,17 +148,17 @@ class Session:
         """Return the view of a message list: what to send instead of it.
 
         The list is not changed. It may be in any of the formats of `tools`, and the view has the
-        same; an SDK's objects in it are read by their `model_dump`, and stand in the view wherever
-        nothing of them is shortened. `idle_seconds` since the last call decide whether the
-        provider's cache has gone cold, so that an edit of the past costs nothing. A message of a
-        long list that its owner edits in place is noticed within a call per 250 messages, a new
-        object in its place at once. `request` are the other parameters of the provider's call:
-        where these or the list show that the provider holds or edits the conversation itself, the
-        list is sent as it is. Never raises because of its own failures: then it returns the
-        messages as they are, but for what the policy redacts, and logs why.
+        same; an SDK's objects are read by their `model_dump`, and the view has the same objects
+        unless it shortens them. `idle_seconds` since the last call decide whether the provider's
+        cache has gone cold, so that an edit of the past costs nothing. A message of a long list
+        that its owner edits in place is noticed within a call per 250 messages, a new object in
+        its place at once. `request` are the other parameters of the provider's call: where these
+        or the list show that the provider holds or edits the conversation itself, the raw list is
+        sent. Never raises because of its own failures: then it logs the reason and returns the raw
+        messages, redacted by the policy.
         """
         with self._lock:
-            return self._sent(items, idle_seconds, request or {})[0]
+            return self._take_turn(items, idle_seconds, request or {})[0]
 
     def changes(
         self,
@@ -166,14 +167,14 @@ class Session:
         idle_seconds: float = 0.0,
         request: Mapping[str, Any] | None = None,
     ) -> tuple[Change, ...]:
-        """Return what the view of a message list changes in it, for hosts with objects as messages.
+        """Return the changes that the view makes to a message list, for hosts with objects as messages.
 
-        The parameters are those of a call of the session, and it counts as that call: send what the
-        changes make of the list. Go through them from the last to the first, so that no index moves.
+        The parameters are those of a call of the session, and it counts as that call: send the list
+        with the changes applied. Apply them from the last to the first, so that no index moves.
         """
         with self._lock:
             given = list(items) if isinstance(items, Iterable) else items
-            view, is_taken = self._sent(given, idle_seconds, request or {})
+            view, is_taken = self._take_turn(given, idle_seconds, request or {})
             if is_taken:
                 return changes_of(self._run.state.view)
             return self._guard.run(
@@ -184,19 +185,20 @@ class Session:
                 "nothing of the messages is changed",
             )
 
-    def _sent(
+    def _take_turn(
         self, items: Iterable[Any], idle_seconds: float, request: Mapping[str, Any]
     ) -> tuple[list[Any], bool]:
-        """Return what to send for a list, and whether it is the view of a turn."""
+        """Take a turn: return the items to send, and whether they are its view."""
         given: Any = items
-        self._begin()
+        self._use_files()
         started, costs = time.perf_counter(), self._run.state.costs
 
-        def taken() -> tuple[list[Any], bool]:
+        def view_of_turn() -> tuple[list[Any], bool]:
             nonlocal given
             given = plain.listed(items)
+            # Items that are the objects of the last call are not read again; some are compared.
             reading, first = self._run.state.history.reading, self._calls * reader.COMPARED
-            seen = self._last if reading is self._reading else ()
+            seen = self._last_items if reading is self._reading else ()
             same = reader.same_start(reading.items, given, seen, first)
             own = plain.plain(given, same)
             paused_seconds = self._paused_seconds + idle_seconds
@@ -205,59 +207,61 @@ class Session:
             self._calls += 1
             self._guard.raw_calls += not is_taken
             self._reading = self._run.state.history.reading if is_taken else None
-            self._guard.raw_reason = self._run.passing
+            self._guard.raw_reason = self._run.raw_reason
             view = self._run.view(own) if is_taken else redacted_list(own, self._run.rules)
-            self._last, self._left, self._idle_seconds = own, [], idle_seconds
+            self._last_items, self._unread_lists, self._idle_seconds = own, [], idle_seconds
             self._guard.problem = ""
             return plain.given_back(view, own, given), is_taken
 
-        def raw() -> tuple[list[Any], bool]:
+        def raw_messages() -> tuple[list[Any], bool]:
             self._guard.failures += 1
             self._guard.raw_calls += 1
             self._paused_seconds += idle_seconds
             self._run.marker.is_lost = True
-            self._left = [list(given) if isinstance(given, list) else given, self._last]
+            # The caller's list may change before the session ends: this keeps its items.
+            unread = list(given) if isinstance(given, list) else given
+            self._unread_lists = [unread, self._last_items]
             self._guard.raw_reason = f"failed: {self._guard.cause}"
-            return self._raw(given), False
+            return self._redacted_items(given), False
 
-        found = self._guard.run(taken, raw, "sending the messages as they are")
-        self._handed_out = time.perf_counter()
-        self._report_view(self._handed_out - started, costs)
+        found = self._guard.run(view_of_turn, raw_messages, "sending the messages as they are")
+        self._ended_at = time.perf_counter()
+        self._report_view(self._ended_at - started, costs)
         return found
 
-    def _raw(self, items: Any) -> list[Any]:
-        """Return messages as they are, but for what the policy redacts."""
+    def _redacted_items(self, items: Any) -> list[Any]:
+        """Return raw messages, redacted by the policy if they can be read."""
 
         def redacted() -> list[Any]:
             own = plain.plain(plain.listed(items))
             return plain.given_back(redacted_list(own, self._run.rules), own, items)
 
-        def unread() -> list[Any]:
+        def unredacted() -> list[Any]:
             return list(items) if isinstance(items, list) else items
 
         lost = "sending what the policy redacts too" if self._run.rules.policy.redacts else ""
-        return self._guard.run(redacted, unread, lost)
+        return self._guard.run(redacted, unredacted, lost)
 
     # Reports to observers
 
     def _report(self, take: Callable[[Observer], None]) -> None:
-        """Hand a report to each observer; a failure of one is logged and reported nowhere else."""
+        """Pass a report to the observers; a failure of one is only logged."""
         for observer in self._resources.observers:
             problem = self._guard.problem
             self._guard.run(functools.partial(take, observer), lambda: None, "not observed")
             self._guard.problem = problem
 
-    def _origin(self) -> ReportSource:
+    def _report_source(self) -> ReportSource:
         reading = self._run.state.history.reading
         form = reading.adapter.NAME if reading.items else ""
         return ReportSource(self.id, self._run.info.agent, self._resources.prices.name, form)
 
-    def _begin(self) -> None:
-        """Note that the session uses its files."""
-        self._resources.open_files.use(self._rest)
+    def _use_files(self) -> None:
+        """Keep the session's files open: it is in use."""
+        self._resources.open_files.use(self._close_idle_files)
 
     def _report_recall(self, outcome: str, seconds: float) -> None:
-        report = ToolReport(self._origin(), recall.TOOL_NAME, seconds, outcome)
+        report = ToolReport(self._report_source(), recall.TOOL_NAME, seconds, outcome)
         self._report(lambda observer: observer.tool(report))
 
     def _report_view(self, seconds: float, before: Costs) -> None:
@@ -266,7 +270,7 @@ class Session:
         state, dollars = self._run.state, self._resources.prices.dollars
         is_managed = not self._guard.raw_reason
         report = ViewReport(
-            self._origin(),
+            self._report_source(),
             seconds,
             self._guard.raw_reason or MANAGED,
             state.history.total if is_managed else 0,
@@ -280,7 +284,7 @@ class Session:
     # What comes back
 
     def tools(self, format_name: str, name: str = recall.TOOL_NAME) -> list[dict[str, Any]]:
-        """Return the recall tool for `tools=…`, in a format.
+        """Return the recall tool in a format, for `tools=…`.
 
         The formats are `openai`, `responses`, `anthropic`, `bedrock` (for `toolConfig`) and `gemini`.
 
@@ -297,7 +301,7 @@ class Session:
     def recall_function(self, name: str = recall.TOOL_NAME) -> Callable[..., str]:
         """Return the recall tool as a function, for frameworks that read its signature.
 
-        Its parameters have types and descriptions, all are optional, and each call returns what
+        Its parameters have types and descriptions, all are optional, and a call returns what
         `answer` returns. `name` is as in `tools`.
         """
         self._note_name(name)
@@ -309,7 +313,7 @@ class Session:
             self._tool_names[name] = None
             self._run.rules = replace(self._run.rules, recall_names=tuple(self._tool_names))
 
-    def recall(  # noqa: PLR0913 - each is one way to name a slice
+    def recall(  # noqa: PLR0913 - the ways to name a slice
         self,
         entry_id: str | None = None,
         *,
@@ -325,7 +329,7 @@ class Session:
         """Return a slice of the payload of an entry, within `max_tokens` (the policy's default).
 
         `lines` counts from 1 and includes both ends; `pattern` is an RE2 expression, shown with
-        `context` lines around each match; `path` names a part of JSON (`$.items[3].id`), of a table
+        `context` lines around a match; `path` names a part of JSON (`$.items[3].id`), of a table
         (`rows[3]`, `columns.name`), of code (a symbol) or of a page (a ref, a heading);
         `query` are words. Without a selector the whole content comes back, byte for byte, where it
         fits. Without an id, `query` searches every stored payload. Where a rule of the
@@ -344,9 +348,9 @@ class Session:
         return self._recalls.slice(call, call.max_tokens or self._resources.policy.recall_tokens)
 
     def answer(self, arguments: str | Mapping[str, Any]) -> str:
-        """Return the answer to a call of `recall`, whatever its arguments: a slice, or why not.
+        """Return the answer to a call of `recall`: a slice, or the reason that none can be served.
 
-        `arguments` are as the model wrote them, JSON text or an object. Nothing is raised for them.
+        `arguments` are as the model wrote them, JSON text or an object; invalid ones raise nothing.
         """
         found = self.tool_result("", arguments)
         return f"{found.text}\n{IMAGES_NOTE}".lstrip() if found.images else found.text
@@ -358,7 +362,7 @@ class Session:
     def handle(self, items: Iterable[Any]) -> list[Item]:
         """Return the messages to append that answer the recalls pending at the end of a list.
 
-        Each is answered: one that cannot be served, with the reason. In Anthropic's format, where
+        All are answered: one that cannot be served, with the reason. In Anthropic's format, where
         all results of an answer belong into one message, put your own tools' results into it.
 
         Raises:
@@ -378,7 +382,7 @@ class Session:
 
         Raises:
             ValueError: the text has no words.
-            StoreError: it cannot be written down, or the session is closed.
+            StoreError: it cannot be stored, or the session is closed.
         """
         if not text.strip():
             raise ValueError("a state needs words, such as 'deploying to staging'")
@@ -401,10 +405,10 @@ class Session:
             return named
 
     def pin(self, entry_id: str) -> None:
-        """Keep an entry as it stands: it does not fade any more, and it outlives the session.
+        """Keep an entry at its stage: it does not fade any more, and it outlives the session.
 
         Raises:
-            RecallError: there is no such entry.
+            RecallError: the id names no entry.
         """
         with self._lock:
             record = self._recalls.record_of(entry_id)
@@ -431,15 +435,15 @@ class Session:
     def billed(self, reported: Any) -> dict[str, Any]:
         """Record what the provider reported for the last call; return the bill next to the prediction.
 
-        `reported` is the answer, or its `usage`, in any of the formats, as an object of the SDK or as
-        JSON. Call it once for each model call, after its answer. Earlier calls calibrate the
+        `reported` is the response, or its `usage`, in any of the formats, as an object of the SDK or
+        as JSON. Call this once per model call, after its response. Earlier calls calibrate the
         token counts; from the eleventh on calls are compared, and a difference of more than ten
         percent is logged once as a warning. `status()["billed"]` has the same figures.
-        Reasons of cache misses are counted where the whole answer is given and the request has asked
-        for them.
+        Reasons of cache misses are counted where the whole response is given and the request has
+        asked for them.
 
         Raises:
-            ValueError: there are no token counts in it.
+            ValueError: it has no token counts.
         """
         usage, miss = usage_of(reported), cache_miss_of(reported)
         with self._lock:
@@ -451,8 +455,8 @@ class Session:
                 LOG.warning("session %s: %s", self.id, self._bill.sentence())
             prices = self._resources.prices
             report = BillReport(
-                self._origin(),
-                time.perf_counter() - self._handed_out,
+                self._report_source(),
+                time.perf_counter() - self._ended_at,
                 usage,
                 prices.dollars(prices.billed_cost(usage)),
             )
@@ -462,9 +466,8 @@ class Session:
     def consolidate(self, messages: Iterable[Any] | None = None) -> ConsolidationOutcome:
         """Keep the facts worth it in the fact store; where nothing is new, nothing changes.
 
-        `messages` is the list as it ended, with the answer that came behind the last call: it is
-        archived and consolidated too. A list that cannot be read is logged, and what was sent
-        before is kept.
+        `messages` is the final list, with the answer to the last call: it is archived and
+        consolidated too. Where it cannot be read, that is logged, and the last list is used.
 
         Raises:
             StoreError: the session's ledger or archive cannot be read or written.
@@ -481,17 +484,17 @@ class Session:
         return outcome
 
     def _end(self, messages: Iterable[Any] | None) -> None:
-        """Take in the list as it ended, or as a failed call had it; else the last that was taken."""
+        """Read the final list, or that of a failed call; where it cannot be read, the last list."""
         self._run.wait_longer()
-        wanted = self._left if messages is None else [messages, self._last]
-        self._left = []
+        lists = self._unread_lists if messages is None else [messages, self._last_items]
+        self._unread_lists = []
 
-        def take_in(items: Iterable[Any]) -> bool:
-            self._run.take_in(plain.plain(plain.listed(items)))
+        def read(items: Iterable[Any]) -> bool:
+            self._run.read(plain.plain(plain.listed(items)))
             return True
 
-        for items in wanted:
-            work = functools.partial(take_in, items)
+        for items in lists:
+            work = functools.partial(read, items)
             if self._guard.run(work, lambda: False, "the list as it ended is not taken in"):
                 break
 
@@ -501,9 +504,9 @@ class Session:
         Its facts are kept in a thread, which the end waits for two seconds at most; what takes longer
         is done when the memory closes, or at the next start.
 
-        `messages` is the list as it ended: with it the answer behind the last call, and whatever
-        else no call has sent, is archived and kept too. Never raises because of its own failures:
-        they are logged. A second time does nothing.
+        `messages` is the final list: the answer to the last call, and all else that no call has
+        sent, is archived and kept too. Never raises because of its own failures: they are logged.
+        A second call does nothing.
         """
         with self._lock:
             if not self._is_closed:
@@ -515,7 +518,7 @@ class Session:
                 self._run.close(is_end=True)
 
     def release(self) -> None:
-        """Close the session's files without its end: the same id goes on with it, here or elsewhere.
+        """Close the session's files without ending it: the same id continues it, here or elsewhere.
 
         Its facts are kept when it ends, or by `memory.consolidate()`.
         """
@@ -525,8 +528,8 @@ class Session:
                 self._recalls.retrieval.close()
                 self._run.close(is_end=False)
 
-    def _rest(self) -> bool:
-        """Close the session's files until it is used again; one in use keeps them, and returns False."""
+    def _close_idle_files(self) -> bool:
+        """Close the session's files until it is used again; return False where it is in use."""
         if not self._lock.acquire(blocking=False):
             return False
         try:

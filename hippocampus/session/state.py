@@ -1,6 +1,6 @@
-"""What a session knows between two calls: one value, replaced as a whole by each turn. Pure.
+"""The state of a session between two calls: one value, which a turn replaces as a whole. Pure.
 
-`read` takes a list in: one that grew, and one that its host has cut, edited or branched.
+`read` takes in a list that grew, or that its host has cut, edited or branched.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from hippocampus.entries.entry import Entry, Record, Stage
 from hippocampus.entries.origin import EntryOrigin
 from hippocampus.formats.reader import common_prefix
 from hippocampus.session import compaction
-from hippocampus.session.arrival import arrived
+from hippocampus.session.arrival import arrival_of
 from hippocampus.session.costs import Costs
 from hippocampus.session.digest import Span
 from hippocampus.session.history import History, joined_end
@@ -26,7 +26,7 @@ from hippocampus.storage.ledger import Ledger, NextText
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A message list as it was read last, its view, and what was committed."""
+    """The last message list, its view, and the committed entries."""
 
     history: History
     view: View
@@ -40,14 +40,14 @@ class State:
     sent_keys: Sequence[str] = ()
     """The keys of the last request, as far as this list has them."""
     candidates: Mapping[str, NextText] = field(default_factory=dict)
-    """By the ids of entries, the next texts that another run has written, until a list is read."""
+    """By entry id, the next texts that another run has written, until a list is read."""
     costs: Costs = field(default_factory=Costs)
     last_turn: int = 0
-    """That of the last call before this list was read."""
+    """The turn of the last call before this list was read."""
 
     @property
     def is_read(self) -> bool:
-        """Whether a list was read since the session was opened; another process that goes on ends that."""
+        """Whether a list was read since the session was opened, or since another process took a turn."""
         return bool(self.history.raw)
 
     @property
@@ -57,13 +57,13 @@ class State:
 
     @classmethod
     def empty(cls) -> State:
-        """Return the state of a session of which nothing is known."""
+        """Return the state of a new session."""
         history = History()
         return cls(history, View(history))
 
     @classmethod
     def of_ledger(cls, ledger: Ledger) -> State:
-        """Return the state of a session that has read nothing yet, as its ledger has it.
+        """Return the state that a ledger has, with no list read yet.
 
         Raises:
             StoreError: the ledger cannot be read.
@@ -74,18 +74,18 @@ class State:
             history,
             view=View(history, sent=last.messages if last else 0),
             sent_keys=sent.keys,
-            candidates={each.entry_id: each for each in ledger.candidates()},
+            candidates={candidate.entry_id: candidate for candidate in ledger.candidates()},
             costs=Costs.after(last),
             last_turn=last.turn if last else 0,
         )
         return state.with_committed(ledger.records())
 
     def with_committed(self, records: Sequence[Record]) -> State:
-        """Return the state with entries that are written down."""
+        """Return the state with recorded entries."""
         if not records:
             return self
         known = {record.origin: record for record in records}
-        digests = {at: each for at, each in known.items() if each.kind == compaction.KIND}
+        digests = {at: record for at, record in known.items() if record.kind == compaction.KIND}
         return replace(
             self,
             records={**self.records, **known},
@@ -94,12 +94,12 @@ class State:
         )
 
     def with_record(self, record: Record, rules: Rules) -> State:
-        """Return the state with an entry as it stands after an access, or as the host wants it."""
+        """Return the state with an entry that an access or the host has changed."""
         payloads = self.payloads.updated(record, rules)
         return replace(self.with_committed([record]), payloads=payloads)
 
     def with_saved(self, records: Iterable[Record], rules: Rules) -> State:
-        """Return the state with the entries of which another process has written other records."""
+        """Return the state with the entries that another process has changed."""
         state = self
         for record in records:
             if state.records.get(record.origin) != record:
@@ -107,7 +107,7 @@ class State:
         return state
 
     def with_candidates(self, rules: Rules) -> State:
-        """Return the state whose payloads have their next texts, where nothing changed these since."""
+        """Return the state with the next texts of its payloads, where these are still valid."""
         if not self.candidates:
             return self
         written = {}
@@ -133,31 +133,32 @@ def _next(held: NextText, payload: Payload) -> Record | None:
 
 @dataclass(frozen=True, slots=True)
 class ReadList:
-    """A list taken in: the state with all that was committed standing where it stood."""
+    """The result of reading a list: the state, with every committed change in the view again."""
 
     state: State
     kept: int
-    """How many leading messages are those of the list before."""
+    """How many leading messages the list shares with the last one."""
     noted: list[tuple[Record, bytes]]
-    """What has a record though it stands in full, with its bytes: words of the user to keep, texts that
-    pointers point at."""
+    """Full parts that get a record, with their bytes: the user's words to keep, and texts in place of
+    pointers."""
     accessed: list[Record]
-    """The entries that new messages name, with the access."""
+    """The entries that new messages refer to, with the access."""
 
 
 def read(state: State, history: History, opening: str, rules: Rules) -> ReadList:
-    """Take a list in: append its new messages, or branch where it differs from the list before.
+    """Take in a list: append its new messages, or branch where it differs from the last one.
 
-    A list with other words than before is read whole, as after a restart; so is one of
-    which a digest would have to stand again.
+    A list with changed words is read from its start, as after a restart; so is one that was
+    cut inside a digest. The steps: compare, replace pointers, redact, find payloads, render.
     """
+    # What the list shares with the last list (a digest is shared whole) and with the last request.
     before, kept = len(state.history.raw), history.reading.kept
     kept = min([kept, *(fold.start for fold in state.view.folds if fold.end > kept)])
     payloads, view, start, sent_keys = state.payloads, state.view, before, state.sent_keys
     if not before or history.reading.kept < before:
         sent_keys = sent_keys[: common_prefix(sent_keys, history.keys)]
-    sent = _sent_of(state, history, kept) if before else min(view.sent, len(sent_keys))
-    if not _goes_on(state, history, kept):
+    sent = _count_sent(state, history, kept) if before else min(view.sent, len(sent_keys))
+    if not _only_grows(state, history, kept):
         payloads, view, start = Payloads(), View(History()), 0
         sent = min(sent, len(sent_keys))
         history, kept = history.unredacted(), 0
@@ -165,9 +166,10 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
     if joins and sent < state.view.sent and not state.view.is_folded(sent):
         sent = joined_end(state.sent_keys, history, sent)
     view = replace(view.extended(history, kept), sent=sent).opened_with(opening)
+    # Redaction sees the texts that replace pointers, and all that follows sees redacted texts only.
     edits = rules.policy.compression != "none"
     texts = list(referred(history, kept, sent, state.records, rules)) if edits else []
-    pointers = [each[:2] for each in texts]
+    pointers = [rendered[:2] for rendered in texts]
     history = history.with_redacted(texts, pointers) if texts else history
     if rules.policy.redacts:
         calls = {call_id: site.part for call_id, site in payloads.calls.items()}
@@ -175,16 +177,16 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
         texts += gone
         payloads = replace(payloads, redactions={**payloads.redactions, **redactions})
     view = replace(view, history=history)
+    # Payloads in the messages of a committed digest are not rendered.
     digests = _digests(state, view, kept)
     hidden = {number for span, _ in digests for number in range(max(start, span.start), span.end)}
-    arrival = arrived(
+    arrival = arrival_of(
         history, payloads, state.records, state.by_id, rules, kept, start, sent, frozenset(hidden)
     )
     noted = [*arrival.noted, *_pointed_at(pointers, arrival.payloads, state.records, history)]
-    shown = [each for each in texts if each.message not in hidden]
-    view = view.with_texts(shown)
-    view = view.with_texts(arrival.rendered)
-    payloads = arrival.payloads
+    # An entry replaces the text of its part, and a digest replaces both.
+    shown = [rendered for rendered in texts if rendered.message not in hidden]
+    view, payloads = view.with_texts([*shown, *arrival.rendered]), arrival.payloads
     if digests:
         payloads = payloads.collapsed((span for span, _ in digests), rules)
     view = replace(view.with_digests(digests), unchanged=sent)
@@ -197,12 +199,7 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
         sent_keys=sent_keys,
         candidates=state.candidates if is_continued else {},
     )
-    return ReadList(
-        taken.with_candidates(rules),
-        kept,
-        noted,
-        arrival.accessed,
-    )
+    return ReadList(taken.with_candidates(rules), kept, noted, arrival.accessed)
 
 
 def _pointed_at(
@@ -211,7 +208,7 @@ def _pointed_at(
     records: Container[EntryOrigin],
     history: History,
 ) -> Iterator[tuple[Record, bytes]]:
-    """Yield a record for each new text in place of a pointer, so that it stands there after a restart."""
+    """Yield records of new texts in place of pointers, so that a restart shows them again."""
     for site in pointers:
         if site in payloads.sites:
             payload = payloads.items[payloads.sites[site]]
@@ -219,29 +216,32 @@ def _pointed_at(
                 yield replace(payload.record, shown=""), payloads.original(payload, history)
 
 
-def _goes_on(state: State, history: History, kept: int) -> bool:
+def _only_grows(state: State, history: History, kept: int) -> bool:
     """Return whether a list only grows, or has the same words under other marks."""
     before = len(state.history.raw)
     if kept == before:
         return True
     same = list(history.keys[kept:before]) == list(state.history.keys[kept:])
-    return kept >= state.view.folded_end and same and state.payloads.stand(kept, before, history)
+    unfolded = kept >= state.view.folded_end
+    return unfolded and same and state.payloads.are_unchanged(kept, before, history)
 
 
-def _sent_of(state: State, history: History, kept: int) -> int:
+def _count_sent(state: State, history: History, kept: int) -> int:
     """Return how many leading messages of a list were in the last request."""
     if kept == len(state.history.raw):
         return state.view.sent
     if state.view.is_folded(kept):
         return min(state.view.sent, kept)
-    words = ([[*each.texts()] for each in raw[kept:]] for raw in (state.history.raw, history.raw))
+    words = (
+        [[*message.texts()] for message in raw[kept:]] for raw in (state.history.raw, history.raw)
+    )
     return min(state.view.sent, kept + common_prefix(*words))
 
 
 def _digests(state: State, view: View, kept: int) -> list[tuple[Span, str]]:
-    """Return the digests that were committed and whose messages are unchanged.
+    """Return the committed digests with unchanged messages.
 
-    Of one inside another the longer one stands, whichever of the two was made on this branch.
+    Where one lies inside another, the longer one is used, even if it was made on another branch.
     """
     end = len(view.history.raw)
     known = reversed(list(state.digests.values()))

@@ -42,7 +42,7 @@ class Summaries:
                     del self._asked[oldest]
 
     def of_turn(self) -> Self:
-        """Return the summaries for one turn, which waits for all of them no longer than for one."""
+        """Return the summaries for one turn, which waits for all lines no longer than for one."""
         own = copy(self)
         own._deadline = time.monotonic() + self._patience_seconds  # noqa: SLF001 - of this class
         return own

@@ -1,7 +1,7 @@
-"""One turn: a list in, the view of it and every change that was decided out. Pure.
+"""One turn: takes a list, and returns its view with every decided change. Pure.
 
-`take_turn` is the whole way: read, decide, account. Nothing is stored here; until its result is
-committed, the state before it holds.
+`take_turn` reads, decides and accounts. Nothing is stored here; until its result is committed, the
+old state holds.
 """
 
 from __future__ import annotations
@@ -49,16 +49,16 @@ class Turn:
 
     state: State
     kept: int
-    """How many leading messages of the list are those of the list before."""
+    """How many leading messages the list shares with the last one."""
     rows: TurnRows
-    """What the ledger has of it."""
+    """The rows that the ledger gets."""
     originals: Sequence[Original]
     """The contents that left the view, for the store."""
 
     @property
     def compacted(self) -> bool:
         """Whether digests replaced old turns because the view passed its limit."""
-        return any(each.reason == LIMIT_REASON for each in self.rows.decisions)
+        return any(decision.reason == LIMIT_REASON for decision in self.rows.decisions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +68,16 @@ class _Changes:
     view: View
     payloads: Payloads
     weighed: tuple[int, ...] = ()
-    """The numbers of the payloads whose next text was written."""
+    """The numbers of the payloads with a newly written next text."""
     edits: tuple[Decision, ...] = ()
     entries: tuple[Record, ...] = ()
-    """The payloads that became shorter, as they stand since."""
+    """The new records of the payloads that became shorter."""
     folds: tuple[Decision, ...] = ()
     digests: tuple[Record, ...] = ()
     originals: tuple[Original, ...] = ()
-    """What left the view: the bytes of payloads and of the messages that digests replace."""
+    """The bytes that left the view: of payloads, and of the messages that digests replace."""
     named: tuple[tuple[Record, bytes], ...] = ()
-    """Results that an entry names and that stand in full, so that their ids are known."""
+    """Full results that an entry refers to, which need a record so that their ids can be recalled."""
 
 
 def take_turn(  # noqa: PLR0913 - a state, a list, and by what to decide
@@ -89,19 +89,20 @@ def take_turn(  # noqa: PLR0913 - a state, a list, and by what to decide
     *,
     cold: bool = False,
 ) -> Turn:
-    """Return what a call sends for a list: the state with its view, and what to commit.
+    """Return the turn of a call: the state with its view, and the rows and contents to commit.
 
     `history` is the list, extended from that of `state`; `costs` are the sums before this turn;
-    `opening` stands in front of the user's first words; `cold` means that the provider's cache has
+    `opening` is the text before the user's first words; `cold` means that the provider's cache has
     expired, so that an edit rewrites nothing.
     """
     taken = read(state, history, opening, rules)
     before = taken.state.view
+    # An edit is priced by what the cache has of the last request, so this comes before any change.
     cached = 0 if cold else before.tokens_to(before.sent)
     changes = _changes(taken.state, costs, rules, cold=cold)
     view = changes.view
     recalled = _recalled(taken.state, before.sent, rules)
-    costs = costs.plus(view, rules.prices, cached, rules.standing_tokens, recalled)
+    costs = costs.plus(view, rules.prices, cached, rules.mark_tokens, recalled)
     noted = (*taken.noted, *changes.named)
     return Turn(
         replace(
@@ -132,9 +133,9 @@ def take_turn(  # noqa: PLR0913 - a state, a list, and by what to decide
                 if (shorter := payload.shorter) and (fields := shorter.entry.fields())
             ],
             replaced=[
-                each
-                for each in taken.state.payloads.numbers
-                if each not in changes.payloads.numbers
+                entry_id
+                for entry_id in taken.state.payloads.numbers
+                if entry_id not in changes.payloads.numbers
             ]
             if changes.digests
             else [],
@@ -144,7 +145,7 @@ def take_turn(  # noqa: PLR0913 - a state, a list, and by what to decide
 
 
 def _recalled(state: State, start: int, rules: Rules) -> Iterator[int]:
-    """Yield the tokens of each answer to a recall in the messages from `start` on."""
+    """Yield the tokens of the answers to recalls in the messages from `start` on."""
     history = state.history
     for number in range(start, len(history.raw)):
         for at, part in enumerate(history.raw[number].parts):
@@ -154,13 +155,10 @@ def _recalled(state: State, start: int, rules: Rules) -> Iterator[int]:
 
 
 def _changes(state: State, costs: Costs, rules: Rules, *, cold: bool) -> _Changes:
-    """Return the changes of a turn: digests that pay, edits, what the limit forces, and reloaded texts."""
+    """Return the changes of a turn: digests and edits that pay, then those that the limit forces."""
     policy, prices = rules.policy, rules.prices
-    changes = _Changes(state.view, state.payloads)
-    if (
-        not state.view.sent
-        and excess_tokens(state.view, rules) > FOLDED_LIMITS * rules.limit_tokens
-    ):
+    changes, excess = _Changes(state.view, state.payloads), excess_tokens(state.view, rules)
+    if not state.view.sent and excess > FOLDED_LIMITS * rules.limit_tokens:
         changes = _folded_to_limit(changes, state, rules)
     view = changes.view
     given = PlanInput(
@@ -170,7 +168,7 @@ def _changes(state: State, costs: Costs, rules: Rules, *, cold: bool) -> _Change
         costs.balance(policy.stake),
         rules.limit_tokens,
         cold,
-        rules.standing_tokens,
+        rules.mark_tokens,
     )
     due = changes.payloads.due(given.turn, view.shown_total, rules)
     changes, candidates = _weighed(changes, due, rules)
@@ -179,6 +177,7 @@ def _changes(state: State, costs: Costs, rules: Rules, *, cold: bool) -> _Change
     if fold and is_folded:
         changes = _with_digests(changes, state, fold.digests, compaction.PAYS_REASON, rules)
     changes = _with_edits(changes, decisions, state, rules)
+    # Over the limit old turns go first, which the model has used; only then results it has not read.
     if excess_tokens(changes.view, rules):
         changes = _folded_to_limit(changes, state, rules)
     if excess_tokens(changes.view, rules):
@@ -187,7 +186,7 @@ def _changes(state: State, costs: Costs, rules: Rules, *, cold: bool) -> _Change
 
 
 def _folded_to_limit(changes: _Changes, state: State, rules: Rules) -> _Changes:
-    """Return the changes with digests in place of as many old turns as the limit asks for."""
+    """Return the changes with digests in place of as many old turns as the limit requires."""
     view, payloads = changes.view, changes.payloads
     in_use = payloads.in_use(view.history.turn, rules.policy.read_turns)
     planned = compaction.plan_compaction(view, rules.limit_tokens, payloads.pinned(), in_use)
@@ -197,18 +196,18 @@ def _folded_to_limit(changes: _Changes, state: State, rules: Rules) -> _Changes:
 def _weighed(
     changes: _Changes, chosen: Sequence[int], rules: Rules
 ) -> tuple[_Changes, list[Candidate]]:
-    """Return payloads as the plan weighs them, each with its next text written."""
+    """Return the changes with the next texts of payloads, and these as candidates of the plan."""
     view, payloads = changes.view, changes.payloads
     writer = EntryRenderer(view.history, view.shown_total, payloads, rules)
     written = {}
-    for each in chosen:
-        payload = payloads.items[each]
+    for number in chosen:
+        payload = payloads.items[number]
         faded = has_faded(payload, view.history.turn, rules.policy)
         if payload.shorter is None or faded:
             twin = None if payload.twin is None else payloads.items[payload.twin]
             shorter = writer.next_record(replace(payload, large=payload.large and not faded), twin)
             weight = rules.count_tokens(shorter.shown)
-            written[each] = replace(payload, shorter=shorter, shorter_weight=weight)
+            written[number] = replace(payload, shorter=shorter, shorter_weight=weight)
     payloads = payloads.changed(written, rules)
     return replace(changes, payloads=payloads, weighed=(*changes.weighed, *written)), [
         _candidate(payloads, number, view, rules) for number in chosen
@@ -224,7 +223,7 @@ def _candidate(payloads: Payloads, number: int, view: View, rules: Rules) -> Can
     saves = weight - payload.shorter_weight
     due_turn = max(due_from(payload, policy), view.history.turns[payload.message])
     risk = 0.0
-    if payload.is_fresh or not (payload.large and payload.stands_full):
+    if payload.is_fresh or not (payload.large and payload.is_full):
         strength = decay.strength(entry, turn, policy.exponent, policy.initial_strength)
         uses = CHANCE_OF_USE * strength * min(RISKY_TURNS, calls_to_come(turn)) / 10
         shown = payload.record.tokens - (0 if payload.large else images)  # no step quotes an image
@@ -251,27 +250,28 @@ def _with_edits(
         [decision.entry_id for decision in decisions], rules
     )
     texts = [
-        Rendered(each.message, each.part, each.record.shown, each.without_images) for each in moved
+        Rendered(payload.message, payload.part, payload.record.shown, payload.without_images)
+        for payload in moved
     ]
     twins = [
-        payloads.items[each.twin]
-        for each in moved
-        if each.twin is not None and payloads.items[each.twin].id in each.record.shown
+        payloads.items[payload.twin]
+        for payload in moved
+        if payload.twin is not None and payloads.items[payload.twin].id in payload.record.shown
     ]
     named = [
         (replace(twin.record, shown=""), payloads.original(twin, history))
         for twin in twins
-        if twin.stands_full and twin.record.origin not in state.records
+        if twin.is_full and twin.record.origin not in state.records
     ]
     return replace(
         changes,
         view=changes.view.with_texts(texts),
         payloads=payloads,
         edits=(*changes.edits, *decisions),
-        entries=(*changes.entries, *(each.record for each in moved)),
+        entries=(*changes.entries, *(payload.record for payload in moved)),
         originals=(
             *changes.originals,
-            *(Original(payloads.original(each, history)) for each in moved),
+            *(Original(payloads.original(payload, history)) for payload in moved),
         ),
         named=(*changes.named, *named),
     )
@@ -285,53 +285,55 @@ def _with_digests(
     digests = compaction.digests_of(view, changes.payloads, state.records, planned, rules)
     if not digests:
         return changes
-    start = min(each.span.start for each in digests)
+    start = min(digest.span.start for digest in digests)
     rewritten = (prices.write - prices.read) * sum(view.shown_tokens[start : view.sent])
-    texts = [(each.span, each.record.shown) for each in digests]
+    texts = [(digest.span, digest.record.shown) for digest in digests]
     folded = view.with_digests(texts)
     decisions = [
         Decision(
-            each.record.entry.id,
-            each.record.stage,
+            digest.record.entry.id,
+            digest.record.stage,
             reason,
-            sum(view.shown_tokens[slice(*each.span)]) - folded.shown_tokens[each.span.start],
+            sum(view.shown_tokens[slice(*digest.span)]) - folded.shown_tokens[digest.span.start],
             rewritten / len(digests),
         )
-        for each in digests
+        for digest in digests
     ]
     return replace(
         changes,
         view=folded,
-        payloads=changes.payloads.collapsed((each.span for each in digests), rules),
+        payloads=changes.payloads.collapsed((digest.span for digest in digests), rules),
         folds=(*changes.folds, *decisions),
-        digests=(*changes.digests, *(each.record for each in digests)),
+        digests=(*changes.digests, *(digest.record for digest in digests)),
         originals=(
             *changes.originals,
-            *(Original(each.original, each.parts) for each in digests),
+            *(Original(digest.original, digest.parts) for digest in digests),
         ),
     )
 
 
 def _last_resort(changes: _Changes, state: State, rules: Rules) -> _Changes:
-    """Return the changes with what must be shortened before the model has read it."""
+    """Return the changes with results shortened that the model has not read yet."""
     payloads = changes.payloads
     unread = [
         number
         for number in payloads.numbers.values()
-        if payloads.items[number].stands_full
+        if payloads.items[number].is_full
         and payloads.items[number].large
         and not payloads.items[number].is_pinned
     ]
     changes, candidates = _weighed(changes, unread, rules)
     excess, chosen = excess_tokens(changes.view, rules), []
-    for each in sorted(candidates, key=lambda each: -each.saves):
-        if excess > 0 < each.saves:
-            chosen.append(Decision(each.entry_id, each.stage, UNREAD_REASON, each.saves, 0.0))
-            excess -= each.saves
+    for candidate in sorted(candidates, key=lambda candidate: -candidate.saves):
+        if excess > 0 < candidate.saves:
+            chosen.append(
+                Decision(candidate.entry_id, candidate.stage, UNREAD_REASON, candidate.saves, 0.0)
+            )
+            excess -= candidate.saves
     return _with_edits(changes, chosen, state, rules)
 
 
 def excess_tokens(view: View, rules: Rules) -> int:
-    """Return by how much a view passes its limit; 0 where it fits or there is none."""
+    """Return the tokens by which a view passes its limit; 0 where it fits or has no limit."""
     limit = rules.limit_tokens
     return max(0, view.shown_total - limit) if limit else 0

@@ -1,6 +1,6 @@
-"""The view of a message list: what the model is sent, message by message. A value; pure.
+"""The view of a message list: the messages that the model is sent. A value; pure.
 
-Nothing is judged, indexed or stored here; what to change is the plan's.
+Nothing is judged, indexed or stored here; the plan decides on changes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Rendered(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The messages of a list as they are sent: each as it was read, edited, or in a digest."""
+    """The messages that are sent for a list: unchanged, edited, or in a digest."""
 
     history: History
     shown: Sequence[Message] = ()
@@ -43,7 +43,7 @@ class View:
     """The messages that digests replace."""
     opening: str = ""
     opened: tuple[int, int] | None = None
-    """The message and the part in front of which the opening stands."""
+    """The message and the part that the opening precedes."""
     sent: int = 0
     """How many leading messages of the list were in the last request."""
     unchanged: int = 0
@@ -54,7 +54,7 @@ class View:
         return self.shown_total - sum(self.shown_tokens[number:])
 
     def extended(self, history: History, kept: int) -> View:
-        """Return the view of another version of the list, of which `kept` messages stand as before."""
+        """Return the view of another version of the list, which shares its first `kept` messages."""
         base = self
         if kept < len(self.shown):
             first = self.history.reading.starts[kept]
@@ -88,7 +88,7 @@ class View:
         return self._with(edited, min(self.unchanged, *edited)) if edited else self
 
     def opened_with(self, text: str) -> View:
-        """Return the view with a text in front of the user's first words, whatever replaces these."""
+        """Return the view with a text before the user's first words, even if a text replaces these."""
         place = self.history.first_words() if text and self.opened is None else None
         if place is None:
             return self
@@ -98,7 +98,7 @@ class View:
         return replace(self._with(edited, self.unchanged), opening=text, opened=place)
 
     def with_digests(self, digests: Sequence[tuple[Span, str]]) -> View:
-        """Return the view with one message of the assistant in place of each span of messages."""
+        """Return the view with digests: one message of the assistant in place of a span of messages."""
         if not digests:
             return self
         adapter, folds = self.history.reading.adapter, list(self.folds)
@@ -112,7 +112,7 @@ class View:
     def _with(
         self, edited: Mapping[int, Message], unchanged: int, spans: Iterable[Span] = ()
     ) -> View:
-        """Return the view with messages in place of others, and none after the first of each span."""
+        """Return the view with edited messages, and empty ones after the first of a span."""
         history, starts = self.history, self.history.reading.starts
         shown, weights, edits = list(self.shown), array("q", self.shown_tokens), dict(self.edits)
         total = self.shown_total
@@ -152,7 +152,7 @@ class View:
         """Return whether one digest replaces both a message and the one before it."""
         return any(fold.start < number < fold.end for fold in self.folds)
 
-    def parted(self) -> str:
+    def pairing_problem(self) -> str:
         """Return which call or result in the changed part of the view has lost its other half."""
         raw, first = self.history.raw, self.unchanged
         changed = (fold for fold in self.folds if fold.end > first)
@@ -167,23 +167,23 @@ class View:
 
     @property
     def folded_end(self) -> int:
-        """Return the number of the first message behind all digests."""
+        """Return the number of the first message after all digests."""
         return max((fold.end for fold in self.folds), default=0)
 
-    def write(self, items: Sequence[Item], handed: dict[int, Item]) -> list[Item]:
-        """Return an item for each message: the caller's own, and copies of the edited ones.
+    def write(self, items: Sequence[Item], copies: dict[int, Item]) -> list[Item]:
+        """Return the items of the view: the caller's own, and copies of edited ones.
 
-        `handed` keeps the copies from one call to the next; one that its receiver has altered, or
-        whose edit is another by now, is made anew.
+        `copies` keeps the copies from one call to the next; one that its receiver or a newer edit
+        has changed is made again.
         """
-        if handed != self.edits:
-            for at in handed.keys() - self.edits.keys():
-                del handed[at]
+        if copies != self.edits:
+            for at in copies.keys() - self.edits.keys():
+                del copies[at]
             for at, item in self.edits.items():
-                if handed.get(at) != item:
-                    handed[at] = snapshot(item)
+                if copies.get(at) != item:
+                    copies[at] = snapshot(item)
         view = list(items)
-        for at, item in handed.items():
+        for at, item in copies.items():
             view[at] = item
         end_of, starts = self.history.end_of, self.history.reading.starts
         for start, end in sorted(self.folds, reverse=True):  # so that no span moves another
@@ -191,7 +191,7 @@ class View:
         return view
 
     def joined(self, items: list[Item]) -> list[Item]:
-        """Return the items to send: a digest is one with an answer next to it, where roles alternate."""
+        """Return the items to send: where roles alternate, a digest joins an answer next to it."""
         digests, dropped = set[int](), 0
         starts = self.history.reading.starts
         for start, end in sorted(self.folds):

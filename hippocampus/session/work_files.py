@@ -1,6 +1,6 @@
 """The files that an agent works on, rebuilt from its reads, writes, edits and patches. Pure.
 
-Which of them a digest shows is decided there; no file system is read.
+A digest decides which files it shows; no file system is read.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MIN_CHARACTERS = 8
 PLACED_LINES = 8
 """The fewest known lines that show where a text without numbers belongs in its file."""
 CONTEXT_LINES = 3
-"""The lines that are shown around each line that the agent wrote."""
+"""The lines that are shown around a line that the agent wrote."""
 MIN_TOKENS, OUTLINE_SHARE = 120, 6
 """The outline of a file has a sixth of its tokens, at least 120."""
 NUMBER_TOKENS = 3
@@ -83,7 +83,7 @@ class WorkFile:
     pieces: list[Piece] = field(default_factory=list)
     """The known lines, in order, without overlap."""
     loose: list[Piece] = field(default_factory=list)
-    """Texts whose place in it is not known, the newest last."""
+    """Texts without a known place in it, the newest last."""
     turn: int = 0
     """When it was read or changed last."""
     changed: int = 0
@@ -93,7 +93,7 @@ class WorkFile:
 
     @property
     def text(self) -> str:
-        """Return all that is known of it."""
+        """Return the known text."""
         return "\n".join(piece.text for piece in (*self.pieces, *self.loose))
 
     def read(self, first: int, texts: Sequence[str], turn: int, *, whole: bool) -> None:
@@ -111,9 +111,8 @@ class WorkFile:
             if line.written and len(line.text.strip()) >= MIN_CHARACTERS
         }
         lines = {text: Line(text, turn, marks.get(text, 0)) for text in dict.fromkeys(texts)}
-        fresh = [
-            lines[text] for text in texts
-        ]  # equal lines are one object: a text may be all breaks
+        # Equal lines are one object: a text may be all breaks.
+        fresh = [lines[text] for text in texts]
         piece = Piece(first or 1 if whole else first, fresh)
         if whole:
             self.pieces, self.loose, self.unfollowed = [piece], [], 0
@@ -188,7 +187,7 @@ class WorkFiles:
     _files: dict[str, list[WorkFile]] = field(default_factory=dict)
 
     def read_to(self, end: int, history: History) -> None:
-        """Read a list up to a message: on from what was read of it, or anew where it is another list."""
+        """Read a list up to a message: from the last message read, or all of it if it has changed."""
         start = len(self.keys)
         if start > end or self.keys != history.keys[:start]:
             self.keys, self._calls, self._files, start = [], {}, {}, 0
@@ -196,7 +195,7 @@ class WorkFiles:
         self.keys += history.keys[start:end]
 
     def read_on(self, messages: Sequence[Message], turns: Sequence[int]) -> None:
-        """Read the messages that follow those that were read; each has its turn."""
+        """Read the next messages, with their turns."""
         for message, turn in zip(messages, turns, strict=True):
             for part in message.parts:
                 if part.kind == "call":
@@ -305,7 +304,7 @@ def described(file: WorkFile, budget_tokens: int, since: int) -> list[str]:
 
 
 def _excerpts(parts: Sequence[Piece], budget_tokens: int) -> list[str]:
-    """Return what entries of the parts of a file would show, without what they say of the whole."""
+    """Return the lines that entries of the parts of a file would show, without their summaries."""
     rows: list[str] = []
     total = sum(len(part.lines) for part in parts)
     for part in parts:
@@ -336,11 +335,9 @@ def _written(parts: Sequence[Piece]) -> Iterator[tuple[int, int, int]]:
 
 
 def _heads(lines: Sequence[Line]) -> list[int]:
-    """Return for each line the last one before it that is indented less; -1 for none, and for a blank line."""
-    heads, opened = (
-        [-1] * len(lines),
-        list[tuple[int, int]](),
-    )  # the depths and places of lines around
+    """Return by line the last one before it that is indented less; -1 for none, and for a blank line."""
+    heads = [-1] * len(lines)
+    opened = list[tuple[int, int]]()  # the depths and places of the lines around
     for at, line in enumerate(lines):
         if line.text.strip():
             depth = depth_of(line.text)
@@ -354,7 +351,7 @@ def _heads(lines: Sequence[Line]) -> list[int]:
 def _outline(parts: Sequence[Piece]) -> list[tuple[int, int, int]]:
     """Return the places of definitions and headings, the least indented first, then short bodies.
 
-    Of the bodies the shortest come first: a few lines show what a name alone hides.
+    The shortest bodies come first: a few lines show what a name hides.
     """
     heads: set[tuple[int, int, int]] = set()
     bodies: list[tuple[int, int, int]] = []

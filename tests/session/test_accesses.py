@@ -44,7 +44,7 @@ def test_a_recall_is_not_undone_by_a_text_that_was_written_before_it(tmp_path: P
         items = reading(4)
         session(items)
         run = session._run
-        [payload, *_] = run.state.payloads.standing()
+        [payload, *_] = run.state.payloads.outside_digests()
         number = run.state.payloads.numbers[payload.id]
         weighed = replace(payload, shorter=replace(payload.record, stage=Stage.DORMANT))
         run.state = replace(
@@ -64,7 +64,7 @@ def test_a_recall_of_what_a_turn_has_shortened_meanwhile_does_not_bring_its_old_
         session(reading(4))
         [record, *_] = session.report.records()
         assert record.stage is not Stage.FULL
-        session._recalls._accessed([replace(record, stage=Stage.FULL, shown="")])
+        session._recalls._note_access([replace(record, stage=Stage.FULL, shown="")])
         assert session.report.records()[0].stage is record.stage
         assert session.entries[0].decay.last_access == session.status()["turn"]
     memory.close()

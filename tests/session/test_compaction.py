@@ -527,10 +527,10 @@ def test_the_check_of_a_view_reads_what_has_changed() -> None:
     ]
     history = History().extended(items)
     view = View(history).extended(history, 0)
-    assert view.parted() == ""
+    assert view.pairing_problem() == ""
     whole, cut = Span(1, 4), Span(2, 4)
-    assert view.with_digests([(whole, "three")]).parted() == ""
-    assert "call 'a' has no result" in view.with_digests([(cut, "two")]).parted()
+    assert view.with_digests([(whole, "three")]).pairing_problem() == ""
+    assert "call 'a' has no result" in view.with_digests([(cut, "two")]).pairing_problem()
 
 
 @given(st.data())

@@ -75,7 +75,7 @@ def test_a_session_whose_ledger_was_removed_while_it_rested_does_not_make_an_emp
     memory = Hippocampus(tmp_path, policy=EAGER)
     session = memory.session("s")
     session(reading(1))
-    assert session._rest()
+    assert session._close_idle_files()
     ledger = memory._resources.state.layout.database
     ledger.unlink()
     items = reading(2)

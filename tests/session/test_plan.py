@@ -74,7 +74,7 @@ def test_an_edit_in_front_of_a_mark_is_priced_as_a_write_from_the_mark_before_it
     standing = PlanInput(900, 2, [6_000, 4_000])
     waiting = [candidate(1, 4_000, 2_000)]
     [anywhere] = decided(waiting, standing)
-    [marked] = decided(waiting, replace(standing, standing_tokens=[5_000, 9_000]))
+    [marked] = decided(waiting, replace(standing, mark_tokens=[5_000, 9_000]))
     assert marked.costs - anywhere.costs == pytest.approx(1_000 * (PRICES.write - PRICES.read))
 
 
