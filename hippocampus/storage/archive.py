@@ -1,7 +1,7 @@
-"""The raw conversation of each session, as JSON lines: what `hippocampus replay` reads.
+"""The raw conversations of sessions, as JSON lines that `hippocampus replay` reads.
 
-A turn appends a row with the lines that it brought, in its own transaction; what a view shows is never
-read from here. When a session ends, its rows become one, packed. The lines are made in `archive_lines`.
+A turn appends a row with its new lines, in its own transaction; no view is made from them. When a session
+ends, its rows become one, packed. The lines are made in `archive_lines`.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Journal:
             for record in archive_lines.parsed(readable(row), calls=False):
                 self._same = min(self._same, self._known.take(record))
         start, when = self._same, datetime.now(UTC).isoformat(timespec="milliseconds")
-        old, new = self._known.messages, [each.raw for each in listed.messages[self._same :]]
+        old, new = self._known.messages, [message.raw for message in listed.messages[self._same :]]
         lines = [] if old else [self._head]
         lines += archive_lines.lines_between(old, start, new)
         end: dict[str, Any] = {"turn": listed.turn, "when": when, "format": listed.format}
@@ -93,29 +93,29 @@ class Journal:
 def call_fields(
     call: Any, decisions: Iterable[Decision], committed: Iterable[Record]
 ) -> dict[str, Any]:
-    """Return the fields of the record of a call: the account, what was decided, and the entries."""
+    """Return the fields of the record of a call: the account, the decisions, and the entries."""
     entries = [
         {
-            "id": each.entry.id,
-            "type": each.entry.type,
-            "turn": each.entry.source.turn,
-            "kind": each.kind,
-            "tool": each.tool,
-            "content": each.content,
-            "tokens": each.tokens,
-            "stage": each.stage,
+            "id": record.entry.id,
+            "type": record.entry.type,
+            "turn": record.entry.source.turn,
+            "kind": record.kind,
+            "tool": record.tool,
+            "content": record.content,
+            "tokens": record.tokens,
+            "stage": record.stage,
         }
-        for each in committed
+        for record in committed
     ]
-    decided = [asdict(each) for each in decisions]
+    decided = [asdict(decision) for decision in decisions]
     return {"kind": "call", **asdict(call), "decisions": decided, "entries": entries}
 
 
 def pack(db: Database, session: int, min_bytes: int) -> None:
-    """Pack the rows of a session that are not packed yet into the last of them.
+    """Pack the rows of a session that are not packed yet into the last such row.
 
-    Turns go on meanwhile: they are packed before the lock is taken, and stay where another process
-    has packed the last of them first.
+    Turns go on meanwhile: rows are packed before the lock is taken, and stay where another process
+    has packed the last one first.
     """
     found = [row for row in db.rows(LINES, (session, 0)) if not packing.is_packed(row[1])]
     if not found or sum(len(lines) for _, lines in found) < min_bytes:
@@ -167,7 +167,7 @@ def archived(db: Database) -> list[ArchivedSession]:
 
 
 def damaged(db: Database) -> Iterator[tuple[str, str]]:
-    """Yield each session of which a part of the conversation cannot be read, with the reason."""
+    """Yield the sessions with an unreadable part of the conversation, and the reasons."""
     for number, name, *_ in archived(db):
         found = (_damage(lines) for _, lines in db.rows(LINES, (number, 0)))
         if damage := next(filter(None, found), ""):
@@ -179,6 +179,6 @@ def _damage(lines: bytes) -> str:
         content = _whole(lines)
     except packing.DamagedError as damage:
         return str(damage)
-    written = [each for each in content.split(b"\n") if each]
+    written = [line for line in content.split(b"\n") if line]
     wrong = len(written) - sum(1 for _ in archive_lines.parsed(content))
     return f"{wrong} of {len(written)} lines are no JSON" if wrong else ""

@@ -78,11 +78,11 @@ def _without_marks(value: Any) -> Any:
 def parsed(content: bytes, *, calls: bool = True) -> Iterator[dict[str, Any]]:
     """Yield the records of a file's bytes; a last line that a crash has torn is left out.
 
-    Those of `calls`, which change no message, are read only where they are wanted.
+    Those of `calls`, which change no message, are read only where `calls` is set.
     """
-    for each in content.rpartition(b"\n")[0].split(b"\n"):
-        if calls or not each.startswith(CALL_LINE):
-            record = json_text.read(each, None)
+    for text in content.rpartition(b"\n")[0].split(b"\n"):
+        if calls or not text.startswith(CALL_LINE):
+            record = json_text.read(text, None)
             if isinstance(record, dict) and record:
                 yield record
 
@@ -93,7 +93,7 @@ class ArchivedConversation:
 
     session: str = ""
     model: str = ""
-    """Whose prices its session used; empty where it named no model."""
+    """The model with the prices that its session used; empty where it named no model."""
     turn: int = 0
     format: str = "openai"
     messages: list[Sequence[Item]] = field(default_factory=list)
@@ -133,7 +133,7 @@ class Context:
 
 
 def contexts(records: Iterable[dict[str, Any]]) -> list[Context]:
-    """Return each list that the host sent, as it was before a cut that removed messages."""
+    """Return the lists that the host sent, up to every cut that removed messages."""
     running = ArchivedConversation()
     found: list[Context] = []
     before: list[Item] = []

@@ -1,6 +1,6 @@
-"""What consolidations have read of a session: marked in the transaction that writes the facts.
+"""The statements that consolidations have read: marked in the transaction that writes the facts.
 
-Each statement has a key, and is read once. What a statement is, is not known here.
+A statement has a key, and is read once. Its content is not known here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def keys(db: Database, session: str) -> set[str]:
 
 
 def add(db: Database, session: str, read: Iterable[tuple[str, str | None]]) -> None:
-    """Mark keys as read, each with what files show of it, in the open transaction.
+    """Mark keys as read, with the texts that files show, in the open transaction.
 
     Raises:
         StoreError: one is marked already, or the session is gone.
@@ -31,7 +31,7 @@ def add(db: Database, session: str, read: Iterable[tuple[str, str | None]]) -> N
 
 
 def unpublished(db: Database, session: str) -> list[str]:
-    """Return what files do not show yet, in the order of reading; empty texts are of nothing to show."""
+    """Return the texts that files do not show yet, in the order of reading; some are empty."""
     query = f"""
         SELECT shown FROM consolidated WHERE session = {SESSION} AND shown IS NOT NULL ORDER BY number
     """

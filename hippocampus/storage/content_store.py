@@ -1,8 +1,8 @@
 """Payloads by the hash of their bytes.
 
 They are in the store of `Hippocampus(store=…)` or `HIPPOCAMPUS_STORE`, else in diskcache, as bytes only (its
-default unpickles what it reads), never evicted, in a folder that only its owner may read. What a payload
-means is not known here.
+default unpickles its values), never evicted, in a folder that only its owner may read. The meaning of a
+payload is not known here.
 """
 
 from __future__ import annotations
@@ -57,12 +57,12 @@ WHOLE = """
 LEVEL = 3
 """How hard a payload is packed: a turn waits for it."""
 WITH_PARTS = b"hippocampus-parts1"
-"""What a payload begins with that repeats others: their number in 4 bytes, their keys, and a frame."""
+"""The start of a payload that repeats others: their number in 4 bytes, their keys, and a frame."""
 KEY_BYTES = 32
 MAX_PARTS_BYTES = 1 << 24
 """Payloads that another one repeats are unpacked together when it is read."""
 POLL_SECONDS = 0.01
-"""How long SQLite itself waits for a lock; after that, each of many writers asks again by chance."""
+"""How long SQLite itself waits for a lock; after that, writers ask again at random moments."""
 NEVER_SECONDS = 1e10
 """When a payload expires after its last put: in 300 years. diskcache renews nothing but the expiry, so
 it is how the time of the last put is stored."""
@@ -103,7 +103,7 @@ class PayloadRows(ContentStore, Protocol):
     """A store that is a table next to those of sessions."""
 
     def rows_of(self, contents: Iterable[bytes]) -> list[tuple[Any, ...]]:
-        """Return the rows of payloads, all of them different ones."""
+        """Return the rows of payloads, without duplicates."""
 
     def write(self, db: Database, rows: Sequence[tuple[Any, ...]]) -> None:
         """Write rows in the open transaction."""
@@ -149,7 +149,7 @@ class DiskStore:
         """How long a put waits for other processes."""
         self._opened: diskcache.Cache | None = None
         self._opening = threading.Lock()
-        """SQLite gives a lock to any of those that wait: of a process one thread waits at a time."""
+        """SQLite gives a lock to any waiting thread: only one of a process waits at a time."""
 
     @property
     def _cache(self) -> Any:
@@ -193,7 +193,7 @@ class DiskStore:
         return has_marker
 
     def put(self, content: bytes, parts: Iterable[bytes] = ()) -> str:
-        """Store a payload and return its key; of stored payloads, the `parts` that it repeats, it has the keys.
+        """Store a payload and return its key; stored payloads in `parts`, which it repeats, are referred to.
 
         Raises:
             SealedError: another process encrypts the store, under a key that this one has not.
@@ -266,10 +266,10 @@ class DiskStore:
     def _parts(self, own: str, parts: Iterable[bytes]) -> tuple[bytes, bytes]:
         """Return the head of a payload that repeats others, and their texts; those that are stored.
 
-        One that repeats others itself is none of them, and one that is stored whole stays so: no
-        chain of them has to be read.
+        A payload that repeats others is not repeated, and one that is stored whole stays so: no chain
+        of payloads has to be read.
         """
-        texts = {content_key(each): each for each in parts}
+        texts = {content_key(part): part for part in parts}
         if not texts or not (self._cache.get(own) or WITH_PARTS).startswith(WITH_PARTS):
             return b"", b""
         with reading(self._database) as db:
@@ -322,9 +322,9 @@ class DiskStore:
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def check(self) -> list[str]:
-        """Return a sentence for each damaged payload; empty when all is well."""
-        found = (damage(self, each.key) for each in self.stored())
-        return [each for each in found if each]
+        """Return sentences on damaged payloads; empty when all is well."""
+        found = (damage(self, payload.key) for payload in self.stored())
+        return [text for text in found if text]
 
     def close(self) -> None:
         """Close the database."""
@@ -371,7 +371,7 @@ def _without_parts(packed: bytes) -> tuple[tuple[str, ...], bytes]:
 
 
 def packed_payload(key: str, content: bytes, texts: bytes = b"") -> bytes:
-    """Return a payload as a store writes it: compressed, and sealed where there is a key of encryption.
+    """Return a payload as a store writes it: compressed, and sealed if a key of encryption is set.
 
     Raises:
         StoreError: the key of encryption cannot be used, or the payload could not be read back.
@@ -401,7 +401,7 @@ def unpacked_payload(key: str, packed: bytes, place: str, texts: Iterable[bytes]
 
 
 def damage(store: ContentStore, key: str) -> str:
-    """Return a sentence on the damage of the payload of a key; empty when there is none."""
+    """Return a sentence on the damage of the payload of a key; empty without damage."""
     try:
         return "" if store.get(key) is not None else f"content {key[:12]} is lost"
     except StoreError as failure:

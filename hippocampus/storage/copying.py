@@ -1,4 +1,4 @@
-"""Copies sessions between a directory and a server: payloads first, each session's rows in one transaction.
+"""Copies sessions between a directory and a server: payloads first, a session's rows in one transaction.
 
 Sessions of the same hash are left as they are, so that a copy that was stopped can go on.
 """
@@ -31,9 +31,9 @@ COLUMNS = {
     "conversation": "number, lines",
     "consolidated": "key, shown",
 }
-"""The columns of each table of sessions, `session` first."""
+"""The columns of the tables of sessions, `session` first."""
 CHANGES, CONSOLIDATED, CONTENT = 3, 4, 2
-"""The places of these columns in `session` and in `entry`."""
+"""The positions of three columns in `session` and in `entry`."""
 REMOVED = "SELECT content, removed, rule FROM tombstone WHERE content"
 BURIED = "INSERT INTO tombstone (content, removed, rule) VALUES {(?, ?, ?)} ON CONFLICT (content) DO NOTHING"
 SECONDS = 60.0
@@ -43,7 +43,7 @@ Rows = Mapping[str, Sequence[Row]]
 
 
 class Copied(NamedTuple):
-    """What was done for one session."""
+    """The outcome for one session."""
 
     session: str
     outcome: Literal["copied", "unchanged", "newer there"]
@@ -53,16 +53,16 @@ class Copied(NamedTuple):
 
 
 def copied(source: StateStore, target: StateStore) -> Iterator[Copied]:
-    """Copy every session of a state into another one, and yield what was done for each.
+    """Copy every session of a state into another one, and yield the outcomes.
 
     A session that has changed since at the source replaces its copy; one that the target has of its
-    own, or that has gone on there, stays.
+    own, or that was continued there, stays.
 
     Raises:
-        StoreError: a state cannot be read or written, or a copy is not what was written.
+        StoreError: a state cannot be read or written, or a copy differs from its source.
     """
     with contextlib.ExitStack() as stack:
-        contents, copies = (stack.enter_context(each.contents()) for each in (source, target))
+        contents, copies = (stack.enter_context(state.contents()) for state in (source, target))
         source.open(SECONDS)
         target.open(SECONDS)
         db, other = stack.enter_context(source.reading()), stack.enter_context(target.writing())
@@ -71,7 +71,7 @@ def copied(source: StateStore, target: StateStore) -> Iterator[Copied]:
             is_same = _digest(rows) == _digest(before)
             if is_same and set(rows["consolidated"]) <= set(before["consolidated"]):
                 yield Copied(name, "unchanged")
-            elif before["session"] and not is_same and not _goes_on(rows, before):
+            elif before["session"] and not is_same and not _is_continued(rows, before):
                 yield Copied(name, "newer there")
             else:
                 keys = dict.fromkeys(row[CONTENT] for row in rows["entry"])
@@ -88,8 +88,8 @@ def copied(source: StateStore, target: StateStore) -> Iterator[Copied]:
                 yield Copied(name, "copied", len(keys) - len(missing), lost)
 
 
-def _goes_on(rows: Rows, before: Rows) -> bool:
-    """Return whether rows are those of a session that has gone on since its copy was made."""
+def _is_continued(rows: Rows, before: Rows) -> bool:
+    """Return whether rows are those of a session that was continued since its copy was made."""
     is_later = rows["session"][0][CHANGES] > before["session"][0][CHANGES]
     known = {row[:2] for row in rows["entry"]}
     return is_later and known.issuperset(row[:2] for row in before["entry"])
@@ -98,7 +98,7 @@ def _goes_on(rows: Rows, before: Rows) -> bool:
 def _copy_payload(
     contents: ContentStore, copies: ContentStore, key: str
 ) -> Literal["copied", "gone", "damaged"]:
-    """Copy a payload that is not there yet; return what has become of it at the source."""
+    """Copy a payload that the target does not have; return whether the source has it."""
     with contextlib.suppress(StoreError):  # a damaged copy is written again
         if copies.get(key) is not None:
             return "copied"
@@ -124,7 +124,7 @@ def _digest(rows: Rows) -> bytes:
 
 
 def _read(db: Database, name: str) -> Rows:
-    """Return the rows of a session as they are at one moment; of one that is not there, none."""
+    """Return the rows of a session at one moment; nothing for one that is not there."""
     queries = []
     for table, columns in COLUMNS.items():
         column = "number" if table == "session" else "session"
@@ -135,7 +135,7 @@ def _read(db: Database, name: str) -> Rows:
 
 
 def _write(db: Database, name: str, rows: Rows, before: Rows) -> None:
-    """Write the rows of a session, in place of those that it has and as far consolidated as they are."""
+    """Replace the rows of a session; it stays as far consolidated as before."""
     name = storable(name)
     ledger.expect_closed(db, name)
     [own] = rows["session"]

@@ -1,7 +1,7 @@
 """A database as the rooms above use it: statements of both engines, in transactions; here that of a file.
 
-A server's is in `postgres.database`; `state.state_of` chooses by the schemes of `state_dir`. Which tables
-there are is in `schema`; what they mean is not known here.
+A server's is in `postgres.database`; `state.state_of` chooses by the schemes of `state_dir`. The tables are
+in `schema`; their meaning is not known here.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MAPPED_BYTES = 1 << 28
 HAVING = "(SELECT rowid FROM memory_text WHERE memory_text MATCH :match)"
 """The rows that an expression finds."""
 RANKED = "(SELECT rowid, rank FROM memory_text WHERE memory_text MATCH :match)"
-"""The same with the rank of each row by BM25, the best one the lowest."""
+"""The same with the ranks of the rows by BM25, the best one the lowest."""
 Row = tuple[Any, ...]
 Values = Sequence[Any] | Mapping[str, Any]
 Query = tuple[str, Values]
@@ -43,7 +43,7 @@ class Database(abc.ABC):
     rules: TextRules | None
     """How facts are compared and indexed; None where only sessions are used."""
     is_local: bool
-    """Whether it is a file: a conversation is packed at the end of its session, and not by each turn."""
+    """Whether it is a file: a conversation is packed at the end of its session, and not by every turn."""
 
     @property
     def text(self) -> TextRules:
@@ -96,11 +96,11 @@ class Database(abc.ABC):
         put = "ON CONFLICT (key) DO UPDATE SET value = excluded.value"
         self.run(f"INSERT INTO meta (key, value) VALUES (?, ?) {put}", (key, value))
 
-    # The text index, which each engine has itself
+    # The text index, which differs by engine
 
     @abc.abstractmethod
     def memories(self) -> int:
-        """Return about how many memories there are."""
+        """Return about how many memories the state has."""
 
     @abc.abstractmethod
     def index(self, row: int, body: str) -> None:
@@ -133,11 +133,11 @@ class Database(abc.ABC):
 
     @abc.abstractmethod
     def check(self) -> list[str]:
-        """Return a sentence for each thing that is wrong with the file or the text index."""
+        """Return sentences on faults of the file or the text index."""
 
     @abc.abstractmethod
     def bytes(self) -> int:
-        """Return about how many bytes there are."""
+        """Return about how many bytes the state has."""
 
     def wipe(self) -> None:  # noqa: B027
         """Leave nothing of deleted rows on the disk, as far as the engine can.
@@ -221,7 +221,7 @@ class SqliteDatabase(Database):
                     db.execute("PRAGMA synchronous = NORMAL")
 
     def together(self, *queries: Query) -> list[list[Row]]:
-        """Run statements, several of them as of one moment."""
+        """Run statements; several see the database at one moment."""
         with contextlib.ExitStack() as stack:
             stack.enter_context(self._guarded())
             db = self.connection
@@ -336,7 +336,7 @@ class SqliteDatabase(Database):
 
 
 class ReadOnly(SqliteDatabase):
-    """The database of a directory, for reading; where there is none, it is empty and no file is made."""
+    """The database of a directory, for reading; without a file it is empty, and none is made."""
 
     def _open(self) -> sqlite3.Connection:
         path = Path(self.path)

@@ -1,6 +1,6 @@
 """Payloads encrypted at rest (AES-SIV, RFC 5297), under a key from the environment or a keyring.
 
-Payloads alone: sessions and facts are not encrypted here.
+Only payloads: sessions and facts are not encrypted here.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ VARIABLE = "HIPPOCAMPUS_KEY"
 """The key in base64, or `keyring`: then it is the password `key` of the service `hippocampus` there."""
 KEY_BYTES = 64
 SEALED = b"hippocampus-siv1"
-"""What an encrypted payload begins with; one that was stored without a key is read as it is."""
+"""The start of an encrypted payload; one that was stored without a key is read as it is."""
 MARKER = b"hippocampus"
-"""The text in the file that marks a sealed store: its key alone opens that."""
+"""The text in the file that marks a sealed store: only its key opens that."""
 INSTALL = "run `pip install hippocampus-context[encryption]`"
 
 
 def sealed(packed: bytes, name: str) -> bytes:
-    """Return bytes encrypted under the key, bound to their name; as they are where there is no key.
+    """Return bytes encrypted under the key, bound to their name; without a key, the bytes themselves.
 
     The same bytes give the same result, so that a payload is stored once.
 
@@ -48,7 +48,7 @@ def unsealed(packed: bytes, name: str) -> bytes:
     """Return the bytes that `sealed` was given.
 
     Raises:
-        StoreError: they are encrypted under another key, or damaged, or there is no key.
+        StoreError: they are encrypted under another key, or damaged, or no key is set.
     """
     if not is_sealed(packed):
         return packed
@@ -64,7 +64,7 @@ def unsealed(packed: bytes, name: str) -> bytes:
 
 
 def marker() -> bytes:
-    """Return what marks a store as sealed under the key; empty where there is no key."""
+    """Return the mark of a store that is sealed under the key; empty without a key."""
     found = sealed(MARKER, SEALED.decode())
     return found if is_sealed(found) else b""
 
@@ -73,7 +73,7 @@ def require(marked: bytes, place: str) -> None:
     """Check that the key is that of a sealed store.
 
     Raises:
-        SealedError: there is no key, or it is another one.
+        SealedError: no key is set, or it is another one.
     """
     try:
         unsealed(marked, SEALED.decode())

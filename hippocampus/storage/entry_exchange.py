@@ -1,4 +1,4 @@
-"""Entries as documents of the protocol, `hippocampus_entry` around each: out of ledgers, and in.
+"""Entries as documents of the protocol, with `hippocampus_entry` around them: out of ledgers, and in.
 
 Payloads do not travel: an entry that comes in keeps the one that its `source.ref` names, if that is
 stored here, and is otherwise recalled as its summary. Source: protocol sections 5 and 14.1.
@@ -59,7 +59,7 @@ def written(found: Sequence[dict[str, Any]], *, as_json: bool = False) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """YAML whose texts are read back equal: line breaks that only YAML knows are escaped."""
+    """Writes texts that are read back equal: line breaks that only YAML knows are escaped."""
 
 
 def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
@@ -74,7 +74,7 @@ def parsed(text: str, session: str = "") -> list[EntryDocument]:
     """Return the documents in YAML or JSON, single or in lists; `session` where one names none.
 
     Raises:
-        ValueError: with one line for each problem.
+        ValueError: with one line per problem.
     """
     try:
         try:
@@ -83,15 +83,15 @@ def parsed(text: str, session: str = "") -> list[EntryDocument]:
             loaded = list(yaml.safe_load_all(text))
     except (yaml.YAMLError, RecursionError) as failure:
         raise ValueError(f"neither JSON nor YAML: {failure}") from failure
-    values = [each for one in loaded for each in (one if isinstance(one, list) else [one])]
+    values = [value for one in loaded for value in (one if isinstance(one, list) else [one])]
     found, problems = [], []
     for number, value in enumerate(values, 1):
         try:
             document = EntryDocument.model_validate(value)
         except ValidationError as failure:
             problems += [
-                f"entry {number}: {'.'.join(map(str, each['loc']))}: {each['msg']}"
-                for each in failure.errors()
+                f"entry {number}: {'.'.join(map(str, error['loc']))}: {error['msg']}"
+                for error in failure.errors()
             ]
             continue
         named = document.model_copy(update={"session": document.session or session})
@@ -108,15 +108,15 @@ def take_in(
 ) -> tuple[int, int, int]:
     """Save entries in their sessions: a known one with the new fields, any other as a dormant one.
 
-    Returns how many were added, how many changed, and how many were as they are.
+    Returns how many were added, how many changed, and how many did not.
 
     Raises:
         StoreError: a ledger or the content store cannot be read or written.
     """
     by_session: dict[str, dict[str, Entry]] = {}
-    for each in found:
-        entry = each.hippocampus_entry
-        by_session.setdefault(each.session, {})[entry.id] = entry
+    for document in found:
+        entry = document.hippocampus_entry
+        by_session.setdefault(document.session, {})[entry.id] = entry
     added = changed = unchanged = 0
     for session, entries in by_session.items():
         with contextlib.closing(state.session(session)) as ledger:

@@ -1,4 +1,4 @@
-"""Files that several processes write: private, replaced whole, or held by one of them at a time.
+"""Files that several processes write: private, replaced whole, or held by one process at a time.
 
 The content of a file is not known here.
 """
@@ -30,14 +30,14 @@ def private_folder(path: Path) -> None:
 
     A folder that is there already keeps the mode that its maker gave it.
     """
-    for each in (*reversed(path.parents), path):
-        each.mkdir(exist_ok=True, mode=0o700)
+    for folder in (*reversed(path.parents), path):
+        folder.mkdir(exist_ok=True, mode=0o700)
 
 
 def private_file(path: Path) -> None:
-    """Make an empty file that only its owner may read, where there is none.
+    """Make an empty file that only its owner may read, where it is missing.
 
-    The files that SQLite adds to a database have the database's own mode. A file that is there is not
+    The files that SQLite adds to a database have the database's own mode. An existing file is not
     opened: closing it would release every lock that this process has on it.
 
     Raises:
@@ -51,7 +51,7 @@ def private_file(path: Path) -> None:
 
 
 def create_file(path: Path, content: bytes) -> None:
-    """Make a private file with its first content, where there is none.
+    """Make a private file with its first content, where it is missing.
 
     It has its content from its first instant, but on a file system without hard links.
 
@@ -73,8 +73,8 @@ def create_file(path: Path, content: bytes) -> None:
 def replace_file(path: Path, content: bytes) -> None:
     """Replace a file in one step: a crash leaves the old bytes or the new ones.
 
-    Of several writers each holds a lock (see `held`): they share one name for the half-written file,
-    so that a crash leaves at most one of those, until the next write.
+    Several writers hold a lock (see `held`): they share one name for the half-written file, so that a
+    crash leaves at most one such file, until the next write.
     """
     private_folder(path.parent)
     half = path.with_name(f".{path.name}.tmp")
@@ -139,13 +139,13 @@ def opened_for_append(path: Path) -> int:
     """Open a private file, created where it is missing, and return its descriptor.
 
     Raises:
-        OSError: it cannot be opened, or is a link, behind which another file would be written.
+        OSError: it cannot be opened, or is a link, which would write another file.
     """
     return opened(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | NO_LINK)
 
 
 def read_file(path: Path, *, follows_links: bool = False) -> bytes:
-    """Return the bytes of a file; nothing where there is none.
+    """Return the bytes of a file; nothing for a missing one.
 
     Raises:
         OSError: it cannot be read, or is no file, or a link where these are not followed.

@@ -1,4 +1,4 @@
-"""The rows of a database of crib, which is opened for reading alone."""
+"""The rows of a database of crib, which is opened only for reading."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def has_tokenizer(tokenizer: str) -> bool:
 
 
 def counted(text: str) -> list[tuple[str, int]]:
-    """Return the words of a text as the index of facts has them, each with how often it is there.
+    """Return the words of a text as the index of facts has them, with their numbers of occurrences.
 
     >>> counted("Cafés run, running")
     [('cafe', 1), ('run', 2)]

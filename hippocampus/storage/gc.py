@@ -1,10 +1,9 @@
 """Garbage collection: which stored payloads are removed, when, and by which rule.
 
-Planning is pure: holdings, rules and the time in, removals out. Only `collect` removes, and leaves a
-tombstone for each payload. A payload stays while a session that refers to it is not idle for too long,
-and while one of them has pinned it; one without references goes after a grace. The raw conversation
-of a session, and the recalls in its conversation with the proxy, which have its words too, go by its
-age alone.
+Planning is pure: holdings, rules and the time in, removals out. Only `collect` removes payloads, and
+leaves tombstones. A payload stays while a session that refers to it is not idle for too long, or has
+pinned it; one without references is removed after a grace. The raw conversation of a session, and the
+recalls in its conversation with the proxy, which have its words too, are removed only by its age.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ class GcRules:
     """How long a payload may be without references; 0 not at all."""
 
     def rule_by_age(self, session: str, active_at: float, now: float) -> str | None:
-        """Return the rule by which what a session left goes by its age, or None where it stays."""
+        """Return the rule by which the data of an idle session is removed; None where it stays."""
         globs = (glob for glob in self.session_days if fnmatch.fnmatchcase(session, glob))
         glob = next(globs, None)
         days = self.max_age_days if glob is None else self.session_days[glob]
@@ -97,11 +96,11 @@ class Holding(NamedTuple):
     @property
     def active_at(self) -> float:
         """Return when it was last put, or a session that refers to it was last active."""
-        return max((each.active_at for each in self.references), default=self.put_at)
+        return max((reference.active_at for reference in self.references), default=self.put_at)
 
 
 class Removal(NamedTuple):
-    """A payload that goes, and the rule by which it does."""
+    """A payload to remove, and the rule for it."""
 
     key: str
     packed_bytes: int
@@ -110,7 +109,7 @@ class Removal(NamedTuple):
 
 
 class SessionWords(NamedTuple):
-    """The words of a session next to its entries, which go by its age, and the rule by which they do."""
+    """The words of a session to remove, besides its entries, and the rule for it."""
 
     session: str
     size_bytes: int
@@ -126,20 +125,20 @@ def plan(
 ) -> list[Removal]:
     """Return the payloads to remove, in order; pinned ones are never removed.
 
-    `unused` has further entries whose payload may go, by session and id, each with its rule.
+    `unused` has the rules of further entries with payloads to remove, by session and id.
     """
-    free = [each for each in holdings if not any(ref.pinned for ref in each.references)]
-    going = [
-        _removal(each, rule)
-        for each in free
-        if (rule := _rule_of(each, rules, now, unused)) is not None
+    free = [holding for holding in holdings if not any(ref.pinned for ref in holding.references)]
+    planned = [
+        _removal(holding, rule)
+        for holding in free
+        if (rule := _rule_of(holding, rules, now, unused)) is not None
     ]
-    gone = {each.key for each in going}
-    return [*going, *_over_size(holdings, free, gone, rules)]
+    gone = {removal.key for removal in planned}
+    return [*planned, *_over_size(holdings, free, gone, rules)]
 
 
 def _removal(holding: Holding, rule: str) -> Removal:
-    sessions = sorted({each.session for each in holding.references})
+    sessions = sorted({reference.session for reference in holding.references})
     return Removal(holding.key, holding.packed_bytes, rule, tuple(sessions))
 
 
@@ -176,14 +175,14 @@ def unused(
 def _rule_of(
     holding: Holding, rules: GcRules, now: float, unused: Mapping[tuple[str, str], str]
 ) -> str | None:
-    """Return the rule by which a payload goes: it must hold for each session that refers to it."""
+    """Return the rule by which a payload is removed: it must hold for all sessions that refer to it."""
     if not holding.references:
         grace = rules.orphan_grace_seconds
         return "no session refers to it" if now - holding.put_at >= grace else None
     found = [
-        unused.get((each.session, each.entry_id))
-        or rules.rule_by_age(each.session, each.active_at, now)
-        for each in holding.references
+        unused.get((reference.session, reference.entry_id))
+        or rules.rule_by_age(reference.session, reference.active_at, now)
+        for reference in holding.references
     ]
     return found[0] if None not in found else None
 
@@ -194,14 +193,14 @@ def _over_size(
     """Yield payloads to remove so that the rest fits, those idle longest first."""
     if rules.max_bytes is None:
         return
-    left = sum(each.packed_bytes for each in holdings if each.key not in gone)
-    # A payload goes before those without which it cannot be read.
-    for each in sorted(free, key=lambda held: (held.active_at, not held.parts, held.key)):
+    left = sum(holding.packed_bytes for holding in holdings if holding.key not in gone)
+    # A payload is removed before those without which it cannot be read.
+    for holding in sorted(free, key=lambda held: (held.active_at, not held.parts, held.key)):
         if left <= rules.max_bytes:
             return
-        if each.key not in gone and each.references:
-            left -= each.packed_bytes
-            yield _removal(each, f"contents over {rules.max_bytes} bytes together")
+        if holding.key not in gone and holding.references:
+            left -= holding.packed_bytes
+            yield _removal(holding, f"contents over {rules.max_bytes} bytes together")
 
 
 def collect(
@@ -223,19 +222,19 @@ def collect(
     when = datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds")
     before = started if put_before is None else put_before
     removed = []
-    for each in removals:
-        db.run(BURY, (each.key, when, each.rule))
-        if store.delete(each.key, before):
-            removed.append(each)
+    for removal in removals:
+        db.run(BURY, (removal.key, when, removal.rule))
+        if store.delete(removal.key, before):
+            removed.append(removal)
             continue
         with contextlib.suppress(StoreError):  # a damaged one stays as it is
-            if store.get(each.key) is not None:
-                db.run("DELETE FROM tombstone WHERE content = ?", (each.key,))
+            if store.get(removal.key) is not None:
+                db.run("DELETE FROM tombstone WHERE content = ?", (removal.key,))
     return removed
 
 
 def plan_words(db: Database, rules: GcRules, now: float) -> list[SessionWords]:
-    """Return the sessions whose words go by age; pins protect payloads, and no words.
+    """Return the sessions with words to remove by age; pins protect payloads, and no words.
 
     Raises:
         StoreError: the state cannot be read; then nothing may be removed.
@@ -251,7 +250,7 @@ def plan_words(db: Database, rules: GcRules, now: float) -> list[SessionWords]:
 def collect_words(
     db: Database, removals: Iterable[SessionWords], started: float
 ) -> list[SessionWords]:
-    """Remove words of sessions that were not active since `started`; return those that went.
+    """Remove words of sessions that were not active since `started`; return the removals.
 
     A later request of a conversation of the proxy begins a new session then.
 
@@ -260,16 +259,16 @@ def collect_words(
     """
     with db.transaction():
         active = _active(db)
-        gone = [each for each in removals if active.get(each.session, 0.0) <= started]
-        for each in gone:
-            db.run(UNARCHIVE, (each.session,))
-            db.run(UNKNOW, (each.session, started))
+        gone = [removal for removal in removals if active.get(removal.session, 0.0) <= started]
+        for removal in gone:
+            db.run(UNARCHIVE, (removal.session,))
+            db.run(UNKNOW, (removal.session, started))
     db.shrink()
     return gone
 
 
 def _active(db: Database) -> dict[str, float]:
-    """Return when each session was last active, or sent a request to a proxy."""
+    """Return by session when it was last active, or sent a request to a proxy."""
     found = activity(db)
     for name, sent in db.rows("SELECT session, sent FROM proxy_conversation"):
         found[name] = max(sent, found.get(name, 0.0))
@@ -296,7 +295,7 @@ def holdings(db: Database, store: ContentStore) -> list[Holding]:
 
 
 def references(db: Database) -> dict[str, list[Reference]]:
-    """Return by the key of each payload the entries that refer to it.
+    """Return by the key of a payload the entries that refer to it.
 
     Raises:
         StoreError: the state cannot be read; then nothing may be removed.

@@ -1,4 +1,4 @@
-"""What the hooks of coding agents did: each edit that they asked for, each text added, each failure."""
+"""The events of coding agents' hooks: edits that they asked for, texts that they added, and failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The entries of a session as they are stored, and each change of its view with its turn and its reason.
+"""The stored entries of a session, and the changes of its view with their turns and reasons.
 
 Rows of all sessions are in one database, a file or a server's. The only module that reads or writes these
 tables; nothing is decided here.
@@ -50,8 +50,8 @@ SAVE = """
 """An entry keeps its row, and so its rank by age; its payload never changes. The plus keeps SQLite from
 looking through all entries of the session for one origin.
 
-No stage goes back, and the text of a stage is frozen: a process that has not read the commits of
-another overwrites none of them. The session is locked, so that no other writes its origin meanwhile.
+No stage is taken back, and the text of a stage is frozen: a process that has not read the commits of
+another overwrites none. The session is locked, so that no other writes its origin meanwhile.
 """
 CANDIDATE = """
     INSERT INTO candidate (session, id, entry, stage, shown, note) VALUES {(?, ?, ?, ?, ?, ?)}
@@ -86,16 +86,14 @@ CHANGED = (
     "UPDATE session SET changes = changes + 1, active_at = ?, model = coalesce(?, model) WHERE number = ?"
     " RETURNING changes"
 )
-"""The first statement of each change: others of the session wait for it."""
+"""The first statement of a change: other changes of the session wait for it."""
 EVER = 1 << 62
 CLOSED = "the session is closed; memory.session(id) opens it again"
-
-
 NEXT_FIELDS = ("summary", "key_data", "decay", "modifiers")
 
 
 class NextText(NamedTuple):
-    """The next stage of an entry: what changes in it, and its text with the note that this has."""
+    """The next stage of an entry: the changed fields, and the text with its note."""
 
     entry_id: str
     fields: Mapping[str, Any]
@@ -107,7 +105,7 @@ class NextText(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ModelCall:
-    """One request as it was sent."""
+    """One request that was sent."""
 
     turn: int
     messages: int
@@ -122,17 +120,17 @@ class ModelCall:
     recall_cost: float = 0.0
     """The part of that for recalls."""
     marks: str = ""
-    """Where cache marks of ours stood, as `session.marks` writes it; empty for none."""
+    """The positions of our cache marks, as `session.marks` writes them; empty for none."""
 
 
 class StoredSession(NamedTuple):
-    """A session as its ledger has it on disk."""
+    """A session as its ledger is on disk."""
 
     name: str
     active_at: float
     """When it was last written, in seconds since 1970; infinite while a process has it open."""
     model: str
-    """Whose prices its last call was weighed at; empty where no model was named."""
+    """The model with the prices of its last call; empty where none was named."""
     call: ModelCall
     """The last one, of turn 0 before the first."""
     records: tuple[Record, ...]
@@ -141,7 +139,7 @@ class StoredSession(NamedTuple):
 
 
 class SentMessages(NamedTuple):
-    """The messages of a request from a number on, each as a hash of its words and its tokens."""
+    """The messages of a request from a number on, as hashes of their words, and their tokens."""
 
     first: int = 0
     keys: Sequence[str] = ()
@@ -152,7 +150,7 @@ NOTHING_SENT = SentMessages()
 
 
 class Measure(NamedTuple):
-    """What a long text is, by its hash, so that it is determined once and not at each start."""
+    """The tokens and the kind of a long text, by its hash, so that they are determined only once."""
 
     digest: bytes
     """As `tokens.digest` makes it."""
@@ -172,14 +170,14 @@ class TurnRows(NamedTuple):
     raw: RawList | None = None
     """The list as its host handed it over, for the journal."""
     model: str = ""
-    """Whose prices it was weighed at; empty where no model was named."""
+    """The model with the prices of the call; empty where none was named."""
     candidates: Sequence[NextText] = ()
     replaced: Sequence[str] = ()
-    """The entries whose next texts are not needed any more, besides those of `records`."""
+    """The entries without a need for next texts any more, besides those of `records`."""
 
 
 class Ledger:
-    """The entries and commitments of one session; each process and thread has its own."""
+    """The entries and commitments of one session; every process and thread has its own ledger."""
 
     def __init__(
         self,
@@ -189,7 +187,7 @@ class Ledger:
         busy_seconds: float | None = None,
         mark: str = "",
     ) -> None:
-        """Open a session, and make it; its raw conversation is written where there is a journal.
+        """Open a session, and make it; with a journal, its raw conversation is written too.
 
         `mark` is that of a state without sessions; without it, one is drawn.
 
@@ -206,7 +204,7 @@ class Ledger:
         self._waiting: list[bytes] = []
         """The payloads that the next commit writes."""
         self._put_keys: list[str] = []
-        """The keys of those that were put before it: whatever removed them once, they are there again."""
+        """The keys of the payloads that were put before it: a tombstone of theirs is out of date."""
         self._fetched: dict[str, list[Row]] = {}
         """Rows that were read with others, until they are asked for."""
         with bounded(busy_seconds):
@@ -232,14 +230,14 @@ class Ledger:
 
     @property
     def busy_seconds(self) -> float | None:
-        """How long all calls wait from now on, together; None is the store's own limit for each."""
+        """How long all calls wait from now on, together; None is the store's own limit per call."""
         return self._left_seconds
 
     @busy_seconds.setter
     def busy_seconds(self, seconds: float | None) -> None:
         if (
             seconds != 0 or self._db.is_local
-        ):  # at 0, the turn has waited, and a server gets the rest
+        ):  # at 0 the turn has waited, and a server gets the rest
             self._left_seconds = seconds
 
     # Reading
@@ -405,7 +403,7 @@ class Ledger:
         return bool(self._together((query, (self._number,)))[0])
 
     def context_load(self) -> str | None:
-        """Return the text in front of the first message; None where it is not settled."""
+        """Return the text before the first message; None until it is settled."""
         return None if self._row[3] is None else self._row[3].decode()
 
     # Writing
@@ -433,28 +431,28 @@ class Ledger:
     def commit(self, turn: TurnRows) -> None:
         """Write all that a turn brought, in one transaction.
 
-        The messages of the call before its first new one are in the ledger already, and those after
-        are of it no more. Nor do calls of later turns count, which belong to a list that its owner has cut since.
+        The ledger has the messages of the last call before the first new one already, and drops the
+        later ones. Calls of later turns no longer count: they belong to a list that its owner has cut.
 
         Raises:
             StoreError: the state is locked, full, damaged or gone; then nothing was written.
         """
         fields = functools.partial(call_fields, turn.call, turn.decisions, turn.records)
         entries = self._rows_of(turn.records)
-        candidates = [(self._number, *candidate_row(each)) for each in turn.candidates]
-        done = [*(each.entry.id for each in turn.records), *turn.replaced]
+        candidates = [(self._number, *candidate_row(candidate)) for candidate in turn.candidates]
+        done = [*(record.entry.id for record in turn.records), *turn.replaced]
         with self._change(turn.raw, fields, model=turn.model) as change:
             self._db.insert(SAVE, entries)
             if gone := self._weighed.intersection(done):
                 self._db.run(DROP_CANDIDATES, (self._number, json.dumps([*gone])))
             self._db.insert(CANDIDATE, candidates)
             self._write_call(change, turn)
-        self._weighed.update(each.entry_id for each in turn.candidates)
+        self._weighed.update(candidate.entry_id for candidate in turn.candidates)
 
     def _write_call(self, change: int, turn: TurnRows) -> None:
         """Write the row of a turn; its second call finds in the cache what the first one paid for."""
         call, sent = turn.call, turn.sent
-        before = [each for each in self._calls if each.turn <= call.turn]
+        before = [earlier for earlier in self._calls if earlier.turn <= call.turn]
         if len(before) < len(self._calls):
             [rows] = self._db.together((TWO_CALLS, (self._number, call.turn + 1)))
             before = [ModelCall(*row) for row in rows]
@@ -472,8 +470,8 @@ class Ledger:
             self._db.run(later, (self._number, call.turn))
         brought = (
             [*zip(sent.keys, sent.tokens, strict=True)],
-            [(each.digest.hex(), each.tokens, each.kind) for each in turn.measures],
-            [(call.turn, *astuple(each)) for each in turn.decisions],
+            [(measure.digest.hex(), measure.tokens, measure.kind) for measure in turn.measures],
+            [(call.turn, *astuple(decision)) for decision in turn.decisions],
         )
         row = (*astuple(call), sent.first, *map(json.dumps, brought))
         self._db.run(WRITE_CALL, (self._number, change, *row))
@@ -490,17 +488,17 @@ class Ledger:
             self._db.insert(SAVE, entries)
 
     def _rows_of(self, records: Iterable[Record]) -> list[Row]:
-        """Return the rows of entries, the last one of each: they are packed before the lock is taken."""
+        """Return the rows of the latest records: they are packed before the lock is taken."""
         rows = {record.entry.id: (self._number, *columns_of(record)) for record in records}
         return [*rows.values()]
 
     def go_on_from(self, turn: int) -> None:
-        """Let the sums of all calls stand before a turn: the list has fewer turns than were paid for."""
+        """Keep the sums of all calls before a turn: the list has fewer turns than were paid for."""
         with self._change(None, dict) as change:
             self._write_call(change, TurnRows(replace(self._calls[0], turn=turn - 1)))
 
     def settle_context_load(self, text: str, tokens: int, records: Iterable[Record]) -> str:
-        """Settle the text in front of the first message, with its entries; the first one holds."""
+        """Settle the text before the first message, with its entries; the first one stays."""
         query = (
             "UPDATE session SET context_load = ?, context_load_tokens = ?"
             " WHERE number = ? AND context_load IS NULL RETURNING number"
@@ -518,7 +516,7 @@ class Ledger:
             self._db.run(consolidated.DONE, (change, storable(self._session)))
 
     def pack(self, min_bytes: int = 0) -> None:
-        """Pack the lines of the raw conversation, where a file has `min_bytes` or more of them.
+        """Pack the lines of the raw conversation, where a file has at least `min_bytes`.
 
         Raises:
             StoreError: it cannot be read or written; then it stays as it is.
@@ -595,7 +593,7 @@ class Ledger:
 
 
 def activity(db: Database) -> dict[str, float]:
-    """Return when each session was last active, in seconds since 1970; infinite where it is open."""
+    """Return by session when it was last active, in seconds since 1970; infinite where it is open."""
     rows = db.rows("SELECT number, name, active_at FROM session ORDER BY number")
     is_open = db.open_sessions(number for number, *_ in rows)
     return {name: math.inf if number in is_open else at for number, name, at in rows}

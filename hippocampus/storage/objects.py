@@ -73,7 +73,7 @@ class Objects:
         self._within(seconds, *(functools.partial(put, *named) for named in packed.items()))
 
     def get(self, name: str, seconds: float) -> bytes:
-        """Return the bytes of a name; none where there is no such object.
+        """Return the bytes of a name; empty where no object has it.
 
         Raises:
             StoreError: no answer within `seconds`, or a refusal.
@@ -90,21 +90,21 @@ class Objects:
         return found
 
     def list(self, prefix: str = "") -> Iterator[StoredObject]:
-        """Yield what lies under the address, or in a folder of it, sorted by name.
+        """Yield the objects under the address, or in a folder of it, sorted by name.
 
         Raises:
             StoreError: a refusal, or no answer.
         """
         try:
             for found in self._client.list(self._store, prefix or None, chunk_size=1_000):
-                for each in found:
-                    put_at = each["last_modified"].timestamp()
-                    yield StoredObject(each["path"], each["e_tag"] or "", each["size"], put_at)
+                for item in found:
+                    put_at = item["last_modified"].timestamp()
+                    yield StoredObject(item["path"], item["e_tag"] or "", item["size"], put_at)
         except (self._client.exceptions.BaseError, OSError) as failure:
             raise StoreError(f"{self.name}: {str(failure).splitlines()[0]}") from failure
 
     def delete(self, name: str) -> None:
-        """Remove an object, if there is one, now or later.
+        """Remove an object, now or later; a missing one is no error.
 
         Raises:
             StoreError: no answer, or a refusal.
@@ -117,7 +117,7 @@ class Objects:
         self._within(None, delete)
 
     def _within(self, seconds: float | None, *requests: Callable[[], Any]) -> Sequence[Any]:
-        """Return what requests return, all made at once, each in a thread that may be left."""
+        """Return the results of requests, made at once in threads that may be left."""
         answers = [in_thread(request) for request in requests]
         wait(answers, seconds)
         try:

@@ -16,8 +16,8 @@ from pathlib import Path
 from hippocampus.storage import files
 
 _FILES: dict[Path, tuple[int, Counter[int]]] = {}
-"""The descriptors of this process, with how often it has each session open. A file has one: closing a
-second one would release every lock."""
+"""The descriptors of this process, with the number of times that it has a session open. A file has one
+descriptor: closing a second one would release every lock."""
 _GUARD = threading.Lock()
 
 
@@ -71,7 +71,7 @@ def open_sessions(path: Path, sessions: Iterable[int]) -> set[int]:
             return set()
         descriptor, held = _FILES.get(path) or (_opened(path), Counter())
         try:
-            return {each for each in sessions if each in held or _is_locked(descriptor, each)}
+            return {n for n in sessions if n in held or _is_locked(descriptor, n)}
         finally:
             if path not in _FILES:
                 os.close(descriptor)

@@ -1,4 +1,4 @@
-"""Bytes packed with zstandard, gzip or zip, alone or with texts that they repeat, and unpacked within a bound.
+"""Bytes packed with zstandard, gzip or zip, with or without texts that they repeat, and unpacked within a bound.
 
 Bytes in, bytes out; which file they are in is not known here.
 """
@@ -19,7 +19,7 @@ ZIP = b"PK\x03\x04"
 ZIP_ZSTD = 93
 """The zip format's number for zstandard, which Python reads from 3.14 on."""
 ZIP_HEADER_BYTES = 30
-"""What stands before the name of a member; the last four bytes are the lengths of name and extra."""
+"""The bytes before the name of a member; the last four are the lengths of name and extra."""
 GZIP_WINDOW_BITS = 31
 """zlib's number for a gzip header and the largest window."""
 MAX_SMALL_BYTES = 1 << 26
@@ -28,8 +28,6 @@ MAX_RATIO = 256
 """A file may unpack to this many times its size; conversations reach 5 to 50."""
 STEP_BYTES = 512
 """Packed bytes a step: one zstandard step yields at most 16 MiB, as 4 bytes can repeat 128 KiB."""
-
-
 MAX_TEXT_CHARACTERS = 1 << 18
 """A longer text is not packed small, so that no text of a damaged ledger unpacks to much more."""
 RAW_WINDOW_BITS = -15
@@ -43,7 +41,7 @@ WORDS_OF_ENTRIES = (
     '0.1, "floor": 0.0, "last_access": 1}, "modifiers": {"priority": "normal", "encoding": "auto", '
     '"associations": []}, "lifecycle": {"created": 1, "expires": null, "persist": false}}'
 )
-"""What short texts are packed with. They are read with it: it may never change."""
+"""The dictionary of short texts. They are read with it: it may never change."""
 
 
 class DamagedError(ValueError):
@@ -51,7 +49,7 @@ class DamagedError(ValueError):
 
 
 def packed(content: bytes, level: int, parts: bytes = b"") -> bytes:
-    """Return bytes as one zstandard frame with a checksum, which refers to `parts` for what it repeats of them.
+    """Return bytes as one zstandard frame with a checksum, which refers to `parts` for repeated bytes.
 
     >>> unpacked(packed(b"one ", 3) + packed(b"two", 9))
     b'one two'
@@ -71,14 +69,14 @@ _as_json = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def dictionary(parts: Iterable[bytes]) -> bytes:
-    """Return payloads as they may be repeated: as they are, and as strings of JSON.
+    """Return payloads in the two forms that are repeated: the bytes, and strings of JSON.
 
-    Stored frames are read with it: what it returns may never change.
+    Stored frames are read with it: its results may never change.
     """
     found = bytearray()
-    for each in parts:
-        text = each.decode("utf-8", "replace")
-        found += each + _as_json(text).encode()
+    for part in parts:
+        text = part.decode("utf-8", "replace")
+        found += part + _as_json(text).encode()
     return bytes(found)
 
 
@@ -128,7 +126,7 @@ def max_bytes(packed_bytes: int) -> int:
 
 
 def unpacked(content: bytes, parts: bytes = b"") -> bytes:
-    """Return the bytes of all zstandard frames or gzip members; `parts` as they were packed with.
+    """Return the bytes of all zstandard frames or gzip members, packed with `parts`.
 
     Raises:
         DamagedError: one is cut short or damaged, or they unpack to more than `max_bytes`.

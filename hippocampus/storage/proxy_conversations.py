@@ -35,10 +35,10 @@ CHAIN = """
 
 
 class Conversations:
-    """The conversations that went through proxies, and what their hosts have not seen of them."""
+    """The conversations through proxies, and the messages in them that their hosts have not seen."""
 
     def __init__(self, db: Database, secret: bytes, seconds: float | None = None) -> None:
-        """Take a database, in which each call waits `seconds` at most.
+        """Share a database, in which a call waits `seconds` at most.
 
         `secret` is the key by which names of callers are hashed.
         """

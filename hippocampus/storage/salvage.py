@@ -35,7 +35,7 @@ PAGE_BYTES, HEADER_BYTES, PAGES_AT, INTERIOR_PAGE = 4_096, 100, 28, 5
 OF_FILES = {"migration", "Settings"}
 """Tables that a new file has its own rows in."""
 TableColumns = Mapping[str, tuple[str, ...]]
-"""The columns of each table, by its name."""
+"""The columns of tables, by their names."""
 COLUMNS = """
     SELECT found.name, field.name FROM pragma_table_list AS found
     JOIN pragma_table_xinfo(found.name) AS field

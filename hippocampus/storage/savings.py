@@ -1,4 +1,4 @@
-"""What the sessions of a state have saved. Nothing is written."""
+"""The savings of the sessions of a state. Nothing is written."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Savings(TypedDict):
 
     session: str
     model: str
-    """Whose prices its dollars are at; empty where none is known, and then they are 0."""
+    """The model with the prices of its dollars; empty for an unknown one, and then they are 0."""
     day: str
     """When it was last written to, as `2026-11-24`."""
     calls: int
@@ -26,22 +26,22 @@ class Savings(TypedDict):
     shortened: int
     """Payloads and turns that were not shown in full in its last view."""
     raw_cost: float
-    """What all calls would have cost with the whole list, in base input tokens."""
+    """The cost that all calls would have had with the whole list, in base input tokens."""
     sent_cost: float
-    """What they cost with the views; both are 0 where a coding agent's hook made the entries: a hook
+    """Their cost with the views; both are 0 where a coding agent's hook made the entries: a hook
     sees no call."""
     saved_dollars: float
     """The difference."""
     edit_dollars: float
-    """What edits of the past have written again; `sent_cost` has it."""
+    """The cost of writing again after edits of the past, a part of `sent_cost`."""
     recall_dollars: float
-    """What recalls have cost, each a call more; `sent_cost` has it."""
+    """The cost of recalls, which are calls more, a part of `sent_cost`."""
     resume_dollars: float
-    """What the next call costs for its input once the provider's cache has expired."""
+    """The cost of the next call's input once the provider's cache has expired."""
 
 
 def savings(db: Database, model: str = "") -> list[Savings]:
-    """Return the figures of each session, the newest last, at prices of a model or else of its own.
+    """Return the figures of all sessions, the newest last, at prices of a model or else of their own.
 
     Raises:
         StoreError: the state cannot be read.
@@ -49,7 +49,7 @@ def savings(db: Database, model: str = "") -> list[Savings]:
     """
     given = model_prices(model) if model else None
     found = []
-    for stored in sorted(ledger.stored_sessions(db), key=lambda each: each.active_at):
+    for stored in sorted(ledger.stored_sessions(db), key=lambda stored: stored.active_at):
         call, prices = stored.call, given or prices_of(stored.model)
         resumed = prices.call_cost(0, call.sent_tokens)
         found.append(

@@ -1,6 +1,6 @@
 """Every table of a state, in the SQL of SQLite; `postgres.dialect` spells it for a server. SQL text only.
 
-A column stands on a line of its own, or in a table of one line. A migration that has shipped is never
+A column has a line of its own, or is in a table of one line. A migration that has shipped is never
 edited; a change is a further one.
 """
 
@@ -188,5 +188,5 @@ CREATE VIRTUAL TABLE memory_text USING fts5(
 )
 """
 SCRIPTS = (f"{TABLES};{OF_FILES}",)
-"""Append-only: SQL statements with `;` between them. Each runs once, in one transaction with its row
-in the table `migration`."""
+"""Append-only: SQL statements with `;` between them. A script runs once, in one transaction with its
+row in the table `migration`."""

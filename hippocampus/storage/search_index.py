@@ -67,20 +67,20 @@ class Passages:
     """The index of one session's contents."""
 
     def __init__(self, read: Read) -> None:
-        """Begin an empty index; each search adds the entries that it has not."""
+        """Begin an empty index; a search adds the entries that are missing."""
         self._read = read
         self._lock = threading.Lock()
         self._db = sqlite3.connect(IN_MEMORY, check_same_thread=False)
         weakref.finalize(self, self._db.close)
         self._db.execute(WORDS)
         self._passages: list[PassageHit] = []
-        """The passage of each row; that of row 1 is the first."""
+        """The passages by row; that of row 1 is the first."""
         self._added: set[str] = set()
 
     def search(
         self, words: Iterable[str], entry_ids: Sequence[str], most: int = 50
     ) -> list[PassageHit]:
-        """Return the passages of these entries that match some words, the best first."""
+        """Return the passages of entries that match some words, the best first."""
         with self._lock:
             for entry_id in entry_ids:
                 if entry_id not in self._added and (content := self._read(entry_id)) is not None:
@@ -101,7 +101,7 @@ class Passages:
         ]
         with self._db:
             self._db.executemany("INSERT INTO passage (rowid, words, about) VALUES (?, ?, ?)", rows)
-        self._passages += [PassageHit(entry_id, each.first, each.last) for each in content.passages]
+        self._passages += [PassageHit(entry_id, part.first, part.last) for part in content.passages]
         self._added.add(entry_id)
 
     def _rarest(self, words: Iterable[str]) -> list[str]:
@@ -116,7 +116,7 @@ class Passages:
                     counted += known
         chosen: list[str] = []
         read = 0
-        for word in sorted(holding, key=lambda each: holding[each])[:MAX_TERMS]:
+        for word in sorted(holding, key=lambda word: holding[word])[:MAX_TERMS]:
             read += holding[word]
             if read > MAX_READ and len(chosen) >= MIN_TERMS:
                 break

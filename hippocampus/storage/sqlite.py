@@ -49,7 +49,7 @@ if hasattr(os, "register_at_fork"):  # a child has none of the threads that hold
 def connected(path: Path | str, *, synchronous: str = "NORMAL") -> FileConnection:
     """Open a file for reading and writing, created where it is missing, with a write-ahead log.
 
-    Only its owner may read it. `:memory:` is a file of this connection alone. The connection may be
+    Only its owner may read it. `:memory:` is a file of only this connection. The connection may be
     used from any thread, one at a time.
 
     Raises:
@@ -88,8 +88,8 @@ def _empty_database() -> bytes:
 def use_write_ahead_log(db: sqlite3.Connection, seconds: float) -> None:
     """Switch a file to a write-ahead log, with which readers do not wait for a writer.
 
-    SQLite may wait for no lock when it changes to that log, whatever the connection's time limit,
-    so of processes that create a file together some have to ask again.
+    SQLite may wait for no lock when it changes to that log, even within the connection's time limit,
+    so some processes that create a file together have to ask again.
 
     Raises:
         sqlite3.OperationalError: the file was locked for longer than `seconds`.
@@ -143,9 +143,9 @@ def wipe(db: sqlite3.Connection) -> None:
 def transaction(db: sqlite3.Connection) -> Iterator[None]:
     """Write all statements of the block, or none where anything fails, the commit too.
 
-    It waits for other processes with the same chance as each of them. SQLite's own wait grows to a
-    tenth of a second a try, so that of many writers the one that has waited longest asks least
-    often, and some time out while others go first again and again.
+    It waits for other processes with the same chance as they have. SQLite's own wait grows to a tenth
+    of a second a try: the writer that has waited longest asks least often, and some time out while
+    others go first again and again.
 
     Raises:
         sqlite3.Error: the file is full, damaged, or locked for longer than `BUSY_SECONDS`, or the limit
@@ -183,7 +183,7 @@ def in_turn(path: Path | None, until: float) -> Iterator[None]:
 
 
 def pause_by_chance() -> float:
-    """Return the seconds until one of many writers asks again, the same on average for each."""
+    """Return the seconds until one of many writers asks again, the same on average for all."""
     import random
 
     return random.uniform(0, 2 * MEAN_POLL_SECONDS)  # noqa: S311 - no secret
@@ -195,7 +195,7 @@ def is_busy(failure: sqlite3.OperationalError) -> bool:
 
 
 def reading(path: Path) -> contextlib.closing[sqlite3.Connection]:
-    """Open a file for reading alone in a block, and leave no log next to it that was not there before.
+    """Open a file only for reading in a block, and leave no log next to it that was not there before.
 
     Raises:
         sqlite3.Error: the file is not there, damaged, or locked for longer than `BUSY_SECONDS`.
@@ -215,7 +215,7 @@ def reading(path: Path) -> contextlib.closing[sqlite3.Connection]:
 def is_open(path: Path) -> bool:
     """Return whether a process has a file open for writing; a log that a crash left is removed.
 
-    Every connection to a file with a write-ahead log holds a lock on it, whatever the time.
+    Every connection to a file with a write-ahead log holds a lock on it all the time.
     """
     if not path.with_name(f"{path.name}-shm").exists():
         return False
@@ -238,5 +238,5 @@ def with_logs(path: Path) -> tuple[Path, Path, Path]:
 
 def remove_database(path: Path) -> None:
     """Remove a database with its log."""
-    for each in with_logs(path):
-        each.unlink(missing_ok=True)
+    for file in with_logs(path):
+        file.unlink(missing_ok=True)

@@ -63,7 +63,7 @@ class StateStore(abc.ABC):
     """The sessions, payloads and facts of one memory, in one database."""
 
     layout: StateDir | None
-    """The directory of the memory files, where there is one."""
+    """The directory of the memory files, if the state has one."""
 
     @abc.abstractmethod
     def contents(self) -> contextlib.AbstractContextManager[ContentStore]:

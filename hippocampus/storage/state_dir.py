@@ -1,4 +1,4 @@
-"""Every path of a state directory, each named once.
+"""Every path of a state directory, named once.
 
 Names only, and that of a tenant: no file is read, written or created here.
 """

@@ -1,4 +1,4 @@
-"""Whether the rows and the payloads of a state are sound: all of them are read, none is written."""
+"""Checks that the rows and the payloads of a state are sound: all are read, none is written."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HEADER_BYTES = 100
 
 
 class Finding(NamedTuple):
-    """Something that is wrong, and what mends it."""
+    """A fault of a state, and its remedy."""
 
     text: str
     is_loss: bool = False
@@ -47,9 +47,9 @@ def verify(state: StateStore, store: ContentStore | None = None) -> list[Finding
             references = gc.references(db)
             removed = {key for (key,) in db.rows("SELECT content FROM tombstone")}
     except StoreError as failure:
-        if not any(each.is_loss for each in found):
+        if not any(finding.is_loss for finding in found):
             found.append(Finding(str(failure), is_loss=True))
-    is_whole = not any(each.is_loss for each in found)
+    is_whole = not any(finding.is_loss for finding in found)
     try:
         with contextlib.nullcontext(store) if store else state.contents() as opened:
             found += _payloads(references, removed, opened, is_whole=is_whole)
@@ -97,7 +97,7 @@ def _damage(path: Path) -> str:
 
 
 def damaged_sessions(db: Database) -> Iterator[Finding]:
-    """Yield each damaged entry and conversation."""
+    """Yield the damaged entries and conversations."""
     for session in stored_sessions(db, damaged=True):
         for entry_id in session.damaged:
             yield Finding(f"session {session.name!r}: entry {entry_id} is damaged", is_loss=True)
@@ -114,10 +114,10 @@ def _payloads(
 ) -> Iterator[Finding]:
     """Yield damaged and lost payloads, and those without an entry only where the whole state was read."""
     entries = {
-        key: [f"entry {each.entry_id} of session {each.session!r}" for each in found]
+        key: [f"entry {reference.entry_id} of session {reference.session!r}" for reference in found]
         for key, found in references.items()
     }
-    keys = [each.key for each in store.stored()]
+    keys = [payload.key for payload in store.stored()]
     for key in keys:
         if wrong := damage(store, key):
             losers = [f"{entry} refers to it" for entry in entries.get(key, ())]

@@ -43,7 +43,7 @@ class Blocks:
         return [Block(*row) for row in found]
 
     def set(self, key: str, value: str, *, agent: str | None = None, scope: str = "") -> Block:
-        """Write a block, whatever stood there.
+        """Write a block, in place of an earlier one.
 
         Raises:
             BlockError: the key is empty or the value is too long.

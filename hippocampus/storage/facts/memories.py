@@ -60,7 +60,7 @@ def select(db: Database, rest: str, values: Sequence[Any] = ()) -> dict[int, Mem
 
 
 def by_row(db: Database, rows: Iterable[int]) -> dict[int, Memory]:
-    """Return the memories of those rows that exist."""
+    """Return the memories of the rows that exist."""
     return select(db, f"WHERE {AMONG}", (listed(rows),))
 
 
@@ -68,7 +68,7 @@ def by_id(db: Database, ids: Iterable[str]) -> dict[str, tuple[int, Memory]]:
     """Return rows and memories by id, for the ids that exist.
 
     Raises:
-        FactError: it is one text, whose letters would be taken for ids.
+        FactError: it is one text, and its letters would be taken for ids.
     """
     if isinstance(ids, str):
         raise FactError(f"ids are a list of texts; {ids[:SHOWN_CHARACTERS]!r} is one text")
@@ -85,7 +85,7 @@ def named(db: Database, name: str) -> dict[int, Memory]:
 
 
 def marked(db: Database, marks: Iterable[str]) -> dict[str, str]:
-    """Return by its end, by which a memory file names it, each id that exists, or did."""
+    """Return the existing and deleted ids by their ends, by which a memory file names them."""
     among = f"WHERE substr(id, length(id) - 9) IN {NAMES}"
     query = f"SELECT id FROM memory {among} UNION SELECT id FROM forgotten {among}"
     wanted = json.dumps(list(marks))
@@ -203,7 +203,7 @@ def set_model(db: Database, rows: Iterable[int] | None, model: str | None) -> No
 
 
 def total(db: Database, *, unembedded: bool = False) -> int:
-    """Return how many memories there are, whatever became of them; or those without a vector."""
+    """Return the number of memories, with replaced and removed ones; or of those without a vector."""
     condition = "embedding_model IS NULL" if unembedded else "true"
     return int(db.value(f"SELECT count(*) FROM memory WHERE {condition}"))
 
@@ -215,7 +215,7 @@ def unembedded(db: Database, most: int) -> dict[int, str]:
 
 
 def successors(db: Database, ids: Iterable[str]) -> dict[str, Memory | None]:
-    """Return for each id that exists, or did, the current memory that it is or that replaces it, or nothing."""
+    """Return by existing or deleted id the current memory that it is or that replaces it, or None."""
     wanted = json.dumps(list(ids))
     asked = db.rows(
         f"SELECT id FROM memory WHERE id IN {NAMES} UNION SELECT id FROM forgotten WHERE id IN {NAMES}",
@@ -253,7 +253,7 @@ def ended(db: Database, texts: Iterable[str], agent: str, kind: Kind, now: float
 
 
 def of_session(db: Database, session: str) -> dict[int, Memory]:
-    """Return every memory that a session made, whatever became of it, by row."""
+    """Return every memory that a session made, with replaced and removed ones, by row."""
     return select(db, "WHERE session = ?", (storable(session),))
 
 
@@ -346,7 +346,7 @@ def history(db: Database, memory_id: str) -> list[Memory]:
 
 
 def returning(db: Database, memory_ids: Iterable[str]) -> list[Memory]:
-    """Return what would be true again if these memories were deleted, as it then would be."""
+    """Return the memories that would be current again if these were deleted, in that state."""
     gone = {memory_id: memory for memory_id, (_, memory) in by_id(db, memory_ids).items()}
     below = {memory.id: memory for memory_id in gone for memory in history(db, memory_id)}
     freed = []
@@ -360,7 +360,7 @@ def returning(db: Database, memory_ids: Iterable[str]) -> list[Memory]:
 
 
 def remove(db: Database, removed: Iterable[tuple[int, str, str | None]], at: float) -> None:
-    """Take rows away with the reason and what replaces them."""
+    """Mark rows as removed, with the reason and the row that replaces them."""
     for row, reason, by in removed:
         db.run(
             "UPDATE memory SET removed = ?, superseded_by = coalesce(?, superseded_by),"
@@ -370,7 +370,7 @@ def remove(db: Database, removed: Iterable[tuple[int, str, str | None]], at: flo
 
 
 REWORDED = "reworded"
-"""Why an earlier wording of a memory is not current; it goes where the memory goes."""
+"""Why an earlier wording of a memory is not current; it is deleted with the memory."""
 
 
 def rewrite(db: Database, row: int, old: Memory, content: str) -> Memory:
@@ -421,7 +421,7 @@ def forgotten(db: Database) -> set[str]:
 
 
 def check(db: Database) -> list[str]:
-    """Return a sentence for each thing wrong with the supersessions."""
+    """Return sentences on faults of the supersessions."""
     loose = db.rows(
         "SELECT id FROM memory WHERE superseded_by IS NOT NULL AND superseded_by NOT IN (SELECT id FROM memory)"
     )
@@ -466,7 +466,7 @@ def made(  # noqa: PLR0913 - each is one property
 
 
 def hashed(db: Database, content: str, kind: Kind) -> int:
-    """Return the hash by which the same content is known: of a fact, whatever its case and stop."""
+    """Return the hash by which the same content is known: for a fact, without its case and stop."""
     import hashlib
 
     text = db.text.normalised(content).rstrip(".!。！") if kind == "fact" else content

@@ -160,7 +160,7 @@ class RankedRow(NamedTuple):
     characters: int
     role: str
     speaker: str = ""
-    """What its text opens with before a colon, which may be who speaks."""
+    """The start of its text before a colon, which may name the speaker."""
 
     @property
     def is_turn(self) -> bool:

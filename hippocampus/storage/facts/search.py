@@ -1,6 +1,6 @@
 """Searching the memories in SQL: which rows pass a query's filters, hold its words, and are next to others.
 
-SQL only; what the rows are worth is decided in `ranking` and `query`.
+SQL only; `ranking` and `query` decide on the rank of the rows.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def passing(db: Database, query: RecallQuery) -> dict[int, RankedRow]:
 
 
 def passing_among(db: Database, rows: Iterable[int], query: RecallQuery) -> dict[int, RankedRow]:
-    """Return what ranking needs of those rows that pass the filters."""
+    """Return what ranking needs of the given rows that pass the filters."""
     given = "(SELECT CAST(value AS BIGINT) AS number FROM json_each(:rows)) AS given"
     among = f"FROM {given} CROSS JOIN memory ON row = number"
     return _rows(db, f"{among} WHERE {CONDITION}", query.values(rows=listed(rows)))
@@ -133,7 +133,7 @@ def newest_passing(db: Database, query: RecallQuery, most: int) -> list[int]:
 
 
 def having(db: Database, terms: Sequence[str], most: int) -> dict[str, list[int]]:
-    """Return rows that each term finds."""
+    """Return by term the rows that it finds."""
     with_term = f"SELECT rowid FROM {HAVING} AS hit LIMIT :most"
     given = ({"match": db.expression(term), "most": most} for term in terms)
     found = db.together(*((with_term, values) for values in given))
@@ -147,7 +147,7 @@ def matched(db: Database, expression: str, most: int) -> list[int]:
 
 
 def matched_passing(db: Database, expression: str, query: RecallQuery, most: int) -> list[int]:
-    """Return the best rows by BM25 of those that pass the filters."""
+    """Return the best rows by BM25 that pass the filters."""
     found = db.rows(
         f"SELECT hit.rowid FROM {RANKED} AS hit CROSS JOIN memory ON row = hit.rowid"
         f" WHERE {CONDITION} ORDER BY rank LIMIT :most",

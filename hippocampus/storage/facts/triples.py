@@ -1,4 +1,4 @@
-"""The relations that facts state, in SQL: each is true while its fact is. Which fact ends another is decided elsewhere."""
+"""The relations that facts state, in SQL: true while their facts are. Which fact ends another is decided elsewhere."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def of_rows(db: Database, rows: Iterable[int]) -> dict[int, tuple[Triple, ...]]:
 
 
 def of_agent(db: Database, agent: str) -> list[Triple]:
-    """Return the triples of an agent, whatever became of their memories, oldest first."""
+    """Return the triples of an agent, those of replaced and removed memories too, oldest first."""
     found = db.rows(
         f"{COLUMNS} WHERE (? OR triple.agent = ?) ORDER BY triple.id", (agent == EVERY_AGENT, agent)
     )
@@ -66,7 +66,7 @@ def of_agent(db: Database, agent: str) -> list[Triple]:
 
 
 def check(db: Database) -> list[str]:
-    """Return a sentence for each triple whose memory is missing."""
+    """Return sentences on triples without a memory."""
     loose = db.rows("SELECT id FROM triple WHERE memory NOT IN (SELECT row FROM memory)")
     return [f"triple {number} has no memory" for (number,) in loose]
 

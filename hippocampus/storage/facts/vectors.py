@@ -1,4 +1,4 @@
-"""The vectors of one file: rows of the table `vector`, and the nearest of them by exact cosine.
+"""The vectors of one file: rows of the table `vector`, and the nearest ones by exact cosine.
 
 Each row has 32-bit floats with the lowest byte first. Over `MAX_EXACT` vectors the signs of their
 numbers are compared first, and the nearest of them exactly.
@@ -86,22 +86,22 @@ class Vectors:
         self._epoch = ""
         self._rows = np.zeros(0, np.int64)
         self._matrix: np.ndarray[Any, Any] = np.zeros((0, 0), np.float32)
-        """The vectors, or their codes where there are very many."""
+        """The vectors, or the codes of very many."""
         self._coded = False
         self._sum: Floats = np.zeros(1, np.float32)
 
     def exact(self, rows: Iterable[int]) -> dict[int, Floats]:
-        """Return the vectors of those rows that have one."""
+        """Return the vectors of the rows that have one."""
         found = self._db.rows(f"SELECT row, exact FROM vector WHERE {AMONG}", (listed(rows),))
         return {row: np.frombuffer(data, dtype="<f4") for row, data in found}
 
     def cosines(
         self, query: Floats, rows: Iterable[int], *, without_mean: float = 0.0
     ) -> dict[int, float]:
-        """Return the exact cosine of a query with each of those rows that have a vector.
+        """Return the exact cosines of a query with the rows that have a vector.
 
-        `without_mean` is the share of the mean of all vectors that the query is asked without: what
-        is near to everything is then near to nothing in particular.
+        `without_mean` is the share of the mean of all vectors that is subtracted from the query: a
+        vector that is near to all queries is then near to none in particular.
         """
         self._read()
         wanted = np.fromiter(rows, np.int64)
@@ -139,7 +139,7 @@ class Vectors:
         return dict(zip(self._rows[best].tolist(), values[best].tolist(), strict=True))
 
     def check(self) -> list[str]:
-        """Return a sentence for each vector whose memory is missing or whose length is another."""
+        """Return sentences on vectors without a memory, or of another length."""
         loose = (
             "SELECT row FROM vector WHERE row NOT IN (SELECT row FROM memory) OR length(exact) != ?"
         )
@@ -191,7 +191,7 @@ def _codes(matrix: Floats) -> np.ndarray[Any, Any]:
 def bit_distances(
     codes: np.ndarray[Any, Any], code: np.ndarray[Any, Any]
 ) -> np.ndarray[Any, np.dtype[np.uint16]]:
-    """Return in how many bits each code differs from one."""
+    """Return the numbers of bits in which codes differ from one."""
     total = np.zeros(len(codes), dtype=np.uint16)
     for place in range(codes.shape[1]):
         total += np.bitwise_count(codes[:, place] ^ code[place])

@@ -1,6 +1,6 @@
-"""Connections to one PostgreSQL server: a pool, a deadline for whatever waits, and a pause after a failure.
+"""Connections to one PostgreSQL server: a pool, a deadline for all waits, and a pause after a failure.
 
-A transaction names its tenant first. Which tables there are is not known here.
+A transaction names its tenant first. The tables are not known here.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ RETRY_SECONDS = 5.0
 START_SECONDS = 10.0
 MAX_CONNECTIONS = 10
 LOCK = 7_305_519_482
-"""The number of the advisory lock of those that migrate; an arbitrary one."""
+"""The number of the advisory lock of migrations; an arbitrary one."""
 BEGUN = (
     "SELECT set_config('hippocampus.tenant', ",
     ", true), set_config('search_path', ",
@@ -102,7 +102,7 @@ class Connections:
 
     @contextlib.contextmanager
     def transaction(self, tenant: str, patience: float) -> Iterator[Statements]:
-        """Yield what takes the statements of a transaction: all of them are written, or none.
+        """Yield the statements of a transaction: all are written, or none.
 
         It takes up to the limit of the thread, or `patience` in seconds, and a failure closes the connection.
 
@@ -134,7 +134,7 @@ class Connections:
             self._pool.putconn(db)
 
     def _failed(self, failure: Exception) -> StoreError:
-        """Return the failure as an error; where the server itself has failed, leave it alone."""
+        """Return the failure as an error; where the server itself has failed, pause its use."""
         if isinstance(failure, StoreError):
             return failure
         if isinstance(failure, psycopg.OperationalError | psycopg.InterfaceError):

@@ -30,7 +30,7 @@ PUT = f"""
 KNOWN = f"SELECT key, substr(packed, 1, {HEAD_BYTES}) FROM content WHERE key IN (SELECT value FROM json_each(?))"
 LOST = "SELECT key FROM content WHERE packed = '' AND key IN (SELECT value FROM json_each(?))"
 SEALED = "sealed"
-"""The key of `meta` under which the marker of encryption is, once there are encrypted payloads."""
+"""The key of `meta` under which the marker of encryption is, once a payload is encrypted."""
 MARK = f"INSERT INTO meta (key, value) VALUES ('{SEALED}', ?) ON CONFLICT (key) DO NOTHING"
 ALL = f"""
     SELECT key, packed_bytes, put_at, CASE WHEN length(packed) < packed_bytes THEN substr(packed, {HEAD_BYTES + 1}) END
@@ -55,15 +55,15 @@ class PostgresContents:
     def rows_of(self, contents: Iterable[bytes]) -> list[Row]:
         """Return the rows of payloads; large ones go to object storage first, all at once.
 
-        Each object has a name that none had before: whatever a request that was given up does later, no
-        row names that object. Of those that are stored already, the row has no bytes.
+        An object has a name that none had before: no row names the object that an abandoned request
+        stores later. The rows of payloads that are stored already have no bytes.
 
         Raises:
             StoreError: the key of encryption cannot be used, or object storage fails or is late.
         """
         found = {content_key(content): content for content in contents}
         packed = {key: packed_payload(key, content) for key, content in found.items()}
-        sizes, now = {key: len(each) for key, each in packed.items()}, time.time()
+        sizes, now = {key: len(content) for key, content in packed.items()}, time.time()
         if self._objects and (large := [key for key in packed if sizes[key] >= MIN_BYTES]):
             known: dict[str, bytes] = dict(self._db.rows(KNOWN, (json.dumps(large),)))
             names: dict[str, bytes] = {}
@@ -74,7 +74,7 @@ class PostgresContents:
                     name = f"{self._prefix}/{key}/{secrets.token_hex(8)}"
                     names[name], packed[key] = content, head + name.encode()
             self._objects.put(names, left(self.busy_seconds))
-        return [(key, now, sizes[key], each) for key, each in packed.items()]
+        return [(key, now, sizes[key], content) for key, content in packed.items()]
 
     def require_key(self) -> None:
         """Check the key of encryption.
@@ -132,7 +132,7 @@ class PostgresContents:
     def delete(self, key: str, put_before: float = float("inf")) -> bool:
         """Remove a payload and return whether it was there; one put after `put_before` stays.
 
-        Its row goes first: an object that no row names is a payload of its own, without an entry.
+        Its row is deleted first: an object that no row names is a payload of its own, without an entry.
         """
         with bounded(DELETE_SECONDS):
             gone = self._db.rows(GONE, (key, put_before))
@@ -149,7 +149,7 @@ class PostgresContents:
         for key, size, put_at, packed in self._db.rows(ALL):
             named.add(packed)
             yield StoredPayload(key, size, put_at)
-        for each in self._objects.list(self._prefix) if self._objects else ():
-            if each.name.encode() not in named:
-                key = each.name.removeprefix(f"{self._prefix}/")
-                yield StoredPayload(key, each.size, each.put_at)
+        for found in self._objects.list(self._prefix) if self._objects else ():
+            if found.name.encode() not in named:
+                key = found.name.removeprefix(f"{self._prefix}/")
+                yield StoredPayload(key, found.size, found.put_at)

@@ -132,7 +132,7 @@ class ServerDatabase(Database):
             [_range(words, prefix) for words, prefix in _PHRASE.findall(part)]
             for part in match.split(" AND ")
         ]
-        return json.dumps([[each for each in part if each] for part in parts], ensure_ascii=False)
+        return json.dumps([[pair for pair in part if pair] for part in parts], ensure_ascii=False)
 
     def check(self) -> list[str]:
         wrong = self.rows("""

@@ -58,7 +58,7 @@ def translated(sql: str) -> tuple[list[str], list[str | int]]:
 
 
 def tables(script: str) -> str:
-    """Return the script of SQLite's tables for a server, where each row, key and index has its tenant.
+    """Return the script of SQLite's tables for a server, where all rows, keys and indexes have tenants.
 
     >>> tables("CREATE TABLE a (b TEXT PRIMARY KEY) STRICT").partition("true), ''), ")[2]
     'b text, PRIMARY KEY (tenant, b))'

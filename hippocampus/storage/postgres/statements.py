@@ -1,7 +1,7 @@
 """The statements of one transaction, which wait in a buffer until a result is asked for.
 
-The driver's own cursors send each statement by itself, which wakes the server as often, and three times
-the CPU of this process.
+The driver's own cursors send statements one by one, which wakes the server as often, and takes three
+times the CPU of this process.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ class Connection(psycopg.Connection[Row]):
     def __init__(self, *args: Any, **options: Any) -> None:
         """Take over a connection of libpq."""
         super().__init__(*args, **options)
-        self.adapters.register_dumper(int, Int8Dumper)  # one type, whatever the size: one statement
+        self.adapters.register_dumper(int, Int8Dumper)  # one type for all sizes: one statement
         self.prepared: dict[tuple[str, tuple[int, ...]], bytes] = {}
-        """The name of each, by its text and the types of its values."""
+        """The names of prepared statements, by their text and the types of their values."""
 
 
 class Statements:
     """The requests of one connection until its transaction ends; a failure loses the connection."""
 
     def __init__(self, connection: Connection, until: float) -> None:
-        """Take a connection, each wait for which ends at a moment, in monotonic seconds."""
+        """Share a connection; its waits end at `until`, in monotonic seconds."""
         self.until = until
         self.rows: list[list[Row]] = []
-        """Of each statement, as far as they were received."""
+        """The rows by statement, as far as they were received."""
         self._connection = connection
         self._libpq = connection.pgconn
         self._libpq.nonblocking = 1
@@ -53,14 +53,14 @@ class Statements:
             self._libpq.enter_pipeline_mode()
         self.sent = 0
         self._waiting: list[bool] = []
-        """Of each result that has not arrived, whether it has the rows of a statement."""
+        """By result that has not arrived, whether it has the rows of a statement."""
 
     def send(
         self, parts: Sequence[str], values: Sequence[Any] = (), *, prepare: bool = True
     ) -> None:
         """Add a statement to the buffer: its text in parts, and the values between them.
 
-        One that is not prepared has its values as literals, whose types the server finds from their use.
+        One that is not prepared has its values as literals: the server finds their types by their use.
         """
         adapted = Transformer(self._connection)
         if prepare:
@@ -84,7 +84,7 @@ class Statements:
         """Wait until the rows of all statements are there; at the end, for the end of the transaction.
 
         Raises:
-            psycopg.Error: the server refused one of them, or did not answer in time.
+            psycopg.Error: the server refused a statement, or did not answer in time.
         """
         if is_end:
             self._libpq.pipeline_sync()
