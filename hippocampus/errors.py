@@ -20,7 +20,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-PASSWORD = re.compile(r"""(:/+[^\s/:@]*:)(?!\d+/)\S+(?=@)|([?&]\w*password=)[^\s&"']+""")
+PASSWORD = re.compile(r"""(:/+[^\s/:@]*:)\S+(?=@)|([?&]\w*password=)[^\s&"']+""")
 """A password in the address of a server; a path may have lost one of its slashes."""
 MALFORMED = (AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError)
 """What a reader raises for foreign data of another shape; an edge turns it into an error of ours."""

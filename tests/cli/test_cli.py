@@ -72,7 +72,7 @@ def test_a_state_directory_is_replayed_by_its_name_and_explained_by_its_sessions
     tmp_path: Path,
 ) -> None:
     memory = Hippocampus(tmp_path / "state", model="gpt-5.4-mini")
-    for name in ("a", "b"):
+    for name in ("a", "b c"):
         with memory.session(name) as session:
             session(reading(3))
     memory.close()
@@ -83,8 +83,10 @@ def test_a_state_directory_is_replayed_by_its_name_and_explained_by_its_sessions
     assert "at prices gpt-5.4-mini (recordings: 2" in replayed
     refused = hippocampus("explain", "state", cwd=tmp_path).stderr
     path = refused.strip().partition("name one, such as ")[2]
+    unquoted = hippocampus("explain", "state/state.sqlite3/b c", cwd=tmp_path).stdout
     rules = hippocampus("explain", path, cwd=tmp_path).stdout
     assert "tool_result" in rules
+    assert "tool_result" in unquoted
     assert rules.endswith("no rule of policy default sets anything here\n")
 
 

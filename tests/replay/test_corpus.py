@@ -230,6 +230,7 @@ def test_no_error_shows_a_password(tmp_path: Path, command: str) -> None:
     for address in (
         "//u:secret@127.0.0.1:1/db",
         "//u:x/secret@h/db",
+        "//u:1/secret@h/db",
         "//u@127.0.0.1:1/d?password=secret",
     ):
         env = {"HIPPOCAMPUS_TENANT": "t"}

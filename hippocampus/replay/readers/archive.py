@@ -75,7 +75,7 @@ def is_session(path: Path) -> bool:
 
 
 def sessions(state: str, tenant: str = "", name: str = "") -> list[SessionRecording]:
-    """Return the sessions of a state that have a raw conversation, or the one of a quoted name.
+    """Return the sessions of a state that have a raw conversation, or the one of a name, quoted or not.
 
     Raises:
         RecordingError: it cannot be read.
@@ -83,7 +83,7 @@ def sessions(state: str, tenant: str = "", name: str = "") -> list[SessionRecord
     with _as_recording_error(state), bounded(SECONDS), _state(state, tenant).reading() as db:
         found = storage.archived(db)
     made = [SessionRecording(state, tenant, *each[1:]) for each in found]
-    chosen = [each for each in made if name in {"", quote(each.name, "", errors="replace")}]
+    chosen = [each for each in made if not name or each.name == unquote(name)]
     if name and not chosen:
         raise RecordingError(unquote(name), "no conversation of this session is stored")
     return chosen
