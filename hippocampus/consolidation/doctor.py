@@ -15,18 +15,15 @@ from pathlib import Path
 
 from hippocampus import policy as policies
 from hippocampus.errors import HippocampusError, PolicyError, StoreError
-from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.state import StateStore
 from hippocampus.storage.verify import Finding, verify
 
 OPEN_TO_OTHERS = 0o077
 
 
-def examine(
-    state: StateStore, *, store: ContentStore | None = None, policy: str | Path = "default"
-) -> list[Finding]:
+def examine(state: StateStore, policy: str | Path = "default") -> list[Finding]:
     """Return everything that is wrong with a state, losses first."""
-    found, layout = verify(state, store), state.layout
+    found, layout = verify(state), state.layout
     is_whole = not any(finding.mend for finding in found)
     for folder in (layout.root, layout.memory, layout.contents) if layout else ():
         for half in folder.glob(".*.tmp"):

@@ -86,11 +86,6 @@ def text_of(content: object) -> str:
     return ""
 
 
-def with_block_text(block: dict[str, Any], text: str) -> dict[str, Any]:
-    """Return a text block with another text."""
-    return {**{key: value for key, value in block.items() if key != "json"}, "text": text}
-
-
 def is_typed(content: object) -> bool:
     """Return whether a `content` value has a form of OpenAI or Anthropic: text, or typed blocks."""
     return not isinstance(content, list) or all(

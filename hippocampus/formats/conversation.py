@@ -16,7 +16,6 @@ from hippocampus.formats.content import (
     is_image_block,
     is_text_block,
     text_in_place,
-    with_block_text,
     without_image_blocks,
 )
 
@@ -166,7 +165,8 @@ def _put(value: Any, path: list[str | int], text: str, *, keeps_images: bool) ->
         texts = [block for block in blocks if is_text_block(block)]
         marks = [block["cache_control"] for block in texts if block.get("cache_control")]
         mark = {"cache_control": marks[-1]} if marks else {}
-        written = {**with_block_text(texts[0], text), **mark}
+        opening = {key: inner for key, inner in texts[0].items() if key != "json"}
+        written = {**opening, "text": text, **mark}
         kept = [block for block in blocks if block is texts[0] or not is_text_block(block)]
         return [written if block is texts[0] else block for block in kept]
     return text

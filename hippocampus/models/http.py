@@ -116,11 +116,7 @@ def post(endpoint: Endpoint, path: str, body: Mapping[str, Any]) -> Any:
 def _answer(
     endpoint: Endpoint, attempt: Callable[[], AbstractContextManager[httpx2.Response]], path: str
 ) -> bytes:
-    """Return the body of the first response with a success status; redirects are not followed.
-
-    Raises:
-        ProviderError: no attempt succeeds.
-    """
+    """Return the body of the first response with a success status; redirects are not followed."""
     import httpx2
 
     reason = ""

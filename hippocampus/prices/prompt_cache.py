@@ -180,11 +180,6 @@ def kept_tokens(marks: Sequence[int] | None, before_tokens: int) -> int:
     return max((mark for mark in marks if mark <= before_tokens), default=0)
 
 
-def look_back_of(prices: Prices) -> int:
-    """Return the number of positions at which a mark finds an entry; 0 is its own position only."""
-    return LOOK_BACK if prices.cache == "marks" else 0
-
-
 @dataclass(slots=True)
 class PromptCache:
     """The cache entries that a provider has of one conversation."""
@@ -210,7 +205,7 @@ class PromptCache:
         if self.prices.cache == "prefix":
             common = prompt.tokens_to(before.common(prompt) - 1)
             return common - common % max(1, self.prices.step_tokens)
-        look_back = look_back_of(self.prices)
+        look_back = LOOK_BACK if self.prices.cache == "marks" else 0
         is_cached = before.total >= self.prices.smallest_prefix_tokens
         own = self.own if is_cached else 0
         self.marks = place(self.marks, before, prompt, own=own, look_back=look_back)

@@ -57,11 +57,7 @@ def _read(path: str | Path) -> str:
 
 
 def no_result(file: RecordedFile) -> NoReturn:
-    """Raise that a file has no result.
-
-    Raises:
-        RecordingError: always.
-    """
+    """Raise a `RecordingError`: a file has no result."""
     raise RecordingError(str(file), KILLED)
 
 

@@ -3,36 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, TypedDict
+from typing import Any
 
 from hippocampus.entries.decay import explained
+from hippocampus.session.costs import call_of
 from hippocampus.session.rules import Rules
 from hippocampus.session.state import State
 from hippocampus.session.turn import excess_tokens
 from hippocampus.session.view import View
+from hippocampus.storage.savings import SessionCosts, costs_at
 
 MAX_LARGEST = 3
 
 
-class Figures(TypedDict):
+class Figures(SessionCosts):
     """The figures of a session that its state has."""
 
     raw_tokens: int
     """Tokens of the list."""
     sent_tokens: int
     """Tokens of its view."""
-    raw_cost: float
-    """The cost that all calls would have had with the whole list, in base input tokens."""
-    sent_cost: float
-    """Their cost with the views."""
-    saved_dollars: float
-    """The difference at the prices of the model."""
-    edit_dollars: float
-    """The cost of writing again after edits of the past, a part of `sent_cost`."""
-    recall_dollars: float
-    """The cost of recalls: a recall is one more call."""
-    resume_dollars: float
-    """The cost of the next call's input once the provider's cache has expired."""
     entries: int
     stages: dict[str, int]
     """The number of entries by stage."""
@@ -64,19 +54,13 @@ class Status(Figures):
 
 def figures(state: State, rules: Rules) -> Figures:
     """Return the figures of a state."""
-    view, history, costs, policy = state.view, state.history, state.costs, rules.policy
+    view, history, policy = state.view, state.history, rules.policy
     entries = [record.entry for record in state.records.values()]
     bounds = state.turn, policy.exponent, policy.initial_strength
-    prices = rules.prices
     return {
         "raw_tokens": history.total,
         "sent_tokens": view.shown_total,
-        "raw_cost": round(costs.raw, 1),
-        "sent_cost": round(costs.sent, 1),
-        "saved_dollars": round(prices.dollars(costs.raw - costs.sent), 4),
-        "edit_dollars": round(prices.dollars(costs.edits), 4),
-        "recall_dollars": round(prices.dollars(costs.recalls), 4),
-        "resume_dollars": round(prices.dollars(prices.call_cost(0, view.shown_total)), 4),
+        **costs_at(call_of(view, state.costs), rules.prices),
         "entries": len(entries),
         "stages": dict(Counter(str(record.stage) for record in state.records.values())),
         "strengths": {entry.id: explained(entry, *bounds)._asdict() for entry in entries},

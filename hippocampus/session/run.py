@@ -423,10 +423,6 @@ def _raw_list(history: History, kept: int) -> RawList:
 
 
 def _check(view: View) -> None:
-    """Check law 4: an invalid conversation is neither sent nor committed.
-
-    Raises:
-        ViewError: a call in the view has lost its result, or a result its call.
-    """
+    """Check law 4: an invalid conversation is neither sent nor committed."""
     if wrong := view.pairing_problem():
         raise ViewError(f"the view is not sent: {wrong}")

@@ -246,11 +246,6 @@ class DiskStore:
         return None if packed is None else self._content(key, packed)
 
     def _content(self, key: str, packed: bytes) -> bytes:
-        """Return the payload of a key from its stored bytes.
-
-        Raises:
-            StoreError: they are damaged.
-        """
         parts, sealed = _without_parts(packed)
         return unpacked_payload(key, sealed, str(self._folder), self._all(parts))
 

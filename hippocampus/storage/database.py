@@ -203,7 +203,6 @@ class SqliteDatabase(Database):
 
     @contextlib.contextmanager
     def transaction(self, *, is_synced: bool = False) -> Iterator[None]:
-        """Write all or nothing; inside another transaction, be a part of it."""
         with self._guarded():
             db = self.connection
             if db.in_transaction:
@@ -234,12 +233,10 @@ class SqliteDatabase(Database):
             return [db.execute(*query).fetchall() for query in queries]
 
     def rows(self, sql: str, values: Values = ()) -> list[Row]:
-        """Run one statement and return its rows."""
         with self._guarded():
             return self.connection.execute(sql, values).fetchall()
 
     def run(self, sql: str, values: Values = ()) -> None:
-        """Run one change."""
         with self._guarded():
             self.connection.execute(sql, values)
 
@@ -322,7 +319,6 @@ class SqliteDatabase(Database):
         self.run("VACUUM INTO ?", (str(path),))
 
     def rest(self) -> None:
-        """Close the file until it is used again."""
         with self._lock:
             if self._connection is not None:
                 self._connection.close()

@@ -201,11 +201,7 @@ def _new_store(path: Path) -> None:
 
 @contextlib.contextmanager
 def _opened(path: Path, make: Callable[[Path], None]) -> Iterator[sqlite3.Connection]:
-    """Open the file at `path`, or a copy that has the list of tables of a new one that `make` makes.
-
-    Raises:
-        StoreError: none of its tables can be read.
-    """
+    """Open the file at `path`, or a copy that has the list of tables of a new one that `make` makes."""
     copy = path.with_name(f".{path.name}.copy")
     listed = copy.with_suffix(".new")
     try:

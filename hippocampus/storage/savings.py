@@ -13,7 +13,24 @@ from hippocampus.storage import ledger
 from hippocampus.storage.database import Database
 
 
-class Savings(TypedDict):
+class SessionCosts(TypedDict):
+    """The costs of a session; all are 0 where a coding agent's hook made the entries: a hook sees no call."""
+
+    raw_cost: float
+    """The cost that all calls would have had with the whole list, in base input tokens."""
+    sent_cost: float
+    """Their cost with the views."""
+    saved_dollars: float
+    """The difference at the prices of the model."""
+    edit_dollars: float
+    """The cost of writing again after edits of the past, a part of `sent_cost`."""
+    recall_dollars: float
+    """The cost of recalls, which are calls more, a part of `sent_cost`."""
+    resume_dollars: float
+    """The cost of the next call's input once the provider's cache has expired."""
+
+
+class Savings(SessionCosts):
     """The figures of one session."""
 
     session: str
@@ -25,19 +42,6 @@ class Savings(TypedDict):
     """The turns of the last list and its call."""
     shortened: int
     """Payloads and turns that were not shown in full in its last view."""
-    raw_cost: float
-    """The cost that all calls would have had with the whole list, in base input tokens."""
-    sent_cost: float
-    """Their cost with the views; both are 0 where a coding agent's hook made the entries: a hook
-    sees no call."""
-    saved_dollars: float
-    """The difference."""
-    edit_dollars: float
-    """The cost of writing again after edits of the past, a part of `sent_cost`."""
-    recall_dollars: float
-    """The cost of recalls, which are calls more, a part of `sent_cost`."""
-    resume_dollars: float
-    """The cost of the next call's input once the provider's cache has expired."""
 
 
 def savings(db: Database, model: str = "") -> list[Savings]:
@@ -51,23 +55,28 @@ def savings(db: Database, model: str = "") -> list[Savings]:
     found = []
     for stored in sorted(ledger.stored_sessions(db), key=lambda stored: stored.active_at):
         call, prices = stored.call, given or prices_of(stored.model)
-        resumed = prices.call_cost(0, call.sent_tokens)
-        found.append(
-            Savings(
-                session=stored.name,
-                model=prices.name,
-                day=time.strftime("%Y-%m-%d", time.localtime(min(stored.active_at, time.time()))),
-                calls=call.turn + (call.messages > 0),
-                shortened=sum(record.stage is not Stage.FULL for record in stored.records),
-                raw_cost=round(call.raw_cost, 1),
-                sent_cost=round(call.sent_cost, 1),
-                saved_dollars=round(prices.dollars(call.raw_cost - call.sent_cost), 4),
-                edit_dollars=round(prices.dollars(call.edit_cost), 4),
-                recall_dollars=round(prices.dollars(call.recall_cost), 4),
-                resume_dollars=round(prices.dollars(resumed), 4),
-            )
-        )
+        row: Savings = {
+            "session": stored.name,
+            "model": prices.name,
+            "day": time.strftime("%Y-%m-%d", time.localtime(min(stored.active_at, time.time()))),
+            "calls": call.turn + (call.messages > 0),
+            "shortened": sum(record.stage is not Stage.FULL for record in stored.records),
+            **costs_at(call, prices),
+        }
+        found.append(row)
     return found
+
+
+def costs_at(call: ledger.ModelCall, prices: Prices) -> SessionCosts:
+    """Return the costs of a session up to a call."""
+    return {
+        "raw_cost": round(call.raw_cost, 1),
+        "sent_cost": round(call.sent_cost, 1),
+        "saved_dollars": round(prices.dollars(call.raw_cost - call.sent_cost), 4),
+        "edit_dollars": round(prices.dollars(call.edit_cost), 4),
+        "recall_dollars": round(prices.dollars(call.recall_cost), 4),
+        "resume_dollars": round(prices.dollars(prices.call_cost(0, call.sent_tokens)), 4),
+    }
 
 
 def prices_of(model: str) -> Prices:

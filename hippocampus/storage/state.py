@@ -187,7 +187,6 @@ class DirectoryState(StateStore):
             yield self._contents
 
     def open(self, seconds: float) -> None:
-        """Open the store on the disk."""
         if isinstance(self._contents, DiskStore):
             self._contents.busy_seconds = seconds
             self._contents.open()

@@ -43,7 +43,8 @@ class StateDir:
 
     def memory_file(self, agent: str = DEFAULT_AGENT) -> Path:
         """Return the memory file of an agent."""
-        return self.root / f"MEMORY{_of_agent(agent)}.md"
+        suffix = "" if agent == DEFAULT_AGENT else f"-{quote(agent, safe='')}"
+        return self.root / f"MEMORY{suffix}.md"
 
     @property
     def memory(self) -> Path:
@@ -82,7 +83,3 @@ def is_address(named: object) -> bool:
 def tenant_of_environment() -> str:
     """Return the tenant of a server that HIPPOCAMPUS_TENANT names."""
     return os.environ.get("HIPPOCAMPUS_TENANT", "")
-
-
-def _of_agent(agent: str) -> str:
-    return "" if agent == DEFAULT_AGENT else f"-{quote(agent, safe='')}"

@@ -202,11 +202,7 @@ class Proxy:
     async def _send(
         self, request: Request, content: bytes | AsyncIterable[bytes], *, is_read: bool = False
     ) -> httpx2.Response:
-        """Send a request with the host's headers; an answer that is read here comes uncompressed.
-
-        Raises:
-            httpx2.HTTPError: the provider cannot be reached, or does not answer.
-        """
+        """Send a request with the host's headers; an answer that is read here comes uncompressed."""
         left_out = MADE_ANEW | ({b"accept-encoding"} if is_read else set())
         headers = [pair for pair in _end_to_end(request.headers.raw) if pair[0] not in left_out]
         if is_read:

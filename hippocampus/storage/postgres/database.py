@@ -76,7 +76,6 @@ class ServerDatabase(Database):
         return getattr(self._thread, "open", None)
 
     def together(self, *queries: Query) -> list[list[Row]]:
-        """Run statements in one transaction and one round trip, and return the rows of each."""
         patience = self.patience_seconds
         with self._guarded():
             if (open_ := self._open) is not None:
@@ -90,7 +89,6 @@ class ServerDatabase(Database):
             return open_.rows[first : first + len(queries)]
 
     def run(self, sql: str, values: Values = ()) -> None:
-        """Run one change; in a transaction, nothing waits for it."""
         with self.transaction():
             assert self._open is not None
             self._send(self._open, [(sql, values)])
