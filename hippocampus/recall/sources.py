@@ -123,11 +123,7 @@ def installed_sources() -> dict[str, metadata.EntryPoint]:
 
 
 def _source(name: str, sources: Sources) -> Source:
-    """Return a source by its name: a known one, else one from an installed package.
-
-    Raises:
-        Unavailable: no source has this name; the error lists the nearest ones.
-    """
+    """Return a source by its name: a known one, else one from an installed package."""
     if name in sources:
         return sources[name]
     brought = installed_sources()

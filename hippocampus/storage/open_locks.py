@@ -6,11 +6,12 @@ containers share.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from hippocampus.storage import files
@@ -32,15 +33,28 @@ if hasattr(os, "register_at_fork"):
     )
 
 
+@contextlib.contextmanager
+def _file(path: Path) -> Iterator[tuple[int, Counter[int]]]:
+    """Open the file in a block, and keep it open while this process has a session open."""
+    flags = os.O_RDWR | os.O_CREAT | files.NO_LINK
+    with _GUARD:
+        descriptor, held = _FILES.get(path) or (files.opened(path, flags), Counter())
+        _FILES[path] = descriptor, held
+        try:
+            yield descriptor, held
+        finally:
+            if not held:
+                os.close(descriptor)
+                del _FILES[path]
+
+
 def hold(path: Path, session: int) -> None:
     """Let a session, by its number, be open until it is released, or this process ends.
 
     Raises:
         OSError: the file cannot be made or locked.
     """
-    with _GUARD:
-        descriptor, held = _FILES.get(path) or (_opened(path), Counter())
-        _FILES[path] = descriptor, held
+    with _file(path) as (descriptor, held):
         if not held[session]:
             _lock(descriptor, session, is_shared=True)
         held[session] += 1
@@ -48,16 +62,12 @@ def hold(path: Path, session: int) -> None:
 
 def release(path: Path, session: int) -> None:
     """Let a session be open once less in this process."""
-    with _GUARD:
-        if path in _FILES:
-            descriptor, held = _FILES[path]
+    if path in _FILES:  # not in a child, which has none of the locks
+        with _file(path) as (descriptor, held):
             held[session] -= 1
             if not held[session]:
                 del held[session]
                 _unlock(descriptor, session)
-            if not held:
-                os.close(descriptor)
-                del _FILES[path]
 
 
 def open_sessions(path: Path, sessions: Iterable[int]) -> set[int]:
@@ -66,19 +76,10 @@ def open_sessions(path: Path, sessions: Iterable[int]) -> set[int]:
     Raises:
         OSError: the file cannot be opened.
     """
-    with _GUARD:
-        if not path.exists():
-            return set()
-        descriptor, held = _FILES.get(path) or (_opened(path), Counter())
-        try:
-            return {n for n in sessions if n in held or _is_locked(descriptor, n)}
-        finally:
-            if path not in _FILES:
-                os.close(descriptor)
-
-
-def _opened(path: Path) -> int:
-    return files.opened(path, os.O_RDWR | os.O_CREAT | files.NO_LINK)
+    if not path.exists():
+        return set()
+    with _file(path) as (descriptor, held):
+        return {n for n in sessions if n in held or _is_locked(descriptor, n)}
 
 
 def _is_locked(descriptor: int, session: int) -> bool:

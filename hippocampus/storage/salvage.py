@@ -183,8 +183,7 @@ def _counted(db: sqlite3.Connection, rows: str) -> Counter[int]:
     """Count rows by their session, as far as they can be read."""
     found: Counter[int] = Counter()
     with contextlib.suppress(sqlite3.DatabaseError):
-        for (session,) in db.execute(rows):
-            found[session] += 1
+        found.update(session for (session,) in db.execute(rows))
     return found
 
 

@@ -107,7 +107,6 @@ def iso(at: float) -> str:
 
 
 def _written(memory: Memory, vector: str) -> dict[str, Any]:
-    """Return a memory as a chunk."""
     digest = hashlib.sha256(memory.content.encode()).hexdigest()
     metadata = dict(memory.metadata)
     text = json.dumps(metadata, ensure_ascii=False) if metadata else None

@@ -295,5 +295,4 @@ def _parsed(path: Path, text: str) -> Settings:
 
 
 def _ours(group: Settings) -> list[Settings]:
-    """Return the hooks of a group that are ours."""
     return [hook for hook in group.get("hooks", []) if OURS.search(str(hook.get("command", "")))]

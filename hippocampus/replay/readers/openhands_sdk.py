@@ -52,7 +52,6 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
 
 
 def _contexts(events: Iterable[JsonRecord]) -> Iterator[list[JsonRecord]]:
-    """Yield the contexts as lists of events."""
     context: list[JsonRecord] = []
     end_of: dict[str, int] = {}
     answered = False

@@ -98,7 +98,6 @@ class StudyReport:
         return figures
 
     def _numbers(self, moment: Moment, condition: str) -> dict[str, float]:
-        """Return the numbers of a moment under a condition."""
         case = next(case for case in self.folder.cases[moment.id] if condition in case.costs)
         prices = price_tables.model_prices(self.folder.settings.model)
         verdicts = self.verdicts[case.id]

@@ -101,7 +101,6 @@ class Statements:
             self._result()
 
     def _result(self) -> PGresult:
-        """Return the next result."""
         self._wait_for_result()
         found = self._libpq.get_result()
         if found is None:
