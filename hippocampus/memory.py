@@ -140,12 +140,7 @@ class Hippocampus:
         self._store: ContentStore = store
         self._scheduler = ConsolidationScheduler(
             ConsolidationResources(
-                stored,
-                self._store,
-                declared,
-                lambda: self.facts,
-                self._known_facts,
-                complete,
+                stored, self._store, declared, lambda: self.facts, self._known_facts, complete
             )
         )
         self._resources = Resources(
@@ -203,9 +198,7 @@ class Hippocampus:
         if tail_mark is not None:
             resources = replace(resources, tail_mark=tail_mark)
         return Session(
-            session_id,
-            resources,
-            SessionInfo(self._agent if agent is None else agent, started),
+            session_id, resources, SessionInfo(self._agent if agent is None else agent, started)
         )
 
     def using(self, session_id: str) -> contextlib.AbstractContextManager[Session]:

@@ -43,10 +43,7 @@ def _host(name: str) -> settings.Host:
 Named = Annotated[
     settings.Host,
     Argument(
-        help=f"{HOSTS}.",
-        metavar="HOST",
-        parser=_host,
-        autocompletion=lambda: list(settings.HOSTS),
+        help=f"{HOSTS}.", metavar="HOST", parser=_host, autocompletion=lambda: list(settings.HOSTS)
     ),
 ]
 Project = Annotated[bool, Option("--project", help="This folder's settings, not the user's.")]

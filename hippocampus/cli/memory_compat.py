@@ -189,11 +189,7 @@ def write(
 crib.command("doctor")(report)
 
 
-@verb(
-    scriptling,
-    name="remember",
-    opens=functools.partial(stores.for_writing, preset="scriptling"),
-)
+@verb(scriptling, name="remember", opens=functools.partial(stores.for_writing, preset="scriptling"))
 def scriptling_remember(
     facts: Facts,
     text: out.Text = "",

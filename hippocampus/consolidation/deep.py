@@ -178,11 +178,7 @@ def _batches(wanted: Iterable[Wanted]) -> list[list[Wanted]]:
 
 
 def _claims(
-    facts: Facts,
-    agent: str,
-    new: Sequence[Extracted],
-    asked: Sequence[Extracted],
-    model: Judge,
+    facts: Facts, agent: str, new: Sequence[Extracted], asked: Sequence[Extracted], model: Judge
 ) -> tuple[list[Wanted], Mapping[str, KnownStatement]]:
     """Return the claims among new statements, and those that a model finds among `asked`, with their requests."""
     claims: dict[str, Wanted] = {

@@ -9,12 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from hippocampus.consolidation.caution import (
-    WORD,
-    ToolTexts,
-    speaks_of_secret,
-    without_secrets,
-)
+from hippocampus.consolidation.caution import WORD, ToolTexts, speaks_of_secret, without_secrets
 from hippocampus.consolidation.transcript import Transcript, Utterance
 from hippocampus.entries.adoption import is_adopted
 from hippocampus.entries.decay import strength

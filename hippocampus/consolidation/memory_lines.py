@@ -14,13 +14,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from hippocampus.facts.exchange.markdown import (
-    ORIGINS,
-    SEPARATOR,
-    STAMP,
-    list_items,
-    unmarked,
-)
+from hippocampus.facts.exchange.markdown import ORIGINS, SEPARATOR, STAMP, list_items, unmarked
 from hippocampus.facts.models import UNTRUSTED
 from hippocampus.facts.timestamps import day
 from hippocampus.storage.facts.models import Memory

@@ -173,8 +173,7 @@ Key = Annotated[str, _about("The block's name, such as persona or objectives.", 
 Type = Annotated[str, _about(f"One of {', '.join(TYPES)}, or a type of your own.")]
 OneType = Annotated[str, _about("Only memories of this type; with ! in front, all but these.")]
 OneKind = Annotated[
-    Literal["", "fact", "memory"],
-    _about("Only facts, or only texts kept word by word (memory)."),
+    Literal["", "fact", "memory"], _about("Only facts, or only texts kept word by word (memory).")
 ]
 
 

@@ -10,12 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from hippocampus.formats import json_text
-from hippocampus.formats.content import (
-    image_tokens,
-    is_typed,
-    text_of,
-    without_envelope,
-)
+from hippocampus.formats.content import image_tokens, is_typed, text_of, without_envelope
 from hippocampus.formats.conversation import Item, ItemPath, Message, Part, Role, ToolResult
 
 NAME = "anthropic"

@@ -16,14 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, TypeVar
 
 from hippocampus.errors import MALFORMED, MessagesError
-from hippocampus.formats import (
-    anthropic,
-    bedrock,
-    gemini,
-    json_text,
-    openai_chat,
-    openai_responses,
-)
+from hippocampus.formats import anthropic, bedrock, gemini, json_text, openai_chat, openai_responses
 from hippocampus.formats.conversation import Item, Message, Part, ToolResult, write
 from hippocampus.formats.plain import AS_DICTS, framework_of, refusal
 

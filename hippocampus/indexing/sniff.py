@@ -22,13 +22,7 @@ from hippocampus.indexing.extraction import (
     Extractor,
     kept_by_hash,
 )
-from hippocampus.indexing.lines import (
-    counted,
-    cut,
-    lines_in,
-    numbered_from,
-    with_lines_before,
-)
+from hippocampus.indexing.lines import counted, cut, lines_in, numbered_from, with_lines_before
 from hippocampus.indexing.output import Output, asked_line, output_of
 
 LOG = logging.getLogger("hippocampus")

@@ -163,10 +163,7 @@ def _vocabulary() -> tiktoken.Encoding:
     import tiktoken
 
     found = tiktoken.Encoding(
-        ENCODING,
-        pat_str=PATTERN,
-        mergeable_ranks=_ranks(),
-        special_tokens={},
+        ENCODING, pat_str=PATTERN, mergeable_ranks=_ranks(), special_tokens={}
     )
     found._mergeable_ranks = {}  # noqa: SLF001 - 21 MB that only its repr and decoding read
     _ranks.cache_clear()

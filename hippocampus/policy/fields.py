@@ -28,13 +28,7 @@ from hippocampus.policy.rules import (
     Share,
     Text,
 )
-from hippocampus.policy.words import (
-    ERROR_SOURCE,
-    UNNAMED_SOURCE,
-    EntryType,
-    Kind,
-    PriceTable,
-)
+from hippocampus.policy.words import ERROR_SOURCE, UNNAMED_SOURCE, EntryType, Kind, PriceTable
 
 UNKNOWN_KIND = "text"
 RECORDS = "json"

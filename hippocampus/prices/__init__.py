@@ -126,9 +126,7 @@ def prices_for(table: str | None, model: str | None) -> Prices:
     if table not in TABLES:
         raise ModelError("price table", table, TABLES)
     return replace(
-        TABLES[table],
-        dollars_per_million=own.dollars_per_million,
-        window_tokens=own.window_tokens,
+        TABLES[table], dollars_per_million=own.dollars_per_million, window_tokens=own.window_tokens
     )
 
 

@@ -21,14 +21,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from hippocampus.entries.entry import (
-    ARGUMENTS,
-    Record,
-    Stage,
-    content_key,
-    entry_id,
-    storable,
-)
+from hippocampus.entries.entry import ARGUMENTS, Record, Stage, content_key, entry_id, storable
 from hippocampus.entries.origin import SourceOrigin
 from hippocampus.errors import RecallError, StoreError
 from hippocampus.formats import json_text

@@ -22,11 +22,7 @@ from hippocampus.session.view import Rendered
 
 
 def referred(
-    history: History,
-    start: int,
-    sent: int,
-    records: Mapping[EntryOrigin, Record],
-    rules: Rules,
+    history: History, start: int, sent: int, records: Mapping[EntryOrigin, Record], rules: Rules
 ) -> Iterator[Rendered]:
     """Yield the texts for results from a message on that point at a read which the view has shortened.
 

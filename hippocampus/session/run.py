@@ -114,11 +114,7 @@ class SessionRun:
         return opened
 
     def take(
-        self,
-        items: list[Item],
-        same: int,
-        request: Mapping[str, Any],
-        idle_seconds: float,
+        self, items: list[Item], same: int, request: Mapping[str, Any], idle_seconds: float
     ) -> bool:
         """Take a turn and commit it; return False where the raw list is to be sent.
 

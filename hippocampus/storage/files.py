@@ -104,10 +104,7 @@ def temporary_folder(name: str) -> Iterator[Path]:
             if is_ours and time.time() - found.st_mtime > MIN_LEFT_SECONDS:
                 with held(left / LOCK_NAME, 0):
                     shutil.rmtree(left, ignore_errors=True)
-    with (
-        tempfile.TemporaryDirectory(prefix=f"{name}-") as folder,
-        held(Path(folder) / LOCK_NAME),
-    ):
+    with tempfile.TemporaryDirectory(prefix=f"{name}-") as folder, held(Path(folder) / LOCK_NAME):
         yield Path(folder)
 
 

@@ -23,13 +23,7 @@ from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.formats.usage import Usage, usage_of
 from hippocampus.memory import Hippocampus
 from hippocampus.models.http import post
-from hippocampus.replay.study.wires import (
-    MAX_OUTPUT_TOKENS,
-    Reply,
-    Wire,
-    ask_in_turn,
-    list_price,
-)
+from hippocampus.replay.study.wires import MAX_OUTPUT_TOKENS, Reply, Wire, ask_in_turn, list_price
 from hippocampus.replay.trial.record import VIEW, Ended, Task, TrialRecord, name_of, pairs
 from hippocampus.session.session import Session
 

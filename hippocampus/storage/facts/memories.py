@@ -101,13 +101,7 @@ def matching(  # noqa: PLR0913, PLR0917 - each is one filter
     ranked = db.rows(
         f"SELECT hit.rowid FROM {RANKED} AS hit JOIN memory ON row = hit.rowid WHERE agent = :agent"
         f" AND scope = :scope AND {CURRENT.replace('?', ':now')} ORDER BY rank LIMIT :most",
-        {
-            "match": db.expression(match),
-            "agent": agent,
-            "scope": scope,
-            "now": now,
-            "most": most,
-        },
+        {"match": db.expression(match), "agent": agent, "scope": scope, "now": now, "most": most},
     )
     found = by_row(db, (row for (row,) in ranked))
     return {row: found[row] for (row,) in ranked}
