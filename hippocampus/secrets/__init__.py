@@ -67,6 +67,8 @@ COLUMN = rf"""(?im)(?:^|[\t|,;])[ "'`*]*{_CELL}[ "'`*]*(?:[\t|,;\r]|$)"""
 CELL, HEAD = re.compile(f"(?i){_CELL}"), re.compile(r"[^\W\d][\w .#-]{0,60}")
 """Such a name at the head of a column, and any; a line of a program has other signs too."""
 ROW, AROUND = re.compile(r".*\n?"), " \t\r\n\"'`*"
+QUOTED_CELL = re.compile(r'(?<![^\t|,;])"[^"\n]*"')
+"""A cell that may have the table's separator in it."""
 LISTED = rf"""(?i)({NAME}{_END})s?["']?\s*[:=]\s*\[\s*((?:["'][^"'\n]+["'],?\s*)+)\]"""
 """Several values under one name."""
 NAMED = rf"(?i)({NAME}{_END}|pass)s?(?:\\?[^\\\w]|\\|$)"
@@ -255,7 +257,8 @@ def _in_columns(plain: str) -> Iterator[Secret]:
             continue
         names = {at: match[1] for at, cell in enumerate(cells) if (match := CELL.fullmatch(cell))}
         for row in itertools.takewhile(lambda row: row[0].strip(), rows):
-            values, at, done = row[0].split(sign), row.start(), row.end()
+            at, done = row.span()
+            values = QUOTED_CELL.sub(lambda cell: cell[0].replace(sign, "_"), row[0]).split(sign)  # noqa: B023
             for number, cell in enumerate(values if len(values) == len(cells) else ()):
                 name, value = names.get(number), cell.strip(AROUND)
                 is_word = re.fullmatch(r"\S{4,}", value)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from hippocampus.errors import StoreError
 from hippocampus.storage.schema import SCRIPTS
-from hippocampus.storage.sqlite import connected, reading, transaction
+from hippocampus.storage.sqlite import FAILURES, connected, reading, transaction
 
 RECORD = "CREATE TABLE IF NOT EXISTS migration (number INTEGER PRIMARY KEY, name TEXT)"
 TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table'"
@@ -70,7 +70,7 @@ def is_state(path: Path) -> bool:
     try:
         with reading(path) as db:
             return bool(applied(db, str(path)))
-    except (StoreError, sqlite3.Error):
+    except (StoreError, *FAILURES):
         return False
 
 

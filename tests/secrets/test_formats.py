@@ -112,6 +112,7 @@ TABLES = (
     "+----+----------+\n| id | password |\n+----+----------+\n|  1 | S3cr3tPw99 |\n+----+----------+",
     "id\tapi_token\tuser\n1\tS3cr3tPw99\tS3cr3tPw98",
     "user,password,role\nS3cr3tPw98,S3cr3tPw99,S3cr3tPw98\n",
+    'user,password,role\nS3cr3tPw98,S3cr3tPw99,"S3cr3tPw98, editor"\n',
     "data:\n  other: UzNjcjN0UHc5OQ==\nkind: Secret\n",
     "kind: Secret\nmetadata:\n  name: x\ndata:\n  other: UzNjcjN0UHc5OQ==\ntype: S3cr3tPw98\n",
     '"data": {\n  "other": "UzNjcjN0UHc5OQ=="\n },\n "kind": "Secret"',

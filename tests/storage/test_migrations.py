@@ -12,7 +12,7 @@ import pytest
 
 from hippocampus.errors import StoreError
 from hippocampus.storage.ledger import Ledger
-from hippocampus.storage.migrations import migrate, name_of
+from hippocampus.storage.migrations import is_state, migrate, name_of
 from hippocampus.storage.salvage import columns_of
 from hippocampus.storage.schema import SCRIPTS
 from hippocampus.storage.sqlite import connected
@@ -83,6 +83,15 @@ def test_a_file_of_another_program_gets_no_table_of_ours(tmp_path: Path) -> None
     with pytest.raises(StoreError, match="a SQLite file of something else; name another"):
         opened(StateDir(tmp_path))
     assert text(path) == {"theirs"}
+
+
+def test_a_database_with_damaged_names_is_no_state(tmp_path: Path) -> None:
+    path = tmp_path / "damaged"
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TABLE aaaa (b)")
+    content = path.read_bytes().replace(b"aaaa (b", b"aaaa ((")
+    path.write_bytes(content.replace(b"aaaa", b"\xff" * 4))
+    assert not is_state(path)
 
 
 def test_a_migration_that_fails_leaves_the_version_before_it(tmp_path: Path) -> None:
