@@ -113,9 +113,6 @@ def _store(  # noqa: PLR0913, PLR0917 - a loop, and what it works with
     """Store what was not read yet, with what a model finds in it, and mark it as read.
 
     A transaction waits `busy_seconds` for other writers of a file.
-
-    Raises:
-        HippocampusError: nothing is stored.
     """
     tables, db = facts.tables, facts.tables.database
     agent = session.agent or facts.agent

@@ -301,11 +301,9 @@ class Facts:
         self._database.close()
 
     def __enter__(self) -> Self:
-        """Return the store itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close the file."""
         self.close()
 
     def _asked(self, *, agent: str | None = None, **filters: Any) -> RecallQuery:

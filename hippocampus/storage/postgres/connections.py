@@ -150,11 +150,7 @@ class Connections:
 
 
 def _migrate(db: psycopg.Connection[Any]) -> None:
-    """Apply the migrations that are missing, one process at a time.
-
-    Raises:
-        StoreError: the role would see the rows of all tenants, or the tables are of another version.
-    """
+    """Apply the migrations that are missing, one process at a time."""
     (passes,) = db.execute(
         "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
     ).fetchone() or (True,)
