@@ -204,6 +204,7 @@ def test_the_code_of_a_document_runs_as_printed(
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Ray sets options that it deprecates
 @pytest.mark.parametrize("engine", ["ray.data", "dask.bag", "pyspark"])
 def test_an_engine_gives_the_object_that_the_command_prints(
     engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
