@@ -66,7 +66,8 @@ def spread(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(params=["processes", "ray"])
 def engine(request: pytest.FixtureRequest) -> Engine:
     if request.param == "ray":
-        pytest.importorskip("ray")
+        # Its workers cannot import this module.
+        pytest.importorskip("ray").cloudpickle.register_pickle_by_value(sys.modules[__name__])
     name: Engine = request.param
     return name
 
