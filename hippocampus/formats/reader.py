@@ -115,7 +115,15 @@ def read_as(adapter: Adapter, items: Sequence[Any], start: int = 0) -> tuple[lis
     for number, item in enumerate(items[start:], start):
         if framework := framework_of(item):
             raise MessagesError(refusal(number, framework))
-    pairs = [(item, _copied(adapter, item)) for item in items[start:]]
+    copies = [_copied(adapter, item) for item in items[start:]]
+    with contextlib.suppress(*MALFORMED):  # the usual case: all are known, and read at once
+        messages = adapter.read([copy for copy in copies if copy is not None])
+        if sum(len(message.raw) for message in messages) == len(copies):
+            return messages, ""
+    pairs = [
+        (item, copy if _is_readable(adapter, copy) else None)
+        for item, copy in zip(items[start:], copies, strict=True)
+    ]
     unknown = [number for number, (_, copy) in enumerate(pairs, start) if copy is None]
     problem = ""
     if unknown:
@@ -126,7 +134,7 @@ def read_as(adapter: Adapter, items: Sequence[Any], start: int = 0) -> tuple[lis
         )
         if len(unknown) == len(items):
             raise MessagesError(problem)
-    messages: list[Message] = []
+    messages = []
     for is_known, run in itertools.groupby(pairs, lambda pair: pair[1] is not None):
         if is_known:
             messages += adapter.read([copy for _, copy in run if copy is not None])
@@ -136,12 +144,18 @@ def read_as(adapter: Adapter, items: Sequence[Any], start: int = 0) -> tuple[lis
 
 
 def _copied(adapter: Adapter, item: Any) -> Item | None:
-    """Return a copy of an item, or nothing where the format does not know it."""
+    """Return a copy of an item, or nothing where the format does not accept it."""
     try:
         copy: Item = snapshot(item)
-        return copy if adapter.accepts(copy) and adapter.read([copy]) else None
+        return copy if adapter.accepts(copy) else None
     except MALFORMED:
         return None
+
+
+def _is_readable(adapter: Adapter, copy: Item | None) -> bool:
+    with contextlib.suppress(*MALFORMED):
+        return copy is not None and bool(adapter.read([copy]))
+    return False
 
 
 def _unknown(item: Any) -> Message:
