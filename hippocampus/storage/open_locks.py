@@ -10,6 +10,7 @@ import contextlib
 import os
 import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -20,6 +21,8 @@ _FILES: dict[Path, tuple[int, Counter[int]]] = {}
 """The descriptors of this process, with the number of times that it has a session open. A file has one
 descriptor: closing a second one would release every lock."""
 _GUARD = threading.Lock()
+WAIT_SECONDS = 0.1
+"""How long a session waits for a process that asks whether it is open, which may be stopped as it does."""
 
 
 def _forked() -> None:
@@ -105,9 +108,17 @@ else:
     import fcntl
 
     def _lock(descriptor: int, place: int, *, is_shared: bool) -> None:
-        # A shared one waits for a process that asks, and lets go at once.
-        kind = fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX | fcntl.LOCK_NB
-        fcntl.lockf(descriptor, kind, 1, place)
+        kind = fcntl.LOCK_NB | (fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX)
+        until = time.monotonic() + WAIT_SECONDS * is_shared
+        while True:
+            try:
+                fcntl.lockf(descriptor, kind, 1, place)
+            except BlockingIOError:
+                if time.monotonic() >= until:
+                    raise
+                time.sleep(0.001)
+            else:
+                return
 
     def _unlock(descriptor: int, place: int) -> None:
         fcntl.lockf(descriptor, fcntl.LOCK_UN, 1, place)

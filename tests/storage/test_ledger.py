@@ -103,6 +103,36 @@ def test_a_session_that_a_container_has_open_is_open_until_that_ends(
     assert activity(tmp_path)["s"] < math.inf
 
 
+STOPPED = """
+import fcntl, sys
+with open(sys.argv[1], "r+b") as file:
+    fcntl.lockf(file, fcntl.LOCK_EX, 1, 1)
+    print("asks", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="locks of Windows are asked for by time")
+def test_no_session_waits_for_a_process_that_is_stopped_as_it_asks(
+    tmp_path: Path, ledger: Ledger
+) -> None:
+    ledger.close()
+    [file] = tmp_path.glob("*-open")
+    process = subprocess.Popen(
+        [sys.executable, "-c", STOPPED, str(file)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        assert process.stdout
+        assert process.stdout.readline() == "asks\n"
+        with pytest.raises(StoreError, match="unavailable"):
+            Ledger(DirectoryState(StateDir(tmp_path)), "s")
+        process.communicate()
+    Ledger(DirectoryState(StateDir(tmp_path)), "s").close()
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 def test_a_child_that_ends_closes_no_session_of_its_parent(tmp_path: Path, ledger: Ledger) -> None:
     child = multiprocessing.get_context("fork").Process(target=ledger.close)
