@@ -26,7 +26,7 @@ def check(
     files: Annotated[list[str], Argument(help="Policy files, or names of shipped ones.")],
 ) -> None:
     """Print every problem of every file with its position; exit status 1 if there is any."""
-    problems: list[str] = []
+    problems, has_patterns = list[str](), False
     for named in files:
         try:
             found = policies.load(named)
@@ -34,6 +34,7 @@ def check(
             problems += failure.problems
         else:
             typer.echo(f"{named}: policy {found.name}, {len(found.lifecycle_policies)} rules")
+            has_patterns |= '"pattern' in found.model_dump_json(exclude_defaults=True)
             plans = filter(None, (rule.action.source for rule in found.lifecycle_policies))
             asked = {name for plan in plans for name in plan.asked}
             for name in sorted(asked - {*OWN_SOURCES, *installed_sources()}):
@@ -41,7 +42,7 @@ def check(
                     f"{named}: the source {name!r} is in no installed package; without "
                     f"@memory.source({name!r}) in the host, recalls return the stored copy"
                 )
-    if not HAS_RE2:
+    if has_patterns and not HAS_RE2:
         more = r"without google-re2, \w, \d, \s, \b and $ match more than in RE2"
         typer.echo(f'{more}: pip install "hippocampus-context[re2]"', err=True)
     for problem in problems:
