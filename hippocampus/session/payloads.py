@@ -273,8 +273,7 @@ class Payloads:
         """Return the payloads in a span that have entries, in the order of the list."""
         inside = [payload for payload in self.items if span.start <= payload.message < span.end]
         found = [payload for payload in inside if payload.record.origin in records]
-        found.sort(key=lambda payload: payload.part)
-        return sorted(found, key=lambda payload: payload.message)
+        return sorted(found, key=lambda payload: (payload.message, payload.part))
 
     def original(self, payload: Payload, history: History) -> bytes:
         """Return the bytes to keep of a payload: as the message holds it."""
