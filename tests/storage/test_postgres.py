@@ -51,6 +51,16 @@ def opened(
         yield memory
 
 
+@contextlib.contextmanager
+def hurried(session: Session, deadline_seconds: float) -> Iterator[None]:
+    """Give a session another deadline in a block."""
+    run = session._run
+    patient = run._resources
+    run._resources = dataclasses.replace(patient, deadline_seconds=deadline_seconds)
+    yield
+    run._resources = patient
+
+
 def lists_of(path: Path) -> list[list[dict[str, Any]]]:
     """Return the message list of each call in a recording."""
     [recording] = read_file(path)
@@ -221,11 +231,9 @@ def test_a_slow_network_changes_no_view_and_past_the_deadline_lists_go_as_they_a
     ):
         for end in range(1, 8):
             assert session(items[:end]) == oracle(items[:end])
-        patient = session._run._resources
-        session._run._resources = dataclasses.replace(patient, deadline_seconds=0.04)
-        assert session(items[:9]) == items[:9]
-        assert session.status()["raw"] == 1
-        session._run._resources = patient
+        with hurried(session, 0.04):
+            assert session(items[:9]) == items[:9]
+            assert session.status()["raw"] == 1
         wait_for(lambda: session(items) != items)
 
 
@@ -299,11 +307,9 @@ def test_a_row_that_another_holds_delays_a_call_by_the_deadline(
         with psycopg.connect(postgres.address) as other:
             other.execute("SELECT set_config('hippocampus.tenant', %s, false)", (tenant,))
             other.execute("UPDATE hippocampus.session SET agent = agent")
-            resources = session._run._resources
-            session._run._resources = dataclasses.replace(resources, deadline_seconds=0.5)
-            assert session(items[:7]) == items[:7]
-            assert session.status()["raw"] == 1
-        session._run._resources = resources
+            with hurried(session, 0.5):
+                assert session(items[:7]) == items[:7]
+                assert session.status()["raw"] == 1
         wait_for(lambda: session(items) != items)
 
 
