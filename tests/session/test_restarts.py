@@ -28,27 +28,31 @@ from hippocampus.prices import TABLES
 folder, name, first, last, salt = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:6])
 items = reading({TURNS}, start=salt)
 print("ready", flush=True)
-sys.stdin.readline()
 with Hippocampus(folder, policy=EAGER).session(name) as session, no_fallback():
     for end in range(first, last):
+        sys.stdin.readline()
         print(json.dumps(session(items[: 2 * end + 1])), flush=True)
 """
 
 
 def agent(folder: Path, name: str, first: int, last: int, salt: int = 0) -> Any:
-    """Start an agent in a process of its own; it goes once it is told to."""
+    """Start an agent in a process of its own; it takes a turn for every line that it is written."""
     command = [sys.executable, "-c", AGENT, str(folder), name, str(first), str(last), str(salt)]
     return subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
     )
 
 
-def go(*processes: Any) -> None:
-    """Let all go at once, when each has its modules loaded."""
+def wait_for(*processes: Any) -> None:
+    """Wait until all have their modules loaded."""
     for process in processes:
         assert process.stdout.readline() == "ready\n"
+
+
+def go(*processes: Any, turns: int = TURNS) -> None:
+    """Let all take their next turns at once."""
     for process in processes:
-        process.stdin.write("go\n")
+        process.stdin.write("go\n" * turns)
         process.stdin.flush()
 
 
@@ -81,6 +85,7 @@ def test_everything_comes_back_after_kills_at_random_moments(tmp_path: Path) -> 
     sent: list[str] = []
     for _ in range(4):
         process = agent(tmp_path, "s", max(1, len(sent) - 1), TURNS + 1)
+        wait_for(process)
         go(process)
         sent += [process.stdout.readline() for _ in range(chance.randint(3, 6))]
         time.sleep(chance.random() * 0.05)
@@ -93,6 +98,7 @@ def test_everything_comes_back_after_kills_at_random_moments(tmp_path: Path) -> 
 
 def test_a_fresh_process_gives_the_same_bytes(tmp_path: Path) -> None:
     process = agent(tmp_path, "s", 1, 9)
+    wait_for(process)
     go(process)
     *_, last = lines_of(process)
     with Hippocampus(tmp_path, policy=EAGER).session("s") as session, no_fallback():
@@ -103,11 +109,16 @@ def test_a_fresh_process_gives_the_same_bytes(tmp_path: Path) -> None:
     "names", [("same", "same"), pytest.param(("one", "two"), marks=pytest.mark.slow)]
 )
 def test_two_processes_may_work_in_one_directory(tmp_path: Path, names: tuple[str, str]) -> None:
-    """On one session they send the same bytes; on two neither sees the other."""
+    """In step on one session they send the same bytes; on two neither sees the other."""
     salts = (0, 0) if names[0] == names[1] else (0, 500)
     both = [agent(tmp_path, name, 1, 16, salt) for name, salt in zip(names, salts, strict=True)]
-    go(*both)
-    sent = [lines_of(process) for process in both]
+    wait_for(*both)
+    sent: list[list[str]] = [[], []]
+    for _ in range(15):
+        go(*both, turns=1)
+        for lines, process in zip(sent, both, strict=True):
+            lines.append(process.stdout.readline().rstrip("\n"))
+    assert [lines_of(process) for process in both] == [[], []]
     assert [process.returncode for process in both] == [0, 0]
     assert (sent[0] == sent[1]) is (names[0] == names[1])
     for name, salt, lines in zip(names, salts, sent, strict=True):
@@ -130,6 +141,7 @@ def test_what_another_process_has_just_put_away_is_known(tmp_path: Path) -> None
 def test_a_directory_may_be_opened_by_many_at_once(tmp_path: Path) -> None:
     """The first to come makes the tables."""
     crowd = [agent(tmp_path, "s", 1, 2) for _ in range(3)]
+    wait_for(*crowd)
     go(*crowd)
     assert len({tuple(lines_of(process)) for process in crowd}) == 1
     assert [process.returncode for process in crowd] == [0] * 3
