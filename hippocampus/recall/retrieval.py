@@ -36,9 +36,9 @@ from hippocampus.recall import calls, sources
 from hippocampus.recall.calls import RecallCall
 from hippocampus.recall.definition import TOOL_NAME
 from hippocampus.recall.lines import NOTE_TOKENS, NumberedLine, fit, pages, start_of
-from hippocampus.recall.slices import WORD, Request, passages, spread, take, terms
+from hippocampus.recall.slices import WORD, Request, content, take, terms
 from hippocampus.storage.content_store import ContentStore
-from hippocampus.storage.search_index import Content, Passage, PassageHit, Passages
+from hippocampus.storage.search_index import Content, PassageHit, Passages
 from hippocampus.storage.state import StateStore
 
 LOG = logging.getLogger("hippocampus")
@@ -54,7 +54,6 @@ UNNAMED, REPEATED = 0.4, 0.05
 NAME = re.compile(r"\w(?:[\w./:@#-]*\w)?")
 DISTINCTIVE = re.compile(r"[\d_/]|[a-z][A-Z]|\w\.\w")
 NUMBERED = re.compile(r"^\s*\d+(?:→|\t|: )")
-ABOUT_CHARACTERS = 400
 LINE_TOKENS = 2
 """The least tokens of a line in addition to its text."""
 
@@ -375,15 +374,6 @@ class CandidateLine(NamedTuple):
     start: int = 0
     """Where it starts in its line."""
     worth: float = 1.0
-
-
-def content(text: str, about: str) -> Content:
-    """Return what the index has of an entry: its passages, and the start of its description."""
-    lines = pages(text)
-    spans = passages(lines)
-    words = (spread("\n".join(lines[first - 1 : last])) for first, last in spans)
-    found = [Passage(*span, text) for span, text in zip(spans, words, strict=True)]
-    return Content(found, spread(about[:ABOUT_CHARACTERS]))
 
 
 def search(  # noqa: PLR0913, PLR0917 - a search depends on all these

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-import math
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -34,6 +32,7 @@ from hippocampus.recall.lines import (
     pages,
     records,
 )
+from hippocampus.storage.search_index import Content, Passage, Passages
 
 MAX_COUNTED = 1_000
 """Further matches are not counted."""
@@ -49,8 +48,7 @@ STOP_WORDS = frozenset(
     "null none up us use used using very want was we were what when where which while who why will "
     "with would you your".split()
 )
-K1, B = 1.2, 0.75
-"""BM25's usual constants (Robertson and Zaragoza 2009, section 3.2)."""
+ABOUT_CHARACTERS = 400
 MIN_PASSAGE_CHARACTERS, MAX_PASSAGE_CHARACTERS = 240, 700
 """From the first size on a passage ends where a block starts; at the second it ends anywhere."""
 # A block starts with a record, a paragraph or a lower indentation.
@@ -126,13 +124,23 @@ def take(text: str, request: Request, max_tokens: int, arguments: str = "") -> s
             )
             raise RecallError("bad_request", problem) from None
     if request.query is not None:
-        return best_of(pages(text), request.query, max_tokens)
+        return best_of(text, request.query, max_tokens)
     return _by_lines(text, request, start, max_tokens)
 
 
 def _by_lines(text: str, request: Request, start: int, max_tokens: int) -> str:
     lines = pages(text)
-    first, last = _range(request, start, start + len(lines) - 1)
+    first, last = start, (end := start + len(lines) - 1)
+    if request.lines is not None:
+        first, last = request.lines
+        if first > min(last, end) or last < start:
+            problem = f"lines {first} to {last} are not in this content; ask [{start}, {end}]"
+            raise RecallError("bad_request", problem)
+        first, last = max(start, first), min(last, end)
+    elif request.head is not None:
+        last = min(start + max(1, request.head) - 1, end)
+    elif request.tail is not None:
+        first = max(start, end - max(1, request.tail) + 1)
     everything = len(lines) == 1 or request == Request()
     if everything and len(text) <= 40 * max_tokens and tokens.count(text) <= max_tokens:
         return text
@@ -168,21 +176,6 @@ def _by_pattern(text: str, request: Request, start: int, max_tokens: int) -> str
         return f"({shown} lines shown, {known} left out from line {number} on; narrow the pattern)"
 
     return fit(found, max_tokens, note)
-
-
-def _range(request: Request, start: int, end: int) -> tuple[int, int]:
-    """Return the first and the last requested line, between `start` and `end`."""
-    if request.lines is not None:
-        first, last = request.lines
-        if first > min(last, end) or last < start:
-            text = f"lines {first} to {last} are not in this content; ask [{start}, {end}]"
-            raise RecallError("bad_request", text)
-        return max(start, first), min(last, end)
-    if request.head is not None:
-        return start, min(start + max(1, request.head) - 1, end)
-    if request.tail is not None:
-        return max(start, end - max(1, request.tail) + 1), end
-    return start, end
 
 
 # By words
@@ -228,45 +221,33 @@ def passages(lines: Sequence[str]) -> list[LineSpan]:
     return spans
 
 
-def best_of(lines: Sequence[str], query: str, max_tokens: int) -> str:
+def content(text: str, about: str = "") -> Content:
+    """Return what an index has of an entry: its passages, and the start of its description."""
+    lines = pages(text)
+    spans = passages(lines)
+    words = (spread("\n".join(lines[first - 1 : last])) for first, last in spans)
+    found = [Passage(*span, text) for span, text in zip(spans, words, strict=True)]
+    return Content(found, spread(about[:ABOUT_CHARACTERS]))
+
+
+def best_of(text: str, query: str, max_tokens: int) -> str:
     """Return the passages that match a query best, the best first, within `max_tokens`.
 
     Raises:
         RecallError: no passage contains a word of the query, or nothing fits.
     """
-    spans = passages(lines)
-    scored = scores(terms(query), ["\n".join(lines[first - 1 : last]) for first, last in spans])
-    found = [at for at, score in enumerate(scored) if score > 0]
+    lines = pages(text)
+    found = Passages(lambda _: content(text)).search(terms(query), [""], len(lines))
     if not found:
-        text = "no word of the query is in this content; try other words or a pattern"
-        raise RecallError("no_match", text)
+        problem = "no word of the query is in this content; try other words or a pattern"
+        raise RecallError("no_match", problem)
     shown: list[NumberedLine] = []
-    for first, last in (spans[at] for at in sorted(found, key=lambda at: (-scored[at], at))):
+    for hit in found:
+        part = numbered(lines[hit.first - 1 : hit.last], hit.first)
         shown += [NumberedLine(0, GAP)] if shown else []
-        shown += [line for line in numbered(lines[first - 1 : last], first) if line.text.strip()]
+        shown += [line for line in part if line.text.strip()]
     note = "(weaker passages are left out; ask with fewer words or by lines)"
     return fit(shown, max_tokens, lambda *_: note)
-
-
-def scores(wanted: Sequence[str], texts: Sequence[str]) -> list[float]:
-    """Return the BM25 scores of texts for some words; 0 for a text without them."""
-    counted = [Counter(terms(text)) for text in texts]
-    sizes = [counts.total() for counts in counted]
-    mean = sum(sizes) / max(1, len(sizes)) or 1.0
-    holding = {term: sum(term in counts for counts in counted) for term in wanted}
-    worth = {
-        term: math.log(1 + (len(texts) - held + 0.5) / (held + 0.5))
-        for term, held in holding.items()
-    }
-    return [
-        sum(
-            worth[term] * counts[term] * (K1 + 1)
-            / (counts[term] + K1 * (1 - B + B * size / mean))
-            for term in worth
-            if term in counts
-        )
-        for counts, size in zip(counted, sizes, strict=True)
-    ]  # fmt: skip
 
 
 # By a path
@@ -295,23 +276,19 @@ def lines_at(text: str, path: str) -> Iterator[NumberedLine]:
         raise RecallError("bad_request", problem)
     found = next(filter(None, (find(inner, path.strip()) for find in FINDERS)), None)
     if found is None:
-        known = _names(inner)
+        # The names that there are: rows and columns, definitions, and titles, outer ones first.
+        grid = _grid(inner)
+        known = [f"rows[0] to rows[{len(grid.rows) - 1}]"] if grid else []
+        known += [f"columns.{name}" for name in grid.header] if grid else []
+        known += [match[1] for match in MADE.finditer(without_numbers(inner))]
+        outer = sorted(_headings(inner), key=lambda heading: heading.level)
+        known = list(dict.fromkeys([*known, *(heading.title for heading in outer)]))
         last = path.rpartition(".")[-1] or path
         near = list(nearest(last, known, MAX_LISTED)) or known[:MAX_LISTED]
         listed = f"; there are {', '.join(name[:60] for name in near)}" if near else ""
         reason = f"nothing here is named {path[:60]!r}{listed}; or ask by a pattern"
         raise RecallError("no_match", reason)
     yield from found
-
-
-def _names(text: str) -> list[str]:
-    """Return the names in a text: rows and columns, definitions, and titles, outer ones first."""
-    grid = _grid(text)
-    table = [f"columns.{name}" for name in grid.header] if grid else []
-    rows = [f"rows[0] to rows[{len(grid.rows) - 1}]"] if grid else []
-    made = [match[1] for match in MADE.finditer(without_numbers(text))]
-    titles = [heading.title for heading in sorted(_headings(text), key=lambda found: found.level)]
-    return list(dict.fromkeys((*rows, *table, *made, *titles)))
 
 
 def _in_json(value: dict[str, Any] | list[Any], path: str) -> Iterator[NumberedLine]:

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hippocampus import recall
 from hippocampus.errors import RecallError
 from hippocampus.models import tokens
-from hippocampus.recall.retrieval import content, names_in
-from hippocampus.recall.slices import passages, scores, terms
+from hippocampus.recall.retrieval import names_in
+from hippocampus.recall.slices import content, passages, terms
 from hippocampus.storage.search_index import Passages
 
 TEXTS = {
@@ -81,12 +81,6 @@ def test_only_the_entries_that_are_asked_for_are_searched() -> None:
     search(index, "refund")
     with pytest.raises(RecallError):
         recall.search(index, "refund", 500, ["orders01"], TEXTS.__getitem__)
-
-
-def test_bm25_scores_what_its_formula_says() -> None:
-    found = scores(["refund"], ["a refund of it", "no word of that kind", "refund refund refund"])
-    assert found[1] == 0
-    assert found[2] > found[0] > 0
 
 
 @given(st.lists(st.text("ab {\n", max_size=80), max_size=60))
