@@ -27,7 +27,7 @@ from hippocampus.cli.options import (
 )
 from hippocampus.errors import StoreError
 from hippocampus.formats.visible import visible
-from hippocampus.indexing.lines import counted
+from hippocampus.indexing.extraction import counted
 from hippocampus.storage.facts.memories import returning
 from hippocampus.storage.migrations import is_state
 from hippocampus.storage.salvage import DAMAGED

@@ -15,9 +15,8 @@ from typing import Any
 from hippocampus.formats import json_text
 from hippocampus.formats.calls import file_of, leaves_in
 from hippocampus.indexing.excerpt import WORDLESS
-from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
+from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext, counted, cut
 from hippocampus.indexing.frame import as_content
-from hippocampus.indexing.lines import counted, cut
 from hippocampus.indexing.select import choose
 from hippocampus.indexing.sniff import extraction_of
 from hippocampus.indexing.worth import Price
@@ -58,20 +57,17 @@ def shorten(arguments: str, frame: str, most_tokens: int = MAX_TOKENS) -> str:
     value = shortener.shorten(json_text.read(arguments, None), "")
     if not isinstance(value, dict):
         return f"{frame}\n{shortener.excerpt(arguments)}".rstrip()
-    return json.dumps(value, ensure_ascii=False) if shortener.has_shortened else arguments
+    return arguments if shortener.frame else json.dumps(value, ensure_ascii=False)
 
 
 class _Shortener:
     """Shortens texts and puts the frame before the first of them."""
 
     def __init__(self, frame: str, arguments: str, most_tokens: int) -> None:
-        self._frame = frame
+        self.frame = frame
+        """Empty once a shortened text has it."""
         self._file, _ = file_of(arguments)
         self._most = most_tokens
-
-    @property
-    def has_shortened(self) -> bool:
-        return not self._frame
 
     def shorten(self, value: Any, key: str, before: Any = "") -> Any:
         """Return a value with its long texts shortened.
@@ -93,8 +89,11 @@ class _Shortener:
             short = HEREDOC.sub(self._written, value)
             if len(short) <= MAX_NAMING:
                 return value if short == value else self._framed(short, value)
-        if REPLACED.match(key):
-            return self._framed(_opening(value), value)
+        if REPLACED.match(key):  # the first line shows its place in a file
+            first, *rest = value.strip("\n").split("\n")
+            opening = first if len(first) <= SHORT_CHARACTERS else cut(first, SHORT_CHARACTERS)
+            more = f"\n… {counted(len(rest), 'more line')}" if rest else ""
+            return self._framed(opening + more, value)
         return self._framed(self.excerpt(value, str(before)), value)
 
     def _written(self, match: re.Match[str]) -> str:
@@ -105,9 +104,9 @@ class _Shortener:
 
     def _framed(self, short: str, whole: str) -> str:
         """Return a shortened text below the frame, or the whole where that is no longer."""
-        if self._frame and len(self._frame) + len(short) + 1 >= len(whole):
+        if self.frame and len(self.frame) + len(short) + 1 >= len(whole):
             return whole
-        frame, self._frame = self._frame, ""
+        frame, self.frame = self.frame, ""
         return f"{frame}\n{short}" if frame else short if len(short) < len(whole) else whole
 
     def excerpt(self, text: str, before: str = "") -> str:
@@ -146,10 +145,3 @@ def _own_lines(extraction: Extraction, before: str) -> Iterator[EntryLine]:
         rows = line.text.split("\n")
         is_changed = bool(replaced) and not replaced.issuperset(row.strip() for row in rows)
         yield replace(line, keep=is_changed, parent=None)
-
-
-def _opening(text: str) -> str:
-    """Return the first line of a text, which shows its place in a file, and how many follow."""
-    first, *rest = text.strip("\n").split("\n")
-    opening = first if len(first) <= SHORT_CHARACTERS else cut(first, SHORT_CHARACTERS)
-    return f"{opening}\n… {counted(len(rest), 'more line')}" if rest else opening

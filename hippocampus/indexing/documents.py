@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hippocampus.formats.json_text import NOTHING
 from hippocampus.indexing.excerpt import excerpt, rows_of
-from hippocampus.indexing.extraction import EntryLine, Extraction
-from hippocampus.indexing.lines import counted, packed
+from hippocampus.indexing.extraction import EntryLine, Extraction, counted, packed
 from hippocampus.indexing.shapes import Shape, shape_of
 from hippocampus.indexing.tables import LINE_CHARACTERS, Table, cell, lines_of, table_of
 
@@ -155,9 +153,25 @@ def read(value: Any) -> Extraction:
     """Return the extraction of a JSON value."""
     walk = _Walk()
     walk.read(value, "", 0)
-    summary, selectors = _summary(value, walk), tuple(_selectors(value, walk))
     kind = "schema" if _is_schema(value) else "json"
-    return Extraction(kind, summary, tuple(walk.lines), walk.data, selectors, "values")
+    summary = f"JSON, {counted(len(value), 'key' if isinstance(value, dict) else 'item')}"
+    selectors = []
+    if walk.tables:
+        named = [f"{path or 'list'} {count}" for path, (count, _) in walk.tables.items()]
+        if (more := len(named) - MAX_SUMMED) > 0:
+            named[MAX_SUMMED:] = [f"{more} more lists"]
+        total = sum(count for count, _ in walk.tables.values())
+        summary = f"JSON, {counted(total, 'record')}: {', '.join(named)}"
+        largest, (_, first) = max(walk.tables.items(), key=lambda table: table[1][0])
+        selectors.append(f'path="{_from_root(largest)}{first}"')
+    if walk.longest[0]:
+        selectors.append(f'path="{_from_root(walk.longest[1])}"')
+    elif not walk.tables and isinstance(value, dict):
+        deep = next((key for key, inner in value.items() if isinstance(inner, dict | list)), "")
+        selectors.append(f'path="$.{deep or next(iter(value), "")}"')
+    elif not walk.tables:
+        selectors.append('path="$[0]"')
+    return Extraction(kind, summary, tuple(walk.lines), walk.data, tuple(selectors), "values")
 
 
 def _is_schema(value: Any) -> bool:
@@ -191,30 +205,6 @@ def _is_map_of_records(value: dict[str, Any]) -> bool:
         return False
     common = set(inner[0]).intersection(*inner[1:])
     return len(common) * 2 >= max(len(record) for record in inner) > 0
-
-
-def _summary(value: Any, walk: _Walk) -> str:
-    if not walk.tables:
-        return f"JSON, {counted(len(value), 'key' if isinstance(value, dict) else 'item')}"
-    named = [f"{path or 'list'} {count}" for path, (count, _) in walk.tables.items()]
-    if (more := len(named) - MAX_SUMMED) > 0:
-        named[MAX_SUMMED:] = [f"{more} more lists"]
-    total = sum(count for count, _ in walk.tables.values())
-    return f"JSON, {counted(total, 'record')}: {', '.join(named)}"
-
-
-def _selectors(value: Any, walk: _Walk) -> Iterator[str]:
-    """Yield the path of one record of the largest list, and of the longest text."""
-    if walk.tables:
-        path, (_, first) = max(walk.tables.items(), key=lambda table: table[1][0])
-        yield f'path="{_from_root(path)}{first}"'
-    if walk.longest[0]:
-        yield f'path="{_from_root(walk.longest[1])}"'
-    elif not walk.tables and isinstance(value, dict):
-        deep = next((key for key, inner in value.items() if isinstance(inner, dict | list)), "")
-        yield f'path="$.{deep or next(iter(value), "")}"'
-    elif not walk.tables:
-        yield 'path="$[0]"'
 
 
 def _from_root(path: str) -> str:

@@ -6,7 +6,6 @@ worth. Nothing is rewritten, so that no line can mislead. Pure, linear.
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -118,10 +117,19 @@ def excerpt(
     masks = raw.decode("utf-8", "surrogatepass").split("\n") if rows else []
     last = len(rows) - WEIGHTS.tail
     for at, (row, mask) in enumerate(zip(rows, masks, strict=True)):
-        base = weigh(row) if weigh else _weight(row.text, at, at >= last)
+        edge = at < WEIGHTS.head or at >= last
+        if weigh:
+            base = weigh(row)
+        elif WORDLESS.fullmatch(row.text):
+            base = WEIGHTS.bare
+        else:
+            base = WEIGHTS.first if at < WEIGHTS.head else WEIGHTS.last if edge else WEIGHTS.plain
+            if says_failure(row.text[:LINE_CHARACTERS]):
+                base += WEIGHTS.failure
+            elif _is_result(row.text):
+                base += WEIGHTS.result
         before = forms[mask] = forms.get(mask, -1) + 1
         alike = WEIGHTS.alike ** min(before, WEIGHTS.most_alike)
-        edge = at < WEIGHTS.head or at >= last
         for text in _pieces(row.text.rstrip()):
             names = identifiers(text)
             fresh = len(names - seen)
@@ -132,15 +140,6 @@ def excerpt(
             header = not at and HEADER.fullmatch(text) is not None
             keep = ends or header or (edge and is_notice(text))
             yield EntryLine(text, weight, keep, count=0, number=row.number)
-
-
-def _weight(text: str, at: int, is_last: bool) -> float:  # noqa: FBT001
-    if WORDLESS.fullmatch(text):
-        return WEIGHTS.bare
-    weight = WEIGHTS.first if at < WEIGHTS.head else WEIGHTS.last if is_last else WEIGHTS.plain
-    if says_failure(text[:LINE_CHARACTERS]):
-        return weight + WEIGHTS.failure
-    return weight + (WEIGHTS.result if _is_result(text) else 0.0)
 
 
 def _is_result(text: str) -> bool:
@@ -159,17 +158,14 @@ def _pieces(line: str) -> Iterator[str]:
             sentences.append("")
         # Short ones stay together: an initial or an abbreviation ends none.
         sentences[-1] = f"{sentences[-1]} {sentence}".strip()
-    pieces = (piece for sentence in sentences for piece in _cut(sentence))
-    yield from itertools.islice(pieces, MAX_PIECES)
-
-
-def _cut(sentence: str) -> Iterator[str]:
-    """Yield a sentence, cut where words or values end."""
-    start = 0
-    while len(sentence) - start > LINE_CHARACTERS:
-        breaks = [sentence.rfind(sign, start, start + LINE_CHARACTERS) for sign in " ,;}"]
-        end = max(breaks) + 1 if max(breaks) > start else start + LINE_CHARACTERS
-        yield sentence[start:end].strip()
-        start = end
-    if rest := sentence[start:].strip():
-        yield rest
+    pieces: list[str] = []
+    for sentence in sentences:
+        start = 0
+        while len(sentence) - start > LINE_CHARACTERS and len(pieces) < MAX_PIECES:
+            # Cut where a word or a value ends.
+            last = max(sentence.rfind(sign, start, start + LINE_CHARACTERS) for sign in " ,;}")
+            end = last + 1 if last > start else start + LINE_CHARACTERS
+            pieces.append(sentence[start:end].strip())
+            start = end
+        pieces += filter(None, [sentence[start:].strip()])
+    yield from pieces[:MAX_PIECES]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hippocampus.indexing.extraction import EntryLine, Extraction
-from hippocampus.indexing.lines import with_lines_before
+from hippocampus.indexing.extraction import EntryLine, Extraction, with_lines_before
 
 SAYS_SO = re.compile(
     r"(?i)\b(?:\w*error|\w*exception|fail(?:ed|ure)?|fatal|denied|not found|invalid)\b"

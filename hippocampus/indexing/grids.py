@@ -5,10 +5,9 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from dataclasses import replace
 
-from hippocampus.indexing.extraction import EntryLine, Extraction
-from hippocampus.indexing.lines import counted, cut, with_lines_before
+from hippocampus.indexing.extraction import EntryLine, Extraction, counted, cut, with_lines_before
 from hippocampus.indexing.tables import MAX_ROWS, Table, TableRow, lines_of
 
 SEPARATORS = ("\t", ",", ";", "|")
@@ -31,62 +30,44 @@ MAX_NAME = 80
 NAME_CHARACTERS, NOTE_CHARACTERS, MAX_NOTES = 60, 200, 40
 
 
-class Grid(NamedTuple):
-    """A table as it was found in a text."""
-
-    header: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    notes: Sequence[str] = ()
-    """Lines around it."""
-    confidence: float = 0.0
-    numbers: Sequence[int] = ()
-    """The lines of its rows."""
-
-    def records(self) -> list[dict[str, str]]:
-        """Return the rows as records."""
-        return [dict(zip(self.header, map(str.strip, row), strict=False)) for row in self.rows]
-
-
 def recognises(text: str) -> float:
     """Return how surely a text is a table."""
     sample = text[:SAMPLE_CHARACTERS]
     if len(text) > SAMPLE_CHARACTERS:
         sample = sample[: sample.rfind("\n") + 1]
-    grid = grid_of(sample)
-    if grid is None or len(grid.rows) < MIN_ROWS:
+    table = table_in(sample)
+    if table is None or table.total < MIN_ROWS:
         return 0.0
     filled = sum(1 for line in sample.split("\n") if line.strip())
-    outside = sum(FILLER.fullmatch(note) is None for note in grid.notes)
-    return grid.confidence * max(0.0, 1 - OUTSIDE * outside / max(1, filled))
+    outside = sum(FILLER.fullmatch(note) is None for note in table.notes)
+    return table.confidence * max(0.0, 1 - OUTSIDE * outside / max(1, filled))
 
 
 def extract(text: str) -> Extraction | None:
     """Return the columns and the rows of a table."""
-    grid = grid_of(text)
-    if grid is None:
+    table = table_in(text, MAX_ROWS)
+    if table is None:
         return None
-    total = len(grid.rows)
-    rows = [TableRow(record) for record in grid._replace(rows=grid.rows[:MAX_ROWS]).records()]
-    table = Table("table", rows, grid.numbers, total=total, noun="row")
-    summary = f"{counted(total, 'row')}, {counted(len(grid.header), 'column')}"
-    notes = [cut(note, NOTE_CHARACTERS) for note in grid.notes if not FILLER.fullmatch(note)]
-    facts = {"rows": total, "columns": [cut(name, NAME_CHARACTERS) for name in grid.header[:50]]}
-    selectors = (f"lines=[{grid.numbers[0]}, {grid.numbers[-1]}]", 'path="rows[0]"')
+    summary = f"{counted(table.total, 'row')}, {counted(len(table.header), 'column')}"
+    notes = [cut(note, NOTE_CHARACTERS) for note in table.notes if not FILLER.fullmatch(note)]
+    names = [cut(name, NAME_CHARACTERS) for name in table.header[:50]]
+    facts = {"rows": table.total, "columns": names}
+    selectors = (f"lines=[{table.numbers[0]}, {table.numbers[-1]}]", 'path="rows[0]"')
     found = Extraction("table", summary, tuple(lines_of(table)), facts, selectors, "rows")
     return with_lines_before(found, [EntryLine(note) for note in notes[:MAX_NOTES]])
 
 
-def grid_of(text: str) -> Grid | None:
-    """Return the table that most lines of a text belong to."""
+def table_in(text: str, most_rows: int | None = None) -> Table | None:
+    """Return the table that most lines of a text belong to, with `most_rows` of its rows."""
     lines = text.split("\n")
     for read in (_piped, _separated):
-        grid = read(lines)
-        if grid is not None and grid.rows and len(grid.header) <= MAX_COLUMNS:
-            return grid
+        table = read(lines, most_rows)
+        if table is not None and table.rows and len(table.header) <= MAX_COLUMNS:
+            return table
     return None
 
 
-def _piped(lines: Sequence[str]) -> Grid | None:
+def _piped(lines: Sequence[str], most_rows: int | None) -> Table | None:
     """Read Markdown, `psql` and boxes: cells between bars, a rule below or around the header."""
     sample = [line for line in lines[: 4 * SAMPLE_LINES] if line.strip()][:SAMPLE_LINES]
     barred = sum(_cells(line) is not None and not _is_rule(line) for line in sample)
@@ -110,7 +91,8 @@ def _piped(lines: Sequence[str]) -> Grid | None:
     if len(cells) < 2:
         return None
     notes = [note for note in notes if note.strip()]
-    return Grid(_header(cells[0]), cells[1:], notes, MAX_CONFIDENCE, numbers[1:])
+    table = _table(cells[0], cells[1:], numbers[1:], most_rows)
+    return replace(table, notes=notes, confidence=MAX_CONFIDENCE)
 
 
 def _cells(line: str) -> list[str] | None:
@@ -131,7 +113,7 @@ def _is_rule(line: str) -> bool:
     return len(bare) > 2 and not bare.strip(RULES) and any(dash in bare for dash in "-─━═=")
 
 
-def _separated(lines: Sequence[str]) -> Grid | None:
+def _separated(lines: Sequence[str], most_rows: int | None) -> Table | None:
     """Read CSV, TSV and their relatives: the separator that gives equal rows of cells."""
     sample = [line for line in lines[: 2 * SAMPLE_LINES] if line.strip()][:SAMPLE_LINES]
     if len(sample) < 3:
@@ -160,7 +142,8 @@ def _separated(lines: Sequence[str]) -> Grid | None:
     header = rows[0] if named else [f"column {at}" for at in range(1, width + 1)]
     sure = SURE if width > 2 or separator == "\t" else LESS_SURE
     sure -= 0.0 if named else UNNAMED
-    return Grid(_header(header), rows[named:], notes, sure, numbers[named:])
+    table = _table(header, rows[named:], numbers[named:], most_rows)
+    return replace(table, notes=notes, confidence=sure)
 
 
 def _even_width(sample: Sequence[str], separator: str) -> int:
@@ -187,12 +170,16 @@ def _parse(lines: Sequence[str], separator: str) -> list[list[str]]:
         return []
 
 
-def _header(row: Iterable[str]) -> list[str]:
-    """Return the names of the columns, none twice."""
-    names: list[str] = []
+def _table(
+    first: Iterable[str], cells: Sequence[list[str]], numbers: Sequence[int], most_rows: int | None
+) -> Table:
+    """Return a table with the names of its columns from its first row, none twice."""
+    header: list[str] = []
     known: set[str] = set()  # a row may have 100,000 cells
-    for at, cell in enumerate(row, 1):
+    for at, cell in enumerate(first, 1):
         name = cell.strip() or f"column {at}"
-        names.append(f"{name} {at}" if name in known else name)
-        known.add(names[-1])
-    return names
+        header.append(f"{name} {at}" if name in known else name)
+        known.add(header[-1])
+    records = (zip(header, map(str.strip, row), strict=False) for row in cells[:most_rows])
+    rows = [TableRow(dict(record)) for record in records]
+    return Table("table", rows, numbers, total=len(cells), noun="row", header=header)

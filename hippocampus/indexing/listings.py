@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 from hippocampus.indexing import plain
 from hippocampus.indexing.excerpt import TextRow, ends_of, excerpt
-from hippocampus.indexing.extraction import EntryLine, Extraction
-from hippocampus.indexing.lines import counted, lines_in
+from hippocampus.indexing.extraction import EntryLine, Extraction, counted, lines_in
 
 SAMPLE_CHARACTERS, SAMPLE_LINES, LINE_CHARACTERS = 20_000, 120, 600
 MIN_SHARE = 0.6

@@ -94,7 +94,17 @@ def output_of(text: str, asked_line: int = 1) -> Output:
     if numbered is not None:
         lines, first, around = numbered
         return Output("\n".join(lines), first, (*notes, *around), is_numbered=True)
-    first = _named_line(body, notes) or asked_line
+    # The number of the body's first line by the tool's notice, where it fits the length.
+    ends = [*body[:600].split("\n")[:3], *body[-600:].split("\n")[-4:], *notes]
+    parts = filter(None, (PART.search(line) for line in ends if is_notice(line)))
+    first = next(
+        (
+            max(1, int(part[1]))
+            for part in parts
+            if abs(int(part[2]) - int(part[1]) - body.count("\n")) <= AROUND_LINES
+        ),
+        asked_line,
+    )
     # The first notices that lines are missing between others, with their lines of the body.
     found = (
         f"line {number}: {cut[0].strip()}"
@@ -175,17 +185,6 @@ def _sampled(lines: Sequence[str]) -> list[re.Match[str]]:
     sample = [line for line in lines[start : start + SAMPLE_LINES] if line.strip()]
     found = [match for line in sample if (match := NUMBERED.match(line))]
     return found if len(found) >= NUMBERED_SHARE * len(sample) else []
-
-
-def _named_line(body: str, notes: Sequence[str]) -> int:
-    """Return the number of a body's first line by the tool's notice, where it fits the length; else 0."""
-    ends = [*body[:600].split("\n")[:3], *body[-600:].split("\n")[-4:], *notes]
-    total = body.count("\n") + 1
-    for line in ends:
-        match = PART.search(line) if is_notice(line) else None
-        if match and abs(int(match[2]) - int(match[1]) + 1 - total) <= AROUND_LINES:
-            return max(1, int(match[1]))
-    return 0
 
 
 def asked_line(arguments: str) -> int:

@@ -9,10 +9,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hippocampus.indexing.code.outline import definitions
+from hippocampus.indexing.code import definitions
 from hippocampus.indexing.excerpt import TextRow, excerpt, rows_of
-from hippocampus.indexing.extraction import EntryLine, Extraction
-from hippocampus.indexing.lines import counted, lines_in
+from hippocampus.indexing.extraction import EntryLine, Extraction, counted, lines_in
 
 MAX_CONFIDENCE = 0.95
 """Sentences and encoded bytes are in contents of other kinds, too."""
@@ -59,7 +58,10 @@ def extract(text: str, kind: str = "text") -> Extraction | None:
     """Return the lines of any text that is not blank, as an excerpt."""
     if not text.strip():
         return None
-    rows = rows_of(_without_bytes(text) if kind == "binary" else text)
+    if kind == "binary":  # marks for encoded runs, and no unprintable characters
+        rows = rows_of(UNPRINTABLE.sub("", ENCODED.sub(_mark, text)))
+    else:
+        rows = rows_of(text)
     lines = list(excerpt(rows))
     if kind == "code":
         lines = _outlined(lines, rows)
@@ -102,19 +104,16 @@ def is_prose(text: str) -> float:
     sample = text[:SAMPLE_CHARACTERS]
     outside = FENCED.sub("", sample) if "```" in sample else sample
     lines = [line[:LINE_CHARACTERS] for line in outside.split("\n") if line.strip()][:SAMPLE_LINES]
-    if not lines:
-        return 0.0
-    return max(0.0, min(MAX_CONFIDENCE, sum(map(_likeness, lines)) / len(lines)))
-
-
-def _likeness(line: str) -> float:
-    """Return how much a line reads as prose; one of code counts against it."""
-    is_code = line.rstrip().endswith(ENDS_OF_CODE) or CODE.match(line) is not None
-    if SENTENCE.match(line.strip(" \t>*_#-•\"“'‘(|")):
-        return 0.2 if is_code else 1.0
-    if MARKDOWN.match(line):
-        return 0.8
-    return -0.3 if is_code else 0.1
+    likeness = 0.0
+    for line in lines:  # one of code counts against it
+        is_code = line.rstrip().endswith(ENDS_OF_CODE) or CODE.match(line) is not None
+        if SENTENCE.match(line.strip(" \t>*_#-•\"“'‘(|")):
+            likeness += 0.2 if is_code else 1.0
+        elif MARKDOWN.match(line):
+            likeness += 0.8
+        else:
+            likeness += -0.3 if is_code else 0.1
+    return max(0.0, min(MAX_CONFIDENCE, likeness / max(1, len(lines))))
 
 
 def is_binary(text: str) -> float:
@@ -141,12 +140,7 @@ def _is_encoded(run: str) -> bool:
     return is_hex or is_mixed
 
 
-def _without_bytes(text: str) -> str:
-    """Return a text with marks for its encoded runs, without unprintable characters."""
-
-    def mark(match: re.Match[str]) -> str:
-        run = match[0]
-        ends = "\n" * run.count("\n")
-        return f"‹{len(run):,} characters of encoded bytes›{ends}" if _is_encoded(run) else run
-
-    return UNPRINTABLE.sub("", ENCODED.sub(mark, text))
+def _mark(match: re.Match[str]) -> str:
+    run = match[0]
+    ends = "\n" * run.count("\n")
+    return f"‹{len(run):,} characters of encoded bytes›{ends}" if _is_encoded(run) else run

@@ -20,10 +20,14 @@ from hippocampus.indexing.extraction import (
     Extraction,
     ExtractionContext,
     Extractor,
+    counted,
+    cut,
     kept_by_hash,
+    lines_in,
+    numbered_from,
+    with_lines_before,
 )
-from hippocampus.indexing.lines import counted, cut, lines_in, numbered_from, with_lines_before
-from hippocampus.indexing.output import Output, asked_line, output_of
+from hippocampus.indexing.output import asked_line, output_of
 
 LOG = logging.getLogger("hippocampus")
 MIN_CONFIDENCE = 0.25
@@ -129,30 +133,23 @@ def _extract_text(text: str, asked: int) -> Extraction:
     is_wrapped = output.is_numbered or output.notes
     found = _document_of(output.body, asked) if is_wrapped else None
     if found is None:
-        found = _placed(_extract_body(output), output.first_number)
+        readers = _readers_of(output.body, is_numbered=output.is_numbered)
+        extractors = (
+            reader.extract or functools.partial(plain.extract, kind=reader.kind)
+            for reader in readers
+        )
+        read = (extract(output.body) for extract in (*extractors, plain.extract))
+        found = next(filter(None, read), Extraction("empty", "empty", ()))
+        if (first := output.first_number) != 1:  # its lines have other numbers in their file
+            selectors = (
+                re.sub(r"\d+", lambda line: str(int(line[0]) + first - 1), selector)
+                if selector.startswith("lines=")
+                else selector
+                for selector in found.selectors
+            )
+            lines = numbered_from(first, found.lines)
+            found = replace(found, lines=tuple(lines), selectors=tuple(selectors))
     return with_notes(found, output.notes)
-
-
-def _placed(extraction: Extraction, first: int) -> Extraction:
-    """Return the extraction of a part of a file with the numbers that its lines have in the file."""
-    if first == 1:
-        return extraction
-    selectors = (
-        re.sub(r"\d+", lambda line: str(int(line[0]) + first - 1), selector)
-        if selector.startswith("lines=")
-        else selector
-        for selector in extraction.selectors
-    )
-    lines = numbered_from(first, extraction.lines)
-    return replace(extraction, lines=tuple(lines), selectors=tuple(selectors))
-
-
-def _extract_body(output: Output) -> Extraction:
-    for reader in _readers_of(output.body, is_numbered=output.is_numbered):
-        extract = reader.extract or functools.partial(plain.extract, kind=reader.kind)
-        if found := extract(output.body):
-            return found
-    return plain.extract(output.body) or Extraction("empty", "empty", ())
 
 
 @kept_by_hash

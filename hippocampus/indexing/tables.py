@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hippocampus.indexing.extraction import PLACE, EntryLine
-from hippocampus.indexing.lines import cut, packed
+from hippocampus.indexing.extraction import PLACE, EntryLine, cut, packed
 from hippocampus.indexing.shapes import Shape, shape_of
 
 Cells = dict[str, Any]
@@ -75,6 +74,12 @@ class Table:
     total: int = 0
     """How many rows the content has, where that is more than `rows`."""
     noun: str = "record"
+    header: Sequence[str] = ()
+    """The names of the columns, where the content has them apart from the rows."""
+    notes: Sequence[str] = ()
+    """The lines around it."""
+    confidence: float = 0.0
+    """How sure it is that a text is this table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,10 +208,10 @@ def lines_of(table: Table, first: int = 0) -> list[EntryLine]:
     ]
     if pairs:
         note(f"all: {', '.join(pairs[:MAX_SHARED])}", WEIGHTS.same)
-    others = dict.fromkeys(ending(column.name, 1) for column in news if column not in core)
+    details = [column for column in news if column not in core]
+    others = dict.fromkeys(ending(column.name, 1) for column in details)
     if others:
         note(f"other fields: {', '.join(list(others)[:MAX_NAMED])}", WEIGHTS.detail)
-    details = [column for column in news if column not in core]
     unit = f"{table.noun}s"
     for number, row in enumerate(table.rows):
         at = first + len(lines)
@@ -214,8 +219,13 @@ def lines_of(table: Table, first: int = 0) -> list[EntryLine]:
         text = " | ".join(row_cells).rstrip(" |") or "-"
         own = table.numbers[number] if table.numbers else None
         lines.append(EntryLine(text, parent=first, number=own, unit=unit, form=table.form))
-        if details and (detail := _details(row.cells, details, names)):
-            lines.append(EntryLine(f"  {detail}", WEIGHTS.detail, parent=at, count=0))
+        filled = [
+            f"{names[column.name]}={cell(row.cells[column.name], DETAIL_CHARACTERS)}"
+            for column in details
+            if row.cells.get(column.name) not in (None, "", False)
+        ]
+        if filled:
+            lines.append(EntryLine(f"  {', '.join(filled)}", WEIGHTS.detail, parent=at, count=0))
         for path, inner in row.lists:
             lines += _nested(ending(path, 2), inner, at)
     return lines
@@ -267,15 +277,6 @@ def _width(rows: Sequence[Cells], column: Column) -> int:
     """Return how wide the cells of a column usually are."""
     sizes = sorted(map(len, cells_of([row.get(column.name) for row in rows[:SAMPLED]])))
     return sizes[len(sizes) * 3 // 4] + len(" | ")
-
-
-def _details(row: Cells, columns: Sequence[Column], names: dict[str, str]) -> str:
-    """Return the filled cells of a row that its own line does not have."""
-    return ", ".join(
-        f"{names[column.name]}={cell(row[column.name], DETAIL_CHARACTERS)}"
-        for column in columns
-        if row.get(column.name) not in (None, "", False)
-    )
 
 
 def _nested(name: str, records: Sequence[Any], parent: int) -> list[EntryLine]:

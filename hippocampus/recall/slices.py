@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 from hippocampus.entries.text import storable
 from hippocampus.errors import RecallError, nearest
-from hippocampus.indexing.grids import Grid, grid_of
+from hippocampus.indexing.grids import table_in
 from hippocampus.indexing.output import first_number, without_numbers
+from hippocampus.indexing.tables import Table
 from hippocampus.models import tokens
 from hippocampus.patterns import PatternError
 from hippocampus.recall.lines import (
@@ -263,8 +264,8 @@ def lines_at(text: str, path: str) -> Iterator[NumberedLine]:
     inner = value if isinstance(value, str) else text
     is_json = path.lstrip().startswith("$")
     if not isinstance(value, dict | list) and (is_json or RECORDS.fullmatch(path.strip())):
-        grid = _grid(inner)
-        value = (grid and grid.records()) or value
+        table = _table(inner)
+        value = [row.cells for row in table.rows] if table else value
     if isinstance(value, dict | list):
         is_named = is_json or path in value
         texts = long_texts(value) if isinstance(value, dict) and not is_named else {}
@@ -277,9 +278,9 @@ def lines_at(text: str, path: str) -> Iterator[NumberedLine]:
     found = next(filter(None, (find(inner, path.strip()) for find in FINDERS)), None)
     if found is None:
         # The names that there are: rows and columns, definitions, and titles, outer ones first.
-        grid = _grid(inner)
-        known = [f"rows[0] to rows[{len(grid.rows) - 1}]"] if grid else []
-        known += [f"columns.{name}" for name in grid.header] if grid else []
+        table = _table(inner)
+        known = [f"rows[0] to rows[{table.total - 1}]"] if table else []
+        known += [f"columns.{name}" for name in table.header] if table else []
         known += [match[1] for match in MADE.finditer(without_numbers(inner))]
         outer = sorted(_headings(inner), key=lambda heading: heading.level)
         known = list(dict.fromkeys([*known, *(heading.title for heading in outer)]))
@@ -326,8 +327,8 @@ def _in_json(value: dict[str, Any] | list[Any], path: str) -> Iterator[NumberedL
 
 
 @functools.lru_cache(maxsize=2)
-def _grid(text: str) -> Grid | None:
-    return grid_of(text) if "\n" in text else None
+def _table(text: str) -> Table | None:
+    return table_in(text) if "\n" in text else None
 
 
 # Elements of page snapshots, and definitions of code

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from hippocampus.indexing.lines import counted
+from hippocampus.indexing.extraction import counted
 from hippocampus.replay.intervals import wilson
 
 COLUMNS = (

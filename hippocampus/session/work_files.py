@@ -14,10 +14,9 @@ from hippocampus.formats import json_text
 from hippocampus.formats.calls import file_key, is_one_file, texts_in, writes_whole
 from hippocampus.formats.conversation import Message, Part
 from hippocampus.formats.reads import PATCHED, file_read, files_written, points_back, reads_whole
-from hippocampus.indexing.code.outline import definitions, depth_of
+from hippocampus.indexing.code import definitions, depth_of
 from hippocampus.indexing.excerpt import is_notice
-from hippocampus.indexing.extraction import ExtractionContext, kept_by_hash
-from hippocampus.indexing.lines import numbered_from
+from hippocampus.indexing.extraction import ExtractionContext, kept_by_hash, numbered_from
 from hippocampus.indexing.output import asked_line, output_of
 from hippocampus.indexing.select import choose
 from hippocampus.indexing.sniff import extraction_of

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus.indexing import grids
-from hippocampus.indexing.extraction import Extraction
-from hippocampus.indexing.lines import packed
+from hippocampus.indexing.extraction import Extraction, packed
 from hippocampus.indexing.tables import cell, flat, lines_of, short_names, table_of
 
 SHEET = 'id,name,status,amount,day\nord-1,"Ann, B",paid,12.50,2024-01-02\nord-2,Bob,paid,3.10,2024-01-03\nord-3,Cy,failed,1200,2024-02-03\n'
@@ -174,7 +173,7 @@ def test_prose_with_commas_is_no_table() -> None:
 
 def test_a_table_of_many_columns_is_read_in_linear_time() -> None:
     rows = "\n".join("|" + f"{each}|" * 40_000 for each in ("a", "-", "b", "b"))
-    assert grids.grid_of(rows) is None  # more columns than a table has
+    assert grids.table_in(rows) is None  # more columns than a table has
 
 
 def test_records_of_many_fields_are_read_in_linear_time() -> None:

@@ -9,8 +9,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from hippocampus.indexing.extraction import EntryLine, Extraction
-from hippocampus.indexing.lines import counted, cut, packed
+from hippocampus.indexing.extraction import EntryLine, Extraction, counted, cut, packed
 
 ElementKind = Literal["heading", "landmark", "control", "link", "message", "head", "row", "text"]
 NOUNS: dict[ElementKind, str] = {

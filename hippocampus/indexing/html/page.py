@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from html import unescape
 
+from hippocampus.indexing.extraction import cut
 from hippocampus.indexing.html.items import MAX_ITEMS, ElementKind, Page, PageElement
-from hippocampus.indexing.lines import cut
 
 TAG = re.compile(
     r"""<(?P<close>/?)(?P<name>[a-zA-Z][\w-]{0,30})(?P<attributes>(?:[^<>"']++|"[^"<]*+"|'[^'<]*+')*+)>?"""

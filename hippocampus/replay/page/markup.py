@@ -10,7 +10,7 @@ import html
 import json
 from typing import Any
 
-from hippocampus.indexing.lines import counted
+from hippocampus.indexing.extraction import counted
 from hippocampus.replay.page.series import bounds_data, cells, line_styles, recording_data
 from hippocampus.replay.table import COLUMNS, TITLES, left_out, sentences, shares_of_raw
 
