@@ -10,7 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hippocampus.entries.decision import Decision as Decision
+    from hippocampus.entries.entry import Decision as Decision
     from hippocampus.entries.entry import Entry as Entry
     from hippocampus.entries.entry import Stage as Stage
     from hippocampus.errors import HippocampusError as HippocampusError
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hippocampus.session.session import Session as Session
 
 _HOMES = {
-    "Decision": "entries.decision",
+    "Decision": "entries.entry",
     "Entry": "entries.entry",
     "Hippocampus": "memory",
     "HippocampusError": "errors",

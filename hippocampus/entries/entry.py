@@ -154,6 +154,19 @@ class Record:
     """The text that replaces the content at this stage; frozen once committed."""
 
 
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One committed change in the view, with its reason."""
+
+    entry_id: str
+    stage: Stage
+    reason: str
+    saves: int
+    """The tokens that a later call no longer sends."""
+    costs: float
+    """The one-time cost of the change, in base input tokens; 0 where nothing was cached."""
+
+
 def content_key(content: bytes) -> str:
     """Return the key of stored content: its SHA-256, in hexadecimal."""
     return hashlib.sha256(content).hexdigest()

@@ -17,7 +17,7 @@ from hippocampus.storage.facts.models import Memory, Triple
 if TYPE_CHECKING:
     import numpy as np
 
-    from hippocampus.policy.facts import FactFields
+    from hippocampus.policy.blocks import FactFields
 
 Embed = Callable[[list[str]], "np.ndarray[Any, Any]"]
 """Texts to one row of numbers each; its attribute `model`, or else its name, names the model."""
@@ -120,7 +120,7 @@ HIPPO_HALF_LIFE_DAYS = 28.881132523331054
 
 @dataclass(frozen=True, slots=True)
 class FactPolicy:
-    """How memories fade, conflict and rank; `policy.facts.FactFields` documents the fields."""
+    """How memories fade, conflict and rank; `policy.blocks.FactFields` documents the fields."""
 
     half_life_days: Mapping[str, float] = field(default_factory=lambda: HALF_LIFE_DAYS)
     other_half_life_days: float = 90.0

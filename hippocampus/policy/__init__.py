@@ -3,10 +3,9 @@
 Reads policy files and resolves their rules for an entry; the plan decides on changes.
 """
 
-from hippocampus.policy.consolidation import Consolidation
-from hippocampus.policy.fields import DECAY_RATES, Policy
+from hippocampus.policy.blocks import Consolidation
+from hippocampus.policy.fields import DECAY_RATES, Policy, new_entry
 from hippocampus.policy.files import load, shipped, text_of
-from hippocampus.policy.new_entry import new_entry
 from hippocampus.policy.redaction import Redaction
 from hippocampus.policy.resolution import NO_RULES, Resolution, Subject, record_subject
 from hippocampus.policy.rules import Match, Refetch, Rule, RuleAction

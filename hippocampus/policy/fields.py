@@ -11,11 +11,10 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from hippocampus.entries.entry import Compression
+from hippocampus.entries.entry import Compression, Decay, Entry, Lifecycle, Modifiers, Source
 from hippocampus.errors import ModelError
 from hippocampus.policy import matching
-from hippocampus.policy.consolidation import Consolidation
-from hippocampus.policy.facts import FactFields
+from hippocampus.policy.blocks import Consolidation, FactFields
 from hippocampus.policy.resolution import NO_RULES, Resolution, Subject, resolve
 from hippocampus.policy.rules import (
     Compressions,
@@ -28,7 +27,14 @@ from hippocampus.policy.rules import (
     Share,
     Text,
 )
-from hippocampus.policy.words import ERROR_SOURCE, UNNAMED_SOURCE, EntryType, Kind, PriceTable
+from hippocampus.policy.words import (
+    ERROR_SOURCE,
+    UNNAMED_SOURCE,
+    Encoding,
+    EntryType,
+    Kind,
+    PriceTable,
+)
 
 UNKNOWN_KIND = "text"
 RECORDS = "json"
@@ -245,3 +251,36 @@ class Policy(Declared):
         read = self.read_turns if asked else 0
         usual = 0 if tokens > self.fresh_up_to_tokens else by_kind.get(kind, 0)
         return max(read, usual)
+
+
+def new_entry(  # noqa: PLR0913, PLR0917 - a record, and its policy
+    entry_id: str,
+    entry_type: EntryType,
+    source: Source,
+    policy: Policy,
+    resolution: Resolution,
+    kind: str = "",
+) -> Entry:
+    """Return an entry without a summary, made and last accessed in the turn of its source."""
+    expires = resolution.expires_after_turns
+    usual: Encoding = "manual" if entry_type in {"message", "state"} else "auto"
+    return Entry(
+        id=entry_id,
+        type=entry_type,
+        source=source,
+        summary="",
+        strength=policy.initial_strength,
+        decay=Decay(
+            rate=policy.decay_rate_of(entry_type, resolution, kind),
+            floor=resolution.floor or 0.0,
+            last_access=source.turn,
+        ),
+        modifiers=Modifiers(
+            priority=resolution.priority or "normal", encoding=resolution.encoding or usual
+        ),
+        lifecycle=Lifecycle(
+            created=source.turn,
+            expires=None if expires is None else source.turn + expires,
+            persist=bool(resolution.persist),
+        ),
+    )

@@ -9,8 +9,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from hippocampus.errors import nearest
-from hippocampus.policy.consolidation import Consolidation
-from hippocampus.policy.facts import FactFields
+from hippocampus.policy.blocks import Consolidation, FactFields
 from hippocampus.policy.fields import Policy
 from hippocampus.policy.rules import Match, Rule, RuleAction
 from hippocampus.policy.tree import Problem, Tree, YamlPath

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from hippocampus.entries.decision import Decision
-from hippocampus.entries.entry import Stage
+from hippocampus.entries.entry import Decision, Stage
 from hippocampus.policy import Policy
 from hippocampus.prices import Prices
 

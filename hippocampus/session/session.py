@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from hippocampus import recall
-from hippocampus.entries.decision import Decision
-from hippocampus.entries.entry import Record, Source, Stage, storable
+from hippocampus.entries.entry import Decision, Record, Source, Stage, storable
 from hippocampus.entries.entry import entry_id as make_id
 from hippocampus.entries.origin import StateOrigin
 from hippocampus.errors import StoreError

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from hippocampus.entries import decay
-from hippocampus.entries.decision import Decision
-from hippocampus.entries.entry import Record, Stage
+from hippocampus.entries.entry import Decision, Record, Stage
 from hippocampus.indexing.worth import SLICE_TOKENS
 from hippocampus.session import compaction
 from hippocampus.session.costs import Costs, call_of

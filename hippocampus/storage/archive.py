@@ -13,8 +13,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from hippocampus.entries.decision import Decision
-from hippocampus.entries.entry import Record, storable
+from hippocampus.entries.entry import Decision, Record, storable
 from hippocampus.formats.conversation import Message
 from hippocampus.storage import archive_lines, packing
 from hippocampus.storage.archive_lines import ArchivedConversation

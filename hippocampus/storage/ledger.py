@@ -15,8 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hippocampus.entries.decision import Decision
-from hippocampus.entries.entry import Entry, Record, Stage, storable
+from hippocampus.entries.entry import Decision, Entry, Record, Stage, storable
 from hippocampus.entries.origin import parsed
 from hippocampus.errors import StoreError
 from hippocampus.formats import json_text

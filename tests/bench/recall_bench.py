@@ -29,8 +29,7 @@ from hippocampus.formats.conversation import Message
 from hippocampus.formats.reader import read
 from hippocampus.models import tokens
 from hippocampus.recall.retrieval import names_in
-from hippocampus.recall.slices import content
-from hippocampus.recall.slices import terms
+from hippocampus.recall.slices import content, terms
 from hippocampus.replay.measure import hidden, prepare
 from hippocampus.replay.our_strategy import fresh_session
 from hippocampus.replay.readers import find_files, read_file

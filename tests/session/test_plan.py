@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.entries.decision import Decision
+from hippocampus.entries.entry import Decision
 from hippocampus.policy import Policy
 from hippocampus.prices import TABLES, Prices
 from hippocampus.session.plan import FORCED, Candidate, PlanInput, plan

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hippocampus.entries.decision import Decision
-from hippocampus.entries.entry import Entry, Record, Source, Stage
+from hippocampus.entries.entry import Decision, Entry, Record, Source, Stage
 from hippocampus.entries.origin import MemoryOrigin
 
 

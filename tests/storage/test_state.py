@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from storage.rows import decision, record
 
 from hippocampus import Hippocampus
-from hippocampus.entries.decision import Decision
-from hippocampus.entries.entry import Stage
+from hippocampus.entries.entry import Decision, Stage
 from hippocampus.errors import StoreError
 from hippocampus.formats import reader
 from hippocampus.storage.archive import Journal, RawList
