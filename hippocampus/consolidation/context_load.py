@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from hippocampus.consolidation.caution import without_secrets
@@ -68,20 +67,12 @@ class LoadLine(NamedTuple):
     """The payload to store for it; empty where it is stored."""
 
 
-@dataclass(frozen=True, slots=True)
-class ContextLoad:
-    """The text before the first message, and the entries that it brings."""
+def opening(
+    request: ContextLoadRequest, resources: ConsolidationResources
+) -> tuple[str, int, tuple[Record, ...]]:
+    """Return the text before a session's first message, its tokens, and the entries that it brings.
 
-    text: str
-    tokens: int
-    records: tuple[Record, ...]
-
-
-NOTHING = ContextLoad("", 0, ())
-
-
-def opening(request: ContextLoadRequest, resources: ConsolidationResources) -> ContextLoad:
-    """Return what a session starts with; nothing where nothing fits its first message or budget.
+    The text is empty where nothing fits the message or the budget.
 
     Raises:
         StoreError: the fact store or the contents cannot be read.
@@ -124,13 +115,12 @@ def opening(request: ContextLoadRequest, resources: ConsolidationResources) -> C
             number = f" ({len(fitting)} of {len(lines)})" if is_cut else ""
             chosen += [LoadLine(f"{TITLES[name]}{number}", None), *fitting]
     if not chosen:
-        return NOTHING
+        return "", 0, ()
     for line in chosen:
         if line.original:
             resources.store.put(line.original)
     text = "\n".join([first, *(line.text for line in chosen), FOOTER, "", ""])
-    records = tuple(line.record for line in chosen if line.record)
-    return ContextLoad(text, tokens.count(text), records)
+    return text, tokens.count(text), tuple(line.record for line in chosen if line.record)
 
 
 def _known(  # noqa: PLR0913, PLR0917 - one parameter an input

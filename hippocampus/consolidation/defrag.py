@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import json
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from hippocampus.consolidation import daily_log
 from hippocampus.consolidation.memory_file import members, sync
@@ -60,12 +62,11 @@ class Defragmented:
     bytes_freed: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    promoted: tuple[str, ...]
+class _Plan(NamedTuple):
+    promoted: Sequence[str]
     keep: frozenset[str]
     compaction: Compaction
-    going: tuple[Removal, ...]
+    going: Sequence[Removal]
     sessions: int
 
 
@@ -91,21 +92,33 @@ def defrag(  # noqa: PLR0913 - one parameter an input
     try:
         with files.held(lock) if lock else contextlib.nullcontext():
             plan = _plan(state, store, facts, policy, now, idle_hours)
-            if not apply:
-                return _figures(plan, state)
-            upkeep.compact(facts.tables, agent=EVERY_AGENT, keep=plan.keep)
-            if layout:
-                if policy.consolidation.memory_file:
+            going = plan.going
+            if apply:
+                upkeep.compact(facts.tables, agent=EVERY_AGENT, keep=plan.keep)
+                if layout and policy.consolidation.memory_file:
                     owners = {fact.agent for _, fact in memories.by_id(db, plan.promoted).values()}
                     for agent in owners.union(layout.agents()):
                         sync(layout, facts, agent, plan.promoted)
                     promoted = memories.by_id(db, [*_promoted(db), *plan.promoted])
                     db.set_meta(PROMOTED, json.dumps([*promoted]))
-                daily_log.sync(layout, db)
-            gone = gc.collect(db, store, plan.going, now, put_before=now - JUST_PUT_SECONDS)
+                if layout:
+                    daily_log.sync(layout, db)
+                going = gc.collect(db, store, going, now, put_before=now - JUST_PUT_SECONDS)
     except OSError as failure:
         raise StoreError(f"{db.path}: {failure}") from failure
-    return replace(_figures(replace(plan, going=tuple(gone)), state), applied=True)
+    orphans = sum(not payload.sessions for payload in going)
+    return Defragmented(
+        applied=apply,
+        sessions=plan.sessions,
+        daily_logs=len(layout.daily_logs()) if layout else 0,
+        facts_promoted=len(plan.promoted),
+        facts_faded=len(plan.compaction.removed),
+        facts_merged=len(plan.compaction.merged),
+        facts_left=plan.compaction.remaining,
+        contents_pruned=len(going) - orphans,
+        orphans_collected=orphans,
+        bytes_freed=sum(payload.packed_bytes for payload in going),
+    )
 
 
 # Planning
@@ -134,7 +147,7 @@ def _plan(  # noqa: PLR0913, PLR0917 - one parameter an input
     # A line that was struck out does not return: promoted facts had one, those of sessions may have.
     lined |= _promoted(facts.tables.database)
     lined |= {fact.id for fact in staying if fact.type != "event" and fact.origin.session in names}
-    promoted = (
+    promoted = [
         fact.id
         for fact in reversed(staying)
         if state.layout
@@ -145,33 +158,15 @@ def _plan(  # noqa: PLR0913, PLR0917 - one parameter an input
             fact.accesses >= PROMOTED_ACCESSES
             or (fact.kind == "fact" and fact.encounters >= PROMOTED_ENCOUNTERS)
         )
-    )
+    ]
     unused = gc.unused(past, policy, now - idle_hours * 3_600, known)
-    going = tuple(gc.plan(held, gc.GcRules(), now, unused))
-    return _Plan(tuple(promoted), keep, compaction, going, len(past))
+    going = gc.plan(held, gc.GcRules(), now, unused)
+    return _Plan(promoted, keep, compaction, going, len(past))
 
 
 def _promoted(db: Database) -> set[str]:
     """Return the ids of the facts that earlier runs have promoted; some may be deleted."""
     return {*json.loads(db.meta(PROMOTED) or "[]")}
-
-
-def _figures(plan: _Plan, state: StateStore) -> Defragmented:
-    orphans = sum(not payload.sessions for payload in plan.going)
-    return Defragmented(
-        sessions=plan.sessions,
-        daily_logs=len(state.layout.daily_logs()) if state.layout else 0,
-        facts_promoted=len(plan.promoted),
-        facts_faded=len(plan.compaction.removed),
-        facts_merged=len(plan.compaction.merged),
-        facts_left=plan.compaction.remaining,
-        contents_pruned=len(plan.going) - orphans,
-        orphans_collected=orphans,
-        bytes_freed=sum(payload.packed_bytes for payload in plan.going),
-    )
-
-
-# Usage: ledgers are read and never written, so that no session waits
 
 
 def sessions(db: Database) -> list[StoredSession]:

@@ -64,7 +64,7 @@ def traces(state: StateStore, session: str, store: ContentStore, facts: Facts) -
 
 
 def forget(state: StateStore, session: str, store: ContentStore, facts: Facts) -> Forgotten:
-    """Remove every trace of a session; return what was removed.
+    """Remove every trace of a session, and return these traces.
 
     Its rows and facts go last, in one transaction, so that a run that is cut off can be repeated. On a
     server, a worker that has the session goes on with it no more.

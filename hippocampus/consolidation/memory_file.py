@@ -7,11 +7,9 @@ a repository writes into it stays there, and the store does not change.
 
 from __future__ import annotations
 
-import errno
 import itertools
 import logging
 from collections.abc import Collection, Iterable
-from pathlib import Path
 
 from hippocampus.consolidation import daily_log
 from hippocampus.consolidation.memory_lines import (
@@ -59,23 +57,17 @@ def sync(
     path, db, ids = state.memory_file(agent), facts.tables.database, list(kept)
     try:
         with files.held(state.memory_lock, files.MAX_QUEUE_SECONDS):
-            return _replaced(path, db, agent, ids, without)
+            for _ in range(MAX_TRIES):
+                text = daily_log.text_of(path)
+                written = _merged(text, db, agent, ids, without)
+                if written == text:
+                    return False
+                if text == daily_log.text_of(path):
+                    files.replace_file(path, written.encode("utf-8", "surrogateescape"))
+                    return True
     except OSError as failure:
         raise StoreError(f"memory file {path}: {failure}") from failure
-
-
-def _replaced(
-    path: Path, db: Database, agent: str, kept: list[str], without: Collection[str]
-) -> bool:
-    for _ in range(MAX_TRIES):
-        text = daily_log.text_of(path)
-        written = _merged(text, db, agent, kept, without)
-        if written == text:
-            return False
-        if text == daily_log.text_of(path):
-            files.replace_file(path, written.encode("utf-8", "surrogateescape"))
-            return True
-    raise OSError(errno.EAGAIN, "another program keeps writing it")
+    raise StoreError(f"memory file {path}: another program keeps writing it")
 
 
 def _merged(text: str, db: Database, agent: str, kept: list[str], without: Collection[str]) -> str:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hippocampus.consolidation.transcript import Utterance, transcript_of
+from hippocampus.entries.entry import Record
 from hippocampus.errors import HippocampusError, StoreError
 from hippocampus.formats import reader
 from hippocampus.policy import Policy
@@ -68,15 +69,15 @@ class ConsolidationScheduler:
         Raises:
             StoreError: the ledger cannot be read or written.
         """
-        from hippocampus.consolidation.context_load import NOTHING, opening
+        from hippocampus.consolidation.context_load import opening
 
+        text, size, records = "", 0, tuple[Record, ...]()
         try:
             with bounded(ledger.busy_seconds):
-                found = opening(request, self._resources)
+                text, size, records = opening(request, self._resources)
         except HippocampusError as failure:
             LOG.warning("session %s starts without memories: %s", request.session, failure)
-            found = NOTHING
-        return ledger.settle_context_load(found.text, found.tokens, found.records)
+        return ledger.settle_context_load(text, size, records)
 
     def consolidate(self, session: SessionSnapshot, *, is_whole: bool) -> ConsolidationOutcome:
         """Consolidate a session; unless `is_whole`, what the disk has of it is read first.

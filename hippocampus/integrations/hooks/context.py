@@ -82,4 +82,4 @@ def _loaded(event: dict[str, Any], state: str, policy_name: str) -> str:
         store = closing.enter_context(memory.contents())
         facts = closing.enter_context(Facts(memory.database(TEXT_RULES)))
         resources = ConsolidationResources(memory, store, rules, lambda: facts, lambda: facts)
-        return opening(request, resources).text.strip()
+        return opening(request, resources)[0].strip()
