@@ -239,21 +239,16 @@ class _Reader:
         """Return whether everything from a line on is forwarded, answered or to be worked on."""
         head = plain[:200]
         following = self.lines[self._at + 1 : self._at + 2]
-        is_head = expression(_HEADER).match(head) and following and _FIELD.match(following[0])
-        return bool(
-            is_head
-            or _COPIED.match(head)
-            or expression(f"{_FORWARDED}|{_WROTE}|{_REQUEST}").match(head)
-            or (self._by_shape and self._is_below_request())
-        )
-
-    def _is_below_request(self) -> bool:
-        """Return whether all so far is one line that asks about a longer text below it, and not about its author."""
-        head, *gap = self._own or [""]
-        if not gap or any(gap) or not expression(_ASKING).fullmatch(head):
+        if expression(_HEADER).match(head) and following and _FIELD.match(following[0]):
+            return True
+        if _COPIED.match(head) or expression(f"{_FORWARDED}|{_WROTE}|{_REQUEST}").match(head):
+            return True
+        # All so far may be one line that asks about a longer text below it, and not about its author.
+        asked, *gap = self._own or [""]
+        if not self._by_shape or not gap or any(gap) or not expression(_ASKING).fullmatch(asked):
             return False
         rest = sum(map(len, self.lines[self._at :]))
-        return rest > MIN_BELOW * len(head) and not pattern(spoken(head).own).search(head)
+        return rest > MIN_BELOW * len(asked) and not pattern(spoken(asked).own).search(asked)
 
     def _is_foreign(self, plain: str) -> bool:
         """Return whether a line has the shape of a list, a log, a chat, a table or a program."""

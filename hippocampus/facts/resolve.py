@@ -73,12 +73,16 @@ def endings(
     ]
     for denial in new.ended:
         found += _by_denial(denial, said)
-    found += [
-        Ending(row, sentence, "", "it is denied")
-        for clause in new.denied
-        for row, sentence, _ in said
-        if not denies(sentence) and _is_same(clause, sentence)
-    ]
+    for clause in new.denied:  # the same words, in whatever inflection, besides small ones
+        about, who = topic(clause), persons(clause)
+        found += [
+            Ending(row, sentence, "", "it is denied")
+            for row, sentence, _ in said
+            if not denies(sentence)
+            and holds(clause, topic(sentence))
+            and holds(sentence, about)
+            and persons(sentence) == who
+        ]
     for swap in new.swaps:
         found += _by_swap(new, swap, said)
     if not found:
@@ -87,20 +91,12 @@ def endings(
         row, newest = candidates[0] if candidates else (None, memory)
         is_recent = 0 <= memory.valid_from - newest.valid_from <= RECENT_SECONDS
         found = _by_overlap(new, said, row if is_recent else None)
-    return list({(end.row, end.sentence): end for end in found if _is_whole(end, new)}.values())
-
-
-def _is_same(one: str, other: str) -> bool:
-    """Return whether two clauses have the same words, in whatever inflection, besides small ones."""
-    topics = topic(one), topic(other)
-    is_mutual = holds(one, topics[1]) and holds(other, topics[0])
-    return is_mutual and persons(one) == persons(other)
-
-
-def _is_whole(ending: Ending, new: Statement) -> bool:
-    """Return whether a sentence joins no other statement, or a new one names the rest of it too."""
-    rest = topic(ending.sentence) - topic(ending.old)
-    return not conjoins(ending.sentence) or not rest or holds(new.text, rest)
+    whole = {}  # where a sentence joins several statements, the new one names the rest of it too
+    for end in found:
+        rest = topic(end.sentence) - topic(end.old)
+        if not conjoins(end.sentence) or not rest or holds(new.text, rest):
+            whole[end.row, end.sentence] = end
+    return list(whole.values())
 
 
 def _by_relation(new: Statement, said: Iterable[KnownStatement]) -> list[Ending]:

@@ -6,6 +6,7 @@ a failure stays done.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -261,10 +262,11 @@ class _Transaction:
             return Outcome(Action.REFUSED, wanted.refusal, None)
         item, now = wanted.item, self._tables.clock()
         at = now if item.at is None else item.at
-        if wanted.only_if_no_fact and self._same(item, "fact") is not None:
+        same = functools.partial(memories.same, self._db, item.content)
+        if wanted.only_if_no_fact and same("fact", self._agent, item.scope) is not None:
             return Outcome(Action.REFUSED, "a fact has its words", None)
-        if (same := self._same(item, wanted.kind)) is not None:
-            return self._strengthened(same, wanted, at, "the same text")
+        if (row := same(wanted.kind, self._agent, item.scope)) is not None:
+            return self._strengthened(row, wanted, at, "the same text")
         memory = memories.made(
             item,
             new_id(at),
@@ -277,12 +279,16 @@ class _Transaction:
         )
         if wanted.decision is not None:
             return self._followed(wanted, wanted.decision, memory)
-        if (duplicate := self._in_band(wanted)) is not None:
-            return self._repeated(duplicate, wanted, at)
-        return self._resolved(wanted, memory)
-
-    def _same(self, item: Item, kind: Kind) -> int | None:
-        return memories.same(self._db, item.content, kind, self._agent, item.scope)
+        if (duplicate := self._in_band(wanted)) is None:
+            return self._resolved(wanted, memory)
+        outcome = self._strengthened(duplicate, wanted, at, "it says the same")
+        if self._tables.policy.duplicate_minhash and outcome.memory is not None:
+            # As scriptling does, put the new words in the place of the old ones.
+            if wanted.vector is not None:
+                self.vectors[duplicate] = wanted.vector
+            memory = reword(self._tables, duplicate, outcome.memory, item.content)
+            outcome = outcome._replace(reason="a very similar one was updated", memory=memory)
+        return outcome
 
     def _intensity(self, item: Item) -> float:
         return self._tables.policy.importance if item.intensity is None else item.intensity
@@ -319,16 +325,6 @@ class _Transaction:
         total = old.intensity * old.encounters + self._intensity(wanted.item)
         memory = memories.strengthen(self._db, row, total / (old.encounters + 1), at)
         return Outcome(Action.STRENGTHENED, reason, memory, others=(memory.id,))
-
-    def _repeated(self, row: int, wanted: MemoryRequest, at: float) -> Outcome:
-        """Count an encounter of a memory; as scriptling does, put the new words in their place."""
-        outcome = self._strengthened(row, wanted, at, "it says the same")
-        if not self._tables.policy.duplicate_minhash or outcome.memory is None:
-            return outcome
-        if wanted.vector is not None:
-            self.vectors[row] = wanted.vector
-        memory = reword(self._tables, row, outcome.memory, wanted.item.content)
-        return outcome._replace(reason="a very similar one was updated", memory=memory)
 
     def _added(
         self,
@@ -405,8 +401,12 @@ class _Transaction:
             wanted = replace(wanted, relations=tuple(inherited))
         olds = memories.by_row(self._db, [end.row for end in ends])
         context = " ".join(dict.fromkeys(_without_value(end) for end in ends)).strip()
-        if about := _about(ends[0], memory.content):
-            memory = replace(memory, metadata={**memory.metadata, "about": about})
+        # The words of an ended sentence before its value, which the text leaves out.
+        first = ends[0]
+        place = first.sentence.lower().find(first.old.lower()) if first.old else -1
+        before = first.sentence[: max(place, 0)].strip()
+        if (named := topic(before)) and not holds(memory.content, named):
+            memory = replace(memory, metadata={**memory.metadata, "about": f"{before} …"})
         outcome = self._added(wanted, memory, ends[0].reason, Action.SUPERSEDED, context)
         for end in ends:
             self._end_sentence(end.row, end.sentence, memory)
@@ -426,16 +426,12 @@ class _Transaction:
                 continue
             heir = by.id
             if left != old.content and len(words(left)) >= MIN_WORDS:
-                heir = self._insert_rest(old, left)
+                now = self._tables.clock()
+                heir = new_id(now)  # of the rest of the memory, which `reembed` embeds
+                rest = replace(old, id=heir, content=left, created=now, embedding_model=None)
+                memories.insert(self._db, rest)
             until = max(by.valid_from, old.valid_from)
             memories.end(self._db, number, heir, until=until, known=by.created)
-
-    def _insert_rest(self, memory: Memory, left: str) -> str:
-        """Write the rest of a memory and return its id; `reembed` embeds it."""
-        now = self._tables.clock()
-        rest = replace(memory, id=new_id(now), content=left, created=now, embedding_model=None)
-        memories.insert(self._db, rest)
-        return rest.id
 
     def _followed(
         self, wanted: MemoryRequest, decision: judge.Judgement, memory: Memory
@@ -474,14 +470,6 @@ def _without_value(ending: Ending) -> str:
         return ending.sentence.replace(ending.old, " ")
     gone = set(words(ending.old))
     return " ".join(word for word in ending.sentence.split() if not gone & set(words(word)))
-
-
-def _about(ending: Ending, text: str) -> str:
-    """Return the words of an ended sentence before its value, which a text that ends it leaves out."""
-    place = ending.sentence.lower().find(ending.old.lower()) if ending.old else -1
-    before = ending.sentence[: max(place, 0)].strip()
-    named = topic(before)
-    return f"{before} …" if named and not holds(text, named) else ""
 
 
 def close_to(tables: FactTables, text: str, agent: str, scope: str) -> dict[int, Memory]:
