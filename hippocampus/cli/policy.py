@@ -15,7 +15,6 @@ from hippocampus.errors import PolicyError
 from hippocampus.patterns import HAS_RE2
 from hippocampus.policy.rules import OWN_SOURCES
 from hippocampus.prices import DEFAULT_MODEL, model_prices
-from hippocampus.recall.sources import installed_sources
 
 HELP = "Check, print and compare policies, or print their schema."
 app = typer.Typer(help=HELP, no_args_is_help=True, add_completion=False)
@@ -37,10 +36,10 @@ def check(
             has_patterns |= '"pattern' in found.model_dump_json(exclude_defaults=True)
             plans = filter(None, (rule.action.source for rule in found.lifecycle_policies))
             asked = {name for plan in plans for name in plan.asked}
-            for name in sorted(asked - {*OWN_SOURCES, *installed_sources()}):
+            for name in sorted(asked.difference(OWN_SOURCES)):
                 typer.echo(
-                    f"{named}: the source {name!r} is in no installed package; without "
-                    f"@memory.source({name!r}) in the host, recalls return the stored copy"
+                    f"{named}: the source {name!r} is the host's; without "
+                    f"@memory.source({name!r}) there, recalls return the stored copy"
                 )
     if has_patterns and not HAS_RE2:
         more = r"without google-re2, \w, \d, \s, \b and $ match more than in RE2"

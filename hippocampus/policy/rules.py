@@ -117,7 +117,7 @@ class Match(Declared):
 
 
 Fallback = Literal["stored", "summary"]
-OWN_SOURCES = ("file", "http", "tool")
+OWN_SOURCES = ("file", "tool")
 """The package's sources, which accept only the fields of `Refetch`."""
 
 
@@ -127,7 +127,7 @@ class Refetch(BaseModel):
     model_config = ConfigDict(extra="allow", frozen=True, strict=True, json_schema_extra=described)
 
     type: Text
-    """The source: `file`, `http`, `tool`, or one that the host or a package registers."""
+    """The source: `file`, `tool`, or one that the host registers."""
     order: Annotated[tuple[Text, ...], OneOrMany()] | None = None
     """The sources to ask, in order; left out, only `type`; an empty list asks no source."""
     timeout_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 10.0
@@ -138,10 +138,6 @@ class Refetch(BaseModel):
     """The fallbacks if no source answers, in order; an empty list has no fallback."""
     roots: Annotated[tuple[Text, ...], OneOrMany()] = ()
     """The folders that `file` may read; left out, it reads nothing."""
-    hosts: Annotated[tuple[Text, ...], OneOrMany()] = ()
-    """The only hosts that `http` may ask; left out, all public hosts."""
-    allow_private: bool = False
-    """Whether `http` may ask this machine and its networks."""
 
     @property
     def asked(self) -> tuple[str, ...]:

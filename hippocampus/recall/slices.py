@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from hippocampus.entries.text import storable
 from hippocampus.errors import RecallError, nearest
+from hippocampus.indexing.code import depth_of
 from hippocampus.indexing.grids import table_in
 from hippocampus.indexing.output import first_number, without_numbers
 from hippocampus.indexing.tables import Table
@@ -362,20 +363,20 @@ def _spanned(lines: Sequence[str], span: slice) -> list[NumberedLine]:
 
 def _block(bare: Sequence[str], start: int) -> slice:
     """Return the span of a definition or an element, from its decorators to its last indented line."""
-    indent = _indent_of(bare[start])
+    indent = depth_of(bare[start])
     first, end = start, start + 1
     while (
-        first and bare[first - 1].lstrip().startswith("@") and _indent_of(bare[first - 1]) == indent
+        first and bare[first - 1].lstrip().startswith("@") and depth_of(bare[first - 1]) == indent
     ):
         first -= 1
     if bare[start].rstrip().endswith("{"):
-        margin = (at for at in range(end, len(bare)) if _indent_of(bare[at]) == indent)
+        margin = (at for at in range(end, len(bare)) if depth_of(bare[at]) == indent)
         last = next((at for at in margin if CLOSED.match(bare[at]) or MADE.match(bare[at])), start)
         end = last if CLOSED.match(bare[last]) else end
     while end < len(bare) and (
         not bare[end].strip()
-        or _indent_of(bare[end]) > indent
-        or (_indent_of(bare[end]) == indent and CLOSING.match(bare[end].rstrip()))
+        or depth_of(bare[end]) > indent
+        or (depth_of(bare[end]) == indent and CLOSING.match(bare[end].rstrip()))
     ):
         end += 1
     if end < len(bare) and bare[end].lstrip().startswith(("}", "end")):
@@ -431,10 +432,6 @@ def _section(text: str, path: str) -> list[NumberedLine]:
     later = (heading.start for heading in found[at + 1 :] if heading.level <= found[at].level)
     lines = text[start : next(later, len(text))].rstrip().split("\n")
     return list(numbered(lines, text.count("\n", 0, start) + 1))
-
-
-def _indent_of(line: str) -> int:
-    return len(line) - len(line.lstrip())
 
 
 FINDERS: tuple[Callable[[str, str], list[NumberedLine]], ...] = (

@@ -2,7 +2,6 @@
 
 Degrades as section 7.3 of the protocol demands: the full content, else the stored copy, else the
 summary with a note that it is stale, else a clear failure. The session decides on the fetch.
-The source `http` is in `web`.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ import json
 import os
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit
@@ -30,8 +28,6 @@ from hippocampus.storage.files import NO_LINK, opened
 
 OUTCOMES = ("full", "partial", "failed")
 """How a recall ends, as section 12.2 of the protocol counts it."""
-GROUP = "hippocampus.sources"
-"""The entry point under which installed packages bring sources."""
 PATH_ARGUMENTS = ("path", "file_path", "file", "filename", "filepath", "target_file", "uri")
 MAX_REASON_CHARACTERS = 300
 """The most characters of a failure's reason: the model reads it."""
@@ -98,52 +94,31 @@ Tool = Callable[..., Any]
 
 
 Sources = MutableMapping[str, Source]
-"""The sources that a memory knows, by name; packages bring others."""
+"""The sources that a memory knows, by name; a host adds its own."""
 
 
 def known_sources(tools: Mapping[str, Tool]) -> Sources:
-    """Return the package's sources: `file`, `http` and `tool`, which repeats a call of `tools`."""
+    """Return the package's sources: `file`, and `tool`, which repeats a call of `tools`."""
 
     def repeat(request: FetchRequest, _plan: Refetch) -> Any:
         if request.tool not in tools:
             raise Unavailable(f"{request.tool} is not registered as safe to repeat")
         return tools[request.tool](**request.arguments)
 
-    def read_url(request: FetchRequest, plan: Refetch) -> str:
-        from hippocampus.recall import web  # with the HTTP of the standard library
-
-        return web.read_url(request, plan)
-
-    return {"file": read_file, "http": read_url, "tool": repeat}
-
-
-def installed_sources() -> dict[str, metadata.EntryPoint]:
-    """Return the sources of installed packages, by name."""
-    return {point.name: point for point in metadata.entry_points(group=GROUP)}
-
-
-def _source(name: str, sources: Sources) -> Source:
-    """Return a source by its name: a known one, else one from an installed package."""
-    if name in sources:
-        return sources[name]
-    brought = installed_sources()
-    if name not in brought:
-        near = ", ".join(nearest(name, [*sources, *brought])) or "none"
-        raise Unavailable(f"there is no source {name!r}; like it: {near}")
-    try:
-        sources[name] = brought[name].load()
-    except Exception as failure:  # a third-party package may raise anything at import
-        raise Unavailable(f"the source {name!r} cannot be loaded: {failure}") from failure
-    return sources[name]
+    return {"file": read_file, "tool": repeat}
 
 
 def fetch(request: FetchRequest, copy: StoredCopy, plan: Refetch, sources: Sources) -> FetchResult:
     """Return the best available version of some content; a source's failure never raises."""
     tried: list[str] = []
     for name in plan.asked:
+        if name not in sources:
+            near = ", ".join(nearest(name, sources)) or "none"
+            tried.append(f"{name}: there is no source {name!r}; like it: {near}")
+            continue
         try:
-            source = _source(name, sources)
-            present = copy.clean(_bounded(functools.partial(source, request, plan), plan))
+            asked = functools.partial(sources[name], request, plan)
+            present = copy.clean(_bounded(asked, plan))
         except Unavailable as reason:
             tried.append(f"{name}: {reason}")
             continue

@@ -132,7 +132,7 @@ def test_custom_sources_are_found_by_their_names() -> None:
 
 
 def test_a_custom_source_takes_fields_of_its_own() -> None:
-    declared = {"type": "tickets", "order": ["tickets", "http"], "project": "x"}
+    declared = {"type": "tickets", "order": ["tickets", "file"], "project": "x"}
     plan = Refetch.model_validate(declared, strict=False)
-    assert (plan.asked, plan.options) == (("tickets", "http"), {"project": "x"})
+    assert (plan.asked, plan.options) == (("tickets", "file"), {"project": "x"})
     assert Refetch(type="file").asked == ("file",)
