@@ -6,7 +6,7 @@ import functools
 import re
 from collections.abc import Collection
 
-from hippocampus.facts.languages import pattern, word_set
+from hippocampus.facts.languages import pattern
 from hippocampus.facts.words import UNSPACED_SIGN, bigrams, normalised, spoken, words
 
 _LABEL = re.compile(r"\W{0,3}([^\W_][^:：!?,;]{0,30})(?::\s+|：\s*)(?=\S)")
@@ -117,8 +117,8 @@ def same_stem(one: str, other: str) -> bool:
 
 
 _VOWELS = frozenset("аяыиуюоейь")
-_ENDINGS = word_set("s es d ed ing n en e t te st er a as o os an")
-_VERBAL = word_set("ing en are ere ire ar er ir")
+_ENDINGS = frozenset("s es d ed ing n en e t te st er a as o os an".split())  # noqa: SIM905 - reads better so
+_VERBAL = frozenset("ing en are ere ire ar er ir".split())  # noqa: SIM905 - reads better so
 
 
 def small_words(text: str) -> frozenset[str]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from pydantic import ValidationError
 from hippocampus.errors import PolicyError, nearest
 from hippocampus.policy.fields import Policy
 from hippocampus.policy.problems import problems_of
-from hippocampus.policy.tree import Problem, Tree, TreeError, read
+from hippocampus.policy.tree import TreeError, read
 
 SUFFIX = ".yaml"
 MAX_FILE_BYTES = 1_000_000
@@ -82,60 +81,37 @@ def _text(path: Path, named: str) -> str:
         raise _NoPolicyError(f"no policy {named!r}: {why.lower()}; {hint}") from None
 
 
-@dataclass
-class _PolicyFile:
-    """A file that is being read, and the problems found so far."""
-
-    path: Path
-    tree: Tree
-    own: list[Problem] = field(default_factory=list)
-    base: list[str] = field(default_factory=list)
-    """The problems of the policy that it extends."""
-
-    def problems(self) -> list[str]:
-        """Return all problems: its own by position, then those of the policy that it extends."""
-        ordered = sorted(self.own, key=lambda problem: (problem.line, problem.column))
-        return [problem.at(str(self.path)) for problem in ordered] + self.base
-
-
 def _load(path: Path, named: str, chain: tuple[Path, ...]) -> Policy:
     """Read a file and the policy that it extends; `chain` are the files that extend this file."""
     text = _text(path, named)
     try:
-        file = _PolicyFile(path, read(text))
+        tree = read(text)
     except TreeError as failure:
         raise PolicyError([failure.problem.at(str(path))]) from None
-    if not isinstance(file.tree.data, dict):
-        problem = file.tree.problem("a policy is a mapping of fields to values", ())
+    if not isinstance(tree.data, dict):
+        problem = tree.problem("a policy is a mapping of fields to values", ())
         raise PolicyError([problem.at(str(path))])
-    file.own += file.tree.twice
-    own = None
-    base = _base(file, (*chain, path.resolve()))
+    own = base = None
+    problems, inherited = list(tree.twice), list[str]()
+    if isinstance(extends := tree.data.get("extends"), str):
+        other, chain = _path_of(extends, path.parent), (*chain, path.resolve())
+        try:
+            if other.resolve() in chain:
+                circle = " → ".join(file.name for file in (*chain, other))
+                raise _NoPolicyError(f"a policy cannot extend itself: {circle}")
+            base = _load(other, extends, chain)
+        except PolicyError as failure:
+            inherited += failure.problems
+        except ValueError as failure:
+            problems.append(tree.problem(str(failure), ("extends",)))
     try:
-        own = Policy.model_validate({"name": path.stem, **file.tree.data})
+        own = Policy.model_validate({"name": path.stem, **tree.data})
     except ValidationError as failure:
-        file.own += problems_of(file.tree, failure)
-    if own is None or file.own or file.base:
-        raise PolicyError(file.problems())
-    return own if base is None else extended(base, own, file.tree.data)
-
-
-def _base(file: _PolicyFile, chain: tuple[Path, ...]) -> Policy | None:
-    """Return the policy that a file extends; its problems are added to those of the file."""
-    named = file.tree.data.get("extends")
-    if not isinstance(named, str):
-        return None
-    path = _path_of(named, file.path.parent)
-    try:
-        if path.resolve() in chain:
-            circle = " → ".join(file.name for file in (*chain, path))
-            raise _NoPolicyError(f"a policy cannot extend itself: {circle}")
-        return _load(path, named, chain)
-    except PolicyError as failure:
-        file.base += failure.problems
-    except ValueError as failure:
-        file.own.append(file.tree.problem(str(failure), ("extends",)))
-    return None
+        problems += problems_of(tree, failure)
+    if own is None or problems or inherited:
+        problems.sort(key=lambda problem: (problem.line, problem.column))
+        raise PolicyError([*(problem.at(str(path)) for problem in problems), *inherited])
+    return own if base is None else extended(base, own, tree.data)
 
 
 def extended(base: Policy, own: Policy, written: Mapping[str, Any]) -> Policy:

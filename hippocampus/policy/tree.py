@@ -9,46 +9,32 @@ from typing import Any
 import yaml
 
 MAX_NODES = 50_000
-"""The most nodes of a text; an alias counts as the nodes that it repeats."""
+"""The most nodes of a text."""
 MAX_DEPTH = 40
+QUOTE = "quote a value that begins with '*'; a policy has no aliases"
 YamlPath = tuple[int | str, ...]
 
 
 class _Loader(yaml.SafeLoader):
-    """Constructs only plain data, and refuses a text that is larger than any policy."""
+    """Constructs only plain data without aliases, and refuses a text that is larger than any policy."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self._open = 0
         self._composed = 0
-        self._sizes: dict[int, tuple[int, int]] = {}
-        """By node, the number of nodes inside it with aliases expanded, and its depth."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        """Compose a node; refuse a node that is too deep, too large, or contains itself."""
+        """Compose a node; refuse an alias, and a node that is too deep or one too many."""
+        if self.check_event(yaml.AliasEvent):
+            mark = self.current_event.start_mark
+            raise yaml.MarkedYAMLError(problem=QUOTE, problem_mark=mark)
         self._open += 1
         self._composed += 1
         if self._open > MAX_DEPTH or self._composed > MAX_NODES:
             self._refuse("nested too deeply" if self._open > MAX_DEPTH else "too many values")
         node = super().compose_node(parent, index)
         self._open -= 1
-        if node is not None:
-            self._sizes.setdefault(id(node), self._measure(node))
         return node
-
-    def _measure(self, node: yaml.Node) -> tuple[int, int]:
-        children = node.value if isinstance(node, yaml.CollectionNode) else []
-        if isinstance(node, yaml.MappingNode):
-            children = [child for pair in node.value for child in pair]
-        sizes = [self._sizes.get(id(child)) for child in children]
-        if None in sizes:
-            self._refuse("an alias stands inside the value that it repeats")
-        known = [size for size in sizes if size is not None]
-        total = 1 + sum(size for size, _ in known)
-        depth = 1 + max((depth for _, depth in known), default=0)
-        if total > MAX_NODES or depth > MAX_DEPTH:
-            self._refuse("aliases repeat more than any policy holds")
-        return total, depth
 
     def _refuse(self, problem: str) -> None:
         raise yaml.MarkedYAMLError(problem=problem, problem_mark=self.get_mark())
@@ -145,7 +131,7 @@ def _describe(failure: Exception, text: str) -> Problem:
     if isinstance(failure, yaml.MarkedYAMLError) and failure.problem_mark:
         mark, problem = failure.problem_mark, str(failure.problem)
         if failure.context == "while scanning an alias":
-            mark, problem = failure.context_mark or mark, "quote a value that begins with '*'"
+            mark, problem = failure.context_mark or mark, QUOTE
         elif isinstance(failure, (yaml.scanner.ScannerError, yaml.parser.ParserError)):
             problem = f"no YAML: {problem}"
         return Problem(mark.line + 1, mark.column + 1, problem)
@@ -158,14 +144,10 @@ def _describe(failure: Exception, text: str) -> Problem:
 
 
 def _repeated_keys(root: yaml.Node | None) -> Iterator[Problem]:
-    """Yield a problem for each key that occurs twice in a mapping; aliased nodes are examined once."""
+    """Yield a problem for each key that occurs twice in a mapping."""
     waiting: list[tuple[YamlPath, yaml.Node]] = [((), root)] if root else []
-    seen: set[int] = set()
     while waiting:
         path, node = waiting.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
         if isinstance(node, yaml.MappingNode):
             first: dict[tuple[str, str], int] = {}
             for key, _ in node.value:

@@ -136,8 +136,3 @@ def template(text: str) -> re.Pattern[str]:
         else r"(?<![\w\u0900-\u094f])"
     )
     return re.compile(edge + text.replace(" ", r"\s+"), re.IGNORECASE)
-
-
-def word_set(text: str) -> frozenset[str]:
-    """Return the words of a table that is written as text."""
-    return frozenset(text.split())
