@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -155,7 +156,8 @@ def complete(model: str | None = None) -> Callable[[str], str] | None:
     if named == "anthropic":
         from hippocampus.models import anthropic
 
-        address = anthropic.at(endpoint.base_url, endpoint.key_variable)
+        key, url = endpoint.key_variable, endpoint.base_url
+        address = replace(anthropic.ANTHROPIC, base_url=url, key_variable=key)
         return anthropic.AnthropicCompleter(model, address)
     raise FactError(f"HIPPOCAMPUS_COMPLETE_API is {named!r}; there are openai and anthropic")
 

@@ -83,7 +83,7 @@ def _plan(settings: TrialSettings, tasks: int, model: str, budget: float) -> str
     """Return the number of pairs that a difference needs, and their price if calls are of usual size."""
     from hippocampus.formats.usage import Usage
     from hippocampus.replay.study.wires import list_price
-    from hippocampus.replay.trial.report import pairs_needed
+    from hippocampus.replay.trial.report import PAIRS_NEEDED
 
     usual = Usage(input_tokens=2_000, cache_read_tokens=18_000, output_tokens=300)
     price = list_price(model, usual)
@@ -91,6 +91,6 @@ def _plan(settings: TrialSettings, tasks: int, model: str, budget: float) -> str
     bound = f"; at most ${budget:,.2f} are spent" if budget else ""
     return (
         f"{tasks} pairs with {model}, at most {2 * tasks * settings.calls:,} calls. A difference of 5 points in "
-        f"solved tasks needs about {pairs_needed():,} pairs if one in five differs. 40 calls an attempt of "
+        f"solved tasks needs about {PAIRS_NEEDED:,} pairs if one in five differs. 40 calls an attempt of "
         f"20,000 tokens, nine of ten cached: {pair_price}{bound}."
     )

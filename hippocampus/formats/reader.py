@@ -33,8 +33,15 @@ __all__ = [
 ]
 
 
-class FormatReader(Protocol):
-    """The reading half of an adapter."""
+class Adapter(Protocol):
+    """One provider's format, as a module of functions."""
+
+    NAME: str
+    PROVIDER: str
+    """The provider as the GenAI conventions of OpenTelemetry name it."""
+    BLOCKS_KEY: str
+    """Where messages of one role in a row are joined to one, the key of its blocks; empty if they may
+    follow each other."""
 
     def recognises(self, item: Item, /) -> bool:
         """Return whether the item can only be of this format."""
@@ -44,14 +51,6 @@ class FormatReader(Protocol):
 
     def read(self, items: Sequence[Item], /) -> list[Message]:
         """Read whole messages."""
-
-
-class FormatWriter(Protocol):
-    """The writing half of an adapter: items of ours in the provider's format."""
-
-    BLOCKS_KEY: str
-    """Where messages of one role in a row are joined to one, the key of its blocks; empty if they may
-    follow each other."""
 
     def tool_definition(
         self, name: str, description: str, parameters: Mapping[str, Any], /
@@ -63,14 +62,6 @@ class FormatWriter(Protocol):
 
     def words(self, role: Literal["user", "assistant"], text: str, /) -> Item:
         """Return a message of one text."""
-
-
-class Adapter(FormatReader, FormatWriter, Protocol):
-    """One provider's format, as a module of functions."""
-
-    NAME: str
-    PROVIDER: str
-    """The provider as the GenAI conventions of OpenTelemetry name it."""
 
 
 FORMATS: tuple[Adapter, ...] = (openai_responses, openai_chat, anthropic, bedrock, gemini)

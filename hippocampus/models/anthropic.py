@@ -5,7 +5,7 @@ Callers decide when a model is called; requests are sent in `http`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from hippocampus.models.http import Endpoint, ask, text_of
@@ -16,11 +16,6 @@ ANTHROPIC = Endpoint(
     key_header="x-api-key",
     headers={"anthropic-version": "2023-06-01"},
 )
-
-
-def at(base_url: str, key_variable: str) -> Endpoint:
-    """Return the endpoint of the Messages API at another URL, with another key."""
-    return replace(ANTHROPIC, base_url=base_url, key_variable=key_variable)
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,6 +107,8 @@ def replay_recording(recording: Recording, options: Options) -> Row:
             measured[strategy.name] = measure(script, strategy.make(recording), model=model)
     sums = {name: totals(script, sent, prices) for name, sent in measured.items()}
     unpriced = Counter([recording.model] if recording.model and not own else ())
+    raw = raw_of(script, everything, prices)
+    summary = Summary(raw, sums, Counter([prices.name]), unpriced)
     problems = [problem for sent in measured.values() for problem in sent.problems]
     if recording.cut:
         count = f"{len(recording.cut):,} records are not whole in {recording.path}"
@@ -120,9 +122,7 @@ def replay_recording(recording: Recording, options: Options) -> Row:
         "format": recording.format,
         "model": recording.model,
         "dollars_per_million": prices.dollars_per_million,
-        **_figures(
-            Summary(raw_of(script, everything, prices), sums, Counter([prices.name]), unpriced)
-        ),
+        **summary.figures(EVERYTHING.name, OURS, FLOOR.name),
         "broken": list(recording.broken),
         "problems": problems,
         "call_tokens": {
@@ -141,11 +141,6 @@ def replay_recording(recording: Recording, options: Options) -> Row:
         storage.replace_file(page, content)
         row["texts"] = f"{page.parent.name}/{page.name}"
     return row
-
-
-def _figures(summary: Summary) -> dict[str, Any]:
-    best = summary.cheapest_other(OURS, EVERYTHING.name, FLOOR.name)
-    return {**summary.figures(EVERYTHING.name), "best_other": best}
 
 
 def place(row: Row) -> tuple[str, str, str]:
@@ -170,13 +165,9 @@ class Recordings:
     """The recordings of an outcome, from rows that every iteration may read from a disk."""
 
     rows: Iterable[Row]
-    count: int
 
     def __iter__(self) -> Iterator[Row]:
         yield from (row for row in self.rows if "reason" not in row)
-
-    def __len__(self) -> int:
-        return self.count
 
 
 def outcome(rows: Iterable[Row], options: Options) -> dict[str, Any]:
@@ -186,6 +177,7 @@ def outcome(rows: Iterable[Row], options: Options) -> dict[str, Any]:
     field is ever removed.
     """
     sources, total = summarise(rows)
+    names = EVERYTHING.name, OURS, FLOOR.name
     return {
         "version": 1,
         "policy": options.policy.name,
@@ -194,9 +186,9 @@ def outcome(rows: Iterable[Row], options: Options) -> dict[str, Any]:
         "ours": OURS,
         "everything": EVERYTHING.name,
         "floor": FLOOR.name if options.compare else None,
-        "sources": {name: _figures(summary) for name, summary in sources.items()},
-        "total": _figures(total) if sources else None,
-        "recordings": Recordings(rows, total.raw.recordings),
+        "sources": {name: summary.figures(*names) for name, summary in sources.items()},
+        "total": total.figures(*names) if sources else None,
+        "recordings": Recordings(rows),
         "skipped": sorted((row for row in rows if "reason" in row), key=lambda row: row["path"]),
     }
 

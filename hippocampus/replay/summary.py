@@ -280,16 +280,11 @@ class Summary:
         self.priced_as += other.priced_as
         self.unpriced += other.unpriced
 
-    def cheapest_other(self, *others_than: str) -> str | None:
-        """Return the cheapest strategy, other than those named; None if there is no other."""
-        costs = {name: sums.cost for name, sums in self.strategies.items()}
-        return min(
-            costs.keys() - set(others_than), key=lambda name: (costs[name], name), default=None
-        )
-
-    def figures(self, everything: str) -> dict[str, Any]:
-        """Return the figures that reports show."""
+    def figures(self, everything: str, *apart: str) -> dict[str, Any]:
+        """Return the figures that reports show, and the cheapest strategy other than those named."""
         base = self.strategies[everything]
+        others = self.strategies.keys() - {everything, *apart}
+        by_cost = sorted((self.strategies[name].cost, name) for name in others)
         return {
             "raw": self.raw.figures(),
             "strategies": {
@@ -298,4 +293,5 @@ class Summary:
             },
             "priced_as": dict(self.priced_as),
             "unpriced": dict(self.unpriced),
+            "best_other": by_cost[0][1] if by_cost else None,
         }

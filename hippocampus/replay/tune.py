@@ -255,7 +255,12 @@ def tune(
     watch = functools.partial(observe_file, policy=policy, prices=prices)
     done = track(over(files, watch), len(files), "observing")
     observed = sorted((file for file in done if file.rows), key=lambda file: Path(str(file.path)))
-    replayed = functools.partial(_replayed, prices=prices, over=over)
+
+    def replayed(paths: Sequence[RecordedFile], candidate: Policy) -> Mapping[str, Totals]:
+        work = functools.partial(replay_file, options=Options(candidate, prices))
+        rows = itertools.chain.from_iterable(over(paths, work))
+        return summarise(sorted(rows, key=place))[1].strategies
+
     folds = folds_of(observed)
     if not folds[1:]:
         reason = f"tuning needs sessions of over {HORIZON_CALLS} calls in two files, of two owners"
@@ -287,17 +292,6 @@ def tune(
         scales = sorted(SCALES[number - 1] for number in chosen if number)
         changes = fields_of(policy, law, scales[len(scales) // 2])
     return Tuned(scores, law, everything, before, after, changes)
-
-
-def _replayed(
-    files: Sequence[RecordedFile],
-    policy: Policy,
-    prices: Prices,
-    over: Callable[..., Iterator[Any]],
-) -> Mapping[str, Totals]:
-    """Return the sums of recordings by strategy."""
-    results = over(files, functools.partial(replay_file, options=Options(policy, prices)))
-    return summarise(sorted(itertools.chain(*results), key=place))[1].strategies
 
 
 def fields_of(policy: Policy, law: Law, scale: float) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -139,7 +140,7 @@ def test_an_answer_without_a_message_is_an_error(value: Any) -> None:
 
 
 def claude(address: str) -> Endpoint:
-    return anthropic.at(address, "ANTHROPIC_API_KEY")
+    return replace(anthropic.ANTHROPIC, base_url=address)
 
 
 def test_anthropic_is_asked_in_its_own_format(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -405,5 +405,5 @@ def test_summaries_are_ratios_of_sums() -> None:
     found = twice.figures("all")["strategies"]["half"]
     assert found["mean_cost_percent"] == single["strategies"]["half"]["cost_percent"]
     assert figures["all"]["peak_tokens"] == everything.peak_tokens
-    assert summary.cheapest_other("all", "none") == "half"
+    assert summary.figures("all", "none")["best_other"] == "half"
     assert percent(0, 0) == 100

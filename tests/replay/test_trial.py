@@ -25,12 +25,10 @@ from hippocampus.replay.trial.record import (
     RAW,
     VIEW,
     Attempt,
-    Ended,
     Task,
     TrialRecord,
     TrialSettings,
-    name_of,
-    pairs,
+    attempts_at,
     tasks_in,
 )
 from hippocampus.replay.trial.report import mcnemar, report
@@ -255,8 +253,8 @@ def test_other_settings_are_another_trial(tasks: Path) -> None:
 
 def test_the_order_is_by_chance_and_the_same_again(tasks: Path) -> None:
     found = tasks_in(tasks)
-    orders = [[name_of(*each) for each in pairs(found, seed)] for seed in range(20)]
-    assert orders == [[name_of(*each) for each in pairs(found, seed)] for seed in range(20)]
+    orders = [list(attempts_at(found, seed)) for seed in range(20)]
+    assert orders == [list(attempts_at(found, seed)) for seed in range(20)]
     assert {order[0] for order in orders} == {"easy-raw", "easy-view", "hard-raw", "hard-view"}
 
 
@@ -264,7 +262,8 @@ def test_figures_are_of_pairs_that_have_ended(tasks: Path) -> None:
     record = TrialRecord(tasks.parent / "out", TrialSettings("tasks", "openai:m"))
     answer = {"answer": {}, "dollars": 1.0, "seconds": 1.0}
     for name, solved in (("easy-raw", True), ("easy-view", False), ("hard-raw", True)):
-        record.attempts[name] = Attempt([answer], [], Ended(solved, "answer", 0, 1.0))
+        ended = {"solved": solved, "reason": "answer", "recalls": 0, "seconds": 1.0}
+        record.attempts[name] = Attempt([answer], [], ended)
     found = report(record, tasks_in(tasks))
     assert (found["pairs"], found["solved_by_raw_alone"], found["dollars"]) == (1, 1, 3.0)
     assert found["cost_percent"] == [100.0, 100.0, 100.0]

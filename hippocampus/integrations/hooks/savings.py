@@ -10,31 +10,17 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from hippocampus.errors import HippocampusError
 from hippocampus.formats import reader
 from hippocampus.integrations.hooks import Event
 from hippocampus.models import tokens
-from hippocampus.prices import Prices
 from hippocampus.replay.readers import read_file
 from hippocampus.replay.recording import Recording
 from hippocampus.storage.savings import Savings, prices_of
 
 ENTRY = re.compile(r"\[([a-z2-7]{8,12}) ")
 """The beginning of an entry, with its id."""
-
-
-class TranscriptCosts(NamedTuple):
-    """The calls of one transcript, and what they cost in base input tokens."""
-
-    calls: int
-    raw: float
-    """With the whole results."""
-    sent: float
-    """With the entries in place of the results."""
-    resume: float
-    """The next call, once the provider's cache has expired."""
 
 
 def with_transcripts(rows: Iterable[Savings], events: Sequence[Event], model: str) -> list[Savings]:
@@ -57,34 +43,31 @@ def with_transcripts(rows: Iterable[Savings], events: Sequence[Event], model: st
 def _priced(
     row: Savings, recordings: Sequence[Recording], saved: Mapping[str, int], model: str
 ) -> Savings:
+    """Return a row with the costs of whole results, and of entries in place of the `saved` ones."""
     models = (recording.model for recording in recordings if recording.model)
     prices = prices_of(model or next(models, ""))
-    costs = [_costs(recording, saved, prices) for recording in recordings]
-    raw, sent = sum(cost.raw for cost in costs), sum(cost.sent for cost in costs)
+    calls, raw_cost, sent_cost, sent = 0, 0.0, 0.0, 0
+    for recording in recordings:
+        left = dict(saved)  # a recall names its entry again
+        raw = sent = raw_before = sent_before = 0
+        for message in reader.read(recording.messages):
+            if message.role == "assistant":
+                calls += 1
+                raw_cost += prices.call_cost(raw_before, raw)
+                sent_cost += prices.call_cost(sent_before, sent)
+                raw_before, sent_before = raw, sent
+            weight = tokens.count_message(message)
+            results = [part.text for part in message.parts if part.kind == "result"]
+            named = {entry_id for text in results for entry_id in ENTRY.findall(text)}
+            sent += weight
+            raw += weight + sum(left.pop(entry_id, 0) for entry_id in named)
     return {
         **row,
         "model": prices.name,
-        "calls": sum(cost.calls for cost in costs),
-        "raw_cost": round(raw, 1),
-        "sent_cost": round(sent, 1),
-        "saved_dollars": round(prices.dollars(raw - sent), 4),
-        "resume_dollars": round(prices.dollars(costs[-1].resume), 4) if costs else 0.0,
+        "calls": calls,
+        "raw_cost": round(raw_cost, 1),
+        "sent_cost": round(sent_cost, 1),
+        "saved_dollars": round(prices.dollars(raw_cost - sent_cost), 4),
+        # The next call, once the provider's cache has expired.
+        "resume_dollars": round(prices.dollars(prices.call_cost(0, sent)), 4),
     }
-
-
-def _costs(recording: Recording, saved: Mapping[str, int], prices: Prices) -> TranscriptCosts:
-    left = dict(saved)  # a recall names its entry again
-    calls, raw_cost, sent_cost = 0, 0.0, 0.0
-    raw = sent = raw_before = sent_before = 0
-    for message in reader.read(recording.messages):
-        if message.role == "assistant":
-            calls += 1
-            raw_cost += prices.call_cost(raw_before, raw)
-            sent_cost += prices.call_cost(sent_before, sent)
-            raw_before, sent_before = raw, sent
-        weight = tokens.count_message(message)
-        results = [part.text for part in message.parts if part.kind == "result"]
-        named = {entry_id for text in results for entry_id in ENTRY.findall(text)}
-        sent += weight
-        raw += weight + sum(left.pop(entry_id, 0) for entry_id in named)
-    return TranscriptCosts(calls, raw_cost, sent_cost, prices.call_cost(0, sent))

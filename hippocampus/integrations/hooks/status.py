@@ -5,13 +5,14 @@ An edit has arrived where the transcript that the host wrote has our entry in th
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import shlex
 import subprocess
 import time
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from hippocampus.errors import HippocampusError
 from hippocampus.formats import reader
@@ -45,15 +46,13 @@ def report(host: settings.Host, project: Path | None, state: str) -> tuple[list[
     serves, server_answer = _probed(shlex.join(server), INITIALIZE, b'"serverInfo"')
     events = log_of(state)
     arrived, dropped, gone = 0, list[str](), 0
-    known: dict[str, HostTranscript | None] = {}
+    transcript = functools.cache(_transcript)
     for edit in [event for event in events if "entry" in event][-NEWEST:]:
-        path = str(edit.get("transcript", ""))
-        if path not in known:
-            known[path] = _transcript(Path(path))
-        if (transcript := known[path]) is None:
+        written, results = transcript(str(edit.get("transcript", "")))
+        if written is None:
             gone += 1
-        elif transcript.format == host.transcripts:
-            has_arrived = f"[{edit['entry']} " in transcript.results
+        elif written == host.transcripts:
+            has_arrived = f"[{edit['entry']} " in results
             arrived += has_arrived
             if not has_arrived:
                 dropped.append(f"dropped  {edit['entry']}: the host kept the whole result")
@@ -94,23 +93,15 @@ def _probed(command: str, given: dict[str, Any], expected: bytes) -> tuple[bool,
     return True, f"answers in {spent * 1000:.0f} ms"
 
 
-class HostTranscript(NamedTuple):
-    """A transcript that a host has written."""
-
-    format: str
-    results: str
-    """The results of tools, joined."""
-
-
-def _transcript(path: Path) -> HostTranscript | None:
-    """Return the results in a transcript; None where it cannot be read."""
+def _transcript(path: str) -> tuple[str | None, str]:
+    """Return the format of a transcript, None where it cannot be read, and its tool results, joined."""
     from hippocampus.replay.readers import read_file
 
     try:
         recordings = read_file(path)
     except HippocampusError:
-        return None
+        return None, ""
     messages = (message for recording in recordings for message in reader.read(recording.messages))
     parts = (part for message in messages for part in message.parts)
     results = "\n".join(part.text for part in parts if part.kind == "result")
-    return HostTranscript(recordings[0].format if recordings else "", results)
+    return recordings[0].format if recordings else "", results

@@ -19,7 +19,7 @@ text = html.escape
 
 def main_parts(outcome: dict[str, Any]) -> dict[str, str]:
     """Return the values of the template's fields."""
-    recordings, total, prices = outcome["recordings"], outcome["total"], outcome["prices"]
+    total, prices = outcome["total"], outcome["prices"]
     settings = [f"policy {outcome['policy']}", f"cache marks: {outcome['marks']}"]
     if total and set(total["priced_as"]) != {prices["name"]}:
         settings.append(f"prices of {counted(len(total['priced_as']), 'model')}")
@@ -35,14 +35,15 @@ def main_parts(outcome: dict[str, Any]) -> dict[str, str]:
     if total:
         name = "all sources" if len(outcome["sources"]) > 1 else next(iter(outcome["sources"]))
         main = f"{_headline(total, outcome)}\n{_summary(name, total, outcome)}"
+    listed = [_recording(at, row, outcome) for at, row in enumerate(outcome["recordings"])]
     left = "".join(f"<li><bdi>{text(sentence)}</bdi></li>" for sentence in left_out(outcome))
     troubles = f'<section><h2 id="left-out">Left out and repaired</h2><ul>{left}</ul></section>'
     return {
-        "title": f"Replay of {counted(len(recordings), 'recording')}",
+        "title": f"Replay of {counted(len(listed), 'recording')}",
         "setting": text(" · ".join(settings)),
         "total": main,
         "sources": _sources(outcome) if len(outcome["sources"]) > 1 else "",
-        "recordings": "\n".join(_recording(at, row, outcome) for at, row in enumerate(recordings)),
+        "recordings": "\n".join(listed),
         "troubles": troubles if left else "",
     }
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage, usage_of
@@ -69,8 +69,8 @@ def has_answer(messages: Sequence[RawMessage]) -> bool:
     return any(message.item.get("role") == "assistant" for message in messages)
 
 
-def reported_usage(usage: JsonRecord) -> Usage | None:
-    """Return the tokens in a provider's usage object; None if it has no counts."""
+def reported_usage(usage: Any) -> Usage | None:
+    """Return the tokens in a provider's usage object or answer; None if it has no counts."""
     with contextlib.suppress(ValueError):
         return usage_of(usage)
     return None

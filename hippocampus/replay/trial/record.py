@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from random import Random
@@ -71,18 +70,6 @@ class TrialSettings:
     seed: int = 7
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """The end of an attempt."""
-
-    solved: bool
-    reason: str
-    """`answer`, `refused: …`, or `calls` if the attempt reached the limit of calls."""
-    recalls: int
-    seconds: float
-    """The time spent in calls and commands."""
-
-
 @dataclass(slots=True)
 class Attempt:
     """A task under a condition, so far."""
@@ -91,7 +78,15 @@ class Attempt:
     """The endpoint's answers, as `answer`, `dollars` and `seconds`."""
     results: list[dict[str, Any]] = field(default_factory=list)
     """By answer, the `results` of its calls and their `seconds`."""
-    ended: Ended | None = None
+    ended: dict[str, Any] | None = None
+    """Once it has ended, whether it is `solved`, its `recalls` and the `seconds` of calls and commands.
+
+    Its `reason` is `answer`, `refused: …`, or `calls` if the attempt reached the limit of calls."""
+
+    @property
+    def dollars(self) -> float:
+        """The cost of its answers, without those of unknown price."""
+        return sum(answer["dollars"] or 0.0 for answer in self.answers)
 
 
 class TrialRecord:
@@ -125,27 +120,19 @@ class TrialRecord:
             case {"name": name, "results": _}:
                 self.attempts[name].results.append(record)
             case {"name": name, "ended": value}:
-                self.attempts[name].ended = Ended(**value)
+                self.attempts[name].ended = value
 
     @property
     def dollars(self) -> float:
         """The cost of all answers."""
-        return sum(map(dollars_of, self.attempts.values()))
+        return sum(attempt.dollars for attempt in self.attempts.values())
 
 
-def dollars_of(attempt: Attempt) -> float:
-    """Return the cost of an attempt, without calls of unknown price."""
-    return sum(answer["dollars"] or 0.0 for answer in attempt.answers)
-
-
-def pairs(tasks: list[Task], seed: int) -> Iterator[tuple[Task, str]]:
-    """Yield the attempts: tasks in random order, with the two conditions of a task in random order."""
+def attempts_at(tasks: list[Task], seed: int) -> dict[str, tuple[Task, str]]:
+    """Return attempts by name: tasks in random order, a task's two conditions in random order."""
     chance = Random(seed)  # noqa: S311 - an order that can be drawn again
-    for task in chance.sample(tasks, len(tasks)):
-        for condition in chance.sample((RAW, VIEW), 2):
-            yield task, condition
-
-
-def name_of(task: Task, condition: str) -> str:
-    """Return the name of an attempt."""
-    return f"{task.name}-{condition}"
+    return {
+        f"{task.name}-{condition}": (task, condition)
+        for task in chance.sample(tasks, len(tasks))
+        for condition in chance.sample((RAW, VIEW), 2)
+    }

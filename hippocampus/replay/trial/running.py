@@ -13,18 +13,18 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from hippocampus import recall
 from hippocampus.formats import anthropic, json_text
 from hippocampus.formats.conversation import Item, ToolResult
-from hippocampus.formats.usage import Usage, usage_of
+from hippocampus.formats.usage import Usage
 from hippocampus.memory import Hippocampus
 from hippocampus.models.http import post
+from hippocampus.replay.readers.raw import reported_usage
 from hippocampus.replay.study.wires import MAX_OUTPUT_TOKENS, Reply, Wire, ask_in_turn, list_price
-from hippocampus.replay.trial.record import VIEW, Ended, Task, TrialRecord, name_of, pairs
+from hippocampus.replay.trial.record import VIEW, Task, TrialRecord, attempts_at
 from hippocampus.session.session import Session
 
 SYSTEM = (
@@ -57,19 +57,20 @@ def run_trial(
     record: TrialRecord, tasks: list[Task], wire: Wire, budget_dollars: float
 ) -> Iterator[str]:
     """Run the attempts that have not ended; yield an empty text per attempt, or its problem."""
-    attempts = {name_of(*pair): pair for pair in pairs(tasks, record.settings.seed)}
+    attempts = attempts_at(tasks, record.settings.seed)
     left = [name for name in attempts if not record.attempts[name].ended]
     try:
         yield from ask_in_turn(
-            left, lambda name: _attempt(record, *attempts[name], wire, budget_dollars)
+            left, lambda name: _attempt(record, name, *attempts[name], wire, budget_dollars)
         )
     except BudgetError as spent:
         yield str(spent)
 
 
-def _attempt(record: TrialRecord, task: Task, condition: str, wire: Wire, budget: float) -> None:
-    name, settings = name_of(task, condition), record.settings
-    home = record.path / "attempts" / name
+def _attempt(  # noqa: PLR0913, PLR0917 - what names an attempt
+    record: TrialRecord, name: str, task: Task, condition: str, wire: Wire, budget: float
+) -> None:
+    settings, home = record.settings, record.path / "attempts" / name
     work, half, known = home / "workspace", home / "copying", record.attempts[name]
     if not work.exists():  # an interrupted copy is repeated
         shutil.rmtree(half, ignore_errors=True)
@@ -105,7 +106,8 @@ def _attempt(record: TrialRecord, task: Task, condition: str, wire: Wire, budget
             messages += wire.adapter.tool_results(results)
     seconds = sum(done["seconds"] for done in (*known.answers, *known.results))
     solved = _run([str(task.verify.absolute())], work, VERIFY_SECONDS)[1] == 0
-    record.add(name=name, ended=asdict(Ended(solved, reason, recalls, round(seconds, 2))))
+    ended = {"solved": solved, "reason": reason, "recalls": recalls, "seconds": round(seconds, 2)}
+    record.add(name=name, ended=ended)
 
 
 def _ask(
@@ -139,19 +141,12 @@ def _ask(
     record.add(name=name, answer=answer, dollars=price_of(answer, wire.model), seconds=seconds)
 
 
-def usage_in(answer: Any) -> Usage:
-    """Return the usage that an answer reports; zeros if it reports none."""
-    with contextlib.suppress(ValueError):
-        return usage_of(answer)
-    return Usage()
-
-
 def price_of(answer: Any, model: str) -> float | None:
     """Return the dollars of an answer: the provider's figure, or else at list prices; None if unknown."""
     billed = answer.get("usage") if isinstance(answer, dict) else None
     if isinstance(billed, dict) and isinstance(billed.get("cost"), int | float):
         return float(billed["cost"])
-    return list_price(model, usage_in(answer))
+    return list_price(model, reported_usage(answer) or Usage())
 
 
 def _serve(
