@@ -47,22 +47,23 @@ def trial(  # noqa: PLR0913, PLR0917 - one parameter an option
     """
     from hippocampus.replay import journal
     from hippocampus.replay.study.wires import wire_of
-    from hippocampus.replay.trial.record import TrialRecord, TrialSettings, digest_of, tasks_in
-    from hippocampus.replay.trial.report import report
+    from hippocampus.replay.trial import record as trials
     from hippocampus.replay.trial.running import run_trial
 
     policies.load(policy)
     wire = wire_of(model)
     with journal.held(out):
-        found = tasks_in(tasks)
-        settings = TrialSettings(digest_of(found), model, policy, calls, seconds, seed)
-        record = TrialRecord(out, settings)
+        found = trials.tasks_in(tasks)
+        settings = trials.TrialSettings(
+            trials.digest_of(found), model, policy, calls, seconds, seed
+        )
+        record = trials.TrialRecord(out, settings)
         typer.echo(_plan(settings, len(found), wire.model, budget), err=True)
         if not yes:
             typer.confirm("Start?", abort=True, err=True)
         for problem in filter(None, run_trial(record, found, wire, budget)):
             typer.echo(problem, err=True)
-    figures = report(record, found)
+    figures = trials.report(record, found)
     if as_json:
         Shown(figures).show()
         return
@@ -83,7 +84,7 @@ def _plan(settings: TrialSettings, tasks: int, model: str, budget: float) -> str
     """Return the number of pairs that a difference needs, and their price if calls are of usual size."""
     from hippocampus.formats.usage import Usage
     from hippocampus.replay.study.wires import list_price
-    from hippocampus.replay.trial.report import PAIRS_NEEDED
+    from hippocampus.replay.trial.record import PAIRS_NEEDED
 
     usual = Usage(input_tokens=2_000, cache_read_tokens=18_000, output_tokens=300)
     price = list_price(model, usual)

@@ -1,7 +1,4 @@
-"""Cache marks in a provider's items: those that a host has set, and copies of items with one more.
-
-Pure. Only the mark of an item differs; the places of marks are decided elsewhere.
-"""
+"""Cache marks in a provider's items: those of a host, and copies of items with one more. Pure."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The arguments of tool calls: one order of keys for comparison, and the file that a call names.
-
-Pure functions over JSON texts; no messages or entries.
-"""
+"""The arguments of tool calls: one order of keys, and the file that a call names. Pure."""
 
 from __future__ import annotations
 

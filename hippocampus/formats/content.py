@@ -1,7 +1,4 @@
-"""Text and images inside one `content` value, in any provider's block form.
-
-Pure functions over JSON values; no messages, turns or entries.
-"""
+"""Text and images inside one `content` value, in any provider's block form. Pure."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""JSON from untrusted texts, read so that no text can raise.
-
-Only texts are read here; the caller interprets the values.
-"""
+"""JSON from untrusted texts, read so that no text can raise. Pure."""
 
 from __future__ import annotations
 

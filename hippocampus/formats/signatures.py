@@ -1,7 +1,4 @@
-"""The arguments of a tool, defined once as a model: its JSON Schema, and a function with its signature.
-
-Pure. What a call does is not known here.
-"""
+"""A tool's arguments, defined once as a model: their JSON Schema, and a typed function. Pure."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What we add to a host's list, in the format of that list: tool definitions, results, text.
-
-Pure. An adapter writes its own items; nothing is stored or decided here.
-"""
+"""What we add to a host's list, in the format of that list: tool definitions, results, text. Pure."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Completions with Anthropic's Messages API (`/v1/messages`), without an SDK.
-
-Callers decide when a model is called; requests are sent in `http`.
-"""
+"""Completions with Anthropic's Messages API (`/v1/messages`), without an SDK."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""JSON requests to a model's endpoint: keys from the environment, time limits, bounded retries.
-
-The providers' modules write the requests and read the answers.
-"""
+"""JSON requests to a model's endpoint: keys from the environment, time limits, bounded retries."""
 
 from __future__ import annotations
 

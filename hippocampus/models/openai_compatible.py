@@ -1,7 +1,4 @@
-"""Embeddings and completions at any OpenAI-compatible endpoint, without an SDK.
-
-Callers decide when a model is called; requests are sent in `http`.
-"""
+"""Embeddings and completions at any OpenAI-compatible endpoint, without an SDK."""
 
 from __future__ import annotations
 

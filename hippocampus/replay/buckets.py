@@ -1,7 +1,4 @@
-"""The files of a corpus: recordings and rows in local folders, or in object storage.
-
-Does not parse their content.
-"""
+"""The files of a corpus: recordings and rows in local folders, or in object storage."""
 
 from __future__ import annotations
 
@@ -41,20 +38,12 @@ class BucketFile(NamedTuple):
         return f"{self.bucket.rstrip('/')}/{self.name}"
 
     def read(self) -> bytes:
-        """Return the file's content.
-
-        Raises:
-            StoreError: the file cannot be read.
-        """
+        """Return the file's content."""
         return _objects(self.bucket).get(self.name, REQUEST_SECONDS)
 
 
 def iter_bucket(address: str) -> Iterator[BucketFile]:
-    """Yield the files under an address, sorted by name, without hidden ones.
-
-    Raises:
-        StoreError: the address cannot be listed, or obstore is not installed.
-    """
+    """Yield the files under an address, sorted by name, without hidden ones."""
     for found in _objects(address).list():
         if not any(part.startswith(".") for part in found.name.split("/")):
             yield BucketFile(address, found.name, found.etag, found.size)

@@ -46,10 +46,6 @@ class Corpus:
         """Write the parts of files, unless those of an earlier run are used, and yield the files.
 
         A file that cannot be replayed gets no part, and a row in `left_out`: the next run tries again.
-
-        Raises:
-            StoreError: a part cannot be written.
-            HippocampusError: the engine is not installed.
         """
         work = functools.partial(write_part, out=self.out, options=self.options, resume=self.resume)
         for file, found in over_files(files, work, jobs=jobs, engine=engine, lost=_killed):
@@ -73,11 +69,7 @@ def _killed(file: RecordedFile) -> tuple[RecordedFile, Row]:
 def write_part(
     file: RecordedFile, out: str, options: Options, *, resume: bool
 ) -> tuple[RecordedFile, Part | Row]:
-    """Replay a file into its part unless a part is used; return a row if it cannot be replayed.
-
-    Raises:
-        StoreError: the part cannot be written.
-    """
+    """Replay a file into its part unless a part is used; return a row if it cannot be replayed."""
     name = _name(file, options)
     text = get_part(out, name) if resume else b""
     if not text:

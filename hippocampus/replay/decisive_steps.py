@@ -1,7 +1,4 @@
-"""Decisive steps: the calls of a recording that wrote the patch with which the agent ended its task.
-
-Reads no view and no outcome.
-"""
+"""Decisive steps: the calls of a recording that wrote the patch that ended its task. Pure."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Explains the changes of a view at a turn, and the treatment of entries by a policy's rules.
-
-Measures nothing.
-"""
+"""Explains the changes of a view at a turn, and the treatment of entries by a policy's rules."""
 
 from __future__ import annotations
 

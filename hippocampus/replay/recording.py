@@ -1,7 +1,4 @@
-"""A recorded conversation: a provider's message list, with the usage, times and tools next to it.
-
-Reads no files and measures nothing; `readers` make recordings, `measure` runs over them.
-"""
+"""A recorded conversation: a message list, with the usage, times and tools next to it. Pure."""
 
 from __future__ import annotations
 

@@ -9,10 +9,13 @@ from typing import Any, Self
 
 from hippocampus.models import tokens
 from hippocampus.prices import Prices
-from hippocampus.replay.billed import bill_of
+from hippocampus.prices.prompt_cache import CALL_SECONDS, Prompt, PromptCache
 from hippocampus.replay.measure import Measured, Script
 from hippocampus.replay.uses import values_of
-from hippocampus.session.billing import CALIBRATION_CALLS
+from hippocampus.session.billing import CALIBRATION_CALLS, Bill, CountedCall
+
+MIN_CALLS = CALIBRATION_CALLS + 10
+"""A recording with fewer billed calls is not compared."""
 
 
 class SummedFields:
@@ -214,6 +217,26 @@ class RawTotals(SummedFields):
             if self.estimated_tokens
             else None,
         }
+
+
+def bill_of(script: Script, prices: Prices) -> Bill:
+    """Return the provider's recorded bill with its prediction; empty if too few calls were billed.
+
+    The host's requests are taken as recorded, with a mark at the end; the first ten calls calibrate
+    the prediction, and the later ones are compared.
+    """
+    recording, bill = script.recording, Bill(prices)
+    if len(recording.usage) < MIN_CALLS or recording.cut:
+        return bill
+    cache, prompt, times = PromptCache(prices, own=0), Prompt(), recording.times
+    for number, end in enumerate(script.answers):
+        prompt = prompt.extended(script.messages[:end], len(prompt.starts))
+        read_tokens = cache.send(prompt, number * CALL_SECONDS)
+        # Without recorded times, a call follows the previous one at once.
+        idle = times[number] - times[number - 1] if {number, number - 1} <= times.keys() else 0.0
+        if number in recording.usage:
+            bill.add(CountedCall(prompt.total, read_tokens, idle), recording.usage[number])
+    return bill
 
 
 def raw_of(script: Script, everything: Measured, prices: Prices) -> RawTotals:

@@ -1,7 +1,4 @@
-"""Prints a replay's outcome in a terminal: tables, and the main figures in sentences.
-
-Computes nothing: all figures are in the object of `outcome`.
-"""
+"""Prints a replay's outcome in a terminal: tables, and its figures in sentences; computes nothing."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The texts that a recording's calls sent, next to the raw list: the data of an HTML page.
-
-Measures nothing, and writes no file.
-"""
+"""The texts that a recording's calls sent, next to the raw list: the data of an HTML page. Pure."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Finds the values and whole lines that a recorded agent took from tool results. Pure.
-
-Works on the messages of a conversation, and reads no view.
-"""
+"""Finds the values and whole lines that a recorded agent took from tool results. Pure."""
 
 from __future__ import annotations
 

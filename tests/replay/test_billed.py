@@ -9,12 +9,12 @@ from conversations import EAGER
 
 from hippocampus.formats.usage import Usage
 from hippocampus.prices import TABLES
-from hippocampus.replay.billed import bill_of
 from hippocampus.replay.measure import measure, prepare
 from hippocampus.replay.readers import read_file
 from hippocampus.replay.recording import Recording
 from hippocampus.replay.run import Options, outcome, replay_recording
 from hippocampus.replay.strategies import EVERYTHING
+from hippocampus.replay.summary import bill_of
 from hippocampus.replay.table import sentences
 from hippocampus.session.billing import Bill
 

@@ -29,9 +29,10 @@ from hippocampus.replay.trial.record import (
     TrialRecord,
     TrialSettings,
     attempts_at,
+    mcnemar,
+    report,
     tasks_in,
 )
-from hippocampus.replay.trial.report import mcnemar, report
 from hippocampus.testing import entry_ids
 
 WIRES = ("openai", "anthropic")

@@ -18,11 +18,7 @@ PROMPT_TOKENS = 1_000
 
 
 def added(event: dict[str, Any], state: str, policy: str) -> str:
-    """Return the text that an event adds to the conversation; empty for none.
-
-    Raises:
-        HippocampusError: the memory or the policy cannot be read.
-    """
+    """Return the text that an event adds to the conversation; empty for none."""
     is_start, text = event["hook_event_name"] == "SessionStart", ""
     if is_start:
         # A resumed conversation has the memories of its start. Newer ones before it would rewrite the

@@ -130,9 +130,6 @@ def installed(host: Host, project: Path | None, state: str, policy: str) -> list
     """Return the changes that add our hooks and our server, and keep a state in a project out of git.
 
     A second time, there are none.
-
-    Raises:
-        StoreError: a file of settings cannot be read.
     """
 
     def with_hooks(found: Settings) -> None:
@@ -167,11 +164,7 @@ def installed(host: Host, project: Path | None, state: str, policy: str) -> list
 
 
 def uninstalled(host: Host, project: Path | None) -> list[SettingsChange]:
-    """Return the changes that take out our hooks and our server, and nothing else.
-
-    Raises:
-        StoreError: a file of settings cannot be read.
-    """
+    """Return the changes that take out our hooks and our server, and nothing else."""
 
     def without_hooks(found: Settings) -> None:
         events = found.get("hooks", {})
@@ -194,11 +187,7 @@ def uninstalled(host: Host, project: Path | None) -> list[SettingsChange]:
 
 
 def hook_command(host: Host, project: Path | None) -> str:
-    """Return the command line of our hook as a file has it; empty for none.
-
-    Raises:
-        StoreError: the file of settings cannot be read.
-    """
+    """Return the command line of our hook as a file has it; empty for none."""
     path = hooks_path(host, project)
     if path is None:
         return ""
@@ -209,11 +198,7 @@ def hook_command(host: Host, project: Path | None) -> str:
 
 
 def server_command(host: Host, project: Path | None) -> list[str]:
-    """Return the command line of our MCP server as a file has it; empty for none.
-
-    Raises:
-        StoreError: the file of settings cannot be read.
-    """
+    """Return the command line of our MCP server as a file has it; empty for none."""
     with _of_usual_form(path := servers_path(host, project)):
         servers = "mcp_servers" if path.suffix == ".toml" else host.key
         found = _parsed(path, _text(path)).get(servers, {}).get(NAME)

@@ -35,11 +35,7 @@ PROBE_SECONDS = 30
 
 
 def report(host: settings.Host, project: Path | None, state: str) -> tuple[list[str], bool]:
-    """Return the findings for one host in lines, and whether both commands answer and edits arrive.
-
-    Raises:
-        StoreError: a file of settings cannot be read.
-    """
+    """Return the findings for one host in lines, and whether both commands answer and edits arrive."""
     hook, server = settings.hook_command(host, project), settings.server_command(host, project)
     hooks = settings.hooks_path(host, project)
     answers, hook_answer = _probed(hook, PROBE, b"") if hooks else (True, "")

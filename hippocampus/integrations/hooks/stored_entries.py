@@ -29,12 +29,7 @@ class LargeResult(NamedTuple):
 
 
 def stored(result: LargeResult, state: str, policy_name: str, transcript: str) -> str | None:
-    """Return the text of the entry of a result, once both are on disk; None where it stays in full.
-
-    Raises:
-        PolicyError: the policy cannot be read.
-        StoreError: the result cannot be stored.
-    """
+    """Return the text of the entry of a result, once both are on disk; None where it stays in full."""
     rules = policy.load(policy_name)
     size, kind = tokens.count(result.text), indexing.kind_of(result.text)
     tool = storable(result.tool)

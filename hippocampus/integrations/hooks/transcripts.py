@@ -32,11 +32,7 @@ def start(event: dict[str, Any], state: str, policy: str) -> None:
 
 
 def consolidate(state: str, policy: str, session: str, transcript: Path) -> None:
-    """Consolidate the session of a transcript; a second time changes nothing.
-
-    Raises:
-        HippocampusError: the transcript or the memory cannot be read.
-    """
+    """Consolidate the session of a transcript; a second time changes nothing."""
     from hippocampus.memory import Hippocampus
     from hippocampus.replay.readers import read_file
     from hippocampus.storage.state_dir import tenant_of_environment

@@ -90,11 +90,7 @@ def sessions(state: str, tenant: str = "", name: str = "") -> list[SessionRecord
 
 
 def exported(session: SessionRecording) -> JsonDocument:
-    """Return the raw conversation of a session.
-
-    Raises:
-        RecordingError: it cannot be read.
-    """
+    """Return the raw conversation of a session."""
     with _as_recording_error(str(session)), bounded(SECONDS):
         lines = _state(session.state, session.tenant).exported(session.name)
     return JsonDocument(str(session), list(map(JsonRecord, parsed(lines))), "a session")

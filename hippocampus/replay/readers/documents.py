@@ -1,7 +1,4 @@
-"""Reads a file as a list of JSON objects: a JSON value, JSON lines, or a zip of such files.
-
-Knows no format of recordings.
-"""
+"""Reads a file as a list of JSON objects: a JSON value, JSON lines, or a zip of such files."""
 
 from __future__ import annotations
 

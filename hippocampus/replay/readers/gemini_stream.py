@@ -1,7 +1,4 @@
-"""The stream of events that Gemini CLI prints as JSON lines, read as chat messages.
-
-Its saved chats have another format, in `gemini_chat`.
-"""
+"""The stream of events that Gemini CLI prints as JSON lines, read as chat messages."""
 
 from __future__ import annotations
 

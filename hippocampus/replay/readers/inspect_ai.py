@@ -1,7 +1,4 @@
-"""Evaluation logs of inspect_ai, `.json` or `.eval`: samples, read as chat messages.
-
-Scores are not read.
-"""
+"""Evaluation logs of inspect_ai, `.json` or `.eval`: samples without scores, read as chat messages."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""LangGraph threads and other dumps of LangChain messages, read as chat messages.
-
-Other values of the graph's state are not read.
-"""
+"""LangGraph threads and other dumps of LangChain messages, read as chat messages."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Makes recordings of a file's conversations: without reasoning, with all calls answered, and with names.
-
-Knows no format, and opens no file.
-"""
+"""Makes recordings of a file's conversations: without reasoning, all calls answered, named. Pure."""
 
 from __future__ import annotations
 

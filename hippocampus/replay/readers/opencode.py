@@ -1,7 +1,4 @@
-"""Sessions of opencode, exported as `{info, messages: [{info, parts}]}`, read as chat messages.
-
-Records for display (diffs, snapshots, previews) are not read.
-"""
+"""Sessions of opencode, exported as `{info, messages: [{info, parts}]}`, read as chat messages."""
 
 from __future__ import annotations
 

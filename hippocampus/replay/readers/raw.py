@@ -1,7 +1,4 @@
-"""Conversations as recorded, before they are checked and completed: the result of a format's reader.
-
-Knows no format, and opens no file.
-"""
+"""Conversations as recorded, before they are checked and completed: a reader's result. Pure."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Leaves out recorded items that their provider would reject, and reasoning, which is not sent again.
-
-Other items are unchanged. Calls are paired in `pairing`.
-"""
+"""Leaves out recorded items that their provider would reject, and reasoning, which is not sent again."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Typed access to untrusted JSON: a value of another type is returned as an empty one.
-
-Knows no format.
-"""
+"""Typed access to untrusted JSON: a value of another type is returned as an empty one. Pure."""
 
 from __future__ import annotations
 

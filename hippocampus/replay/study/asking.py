@@ -239,11 +239,7 @@ def _judge(folder: StudyFolder, name: str, text: str, labels: Iterable[str], wir
 
 
 def _reply(folder: StudyFolder, name: str, wire: Wire, body: Item, turn: int) -> Reply:
-    """Return the reply to a request, from the record of an earlier run or from the endpoint.
-
-    Raises:
-        ProviderError: the endpoint gives no usable answer; the next run asks again.
-    """
+    """Return the reply to a request, from the record of an earlier run or from the endpoint."""
     known = folder.answers[name].exchange
     if turn < len(known):
         return wire.read(known[turn]["answer"])

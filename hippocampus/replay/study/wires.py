@@ -1,7 +1,4 @@
-"""Conversations with tools in the two wire formats: OpenAI-compatible chat, Anthropic messages.
-
-Builds requests from neutral messages, and reads answers into replies; stores nothing.
-"""
+"""Conversations with tools in the two wire formats: OpenAI-compatible chat, Anthropic messages."""
 
 from __future__ import annotations
 
