@@ -9,7 +9,8 @@ import contextlib
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Any
 
 from hippocampus.entries import decay
 from hippocampus.entries.entry import Entry
@@ -29,30 +30,6 @@ from hippocampus.storage.state import state_of
 
 SESSION, MARK = "replay", "re"
 """The session's name and the mark of its ids: fixed, so that a recording always has the same views."""
-
-
-@dataclass(frozen=True, slots=True)
-class EntryTimeline:
-    """The calls at which an entry arrived, was shortened, used and recalled; counted from 0."""
-
-    entry_id: str
-    tool: str
-    kind: str
-    tokens: int
-    arrived: int
-    shortened: int
-    reason: str
-    saves: int
-    costs: float
-    """The one-time cost of the edit in base input tokens; 0 where nothing was cached."""
-    used: tuple[int, ...]
-    """Calls that wrote a value of the entry."""
-    recalled: tuple[int, ...]
-    """Calls that wrote a value of the entry that the view did not show."""
-    accessed: tuple[int, ...]
-    """Turns at which a new message named the entry, or a recall read it."""
-    strength: tuple[tuple[int, float], ...]
-    """Pairs of turn and strength up to the last call, to be joined by straight lines."""
 
 
 @contextlib.contextmanager
@@ -87,8 +64,8 @@ def measure_ours(
     prices: Prices,
     model: CacheModel = IDEAL,
     texts: ViewTexts | None = None,
-) -> tuple[Measured, list[EntryTimeline]]:
-    """Measure a session with a policy, and return the timelines of its entries; `texts` notes its views."""
+) -> tuple[Measured, list[dict[str, Any]]]:
+    """Measure a session with a policy, and return its entries as JSON; `texts` notes its views."""
     with fresh_session(policy, prices, model.marks) as session:
         histories = EntryHistories(session, texts)
         measured = measure(script, histories.view, histories.recover, model)
@@ -97,7 +74,7 @@ def measure_ours(
                 f"{session.report.failures} calls failed inside and sent the messages as they were"
             )
             measured = replace(measured, problems=(*measured.problems, problem))
-        return measured, _timelines(script, histories, measured, policy)
+        return measured, list(_entries(script, histories, measured, policy))
 
 
 class EntryHistories:
@@ -157,9 +134,10 @@ class EntryHistories:
                 yield turn, round(found, 3)
 
 
-def _timelines(
+def _entries(
     script: Script, histories: EntryHistories, measured: Measured, policy: Policy
-) -> list[EntryTimeline]:
+) -> Iterator[dict[str, Any]]:
+    """Yield what became of the shortened entries, with calls and turns from 0, as SPEC's JSON has it."""
     used: defaultdict[str, set[int]] = defaultdict(set)
     recalled: defaultdict[str, set[int]] = defaultdict(set)
     for number, values in enumerate(script.uses):
@@ -169,28 +147,21 @@ def _timelines(
                 if value in measured.calls[number].hidden:
                     recalled[entry_id].add(number)
     records = {record.entry.id: record for record in histories.session.report.records()}
-    timelines = []
     for turn, decision in histories.session.report.decisions():
         entry_id, record = decision.entry_id, records[decision.entry_id]
-        # Before the entry was shortened, the value came from another entry.
-        since = [
-            tuple(sorted(at for at in calls[entry_id] if at >= turn)) for calls in (used, recalled)
-        ]
-        timelines.append(
-            EntryTimeline(
-                entry_id=entry_id,
-                tool=record.tool,
-                kind=record.kind,
-                tokens=record.tokens,
-                arrived=record.entry.source.turn,
-                shortened=turn,
-                reason=decision.reason,
-                saves=decision.saves,
-                costs=round(decision.costs, 1),
-                used=since[0],
-                recalled=since[1],
-                accessed=tuple(histories.accesses(entry_id)),
-                strength=tuple(histories.strengths(record.entry, policy)),
-            )
-        )
-    return timelines
+        yield {
+            "entry_id": entry_id,
+            "tool": record.tool,
+            "kind": record.kind,
+            "tokens": record.tokens,
+            "arrived": record.entry.source.turn,
+            "shortened": turn,
+            "reason": decision.reason,
+            "saves": decision.saves,
+            "costs": round(decision.costs, 1),
+            # Before the entry was shortened, the value came from another entry.
+            "used": sorted(at for at in used[entry_id] if at >= turn),
+            "recalled": sorted(at for at in recalled[entry_id] if at >= turn),
+            "accessed": histories.accesses(entry_id),
+            "strength": list(histories.strengths(record.entry, policy)),
+        }

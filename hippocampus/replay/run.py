@@ -99,7 +99,7 @@ def replay_recording(recording: Recording, options: Options) -> Row:
     prices = own or options.prices
     model = CacheModel(prices, options.marks)
     texts = ViewTexts() if options.texts else None
-    ours, timelines = measure_ours(script, options.policy, prices, model, texts)
+    ours, entries = measure_ours(script, options.policy, prices, model, texts)
     everything = measure(script, EVERYTHING.make(recording), model=model)
     measured = {OURS: ours, EVERYTHING.name: everything}
     if options.compare:
@@ -132,7 +132,7 @@ def replay_recording(recording: Recording, options: Options) -> Row:
             name: [round(call.cost(prices), 1) for call in sent.calls]
             for name, sent in measured.items()
         },
-        "entries": [asdict(timeline) for timeline in timelines],
+        "entries": entries,
     }
     if texts and options.texts:
         named = hashlib.sha256(f"{recording.path}\0{recording.name}".encode("utf-8", "replace"))

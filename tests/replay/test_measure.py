@@ -328,7 +328,7 @@ def test_ours_hides_nothing_for_good_and_breaks_no_view(rounds: Rounds) -> None:
     assert measured.invalid_views <= everything.invalid_views
     for ours, raw in zip(measured.calls, everything.calls, strict=True):
         assert ours.tokens <= raw.tokens
-    assert len({each.entry_id for each in timelines}) == len(timelines)
+    assert len({each["entry_id"] for each in timelines}) == len(timelines)
 
 
 def test_the_timeline_of_an_entry() -> None:
@@ -336,10 +336,10 @@ def test_the_timeline_of_an_entry() -> None:
     items += [call(8, path="/srv/app_7/file1.py"), result(8, "ok"), call(9, path="row_14")]
     items += [result(9, "ok")]
     measured, [timeline] = measure_ours(prepare(recording(items)), EAGER, PRICES)
-    assert (timeline.tool, timeline.arrived, timeline.shortened) == ("read", 1, 1)
-    assert timeline.used == (1, 2)
-    assert set(timeline.recalled) <= set(timeline.used)
-    assert timeline.saves > 0
+    assert (timeline["tool"], timeline["arrived"], timeline["shortened"]) == ("read", 1, 1)
+    assert timeline["used"] == [1, 2]
+    assert set(timeline["recalled"]) <= set(timeline["used"])
+    assert timeline["saves"] > 0
     assert len(measured.calls) == 3
 
 
@@ -350,11 +350,11 @@ def test_the_strength_of_an_entry_over_the_turns() -> None:
         named = "/srv/app_7/file1.py" if number == 7 else f"other {number}"
         items += [call(20 + number, path=named), result(20 + number, "ok")]
     _, [timeline, *_] = measure_ours(prepare(recording(items)), EAGER, PRICES)
-    turns, strengths = zip(*timeline.strength, strict=True)
-    assert timeline.accessed == (9,)
-    assert (turns[0], turns[-1]) == (timeline.arrived, 12)
+    turns, strengths = zip(*timeline["strength"], strict=True)
+    assert timeline["accessed"] == [9]
+    assert (turns[0], turns[-1]) == (timeline["arrived"], 12)
     assert list(turns) == sorted(set(turns))
-    at = dict(timeline.strength)
+    at = dict(timeline["strength"])
     assert at[1] == 1
     assert at[8] < at[9] > at[12]
     assert all(0 <= each <= 1 for each in strengths)

@@ -70,7 +70,6 @@ def recording_data(recording: dict[str, Any], outcome: dict[str, Any]) -> dict[s
                     field: [call for call in entry[field] if call >= entry["arrived"]]
                     for field in ("used", "recalled", "accessed")
                 },
-                "strength": list(map(list, entry["strength"])),
             }
             for entry in recording["entries"]
         ],
