@@ -120,8 +120,8 @@ class EntryHistories:
                 return value in self.session.recall(entry_id, pattern=re.escape(value))
         return False
 
-    def strengths(self, entry: Entry, policy: Policy) -> Iterator[tuple[int, float]]:
-        """Yield turns with the strength of an entry, at growing distances after a change."""
+    def strengths(self, entry: Entry, policy: Policy) -> Iterator[list[float]]:
+        """Yield pairs of a turn and the strength of an entry, at growing distances after a change."""
         versions = self.by_id.get(entry.id) or [(entry.lifecycle.created, entry)]
         ends = [turn - 1 for turn, _ in versions[1:]] + [self.calls - 1]
         for (start, version), end in zip(versions, ends, strict=True):
@@ -131,7 +131,7 @@ class EntryHistories:
                 sampled |= {expires, expires + 1}
             for turn in sorted(sampled):
                 found = decay.strength(version, turn, policy.exponent, policy.initial_strength)
-                yield turn, round(found, 3)
+                yield [turn, round(found, 3)]
 
 
 def _entries(
