@@ -32,7 +32,7 @@ def report(
     db: Database = DEFAULT_PATH,
     as_json: AsJson = False,  # noqa: ARG001 - it is JSON anyway
 ) -> None:
-    """Print the state of the memory as JSON, with an answer of each model; status 1 where there is a problem."""
+    """Print the state of the memory as JSON, with an answer per model; status 1 where there is a problem."""
     from hippocampus.models.local_embedding import installed
 
     words = {"fts5": has_tokenizer("porter unicode61"), "trigram": has_tokenizer("trigram")}

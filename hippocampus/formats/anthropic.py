@@ -42,7 +42,7 @@ def accepts(item: Item) -> bool:
 
 
 def read(items: Sequence[Item]) -> list[Message]:
-    """Read Anthropic messages, one for each item."""
+    """Read Anthropic messages, one per item."""
     return [Message(ROLES[item["role"]], tuple(_parts(item)), (item,)) for item in items]
 
 
@@ -52,7 +52,7 @@ def tool_definition(name: str, description: str, parameters: Mapping[str, Any]) 
 
 
 def tool_results(results: Sequence[ToolResult]) -> list[Item]:
-    """Return one user message with a block for each result."""
+    """Return one user message with a block per result."""
     blocks: list[Item] = []
     for result in results:
         content = result.content({"type": "text", "text": result.text})

@@ -40,7 +40,7 @@ def accepts(item: Item) -> bool:
 
 
 def read(items: Sequence[Item]) -> list[Message]:
-    """Read Converse messages, one for each item."""
+    """Read Converse messages, one per item."""
     return [Message(ROLES[item["role"]], tuple(_parts(item)), (item,)) for item in items]
 
 
@@ -51,7 +51,7 @@ def tool_definition(name: str, description: str, parameters: Mapping[str, Any]) 
 
 
 def tool_results(results: Sequence[ToolResult]) -> list[Item]:
-    """Return one user message with a block for each result."""
+    """Return one user message with a block per result."""
     blocks: list[Item] = []
     for result in results:
         texts = [] if result.images and not result.text else [{"text": result.text}]

@@ -62,7 +62,7 @@ def tool_definition(name: str, description: str, parameters: Mapping[str, Any]) 
 
 
 def tool_results(results: Sequence[ToolResult]) -> list[Item]:
-    """Return one content with a part for each result, and then their images."""
+    """Return one content with a part per result, and then their images."""
     parts: list[Item] = []
     for call_id, text, is_error, tool, _ in results:
         own = {} if call_id.startswith(BY_ORDER) else {"id": call_id}

@@ -47,7 +47,7 @@ def accepts(item: Item) -> bool:
 
 
 def read(items: Sequence[Item]) -> list[Message]:
-    """Read chat messages, one for each item."""
+    """Read chat messages, one per item."""
     return [Message(ROLES[item["role"]], tuple(_parts(item)), (item,)) for item in items]
 
 
@@ -58,7 +58,7 @@ def tool_definition(name: str, description: str, parameters: Mapping[str, Any]) 
 
 
 def tool_results(results: Sequence[ToolResult]) -> list[Item]:
-    """Return a `tool` message for each result; the format has no field for errors.
+    """Return a `tool` message per result; the format has no field for errors.
 
     Images, which such a message cannot hold, follow in one of the user.
     """

@@ -78,7 +78,7 @@ def tool_definition(name: str, description: str, parameters: Mapping[str, Any]) 
 
 
 def tool_results(results: Sequence[ToolResult]) -> list[Item]:
-    """Return a `function_call_output` item for each result; the format has no field for errors."""
+    """Return a `function_call_output` item per result; the format has no field for errors."""
     return [
         {
             "type": "function_call_output",

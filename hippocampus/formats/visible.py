@@ -9,7 +9,7 @@ CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u20
 
 
 def visible(text: str) -> str:
-    r"""Return a text in which each control character is written as in JSON.
+    r"""Return a text in which control characters are written as in JSON.
 
     >>> visible("\x1b[2Jgone"), visible("two\nlines")
     ('\\u001b[2Jgone', 'two\nlines')

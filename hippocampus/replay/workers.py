@@ -69,7 +69,7 @@ def over_files(
     engine: Engine = "processes",
     lost: Callable[[File], T] = no_result,
 ) -> Iterator[T]:
-    """Yield what `work` returns for each file as it is done.
+    """Yield what `work` returns for a file as it is done.
 
     `jobs` is the number of processes, by default `available_cores()`. Where a process is killed, its
     file is worked on once more; where that is killed too, `lost` gives the result.

@@ -1,4 +1,4 @@
-"""Recorded sessions of other agents, found below paths and read; one module for each format.
+"""Recorded sessions of other agents, found below paths and read; one module per format.
 
 One file is in memory at a time. Nothing here measures, and nothing imports the session.
 """
