@@ -91,16 +91,12 @@ def diff(
     prices, files = model_prices(DEFAULT_MODEL), list(find_files(paths))
     runs = []
     for name, policy in [(name, policies.load(name)) for name in (before, after)]:
-        done = replay_files(files, Options(policy, prices, by_model=True))
-        found = (row for rows in track(done, len(files)) for row in rows)
+        replayed = replay_files(files, Options(policy, prices, by_model=True))
+        found = (row for rows in track(replayed, len(files)) for row in rows)
         runs.append((name, {place(row): row for row in found}))
-    every = sorted({where for _, rows in runs for where in rows})
-    both = [
-        where
-        for where in every
-        if all("reason" not in rows.get(where, {"reason": ""}) for _, rows in runs)
-    ]
-    if not both:
+    every = {where for _, rows in runs for where in rows}
+    done = [{where for where, row in rows.items() if "reason" not in row} for _, rows in runs]
+    if not (both := sorted(set.intersection(*done))):
         fail("no recorded session found there")
     figures = {}
     for name, rows in runs:

@@ -83,7 +83,11 @@ def _parts(item: Item) -> Iterator[Part]:
     if ROLES[item["role"]] == "tool":
         yield from _result(item)
         return
-    yield from _content(item)
+    content = item.get("content")
+    if isinstance(content, str):
+        yield Part("text", content, (0, "content"))
+    for number, block in enumerate(_blocks(content)):
+        yield _block(block, number)
     for number, call in enumerate(item.get("tool_calls") or ()):
         kind = "custom" if "custom" in call else "function"
         field = "input" if kind == "custom" else "arguments"
@@ -115,14 +119,6 @@ def _result(item: Item) -> Iterator[Part]:
     for number, block in enumerate(_blocks(content)):
         if not is_text_block(block):
             yield _block(block, number)
-
-
-def _content(item: Item) -> Iterator[Part]:
-    content = item.get("content")
-    if isinstance(content, str):
-        yield Part("text", content, (0, "content"))
-    else:
-        yield from (_block(block, number) for number, block in enumerate(_blocks(content)))
 
 
 def _block(block: Item, number: int) -> Part:

@@ -101,10 +101,6 @@ class Measured:
         """Return the cost of the whole recording in base input tokens."""
         return sum(call.cost(prices) for call in self.calls)
 
-    def cost_if_read(self, prices: Prices) -> float:
-        """Return the cost if the agent also recalls all unread results in full."""
-        return sum(call.cost_if_read(prices) for call in self.calls)
-
 
 @dataclass(frozen=True, slots=True)
 class Script:

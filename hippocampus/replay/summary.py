@@ -148,7 +148,7 @@ def totals(script: Script, measured: Measured, prices: Prices) -> Totals:
         tokens=sum(call.charged_tokens for call in measured.calls),
         view_tokens=sum(sizes),
         cost=measured.cost(prices),
-        cost_if_read=measured.cost_if_read(prices),
+        cost_if_read=sum(call.cost_if_read(prices) for call in measured.calls),
         dollars=prices.dollars(measured.cost(prices)),
         uses=sum(call.uses for call in measured.calls),
         hidden=sum(len(call.hidden) for call in measured.calls),

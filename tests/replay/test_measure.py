@@ -185,7 +185,9 @@ def test_what_the_agent_asked_to_read_is_measured_by_hand() -> None:
     assert [each.unread for each in measured.calls] == [(), (), (second,), (), (), ()]
     unread = measured.calls[2]
     more = 0.1 * unread.tokens + 1.25 * second
-    assert measured.cost_if_read(PRICES) == pytest.approx(measured.cost(PRICES) + more)
+    assert sum(each.cost_if_read(PRICES) for each in measured.calls) == pytest.approx(
+        measured.cost(PRICES) + more
+    )
     together = totals(script, measured, PRICES)
     assert (together.asked_tokens, together.read_tokens) == (first + second, first)
     assert together.shares()["read_percent"] == percent(first, first + second)

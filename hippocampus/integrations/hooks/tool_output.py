@@ -46,12 +46,9 @@ def shortened(event: dict[str, Any], state: str, policy: str) -> dict[str, Any] 
     arguments = json.dumps(event.get("tool_input") or {}, ensure_ascii=False)
     if tool.startswith(OWN_TOOLS) or asks_to_read(tool, arguments):
         return None
-    from hippocampus.entries.entry import storable
     from hippocampus.integrations.hooks import stored_entries
 
-    call_id = str(event.get("tool_use_id") or event.get("prompt_id") or "")
-    result = stored_entries.LargeResult(session, call_id, storable(tool), arguments, text)
-    entry = stored_entries.stored(result, state, policy, str(event.get("transcript_path") or ""))
+    entry = stored_entries.stored(event, arguments, text, state, policy)
     return None if entry is None else replaced(event, path, entry)
 
 

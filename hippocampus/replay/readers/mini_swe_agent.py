@@ -76,16 +76,9 @@ def _answer(message: JsonRecord, content: str, call_id: str) -> tuple[RawMessage
 
 def _with_bill(answer: RawMessage, extra: JsonRecord, model: str) -> RawMessage:
     """Return an answer with its recorded usage, model and time."""
-    response = extra.record("response")
-    return answer._replace(
-        usage=reported_usage(response.record("usage")),
-        model=response.text("model") or model,
-        at=_iso(response.count("created")),
-    )
-
-
-def _iso(seconds: int) -> str:
-    """Return seconds since 1970 in ISO 8601; empty for 0 and for values out of range."""
-    with contextlib.suppress(ValueError, OverflowError, OSError):
-        return datetime.fromtimestamp(seconds, UTC).isoformat() if seconds else ""
-    return ""
+    response, at = extra.record("response"), ""
+    if seconds := response.count("created"):
+        with contextlib.suppress(ValueError, OverflowError, OSError):  # it is out of range
+            at = datetime.fromtimestamp(seconds, UTC).isoformat()
+    usage, model = reported_usage(response.record("usage")), response.text("model") or model
+    return answer._replace(usage=usage, model=model, at=at)

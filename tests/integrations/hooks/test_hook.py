@@ -474,7 +474,7 @@ def test_what_its_entries_have_saved_is_counted_in_the_transcript(tmp_path: Path
 
 
 def test_an_entry_of_a_tool_without_a_name_has_the_frame_of_a_session(state: Path) -> None:
-    result = stored_entries.LargeResult("s", "c1", "", "{}", ROWS)
-    entry = stored_entries.stored(result, str(state), "default", "")
+    event = {"session_id": "s", "tool_use_id": "c1", "tool_name": ""}
+    entry = stored_entries.stored(event, "{}", ROWS, str(state), "default")
     assert entry is not None
     assert re.match(r"\[\w+ · tool · \d+ tokens · \w+\]", entry)
