@@ -149,7 +149,7 @@ def _by_formula(
     }
     rows = [one for one in found.rows.values() if words.get(one.row) or found.cosines.get(one.row)]
     kept = _unfaded(tables, query, rows)
-    from hippocampus.facts.similar import similarities
+    from hippocampus.facts.topics import similarities
 
     is_linear = "minhash" in formula
     alike = similarities(text, memories.by_row(tables.database, kept)) if is_linear else {}

@@ -51,15 +51,6 @@ class Matches(NamedTuple):
     """The cosines without a share of the mean of all vectors."""
 
 
-class Coverage(NamedTuple):
-    """How well a row covers a query."""
-
-    score: float
-    """By its words and those next to it; a word in a long text counts less."""
-    own: float = 0.0
-    """The share of the query's words in the row itself, and in the question that it answers."""
-
-
 def relevance(found: Matches, asked: Collection[str]) -> dict[int, tuple[float, float]]:
     """Return for each row that has to do with a query its score, and the share of the query's words in it."""
     near = neighbours(found.rows.values())
@@ -68,21 +59,20 @@ def relevance(found: Matches, asked: Collection[str]) -> dict[int, tuple[float, 
     scores = {}
     for row, one in found.rows.items():
         own = found.cosines.get(row, 0.0)
-        worded = covered.get(row, Coverage(0.0))
-        if not worded.score and own < MIN_COSINE:
+        worded, keyword = covered.get(row, (0.0, 0.0))
+        if not worded and own < MIN_COSINE:
             continue
         if one.is_turn:
             nearby = (found.cosines.get(other, 0.0) for other, _ in near[row])
             shared = NEAR_COSINE * sum(value for value in nearby if value >= NOISE_COSINE)
-            score = worded.score + max(0.0, own) + density_of(one) * shared
+            score = worded + max(0.0, own) + density_of(one) * shared
         elif not found.cosines:
-            score = worded.score
+            score = worded
         else:
-            score = worded.score**ALONE_WORDS + ALONE_COSINE * max(
-                0.0, found.distinct.get(row, 0.0)
-            )
+            distinct = max(0.0, found.distinct.get(row, 0.0))
+            score = worded**ALONE_WORDS + ALONE_COSINE * distinct
         score *= (OTHERS if row in others else 1.0) * (ASKING if one.ends_asking else 1.0)
-        scores[row] = score, worded.own
+        scores[row] = score, keyword
     if found.cosines:  # these bring the turns next to a hit by themselves
         return scores
     talks: dict[str, list[float]] = defaultdict(list)
@@ -128,10 +118,13 @@ def neighbours(rows: Collection[RankedRow]) -> dict[int, list[tuple[int, int]]]:
     return near
 
 
-def window(found: Matches, near: Mapping[int, Sequence[tuple[int, int]]]) -> dict[int, Coverage]:
+def window(
+    found: Matches, near: Mapping[int, Sequence[tuple[int, int]]]
+) -> dict[int, tuple[float, float]]:
     """Return for each row how well it and those next to it cover a query, rare words counting for more.
 
-    A long text holds a word by chance, and needs its neighbours less.
+    A long text holds a word by chance, and needs its neighbours less. The second number is the share of
+    the query's words in the row itself, and in the question that it answers.
     """
     total = sum(found.weights) or 1.0
     held = {row: numbers for row, numbers in found.words.items() if row in found.rows}
@@ -151,7 +144,7 @@ def window(found: Matches, near: Mapping[int, Sequence[tuple[int, int]]]) -> dic
         if shares:
             best = sum(found.weights[number] * share for number, share in shares.items())
             itself = sum(found.weights[number] for number in own)
-            covered[row] = Coverage((best + SEVERAL * several) / total, itself / total)
+            covered[row] = (best + SEVERAL * several) / total, itself / total
     return covered
 
 

@@ -13,12 +13,11 @@ from hippocampus.errors import ProviderError
 from hippocampus.facts import judge
 from hippocampus.facts.models import Compaction, Recalled, Score
 from hippocampus.facts.query import find
-from hippocampus.facts.similar import differ, features, jaccard
 from hippocampus.facts.statements import read
 from hippocampus.facts.strength import due_for_pruning
 from hippocampus.facts.tables import WRITING_SECONDS, FactTables
 from hippocampus.facts.timestamps import Moment, day, new_id, optional_seconds
-from hippocampus.facts.topics import coverage
+from hippocampus.facts.topics import coverage, differ, features, jaccard
 from hippocampus.facts.words import content_words
 from hippocampus.storage.facts import memories, triples
 from hippocampus.storage.facts.errors import FactError

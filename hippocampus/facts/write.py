@@ -17,11 +17,10 @@ from hippocampus.facts.models import TRUSTED_ROLES, Action, Complete, Outcome
 from hippocampus.facts.pasted import own_words
 from hippocampus.facts.resolve import Ending, endings
 from hippocampus.facts.sentences import sentences, without_recalled, without_sentence
-from hippocampus.facts.similar import differ, similarities
 from hippocampus.facts.statements import Statement, joined, read, type_of
 from hippocampus.facts.tables import FactTables
 from hippocampus.facts.timestamps import Moment, new_id, optional_seconds
-from hippocampus.facts.topics import holds, topic
+from hippocampus.facts.topics import differ, holds, similarities, topic
 from hippocampus.facts.upkeep import reword
 from hippocampus.facts.words import UNSPACED_SIGN, key, normalised, query_terms, words
 from hippocampus.storage.facts import memories, triples

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hippocampus.indexing.extraction import ExtractionContext
-from hippocampus.indexing.failures import with_message
 from hippocampus.indexing.frame import as_content
+from hippocampus.indexing.logs import with_message
 from hippocampus.indexing.select import choose
 from hippocampus.indexing.sniff import extraction_of, kind_of
 from hippocampus.indexing.worth import Price, price_of

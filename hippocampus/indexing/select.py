@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hippocampus.indexing.extraction import PLACE, EntryLine, Extraction, ExtractionContext
@@ -90,7 +90,12 @@ def choose(extraction: Extraction, context: ExtractionContext, price: Price) -> 
         if not chosen.take([text]):  # the largest counts come first
             break
         gaps.setdefault(at, []).append(text)
-    rendered = list(_render(lines, chosen.numbers, gaps))
+    rendered, expected = gaps.pop(-1, []), None
+    for at, line in enumerate(lines):
+        if at in chosen.numbers:
+            rendered.append(line.text if line.number == expected else line.numbered())
+            expected = None if line.number is None else line.number + 1 + line.text.count("\n")
+        rendered += gaps.get(at, ())  # after a group, how much of it was left out
     # What the agent has already taken from the content and no line shows.
     shown = "\n".join(rendered)
     unseen = sorted(value for value in context.cited if value not in shown)[:MAX_CITED]
@@ -133,19 +138,6 @@ class _Chosen:
         if self.take([*wanted.values()]):
             self.numbers.update(wanted)
             self._texts.update([self._lines[at].text for at in wanted])
-
-
-def _render(
-    lines: Sequence[EntryLine], chosen: set[int], gaps: dict[int, list[str]]
-) -> Iterator[str]:
-    """Yield the chosen lines, and after a group how much of it was left out."""
-    yield from gaps.get(-1, ())
-    expected = None
-    for at, line in enumerate(lines):
-        if at in chosen:
-            yield line.text if line.number == expected else line.numbered()
-            expected = None if line.number is None else line.number + 1 + line.text.count("\n")
-        yield from gaps.get(at, ())
 
 
 def _gaps(lines: Sequence[EntryLine], chosen: set[int]) -> dict[tuple[int, str], int]:

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from hippocampus.formats import json_text
+from hippocampus.formats.json_text import NOTHING
 from hippocampus.secrets.encodings import ANSI
 
 PROGRESS = re.compile(r"^[^\n]*\r(?!\n)", re.MULTILINE)
@@ -30,7 +31,6 @@ MIN_NOTED = 120
 """A shorter JSON value is the content only where the note around it is no longer."""
 JSON_SHARE = 0.7
 """The share of a text that must be its JSON value where more words surround it."""
-NOTHING: Any = object()
 CONTAINERS = (dict, list)
 BLOCK_KEYS = {"type", "text", "annotations", "meta", "_meta"}
 ENVELOPE_KEYS = {"meta", "_meta", "content", "structuredContent", "isError"}

@@ -69,9 +69,8 @@ def has_word(folded: str, wanted: tuple[str, ...]) -> bool:
         at = folded.find(word)
         while at >= 0:
             end = at + len(word)
-            if not (
-                _joins(folded[at - 1 : at], word[0]) or _joins(word[-1], folded[end : end + 1])
-            ):
+            edges = (folded[at - 1 : at], word[0]), (word[-1], folded[end : end + 1])
+            if not any(all(map(_is_of_spaced_word, edge)) for edge in edges):
                 return True
             at = folded.find(word, at + 1)
     return False
@@ -90,14 +89,9 @@ def _folded(wanted: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(map(fold, wanted))
 
 
-def _joins(left: str, right: str) -> bool:
-    """Return whether two adjacent characters are letters of one word in a script with spaces."""
-    return _is_of_spaced_word(left) and _is_of_spaced_word(right)
-
-
 @functools.lru_cache(maxsize=4_096)
 def _is_of_spaced_word(letter: str) -> bool:
-    """Return whether a character is a letter of a script that separates words by spaces."""
+    """Return whether a character is a letter of a script that separates words by spaces: two are of one word."""
     in_word = expression(LETTER).search(letter)
     return bool(in_word) and not expression(f"[{UNSPACED}]").search(letter)
 

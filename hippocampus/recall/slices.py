@@ -197,29 +197,22 @@ def terms(text: str) -> list[str]:
     return [word for word in WORD.findall(spread(text).lower()) if word not in STOP_WORDS]
 
 
-class LineSpan(NamedTuple):
-    """A range of lines, counted from 1, both ends included."""
-
-    first: int
-    last: int
-
-
-def passages(lines: Sequence[str]) -> list[LineSpan]:
-    """Return the passages of a text: records, paragraphs, blocks, of bounded size."""
-    spans: list[LineSpan] = []
+def passages(lines: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the first and the last lines of a text's passages: records, paragraphs, blocks, of bounded size."""
+    spans: list[tuple[int, int]] = []
     first, size, indent = 1, 0, 0
     for number, line in enumerate(lines, start=1):
         bare = line.lstrip()
         own_indent = len(line) - len(bare)
         opens = not bare or bare.startswith(OPENINGS) or own_indent < indent
         if size >= MAX_PASSAGE_CHARACTERS or (size >= MIN_PASSAGE_CHARACTERS and opens):
-            spans.append(LineSpan(first, number - 1))
+            spans.append((first, number - 1))
             first, size = number, 0
         if not size:
             indent = own_indent
         size += len(line) + 1
     if size:
-        spans.append(LineSpan(first, len(lines)))
+        spans.append((first, len(lines)))
     return spans
 
 

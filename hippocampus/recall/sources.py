@@ -47,18 +47,6 @@ class FetchRequest:
     tool: str
     arguments: Mapping[str, Any]
 
-    def named(self, *keys: str) -> str:
-        """Return the first argument with one of the `keys` that is text.
-
-        Raises:
-            Unavailable: the call has no such argument.
-        """
-        for key in keys:
-            value = self.arguments.get(key)
-            if isinstance(value, str) and value:
-                return value
-        raise Unavailable(f"the call of {self.tool} names no {keys[0]}")
-
 
 @dataclass(frozen=True, slots=True)
 class FetchResult:
@@ -193,7 +181,10 @@ def read_file(request: FetchRequest, plan: Refetch) -> str:
         Unavailable: it is outside the allowed folders, missing, not a plain file, too large or not
             text.
     """
-    named = request.named(*PATH_ARGUMENTS)
+    values = (request.arguments.get(key) for key in PATH_ARGUMENTS)
+    named = next((value for value in values if isinstance(value, str) and value), "")
+    if not named:
+        raise Unavailable(f"the call of {request.tool} names no path")
     if named.startswith("file://"):
         from urllib.request import url2pathname
 

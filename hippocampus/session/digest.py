@@ -15,8 +15,8 @@ from hippocampus.formats.calls import file_of
 from hippocampus.formats.conversation import Message, Part
 from hippocampus.formats.reads import file_read, files_written
 from hippocampus.indexing.extraction import kept_by_hash
-from hippocampus.indexing.failures import message_of
 from hippocampus.indexing.frame import as_content, as_words
+from hippocampus.indexing.logs import message_of
 from hippocampus.models import tokens
 from hippocampus.session.constants import CONSTANTS
 from hippocampus.session.work_files import WorkFile, described, excerpt

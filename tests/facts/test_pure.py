@@ -17,16 +17,15 @@ from hippocampus.facts.languages import CODES, language, language_of, pattern, t
 from hippocampus.facts.languages.table import NOTHING
 from hippocampus.facts.models import HIPPO_HALF_LIFE_DAYS, POLICIES, FactPolicy
 from hippocampus.facts.pasted import own_words
-from hippocampus.facts.ranking import Coverage, Matches, by_others, neighbours, relevance, window
+from hippocampus.facts.ranking import Matches, by_others, neighbours, relevance, window
 from hippocampus.facts.sentences import sentence_spans, without_sentence
-from hippocampus.facts.similar import features, jaccard
 from hippocampus.facts.statements import read
 from hippocampus.facts.strength import (
     due_for_pruning,
     fading,
     resistance,
 )
-from hippocampus.facts.topics import holds
+from hippocampus.facts.topics import features, holds, jaccard
 from hippocampus.facts.words import content_words, indexed, query_terms, words
 from hippocampus.storage.facts.memories import made
 from hippocampus.storage.facts.models import Item, RankedRow
@@ -168,13 +167,13 @@ def test_a_turn_covers_at_least_what_it_holds_itself(held, weights):
     covered = window(found(rows, dict(enumerate(held)), weights), neighbours(rows))
     for row, numbers in enumerate(held):
         own = sum(weights[number] for number in numbers) / sum(weights)
-        assert covered.get(row, Coverage(0.0)).score >= own - 1e-9
+        assert covered.get(row, (0.0, 0.0))[0] >= own - 1e-9
 
 
 def test_turns_next_to_a_hit_share_in_it_and_the_answer_to_a_question_most():
     rows = [turn(0, 0, asks=1), turn(1, 1), turn(2, 2), turn(9, 9)]
     covered = window(found(rows, {0: {0}}, [1.0]), neighbours(rows))
-    assert covered[0].score >= covered[1].score > covered[2].score > 0
+    assert covered[0][0] >= covered[1][0] > covered[2][0] > 0
     assert 9 not in covered
     near = relevance(found(rows[1:], {}, [], {1: 0.3, 2: 0.5, 9: 0.5}), [])
     assert near[2] > near[9] > near[1]
@@ -184,15 +183,15 @@ def test_words_count_less_in_a_long_text_and_a_short_one_leans_on_its_neighbours
     rows = [turn(0, 0), turn(5, 5, characters=4000), turn(9, 9), turn(10, 10, characters=4000)]
     rows += [turn(20, 20), turn(21, 21)]
     covered = window(found(rows, {0: {0}, 5: {0}, 9: {0}, 20: {0}}, [1.0]), neighbours(rows))
-    assert covered[0].score > covered[5].score
-    assert covered[0].own == covered[5].own == 1.0
-    assert covered[21].score > covered[10].score
+    assert covered[0][0] > covered[5][0]
+    assert covered[0][1] == covered[5][1] == 1.0
+    assert covered[21][0] > covered[10][0]
 
 
 def test_only_the_answer_to_a_question_holds_the_words_of_a_turn_next_to_it():
     rows = [turn(0, 0, asks=1), turn(1, 1), turn(9, 9), turn(10, 10)]
     covered = window(found(rows, {0: {0}, 9: {0}}, [1.0]), neighbours(rows))
-    assert (covered[1].own, covered[10].own) == (1.0, 0.0)
+    assert (covered[1][1], covered[10][1]) == (1.0, 0.0)
 
 
 @given(st.text(alphabet="abcdefg ", min_size=3, max_size=20).filter(str.strip))

@@ -86,7 +86,7 @@ def test_only_the_entries_that_are_asked_for_are_searched() -> None:
 @given(st.lists(st.text("ab {\n", max_size=80), max_size=60))
 def test_passages_cover_every_line_once(lines: list[str]) -> None:
     spans = passages(lines)
-    covered = [number for span in spans for number in range(span.first, span.last + 1)]
+    covered = [number for first, last in spans for number in range(first, last + 1)]
     assert covered == list(range(1, len(covered) + 1))
     assert all(not line for line in lines[len(covered) :])
 

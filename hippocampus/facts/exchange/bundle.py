@@ -122,30 +122,26 @@ def bring(facts: Facts, bundle: Bundle, agent: str | None = None) -> Imported:
             upkeep.relate(tables, *added[memory_id])
     held = [block for block in bundle.blocks if not facts.blocks.add(block)]
     skipped += [Skip(block.key, "a block of this name is there") for block in held]
+    # What has no id is remembered, unless a memory of the agent has its text.
+    there = (
+        facts.memories(agent=bundle.agent, superseded=True, removed=True) if bundle.items else []
+    )
+    texts = {memory.content for memory in there}
+    skipped += [
+        Skip(item.content, "the text is known") for item in bundle.items if item.content in texts
+    ]
+    fresh = [item for item in bundle.items if item.content not in texts]
+    outcomes = write.remember_many(tables, fresh, agent=bundle.agent)
+    left_out = [outcome for outcome in outcomes if outcome.action not in WRITTEN]
+    skipped += [Skip(left.memory.content if left.memory else "", left.reason) for left in left_out]
     return Imported(
         bundle.source,
-        len(added) + _remembered(facts, bundle, skipped),
+        len(added) + len(outcomes) - len(left_out),
         len(stated),
         len(bundle.blocks) - len(held),
         len(rows),
         tuple(skipped),
     )
-
-
-def _remembered(facts: Facts, bundle: Bundle, skipped: list[Skip]) -> int:
-    """Remember texts that no memory of the agent has word by word, and return how many were new."""
-    there = (
-        facts.memories(agent=bundle.agent, superseded=True, removed=True) if bundle.items else []
-    )
-    known = {memory.content for memory in there}
-    skipped += [
-        Skip(item.content, "the text is known") for item in bundle.items if item.content in known
-    ]
-    fresh = [item for item in bundle.items if item.content not in known]
-    outcomes = write.remember_many(facts.tables, fresh, agent=bundle.agent)
-    left_out = [outcome for outcome in outcomes if outcome.action not in WRITTEN]
-    skipped += [Skip(left.memory.content if left.memory else "", left.reason) for left in left_out]
-    return len(outcomes) - len(left_out)
 
 
 # For the readers of the forms

@@ -95,12 +95,6 @@ def pattern(text: str) -> re.Pattern[str]:
 
 
 @functools.cache
-def phrases(field: str, code: str = "") -> str:
-    """Return a field of a language; without a code that of all languages, as alternatives."""
-    return "|".join(getattr(language(name), field) for name in ([code] if code else CODES))
-
-
-@functools.cache
 def words_of_any(field: str) -> frozenset[str]:
     """Return the words of a field of any language."""
     return frozenset().union(*(getattr(language(code), field) for code in CODES))
@@ -114,8 +108,11 @@ def expression(text: str, code: str = "") -> re.Pattern[str]:
     'jetzt'
     >>> expression("({and_words}) ({now_words})", "en").search("und jetzt")
     """
+    languages = [language(name) for name in ([code] if code else CODES)]
     while re.search(_FIELD, text):  # a field may name another one
-        text = re.sub(_FIELD, lambda field: phrases(field[1], code), text)
+        text = re.sub(
+            _FIELD, lambda field: "|".join(getattr(one, field[1]) for one in languages), text
+        )
     return re.compile(text, re.IGNORECASE)
 
 

@@ -84,7 +84,12 @@ class _PageWriter:
     def take(self, item: PageElement) -> None:
         """Take one item."""
         if item.kind in ("control", "link"):
-            self._wait(item)
+            if item not in self.seen:
+                self.seen.add(item)
+                weight = LINK if item.kind == "link" else FIELD if item.is_field else CONTROL
+                target = f" → {item.target}" if item.target else ""
+                rendered = f"{cut(item.text, LABEL_CHARACTERS)}{_marks(item)}{target}".strip()
+                self.waiting.setdefault((item.role or item.kind, weight), []).append(rendered)
         elif item.kind in ("heading", "landmark"):
             self._open(item)
         elif item.kind == "message":
@@ -96,16 +101,6 @@ class _PageWriter:
             weight = {"head": HEAD, "row": ROW, "text": TEXT}[item.kind]
             rendered = f"{cut(item.text, TEXT_CHARACTERS)}{_marks(item)}"
             self.lines.append(EntryLine(rendered, weight, parent=self.heading))
-
-    def _wait(self, item: PageElement) -> None:
-        if item in self.seen:
-            return
-        self.seen.add(item)
-        label = item.role or item.kind
-        weight = LINK if item.kind == "link" else FIELD if item.is_field else CONTROL
-        target = f" → {item.target}" if item.target else ""
-        rendered = f"{cut(item.text, LABEL_CHARACTERS)}{_marks(item)}{target}".strip()
-        self.waiting.setdefault((label, weight), []).append(rendered)
 
     def flush(self) -> None:
         """Write what waits, below the section's heading."""
