@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hippocampus.consolidation.caution import without_secrets
 from hippocampus.consolidation.scheduler import ConsolidationResources
-from hippocampus.entries.adoption import adopted
 from hippocampus.entries.entry import (
     Decay,
     Entry,
     Record,
     Source,
     Stage,
+    adopted,
     content_key,
     entry_id,
     storable,

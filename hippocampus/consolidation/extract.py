@@ -11,9 +11,8 @@ from typing import Literal, NamedTuple
 
 from hippocampus.consolidation.caution import WORD, ToolTexts, speaks_of_secret, without_secrets
 from hippocampus.consolidation.transcript import Transcript, Utterance
-from hippocampus.entries.adoption import is_adopted
 from hippocampus.entries.decay import strength
-from hippocampus.entries.entry import Record, content_key, storable
+from hippocampus.entries.entry import Record, content_key, is_adopted, storable
 from hippocampus.facts.languages import expression
 from hippocampus.facts.pasted import MAX_CHARACTERS, MAX_WRITTEN, Written, written
 from hippocampus.facts.sentences import sentences, without_recalled

@@ -10,14 +10,14 @@ import functools
 import hashlib
 import itertools
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Field, TypeAdapter
 
 from hippocampus.entries import text as texts
-from hippocampus.entries.origin import EntryOrigin
+from hippocampus.entries.origin import AdoptedOrigin, EntryOrigin
 
 storable = texts.storable
 ID_CHARACTERS = 8
@@ -165,6 +165,32 @@ class Decision:
     """The tokens that a later call no longer sends."""
     costs: float
     """The one-time cost of the change, in base input tokens; 0 where nothing was cached."""
+
+
+def adopted(record: Record, owner: str, turn: int) -> Record:
+    """Return another session's entry as a dormant, recallable entry of this session."""
+    entry = record.entry
+    lasting = Lifecycle(created=turn, persist=False)
+    decay = Decay(rate=entry.decay.rate, floor=entry.decay.floor, last_access=turn)
+    modifiers = replace(entry.modifiers, associations=[])
+    copied = replace(entry, decay=decay, lifecycle=lasting, modifiers=modifiers, strength=1.0)
+    first = record.origin.origin if isinstance(record.origin, AdoptedOrigin) else record.origin
+    origin = AdoptedOrigin(owner, first)
+    return replace(record, entry=copied, origin=origin, stage=Stage.DORMANT, shown="")
+
+
+def is_adopted(record: Record) -> bool:
+    """Return whether an entry was adopted from another session.
+
+    >>> from hippocampus.entries.origin import PartOrigin
+    >>> source = Source(type="t", ref="", turn=1)
+    >>> entry = Entry(id="e", type="tool_result", source=source, summary="")
+    >>> origin = PartOrigin("result", "c", "k", 0)
+    >>> own = Record(entry, origin, "k", "text", "json", "t", "", 9, Stage.INDEXED, "[e · …")
+    >>> is_adopted(own), is_adopted(adopted(own, "other", 3))
+    (False, True)
+    """
+    return isinstance(record.origin, AdoptedOrigin)
 
 
 def content_key(content: bytes) -> str:

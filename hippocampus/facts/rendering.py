@@ -20,9 +20,13 @@ def rendered(results: Sequence[Recalled], context_time: float, preferences: int 
     if not results:
         return ""
     newest = sorted(results, key=lambda result: (-result.memory.valid_from, result.memory.id))
-    facts = [
-        triple_line(triple, result.memory) for result in newest for triple in whole_triples(result)
-    ]
+    facts = []  # one line each, such as `- Ann → lives_in → Rome (since 2026-02-09)`
+    for result in newest:
+        since, until = day(result.memory.valid_from), result.memory.valid_until
+        times = f"since {since}{'' if until is None else f' until {day(until)}'}"
+        for triple in whole_triples(result):
+            parts = map(one_line, (triple.subject, triple.predicate, triple.object))
+            facts.append(f"- {' → '.join(parts)} ({times})")
     entries = [entry_line(result.memory) for result in newest if not whole_triples(result)]
     lines = [f'<memory context_time="{stamp(context_time)}">']
     lines += ["## Known facts", *dict.fromkeys(facts)] if facts else []
@@ -48,13 +52,6 @@ def whole_triples(result: Recalled) -> tuple[Triple, ...]:
         if f"{triple.subject} {triple.predicate.replace('_', ' ')} {triple.object}"
         == memory.content
     )
-
-
-def triple_line(triple: Triple, memory: Memory) -> str:
-    """Return a triple of a memory as one line, such as `- Ann → lives_in → Rome (since 2026-02-09)`."""
-    parts = (one_line(part) for part in (triple.subject, triple.predicate, triple.object))
-    until = "" if memory.valid_until is None else f" until {day(memory.valid_until)}"
-    return f"- {' → '.join(parts)} (since {day(memory.valid_from)}{until})"
 
 
 def entry_line(memory: Memory) -> str:

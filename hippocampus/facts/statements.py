@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from hippocampus.facts.languages import expression, pattern, template
-from hippocampus.facts.languages.table import SpokenLanguage
+from hippocampus.facts.languages import SpokenLanguage, expression, pattern, template
 from hippocampus.facts.topics import is_labelled, is_own, persons, small_words, topic
 from hippocampus.facts.words import ARTICLE_BEFORE, UNSPACED_SIGN, key, spoken, words
 from hippocampus.storage.facts.models import Relation

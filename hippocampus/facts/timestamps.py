@@ -24,10 +24,13 @@ def seconds(moment: Moment) -> float:
     1770595200.0
 
     Raises:
-        FactError: the text is no date of ISO 8601, or the time is not in the years 1 to 9999.
+        FactError: the text is no date of ISO 8601, or the time is not in the years 1 to 9999, as neither
+            milliseconds nor `nan` are.
     """
     if isinstance(moment, int | float):
-        return within_dates(moment)
+        if not EARLIEST <= moment <= LATEST:
+            raise FactError(f"{moment!r} seconds since 1970 are not in the years 1 to 9999")
+        return float(moment)
     if isinstance(moment, str):
         try:
             moment = datetime.fromisoformat(moment.strip())
@@ -36,17 +39,6 @@ def seconds(moment: Moment) -> float:
     if not isinstance(moment, datetime):
         raise FactError(f"{moment!r} is no time: name seconds since 1970, a text or a datetime")
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-
-
-def within_dates(at: float) -> float:
-    """Return a time in seconds since 1970 that a date can tell.
-
-    Raises:
-        FactError: it is not in the years 1 to 9999; milliseconds are not, and neither is `nan`.
-    """
-    if not EARLIEST <= at <= LATEST:
-        raise FactError(f"{at!r} seconds since 1970 are not in the years 1 to 9999")
-    return float(at)
 
 
 def optional_seconds(moment: Moment | None) -> float | None:

@@ -7,8 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from hippocampus.facts.languages import expression, language, pattern
-from hippocampus.facts.languages.table import SpokenLanguage
+from hippocampus.facts.languages import SpokenLanguage, expression, language, pattern
 from hippocampus.facts.topics import persons, same_stem
 from hippocampus.facts.words import MARKS, UNSPACED, UNSPACED_SIGN, spoken
 

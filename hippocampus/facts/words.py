@@ -7,8 +7,7 @@ import re
 import unicodedata
 from collections.abc import Collection
 
-from hippocampus.facts.languages import language, language_of, words_of_any
-from hippocampus.facts.languages.table import SpokenLanguage
+from hippocampus.facts.languages import SpokenLanguage, language, language_of, words_of_any
 from hippocampus.storage.facts.models import TextRules
 
 UNSPACED = (

@@ -73,17 +73,12 @@ def unanswered(items: Sequence[Item]) -> list[tuple[str, str, str]]:
     ]
 
 
-def written(call_id: str, arguments: object) -> RecallCall:
-    """Return a call from the arguments as the model wrote them: JSON text, or an object."""
+def read_call(call_id: str, arguments: object) -> RecallCall:
+    """Return a call from its arguments, as JSON text or by name; `problem` is set where they cannot be read."""
     if isinstance(arguments, str):
         arguments = json_text.read(arguments)
     if not isinstance(arguments, Mapping):
         return _refused(call_id, "the arguments are not JSON, or no object")
-    return read_call(call_id, arguments)
-
-
-def read_call(call_id: str, arguments: Mapping[str, Any]) -> RecallCall:
-    """Return a call from its arguments by name; `problem` is set where they cannot be read."""
     if unknown := unknown_arguments(arguments, RecallRequest.model_fields):
         return _refused(call_id, unknown)
     try:
@@ -117,7 +112,7 @@ def is_answer(call: Part, answer: str, ids: Callable[[str], bool]) -> bool:
     `ids` returns whether the session has an entry of an id. Ours are what a named entry holds, the
     passages that a search found, and the reasons why there is nothing.
     """
-    asked = written(call.call_id, call.text or "{}")
+    asked = read_call(call.call_id, call.text or "{}")
     if answer.startswith(FAILED):
         return True
     if asked.problem is not None:

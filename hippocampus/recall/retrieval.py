@@ -340,7 +340,7 @@ def handle(
     """
     results = [
         ToolResult(
-            call_id, *answer(call := calls.written(call_id, text), serve), tool, images(call)
+            call_id, *answer(call := calls.read_call(call_id, text), serve), tool, images(call)
         )
         for call_id, tool, text in calls.unanswered(items)
         if tool in names

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from hippocampus.entries import adoption
-from hippocampus.entries.entry import Entry
+from hippocampus.entries.entry import Entry, adopted
 from hippocampus.session.recalls import SessionRecalls
 from hippocampus.session.resources import Resources
 from hippocampus.session.run import SessionRun
@@ -64,4 +63,4 @@ class SessionEntries:
                 return
             owner, record = found
             self._recalls.retrieval.original(record)
-            self._run.save(adoption.adopted(record, owner, self._run.state.history.turn))
+            self._run.save(adopted(record, owner, self._run.state.history.turn))

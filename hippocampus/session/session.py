@@ -356,7 +356,7 @@ class Session:
 
     def tool_result(self, call_id: str, arguments: str | Mapping[str, Any]) -> ToolResult:
         """Return the answer to a call of `recall` with the image blocks of the entry that it names."""
-        return self._recalls.answer(calls.written(call_id, arguments))
+        return self._recalls.answer(calls.read_call(call_id, arguments))
 
     def handle(self, items: Iterable[Any]) -> list[Item]:
         """Return the messages to append that answer the recalls pending at the end of a list.

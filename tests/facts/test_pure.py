@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus.facts import Facts, languages
-from hippocampus.facts.languages import CODES, language, language_of, pattern, template
-from hippocampus.facts.languages.table import NOTHING
+from hippocampus.facts.languages import CODES, NOTHING, language, language_of, pattern, template
 from hippocampus.facts.models import HIPPO_HALF_LIFE_DAYS, POLICIES, FactPolicy
 from hippocampus.facts.pasted import own_words
 from hippocampus.facts.ranking import Matches, by_others, neighbours, relevance, window

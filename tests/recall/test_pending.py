@@ -14,7 +14,7 @@ from hippocampus import recall
 from hippocampus.formats.conversation import Part, ToolResult
 from hippocampus.formats.reader import read
 from hippocampus.formats.writing import appended, tool_results
-from hippocampus.recall.calls import RecallCall, is_answer, is_named, read_call, unanswered, written
+from hippocampus.recall.calls import RecallCall, is_answer, is_named, read_call, unanswered
 from hippocampus.recall.retrieval import handle
 from hippocampus.recall.slices import Request
 from hippocampus.replay.measure import unpaired
@@ -44,7 +44,7 @@ def asked(format_name: str, calls: list[tuple[str, str, str]]) -> list[dict]:
 
 
 def pending(items: list, name: str = "recall") -> list[RecallCall]:
-    return [written(call_id, text) for call_id, tool, text in unanswered(items) if tool == name]
+    return [read_call(call_id, text) for call_id, tool, text in unanswered(items) if tool == name]
 
 
 def result(format_name: str, call_id: str) -> dict:

@@ -250,7 +250,7 @@ def _offloaded(whole: StudyCase, arguments: str) -> str:
         for part in message.parts
         if part.kind == "result"
     }
-    call = calls.written("", arguments)
+    call = calls.read_call("", arguments)
     try:
         if call.problem is not None:
             raise call.problem
