@@ -35,8 +35,7 @@ def check(
             typer.echo(f"{named}: policy {found.name}, {len(found.lifecycle_policies)} rules")
             has_patterns |= '"pattern' in found.model_dump_json(exclude_defaults=True)
             plans = filter(None, (rule.action.source for rule in found.lifecycle_policies))
-            asked = {name for plan in plans for name in plan.asked}
-            for name in sorted(asked.difference(OWN_SOURCES)):
+            for name in sorted({plan.type for plan in plans}.difference(OWN_SOURCES)):
                 typer.echo(
                     f"{named}: the source {name!r} is the host's; without "
                     f"@memory.source({name!r}) there, recalls return the stored copy"

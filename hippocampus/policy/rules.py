@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
@@ -116,7 +116,6 @@ class Match(Declared):
         return any(matcher is not None for matcher in matchers)
 
 
-Fallback = Literal["stored", "summary"]
 OWN_SOURCES = ("file", "tool")
 """The package's sources, which accept only the fields of `Refetch`."""
 
@@ -128,21 +127,12 @@ class Refetch(BaseModel):
 
     type: Text
     """The source: `file`, `tool`, or one that the host registers."""
-    order: Annotated[tuple[Text, ...], OneOrMany()] | None = None
-    """The sources to ask, in order; left out, only `type`; an empty list asks no source."""
     timeout_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 10.0
     """The time limit of a source."""
     largest_bytes: Annotated[int, Field(gt=0)] = 10_000_000
     """The most bytes of an answer."""
-    fallbacks: Annotated[tuple[Fallback, ...], OneOrMany()] = ("stored", "summary")
-    """The fallbacks if no source answers, in order; an empty list has no fallback."""
     roots: Annotated[tuple[Text, ...], OneOrMany()] = ()
     """The folders that `file` may read; left out, it reads nothing."""
-
-    @property
-    def asked(self) -> tuple[str, ...]:
-        """The names of the sources to ask, in order."""
-        return (self.type,) if self.order is None else self.order
 
     @property
     def options(self) -> dict[str, Any]:

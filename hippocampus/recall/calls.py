@@ -172,9 +172,8 @@ def stale(record: Record, present_id: str, source: str, difference: str) -> Reca
     return _of(record, "stale", text.rstrip(), versions=(stored, present))
 
 
-def lost(record: Record, tried: Iterable[str]) -> RecallError:
-    """Return the error for content that neither a source nor the store has."""
-    why = "; ".join(tried) or "no source is declared"
+def lost(record: Record, why: str) -> RecallError:
+    """Return the error for content that neither its source nor the store has; `why` is the source's failure."""
     text = f"nothing is left of {record.entry.id}: {why}. Do not retry; {_alternative(record)}"
     return _of(record, "expired", text, rule=why)
 

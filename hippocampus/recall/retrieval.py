@@ -206,13 +206,13 @@ class Retrieval:
                 )
             return stale + slice_of(text, record, request, max_tokens - tokens.count(stale)), "full"
         found = self._fetched(record, plan)
-        for failure in found.tried:
-            LOG.info("session %s: recall of %s: %s", self._session, record.entry.id, failure)
+        if found.failure:
+            LOG.info("session %s: recall of %s: %s", self._session, record.entry.id, found.failure)
         if found.changed:
             newer = self._refetching.add_version(record, found.content)
         self.outcomes[found.outcome] += 1
         if found.outcome == "failed":
-            raise calls.lost(record, found.tried)
+            raise calls.lost(record, found.failure)
         if newer is not None:
             difference = start_of(found.difference, max_tokens)
             raise calls.stale(record, newer.entry.id, found.source, difference)

@@ -1,4 +1,4 @@
-"""Fetches content again from its sources, in the order that the policy declares.
+"""Fetches content again from the source that the policy declares.
 
 Degrades as section 7.3 of the protocol demands: the full content, else the stored copy, else the
 summary with a note that it is stale, else a clear failure. The session decides on the fetch.
@@ -7,7 +7,6 @@ summary with a note that it is stale, else a clear failure. The session decides 
 from __future__ import annotations
 
 import difflib
-import functools
 import inspect
 import itertools
 import json
@@ -61,8 +60,8 @@ class FetchResult:
     """Whether it differs from the stored copy."""
     difference: str = ""
     """A unified diff from the stored copy, cut to a few lines."""
-    tried: tuple[str, ...] = ()
-    """A sentence for each source that failed."""
+    failure: str = ""
+    """Why the source has not answered."""
 
 
 class StoredCopy(NamedTuple):
@@ -98,37 +97,33 @@ def known_sources(tools: Mapping[str, Tool]) -> Sources:
 
 def fetch(request: FetchRequest, copy: StoredCopy, plan: Refetch, sources: Sources) -> FetchResult:
     """Return the best available version of some content; a source's failure never raises."""
-    tried: list[str] = []
-    for name in plan.asked:
-        if name not in sources:
-            near = ", ".join(nearest(name, sources)) or "none"
-            tried.append(f"{name}: there is no source {name!r}; like it: {near}")
-            continue
-        try:
-            asked = functools.partial(sources[name], request, plan)
-            present = copy.clean(_bounded(asked, plan))
-        except Unavailable as reason:
-            tried.append(f"{name}: {reason}")
-            continue
-        stored = copy.read()
-        same = is_part if name == "file" else is_same
-        if stored is None:
-            return FetchResult("full", present, name, tried=tuple(tried))
-        if present == stored or same(stored, present):  # so that the model reads the same text
-            return FetchResult("full", stored, name, tried=tuple(tried))
-        differs = difference(stored, present)
-        return FetchResult("full", present, name, True, differs, tuple(tried))  # noqa: FBT003 - a field
-    for fallback in plan.fallbacks:
-        if fallback == "stored" and (stored := copy.read()) is not None:
-            return FetchResult("full", stored, "store", tried=tuple(tried))
-        if fallback == "summary" and copy.summary:
+    name = plan.type
+
+    def missing(_request: FetchRequest, _plan: Refetch) -> str:
+        near = ", ".join(nearest(name, sources)) or "none"
+        raise Unavailable(f"there is no source {name!r}; like it: {near}")
+
+    try:
+        present = copy.clean(_answer(sources.get(name, missing), request, plan))
+    except Unavailable as reason:
+        failure = f"{name}: {reason}"
+        if (stored := copy.read()) is not None:
+            return FetchResult("full", stored, "store", failure=failure)
+        if copy.summary:
             text = f"{copy.summary}\n(stale: only the summary is left; do not rely on it)"
-            return FetchResult("partial", text, "summary", tried=tuple(tried))
-    return FetchResult("failed", "", "nothing", tried=tuple(tried))
+            return FetchResult("partial", text, "summary", failure=failure)
+        return FetchResult("failed", "", "nothing", failure=failure)
+    stored, same = copy.read(), is_part if name == "file" else is_same
+    if stored is None:
+        return FetchResult("full", present, name)
+    if present == stored or same(stored, present):  # so that the model reads the same text
+        return FetchResult("full", stored, name)
+    differs = difference(stored, present)
+    return FetchResult("full", present, name, changed=True, difference=differs)
 
 
-def _bounded(call: Callable[[], Any], plan: Refetch) -> str:
-    """Return the result of a source: its text, the text of its blocks, or its value as JSON.
+def _answer(source: Source, request: FetchRequest, plan: Refetch) -> str:
+    """Return the result of the source: its text, the text of its blocks, or its value as JSON.
 
     A coroutine is run to its end. A source that takes too long is abandoned in its thread.
 
@@ -137,7 +132,7 @@ def _bounded(call: Callable[[], Any], plan: Refetch) -> str:
     """
 
     def ended() -> Any:
-        value = call()
+        value = source(request, plan)
         if not inspect.isawaitable(value):
             return value
         import asyncio  # here, as in all modules that a turn loads: it takes 30 ms and 10 MB

@@ -1,4 +1,4 @@
-"""Order, fallbacks and outcomes: full, else the stored copy, else the summary, else a clear loss."""
+"""The outcomes of a fetch: full, else the stored copy, else the summary, else a clear loss."""
 
 from __future__ import annotations
 
@@ -25,17 +25,18 @@ def captured(stored: str | None = "a\nb", summary: str = "2 lines") -> StoredCop
     return StoredCopy(lambda: stored, summary)
 
 
-def test_the_first_source_that_answers_counts(tmp_path: Path) -> None:
-    tools = {"orders": lambda page: f"page {page}"}
-    plan = Refetch(type="file", order=("file", "tool"), roots=(str(tmp_path),))
-    found = fetch(WANTED, captured("page 2"), plan, known_sources(tools))
+def test_the_source_that_a_rule_names_answers(tmp_path: Path) -> None:
+    sources = known_sources({"orders": lambda page: f"page {page}"})
+    found = fetch(WANTED, captured("page 2"), Refetch(type="tool"), sources)
     assert (found.outcome, found.content, found.source, found.changed) == (
         "full",
         "page 2",
         "tool",
         False,
     )
-    assert found.tried == ("file: the call of orders names no path",)
+    plan = Refetch(type="file", roots=(str(tmp_path),))
+    failed = fetch(WANTED, captured("page 2"), plan, sources)
+    assert (failed.source, failed.failure) == ("store", "file: the call of orders names no path")
 
 
 def test_what_changed_is_told_with_a_diff() -> None:
@@ -55,9 +56,7 @@ def test_it_degrades_step_by_step() -> None:
     assert "stale" in gone.content
     lost = fetch(WANTED, captured(None, ""), plan, sources)
     assert (lost.outcome, lost.content) == ("failed", "")
-    assert lost.tried == ("tool: orders is not registered as safe to repeat",)
-    strict = Refetch(type="tool", fallbacks=())
-    assert fetch(WANTED, captured(), strict, sources).outcome == "failed"
+    assert lost.failure == "tool: orders is not registered as safe to repeat"
 
 
 def boom(page: int) -> str:
@@ -81,14 +80,14 @@ def test_a_tool_that_fails_is_one_that_cannot_answer(tool: object, told: str) ->
     plan = Refetch(type="tool", timeout_seconds=30, largest_bytes=1_000)
     found = fetch(WANTED, captured(), plan, known_sources({"orders": tool}))
     assert found.source == "store"
-    assert told in found.tried[0]
+    assert told in found.failure
 
 
 def test_a_tool_that_takes_too_long_is_one_that_cannot_answer() -> None:
     slow = {"orders": lambda page: time.sleep(5)}
     plan = Refetch(type="tool", timeout_seconds=0.2)
     found = fetch(WANTED, captured(), plan, known_sources(slow))
-    assert (found.source, found.tried) == ("store", ("tool: took over 0.2 seconds",))
+    assert (found.source, found.failure) == ("store", "tool: took over 0.2 seconds")
 
 
 def test_a_failure_of_many_words_is_cut() -> None:
@@ -96,7 +95,7 @@ def test_a_failure_of_many_words_is_cut() -> None:
         raise RuntimeError("no database " * 10_000)
 
     sources = known_sources({"orders": verbose})
-    (reason,) = fetch(WANTED, captured(), Refetch(type="tool"), sources).tried
+    reason = fetch(WANTED, captured(), Refetch(type="tool"), sources).failure
     assert reason.startswith("tool: failed: RuntimeError: no database")
     assert len(reason) < 400
 
@@ -124,15 +123,12 @@ def test_custom_sources_are_found_by_their_names() -> None:
     sources = {"tickets": tickets}
     plan = Refetch(type="tickets", down=False)
     assert fetch(WANTED, captured(), plan, sources).content == "ticket of orders"
-    plan = Refetch(type="tickets", order=("ticket", "tickets"), down=True)
-    assert fetch(WANTED, captured(), plan, sources).tried == (
-        "ticket: there is no source 'ticket'; like it: tickets",
-        "tickets: down for the night",
-    )
+    plan = Refetch(type="tickets", down=True)
+    assert fetch(WANTED, captured(), plan, sources).failure == "tickets: down for the night"
+    missing = fetch(WANTED, captured(), Refetch(type="ticket"), sources).failure
+    assert missing == "ticket: there is no source 'ticket'; like it: tickets"
 
 
 def test_a_custom_source_takes_fields_of_its_own() -> None:
-    declared = {"type": "tickets", "order": ["tickets", "file"], "project": "x"}
-    plan = Refetch.model_validate(declared, strict=False)
-    assert (plan.asked, plan.options) == (("tickets", "file"), {"project": "x"})
-    assert Refetch(type="file").asked == ("file",)
+    plan = Refetch.model_validate({"type": "tickets", "project": "x"})
+    assert plan.options == {"project": "x"}
