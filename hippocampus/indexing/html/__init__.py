@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from hippocampus.indexing import plain
 from hippocampus.indexing.extraction import Extraction
 from hippocampus.indexing.html.items import write_page
 from hippocampus.indexing.html.page import read_page
@@ -25,6 +26,8 @@ TAGS = re.compile(
 )
 COMPONENT = ("className=", "={() =>", "=> {", "import React", "@click=", "v-if=")
 """Signs of a source with markup in its code."""
+NUMBERED_TAG = re.compile(r"^[ \t]*\*?\[\d+\]<\w", re.MULTILINE)
+"""A line of a snapshot such as `[12]<button>Send</button>`, which has its ref and its label."""
 CHARACTERS_PER_TAG = 400
 """A page has a tag at least so often."""
 
@@ -35,10 +38,12 @@ def recognises(text: str) -> float:
 
 
 def extract(text: str) -> Extraction | None:
-    """Return the extraction of a page, or nothing for another text."""
+    """Return the extraction of a page, or nothing for another text; numbered tags stay as they are."""
     markup, snapshot = _is_markup(text), _is_snapshot(text)
     if max(markup, snapshot) < MIN_CONFIDENCE:
         return None
+    if markup <= snapshot and NUMBERED_TAG.search(text):
+        return plain.extract(text, "page")
     page = read_page(text) if markup > snapshot else read_snapshot(text)
     return write_page(page) if page.items or page.title else None
 

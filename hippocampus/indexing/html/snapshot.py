@@ -27,8 +27,6 @@ STATE = re.compile(
 )
 LEVEL = re.compile("[1-9]")
 AFTER = re.compile(r":[ \t]+(?P<text>\S.*)$")
-HTML_ELEMENT = re.compile(r"(?P<attributes>[^<>]*+)/?>(?P<text>[^<>]*+)")
-HTML_ATTRIBUTE = re.compile(r"([\w-]{1,40})=(?:'([^']*)'|\"([^\"]*)\"|([^\s>/]+))")
 URL_LINE = re.compile(r"[ \t]*(?:-[ \t]*)?/?(?:url|href):[ \t]*(?P<url>\S+)", re.IGNORECASE)
 PAGE_LINE = re.compile(
     r"[ \t]*(?:[-*#][ \t]*)*(?:Page |Current |Root)?(?P<what>URL|Title|WebArea)\b[ \t]*[:=]?[ \t]*(?P<value>\S.*)",
@@ -81,7 +79,7 @@ def read_snapshot(text: str) -> Page:
         if items and (match := URL_LINE.fullmatch(line)):
             if not items[-1].target and items[-1].kind in ("link", "control", "text"):
                 items[-1] = items[-1]._replace(target=match["url"].strip("\"'"))
-        elif (match := ELEMENT.fullmatch(line)) and match["role"].lstrip("<") in KIND_OF_ROLE:
+        elif (match := ELEMENT.fullmatch(line)) and match["role"] in KIND_OF_ROLE:
             _element(match, items, known)
         elif match := PAGE_LINE.fullmatch(line):
             what = "url" if match["what"].lower() == "url" else "title"
@@ -90,9 +88,8 @@ def read_snapshot(text: str) -> Page:
 
 
 def _element(match: re.Match[str], items: list[PageElement], known: dict[str, str]) -> None:
-    role = match["role"].lstrip("<")
-    item = _tag(match, role) if match["role"][0] == "<" else _line(match, role)
-    if role == "RootWebArea":
+    item = _line(match, match["role"])
+    if match["role"] == "RootWebArea":
         known["title"] = known["title"] or item.text
         known["url"] = known["url"] or item.target
     elif item.kind in ("text", "row") and (
@@ -128,27 +125,3 @@ def _line(match: re.Match[str], role: str) -> PageElement:
     target = known.get("url") or known.get("href") or ""
     shown = role if kind in ("landmark", "control") else ""
     return PageElement(kind, text, shown, ref, target, value, states, level, is_field)
-
-
-def _tag(match: re.Match[str], role: str) -> PageElement:
-    """Read `[12]<button name='x'>text</button>`."""
-    parts = HTML_ELEMENT.match(match["rest"])
-    written = parts["attributes"] if parts else match["rest"]
-    known = {a.lower(): b or c or d for a, b, c, d in HTML_ATTRIBUTE.findall(written)}
-    bare = written.strip(" />") if "=" not in written else ""
-    text = (
-        (parts["text"].strip() if parts else "")
-        or known.get("aria-label")
-        or known.get("text")
-        or bare
-    )
-    name = text or known.get("placeholder") or known.get("name") or known.get("title") or ""
-    ref = match["before"] or ""
-    kind = KIND_OF_ROLE[role]
-    level = int(role[1]) if kind == "heading" and role[1:].isdigit() else 2
-    shown = role if kind in ("landmark", "control") else ""
-    value = known.get("value", "")
-    states = " ".join(dict.fromkeys(STATE.findall(written)))
-    return PageElement(
-        kind, name, shown, ref, known.get("href", ""), value, states, level, role in FIELDS
-    )
