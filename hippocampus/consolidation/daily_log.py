@@ -75,7 +75,7 @@ def remove(state: StateDir, session: str) -> None:
 
 
 def sync(state: StateDir, db: Database, without: Collection[str] = ()) -> None:
-    """Remove the lines of deleted facts from every log, and of those that are about to be deleted.
+    """Remove the lines of deleted facts from every log, and the lines of facts that are about to be deleted.
 
     A store that was moved away, deleted or emptied knows no mark, and every line stays.
 

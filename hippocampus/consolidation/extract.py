@@ -88,7 +88,7 @@ def extracted(  # noqa: PLR0913, PLR0917 - one parameter a field
 def worth_keeping(
     session: str, transcript: Transcript, records: Sequence[Record], policy: Policy, turn: int
 ) -> list[Extracted]:
-    """Return the statements that outlive a session, each text once, in their order."""
+    """Return the statements that outlive a session, no text twice, in their order."""
     tool_texts = ToolTexts(transcript.results)
     stored = {record.content: record.entry.id for record in records}
     found: list[Extracted] = []

@@ -160,7 +160,7 @@ class ConsolidationScheduler:
         """Consolidate a session from the disk: its archive and its ledger.
 
         Raises:
-            StoreError: one of them cannot be read or written.
+            StoreError: they cannot be read or written.
         """
         with contextlib.closing(self._resources.state.session(name)) as ledger:
             last = ledger.last_call()

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hippocampus.storage.facts.models import Memory, Triple
@@ -67,7 +66,7 @@ class Outcome(NamedTuple):
 
 
 class Score(NamedTuple):
-    """The parts of a result's score, and what they come to."""
+    """The total of a result's score, and its parts."""
 
     total: float
     keyword: float = 0.0
@@ -103,17 +102,15 @@ class Compaction(NamedTuple):
 RANKINGS = ("ours", "hippo", "scriptling")
 """What may rank a recall; the second and the third are the formulas of those stores."""
 
-HALF_LIFE_DAYS: Mapping[str, float] = MappingProxyType(
-    {
-        "fact": 90.0,
-        "event": 30.0,
-        "note": 7.0,
-        "preference": NEVER,
-        "decision": 180.0,
-        "correction": 180.0,
-        "error": 60.0,
-    }
-)
+HALF_LIFE_DAYS: Mapping[str, float] = {
+    "fact": 90.0,
+    "event": 30.0,
+    "note": 7.0,
+    "preference": NEVER,
+    "decision": 180.0,
+    "correction": 180.0,
+    "error": 60.0,
+}
 HIPPO_HALF_LIFE_DAYS = 28.881132523331054
 """ln 2 / (0.001 an hour × 24)."""
 
@@ -145,25 +142,23 @@ class FactPolicy:
     keep_secrets: bool = False
 
 
-POLICIES: Mapping[str, FactPolicy] = MappingProxyType(
-    {
-        "default": FactPolicy(),
-        "hippo": FactPolicy(
-            half_life_days=MappingProxyType({}),
-            other_half_life_days=HIPPO_HALF_LIFE_DAYS,
-            hide_below=0.05,
-            duplicate_cosine=0.93,
-            preset="hippo",
-        ),
-        "scriptling": FactPolicy(
-            preset="scriptling",
-            resistance=0.0,
-            boost=0.0,
-            duplicate_minhash=0.85,
-            new_minhash=0.50,
-        ),
-    }
-)
+POLICIES: Mapping[str, FactPolicy] = {
+    "default": FactPolicy(),
+    "hippo": FactPolicy(
+        half_life_days={},
+        other_half_life_days=HIPPO_HALF_LIFE_DAYS,
+        hide_below=0.05,
+        duplicate_cosine=0.93,
+        preset="hippo",
+    ),
+    "scriptling": FactPolicy(
+        preset="scriptling",
+        resistance=0.0,
+        boost=0.0,
+        duplicate_minhash=0.85,
+        new_minhash=0.50,
+    ),
+}
 
 
 def settings_of(fields: FactFields) -> FactPolicy:

@@ -275,19 +275,18 @@ class _Reader:
         if self._by_shape:
             there = [line for line in own if line]
             open_ended = sum(not _STOP.search(line) for line in there)
-            is_page = any(map(_is_title, there[:-1])) or (
-                len(there) >= MIN_PAGE_LINES and 2 * open_ended >= len(there)
+            closing, answers = expression(_CLOSING), words_of_any("labels")
+            is_page = (len(there) >= MIN_PAGE_LINES and 2 * open_ended >= len(there)) or any(
+                # A title, and no greeting, thanks, answer or closing.
+                _TITLE.fullmatch(line)
+                and not closing.match(line)
+                and answers.isdisjoint(words(line)[:1])
+                for line in there[:-1]
             )
             is_quoted = bool(there) and _ATTRIBUTED.fullmatch(self.lines[-1].strip())
             if is_page or is_quoted or self._unlike > self._size or self.is_document:
                 return Written((), {}, "\n".join(self.lines).strip())
         return Written(own, self._lists, "\n".join(self._pasted).strip())
-
-
-def _is_title(line: str) -> bool:
-    """Return whether a line is a title, and no greeting, thanks, answer or closing."""
-    is_own = expression(_CLOSING).match(line) or words_of_any("labels") & {*words(line)[:1]}
-    return not is_own and _TITLE.fullmatch(line) is not None
 
 
 def _never(_line: str) -> bool:

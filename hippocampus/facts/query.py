@@ -1,4 +1,4 @@
-"""Recalling: a query to candidates by words and by meaning, and the best of them as results.
+"""Recalling: a query to candidates by words and by meaning, and the best as results.
 
 Only reads, but for the count of accesses.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from types import MappingProxyType
 
 from hippocampus.errors import StoreError
 from hippocampus.facts.models import RANKINGS, Recalled, Score
@@ -28,7 +27,7 @@ MATCHED = 120
 NEAREST = 40
 """How many of the nearest vectors are."""
 SPREAD = 10
-"""How many of each bring the turns next to them."""
+"""How many of both bring the turns next to them."""
 COMMON = 0.5
 """The share of the mean of all vectors that is taken out of the cosine of a memory that is no turn."""
 FADED = 0.005
@@ -59,12 +58,10 @@ CHARACTERS_A_TOKEN, LINE_TOKENS = 4, 12
 """About how much a line weighs, besides its date and type."""
 SCRIPTLING_DAYS = 30.0
 """When scriptling's recency is 0."""
-FORMULAS: Mapping[str, Mapping[str, float]] = MappingProxyType(
-    {
-        "hippo": {"vector": 0.6, "strength": 0.3, "recency": 0.1},
-        "scriptling": {"keyword": 0.3, "minhash": 0.3, "importance": 0.2, "recency": 0.2},
-    }
-)
+FORMULAS: Mapping[str, Mapping[str, float]] = {
+    "hippo": {"vector": 0.6, "strength": 0.3, "recency": 0.1},
+    "scriptling": {"keyword": 0.3, "minhash": 0.3, "importance": 0.2, "recency": 0.2},
+}
 """The weights of the parts of a score in other stores."""
 RERANK_SECONDS = 20.0
 
@@ -198,7 +195,7 @@ def relevant(found: Sequence[Recalled], prompt: str) -> list[Recalled]:
 
 
 def confirm(tables: FactTables, ids: Iterable[str], at: float) -> int:
-    """Count an access of each memory, and strengthen it a little; return how many exist."""
+    """Count an access of memories, which strengthens them a little; return how many exist."""
     with tables.database.transaction():
         found = memories.by_id(tables.database, ids)
         for row, memory in found.values():
@@ -333,7 +330,7 @@ def load(  # noqa: PLR0913 - each is one filter
 
 
 def within_budget(found: Sequence[Recalled], budget: int) -> list[Recalled]:
-    """Return what fits a budget of tokens when taken best first, each memory once."""
+    """Return what fits a budget of tokens when taken best first, no memory twice."""
     taken: dict[str, Recalled] = {}
     for result in found:
         if result.memory.id not in taken and (size := _tokens(result)) <= budget:
@@ -343,7 +340,7 @@ def within_budget(found: Sequence[Recalled], budget: int) -> list[Recalled]:
 
 
 def _tokens(result: Recalled) -> int:
-    """Return about how many tokens a line of memory weighs: characters by four, wide ones each."""
+    """Return about how many tokens a line of memory weighs: four characters or a wide one a token."""
     text = result.memory.content
     wide = 0 if text.isascii() else sum(sign > "\u2fff" for sign in text)
     return LINE_TOKENS + wide + (len(text) - wide) // CHARACTERS_A_TOKEN

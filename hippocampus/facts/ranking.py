@@ -21,7 +21,7 @@ NEAR = 0.4
 PARAGRAPH = 250
 """A text of more characters than this holds a word by chance: it counts by the root of its length."""
 SEVERAL = 0.1
-"""What each further turn that holds a word adds."""
+"""What a further turn that holds a word adds."""
 NEAR_COSINE = 0.2
 """How much the cosine of a turn counts for one at this distance."""
 NOISE_COSINE = 0.1
@@ -43,7 +43,7 @@ class Matches(NamedTuple):
 
     rows: dict[int, RankedRow]
     words: dict[int, set[int]]
-    """Which of the query's words each row holds, by their number."""
+    """Which of the query's words a row holds, by their number."""
     weights: list[float]
     """How rare each word is."""
     cosines: dict[int, float]

@@ -1,4 +1,4 @@
-"""What a text states, as far as its own words say it: whose words, which relation, what it ends.
+"""What a text states, as far as its own words go: whose they are, their relation, the statements that it ends.
 
 Pure. A sentence that is not understood as a whole states nothing here, and is kept all the same.
 """
@@ -57,7 +57,7 @@ class Denial(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One sentence, as far as its own words say what it does."""
+    """One sentence, as far as its own words go."""
 
     text: str
     relation: Relation | None = None

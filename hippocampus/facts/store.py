@@ -116,7 +116,7 @@ class Facts:
     # Forgetting ---------------------------------------------------------------------------------
 
     def delete(self, memory_ids: Iterable[str]) -> list[Memory]:
-        """Delete for good, bring back what these had superseded, and return what was deleted."""
+        """Delete for good, bring back those that these had superseded, and return the deleted ones."""
         from hippocampus.facts import upkeep
 
         gone = upkeep.delete(self.tables, memory_ids)

@@ -106,7 +106,7 @@ class FactTables:
         return unit(matrix)
 
     def vectors_of(self, memory_ids: Iterable[str]) -> dict[str, Matrix]:
-        """Return the vectors of those memories that have one."""
+        """Return the vectors of the memories that have one."""
         ids = {row: memory.id for row, memory in memories.by_id(self.database, memory_ids).values()}
         return {ids[row]: vector for row, vector in self.vectors.exact(ids).items()}
 

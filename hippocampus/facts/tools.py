@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
@@ -55,7 +54,7 @@ class Reach:
 
 
 class Tool(NamedTuple):
-    """A tool: what it does, and the model of its arguments."""
+    """A tool: its function, and the model of its arguments."""
 
     run: Callable[..., str]
     arguments: type[BaseModel]
@@ -331,22 +330,20 @@ def memory_forget(
     return _deleted(facts, [known.id])
 
 
-TOOLS: Mapping[str, Tool] = MappingProxyType(
-    {
-        run.__name__: Tool(run, arguments_of(run, leaving=2))
-        for run in (
-            remember_facts,
-            store_memory,
-            append_memory_block,
-            replace_memory_block,
-            forget_memory,
-            recall_memories,
-            recall_memory_block,
-            recall_conversation,
-            memory_remember,
-            memory_recall,
-            memory_forget,
-        )
-    }
-)
+TOOLS: Mapping[str, Tool] = {
+    run.__name__: Tool(run, arguments_of(run, leaving=2))
+    for run in (
+        remember_facts,
+        store_memory,
+        append_memory_block,
+        replace_memory_block,
+        forget_memory,
+        recall_memories,
+        recall_memory_block,
+        recall_conversation,
+        memory_remember,
+        memory_recall,
+        memory_forget,
+    )
+}
 """By name, in the order in which a model sees them."""

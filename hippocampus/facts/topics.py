@@ -69,7 +69,7 @@ def is_labelled(line: str) -> bool:
 
 
 def holds(text: str, wanted: frozenset[str]) -> bool:
-    """Return whether a text has each of some words, in whatever inflection."""
+    """Return whether a text has all of some words, in any inflection."""
     if not wanted:
         return False
     present = words(text.replace("'", " "))
@@ -157,7 +157,7 @@ def jaccard(one: set[str], other: set[str]) -> float:
 
 
 def similarities(text: str, others: Mapping[int, Memory]) -> dict[int, float]:
-    """Return the share of words and shingles that a text has in common with each memory."""
+    """Return the share of words and shingles that a text has in common with memories."""
     own = features(text)
     return {row: jaccard(own, features(memory.content)) for row, memory in others.items()}
 

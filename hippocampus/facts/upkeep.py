@@ -79,7 +79,7 @@ def reword(tables: FactTables, row: int, old: Memory, content: str) -> Memory:
 
 
 def delete(tables: FactTables, memory_ids: Iterable[str]) -> list[Memory]:
-    """Delete memories for good, bring back what they had superseded, and return what was deleted."""
+    """Delete memories for good, bring back those that they had superseded, and return the deleted ones."""
     with tables.database.transaction():
         gone = dict(memories.by_id(tables.database, memory_ids).values())
         delete_rows(tables, gone)

@@ -91,7 +91,7 @@ class MemoryRequest:
 def remember_many(
     tables: FactTables, items: Iterable[Item], *, agent: str | None = None
 ) -> list[Outcome]:
-    """Remember each item as one statement, as it is; a thousand to a transaction.
+    """Remember every item as one statement, as it is; a thousand to a transaction.
 
     Each sees those before it. No completion extracts; one a thousand decides.
     """
@@ -101,7 +101,7 @@ def remember_many(
 def store_many(
     tables: FactTables, items: Iterable[Item], *, agent: str | None = None
 ) -> list[Outcome]:
-    """Keep each text word by word; the same text again strengthens the first; a thousand to a transaction."""
+    """Keep texts word by word; the same text again strengthens the first; a thousand to a transaction."""
     return keep(tables, (verbatim(tables, item) for item in items), agent)
 
 
@@ -177,7 +177,7 @@ def keep(
     agent: str | None = None,
     known: Mapping[str, KnownStatement] | None = None,
 ) -> list[Outcome]:
-    """Write texts, a thousand to a transaction, each seeing those before it.
+    """Write texts, a thousand to a transaction; a later one sees those before it.
 
     `known` has what their decisions name; without it, the store's model decides.
     """

@@ -45,7 +45,7 @@ INLINE_ITEMS = 12
 MAX_SUMMED = 6
 """How many lists a summary names."""
 MIN_MAP = 3
-"""From this number of like objects on, an object of them is a table with a key column."""
+"""From this number of like objects on, an object is a table with a key column."""
 
 
 @dataclass(slots=True)

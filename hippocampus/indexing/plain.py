@@ -28,7 +28,7 @@ DIFF_SIGNS = re.compile(
 )
 DIFF_HEADS = ("diff ", "index ", "*** ", "new file ", "deleted file ", "rename ")
 DIFF_WORDS = ("diff --", "@@ -", "*** ", "--- ", "Index: ")
-"""One of them is in every sign."""
+"""Every sign has one."""
 
 SENTENCE = re.compile(
     r"(?:[^\W\d_]+['’,;:.()\"“”%-]{0,3} +(?:[\d,.%$€£–—-]+ +)?){5}|(?:[^\W\d_]['’-]?){1,30} .{20,}[.!?:…][\"”')\]*_]*$"

@@ -31,13 +31,11 @@ class _Loader(yaml.SafeLoader):
         self._open += 1
         self._composed += 1
         if self._open > MAX_DEPTH or self._composed > MAX_NODES:
-            self._refuse("nested too deeply" if self._open > MAX_DEPTH else "too many values")
+            problem = "nested too deeply" if self._open > MAX_DEPTH else "too many values"
+            raise yaml.MarkedYAMLError(problem=problem, problem_mark=self.get_mark())
         node = super().compose_node(parent, index)
         self._open -= 1
         return node
-
-    def _refuse(self, problem: str) -> None:
-        raise yaml.MarkedYAMLError(problem=problem, problem_mark=self.get_mark())
 
 
 MAX_BITS = 13_000

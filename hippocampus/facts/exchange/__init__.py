@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Imported", "import_file"]
 SQLITE = b"SQLite format 3\0"
 LISTS = frozenset({"", ".md", ".markdown", ".txt"})
-"""The suffixes of files that are read as Markdown, where each list item is a memory."""
+"""The suffixes of files that are read as Markdown, where a list item is a memory."""
 KNOWN = "no export of hippocampus or hippo, no database of crib, and no Markdown (.md, .txt)"
 
 

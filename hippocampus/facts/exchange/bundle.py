@@ -11,7 +11,6 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import TypeAdapter
@@ -30,19 +29,17 @@ if TYPE_CHECKING:
     from hippocampus.facts.store import Facts
 
 MEMORY = TypeAdapter(Memory)
-UNNAMED: Mapping[str, Any] = MappingProxyType(
-    {
-        "intensity": 0.5,
-        "scope": "",
-        "tags": (),
-        "origin": Origin(),
-        "accesses": 0,
-        "encounters": 1,
-        "raw": "",
-        "metadata": {},
-    }
-    | dict.fromkeys(("valid_until", "known_until", "superseded_by", "removed", "embedding_model"))
-)
+UNNAMED: Mapping[str, Any] = {
+    "intensity": 0.5,
+    "scope": "",
+    "tags": (),
+    "origin": Origin(),
+    "accesses": 0,
+    "encounters": 1,
+    "raw": "",
+    "metadata": {},
+    **dict.fromkeys(("valid_until", "known_until", "superseded_by", "removed", "embedding_model")),
+}
 """The fields of a memory of which a foreign form states nothing."""
 Record = TypeVar("Record")
 
@@ -156,7 +153,7 @@ def memory_of(created: float, **fields: Any) -> Memory:
 def each_read(
     found: Mapping[str, Any], name: str, read: Callable[[Any], Record], skipped: list[Skip]
 ) -> list[Record]:
-    """Read each record of a list, and note those that cannot be read."""
+    """Read the records of a list, and note those that cannot be read."""
     kept = []
     for number, record in enumerate(found.get(name) or []):
         try:

@@ -67,7 +67,7 @@ class ListItem(NamedTuple):
 
 
 def list_items(text: str) -> Iterator[ListItem]:
-    """Yield each list item outside code and comments; indented lines go on with it."""
+    """Yield the list items outside code and comments; indented lines go on with it."""
     section, held, inside = "", None, ""
     for number, raw in enumerate([*text.split("\n"), ""]):
         line = raw.rstrip("\r")

@@ -1,4 +1,4 @@
-"""What the fact store knows of languages: a table for each, with its words, and the few shapes of rules.
+"""What the fact store knows of languages: a table a language, with its words, and the few shapes of rules.
 
 Every language has stop words, most have rules too; a new table needs its code in `CODES`. A paragraph of a
 table is a field: its name, the shape of its words, and the words, separated by bars. Without a shape each
