@@ -50,8 +50,9 @@ API = re.compile(
     r"(?:/openai(?:/deployments/[^/]+)?)?(?:/v\d\w*)?/(?:chat/completions|messages|responses)$"
 )
 """The provider's part of a path; a gateway's part before it may have a key in it."""
-MAX_THREADS = 16
-"""The most requests at a time: a request has descriptors of its own, and all share locks."""
+MAX_THREADS = 4
+"""The most requests at a time: all compute under one lock, and each waits a bounded time for its files.
+With 16, one in eight found them locked by the others for too long, and was no faster."""
 PAGE = Path(__file__).with_name("page.html")
 
 

@@ -9,12 +9,14 @@ import contextlib
 import hashlib
 import json
 import logging
+import math
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any, NamedTuple
 from weakref import WeakSet
 
@@ -49,6 +51,8 @@ IDLE_SECONDS = 1_800.0
 """After this time without a request a conversation is closed, and its facts are kept."""
 MAX_CONVERSATIONS = 256
 """Of more open conversations, those that were not used for longest are closed; none in use is."""
+MAX_ENDED = 64
+"""Of more conversations that wait to be closed, the first ones are released: their facts are kept later."""
 CLOSING_SECONDS = 0.5
 """How long a shutdown keeps facts; `hippocampus consolidate` keeps those of the other sessions."""
 MAX_ROUNDS = 16
@@ -213,6 +217,10 @@ class Service:
         self._open: dict[tuple[str, str, Caching], Place] = {}
         """By tenant, session and caching: requests of one conversation may go to two models at once.
         The most recently used last; one that is being opened has no result yet."""
+        self._ended: SimpleQueue[Session | None] = SimpleQueue()
+        self._closes_until = math.inf
+        self._closer = threading.Thread(target=self._close_ended, daemon=True)
+        self._closer.start()
         self._warned: set[str] = set()
 
     def exchange(
@@ -290,13 +298,12 @@ class Service:
         key = (tenant, name, caching)
         with self._lock:
             known = self._open.pop(key, None)
-            ended = [self._open.pop(unused).opened.result().session for unused in self._unused()]
+            for unused in self._unused():
+                self._ended.put(self._open.pop(unused).opened.result().session)
             opened, uses = self._open[key] = known or Place(Future(), WeakSet())
             uses.add(use)
             if opened.done():
                 opened.result().used = time.monotonic()
-        if ended:
-            threading.Thread(target=_close, args=(ended,), daemon=True).start()
         if known is None:  # without the lock: a store that is slow delays this conversation only
             try:
                 session = self._memory(tenant).session(
@@ -356,24 +363,25 @@ class Service:
             every = [place.opened.result() for place in self._open.values() if place.opened.done()]
         return [_shown(one) for one in sorted(every, key=lambda one: -one.used)]
 
+    def _close_ended(self) -> None:
+        """Close sessions one after another: more at once would keep requests from the files they share."""
+        for session in iter(self._ended.get, None):
+            is_late = self._ended.qsize() > MAX_ENDED or time.monotonic() > self._closes_until
+            (session.release if is_late else session.close)()
+
     def close(self) -> None:
         """Close every session and memory; the facts of as many as half a second allows are kept now."""
-        until = time.monotonic() + CLOSING_SECONDS
+        self._closes_until = time.monotonic() + CLOSING_SECONDS
         for place in self._open.values():
-            if not place.opened.done():
-                continue
-            session = place.opened.result().session
-            (session.close if time.monotonic() < until else session.release)()
+            if place.opened.done():
+                self._ended.put(place.opened.result().session)
+        self._ended.put(None)
+        self._closer.join()
         for memory in self._memories.values():
             memory.close()
         if self._known:
             self._known.close()
         self._root.close()
-
-
-def _close(sessions: Iterable[Session]) -> None:
-    for session in sessions:
-        session.close()
 
 
 def _listed(items: Any) -> list[Item]:

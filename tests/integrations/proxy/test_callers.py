@@ -369,6 +369,36 @@ def test_a_conversation_that_a_request_is_about_to_use_is_not_closed(
     service.close()
 
 
+def test_conversations_over_the_bound_are_closed_one_at_a_time(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closing, most, plain, release = 0, 0, Session.close, Session.release
+    released = []
+
+    def counted(session: Session) -> None:
+        nonlocal closing, most
+        closing += 1
+        most = max(most, closing)
+        time.sleep(0.3)
+        closing -= 1
+        plain(session)
+
+    def noted(session: Session) -> None:
+        released.append(session.id)
+        release(session)
+
+    monkeypatch.setattr(Session, "close", counted)
+    monkeypatch.setattr(Session, "release", noted)
+    monkeypatch.setattr(module, "MAX_CONVERSATIONS", 1)
+    monkeypatch.setattr(module, "MAX_ENDED", 3)
+    service = Service(state, "default")
+    for number in range(8):
+        opened(service, f"Question {number}")
+    service.close()
+    assert most == 1
+    assert 2 <= len(released) < 8  # those for which there is no time
+
+
 def test_a_custom_tool_named_recall_keeps_its_name(state: Path) -> None:
     service = Service(state, "default")
     request = json.loads(body("/chat/completions", chat_list(ROWS)))
