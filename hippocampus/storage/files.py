@@ -29,9 +29,15 @@ def private_folder(path: Path) -> None:
     """Make a folder, and those above it that are missing, which only the owner may enter.
 
     A folder that is there already keeps the mode that its maker gave it.
+
+    Raises:
+        OSError: it cannot be made, or is a file.
     """
     for folder in (*reversed(path.parents), path):
-        folder.mkdir(exist_ok=True, mode=0o700)
+        try:
+            folder.mkdir(exist_ok=True, mode=0o700)
+        except FileExistsError:
+            raise NotADirectoryError(f"{folder} is not a directory") from None
 
 
 def private_file(path: Path) -> None:

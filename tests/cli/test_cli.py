@@ -148,6 +148,25 @@ def test_progress_in_a_pipe_is_lines(
     assert capsys.readouterr().err == "replaying: 1 of 2\nreplaying: 2 of 2\n"
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("mcp", "--state-dir"),
+        ("proxy", "--upstream", "http://localhost", "--state-dir"),
+        ("store", "copy", "state"),
+    ],
+)
+def test_a_state_directory_that_is_a_file_is_named(
+    tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    (tmp_path / "file").write_text("mine")
+    Hippocampus(tmp_path / "state").close()
+    done = hippocampus(*command, "file", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.endswith("file is not a directory\n")
+    assert "Errno" not in done.stderr
+
+
 def test_a_taken_port_is_named_in_the_last_line(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
