@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 import functools
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from json.encoder import encode_basestring
 from typing import Any
 
 from jsonpath import JSONPath, JSONPathEnvironment
@@ -147,8 +147,9 @@ def written(parts: Sequence[int | str]) -> str:
 
 def step(part: int | str) -> str:
     """Return one key or index as a path has it."""
-    is_plain = isinstance(part, str) and NAME.fullmatch(part)
-    return f".{part}" if is_plain else f"[{json.dumps(part, ensure_ascii=False)}]"
+    if isinstance(part, int):
+        return f"[{part}]"
+    return f".{part}" if NAME.fullmatch(part) else f"[{encode_basestring(part)}]"
 
 
 def _nodes(
@@ -184,7 +185,7 @@ def _compiled(path: str) -> JSONPath:
     bare = path.strip().removeprefix("$")
     standard = f"${'' if not bare or bare[0] in '.[' else '.'}{bare}"
     quoted = UNQUOTED.sub(
-        lambda found: found[1] or f"[{json.dumps(found[2], ensure_ascii=False)}]", standard
+        lambda found: found[1] or f"[{encode_basestring(found[2])}]", standard
     )
     wrong: Exception = ValueError()
     for candidate in (standard, quoted):
