@@ -184,9 +184,7 @@ def _compiled(path: str) -> JSONPath:
         raise ValueError(f"the path is longer than {MAX_PATH_CHARACTERS:,} characters")
     bare = path.strip().removeprefix("$")
     standard = f"${'' if not bare or bare[0] in '.[' else '.'}{bare}"
-    quoted = UNQUOTED.sub(
-        lambda found: found[1] or f"[{encode_basestring(found[2])}]", standard
-    )
+    quoted = UNQUOTED.sub(lambda found: found[1] or f"[{encode_basestring(found[2])}]", standard)
     wrong: Exception = ValueError()
     for candidate in (standard, quoted):
         try:

@@ -62,11 +62,13 @@ SETTINGS = (
 )
 """RE2: the name of a setting, and in further groups its value."""
 _CELL = rf"[\w .-]*?({NAME}{_END})s?"
-COLUMN = rf"""(?im)(?:^|[\t|,;])[ "'`*]*{_CELL}[ "'`*]*(?:[\t|,;\r]|$)"""
+COLUMN = rf"""(?im)(?:^|[\t|,;]|  )[ "'`*]*{_CELL}["'`*]*(?: *[\t|,;\r]|  | *$)"""
 """RE2: the name of a setting as a cell of a table."""
 CELL, HEAD = re.compile(f"(?i){_CELL}"), re.compile(r"[^\W\d][\w .#-]{0,60}")
 """Such a name at the head of a column, and any; a line of a program has other signs too."""
 ROW, AROUND = re.compile(r".*\n?"), " \t\r\n\"'`*"
+BARS = str.maketrans("│┃\ufeff", "|| ")
+"""Lines of boxes, and the mark before a first line, as characters of the same width."""
 QUOTED_CELL = re.compile(r'(?<![^\t|,;])"[^"\n]*"')
 """A cell that may have the table's separator in it."""
 LISTED = rf"""(?i)({NAME}{_END})s?["']?\s*[:=]\s*\[\s*((?:["'][^"'\n]+["'],?\s*)+)\]"""
@@ -241,8 +243,8 @@ def _of_names(plain: str) -> Iterator[Secret]:
 
 
 def _in_columns(plain: str) -> Iterator[Secret]:
-    """Yield the values of a table below the name of a secret, in rows with as many cells as its head."""
-    done = 0
+    """Yield the values of a table below the name of a secret; a row may end before its last cell."""
+    done, plain = 0, plain if plain.isascii() else plain.translate(BARS)
     for found in matches(COLUMN, plain):
         if found.start() < done:
             continue
@@ -251,22 +253,33 @@ def _in_columns(plain: str) -> Iterator[Secret]:
         rows = ROW.finditer(plain, start)
         head, done = (first := next(rows))[0], first.end()
         sign = max("\t|,;", key=head.count)
-        cells = [cell.strip(AROUND) for cell in head.split(sign)]
+        cells = [head[at:end].strip(AROUND) for at, end in _cells(head, head, sign)]
         named = all(HEAD.fullmatch(cell) for cell in cells if cell or sign != "|")
-        if not named or len(cells) < 2 or len(cells) == above.count(sign) + 1:
+        if not named or len(cells) < 2 or len(cells) == len([*_cells(above, above, sign)]):
             continue
         names = {at: match[1] for at, cell in enumerate(cells) if (match := CELL.fullmatch(cell))}
         for row in itertools.takewhile(lambda row: row[0].strip(), rows):
-            at, done = row.span()
-            values = QUOTED_CELL.sub(lambda cell: cell[0].replace(sign, "_"), row[0]).split(sign)  # noqa: B023
-            for number, cell in enumerate(values if len(values) == len(cells) else ()):
-                name, value = names.get(number), cell.strip(AROUND)
-                is_word = re.fullmatch(r"\S{4,}", value)
-                if name and is_word and _is_value(name, value, quoted=False):
-                    begin = at + cell.find(value)
+            done = row.end()
+            for number, (at, end) in enumerate(_cells(row[0], head, sign)):
+                name, value = names.get(number), row[0][at:end].strip(AROUND)
+                is_whole = len(value) >= 4 and (
+                    " " not in value or any(map(_is_mixed, value.split()))
+                )
+                if name and is_whole and _is_value(name, value, quoted=False):
+                    begin = row.start() + row[0].find(value, at)
                     kind = PASSWORD if STRONG.search(name) else CREDENTIAL
                     yield Secret(begin, begin + len(value), kind)
-                at += len(cell) + 1
+
+
+def _cells(line: str, head: str, sign: str) -> Iterator[tuple[int, int]]:
+    """Yield where the cells of a table's line are: between its signs, else below the words of its head."""
+    if sign in head:
+        masked = QUOTED_CELL.sub(lambda cell: cell[0].replace(sign, "_"), line)
+        ends = [place.start() for place in re.finditer(re.escape(sign), masked)]
+        yield from zip([0, *(end + 1 for end in ends)], [*ends, len(line)], strict=True)
+    elif "  " in head.strip():
+        starts = [0, *(gap.end() for gap in re.finditer(r"(?<=\S)  +(?=\S)", head))]
+        yield from ((at, end) for at, end in itertools.pairwise([*starts, len(line)]) if at < end)
 
 
 def _on_lines(plain: str) -> Iterator[Secret]:
