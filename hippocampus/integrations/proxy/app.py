@@ -51,7 +51,7 @@ API = re.compile(
 )
 """The provider's part of a path; a gateway's part before it may have a key in it."""
 MAX_THREADS = 4
-"""The most requests at a time: all compute under one lock, and each waits a bounded time for its files.
+"""The most requests at a time: all compute under one lock, and wait a bounded time for the same files.
 With 16, one in eight found them locked by the others for too long, and was no faster."""
 PAGE = Path(__file__).with_name("page.html")
 

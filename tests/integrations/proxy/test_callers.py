@@ -236,7 +236,10 @@ def test_no_new_conversation_has_the_session_of_one_that_goes_on(state: Path) ->
     service.close()
 
 
-def test_facts_belong_to_the_caller_who_said_them(state: Path) -> None:
+def test_facts_belong_to_the_caller_who_said_them(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "CLOSING_SECONDS", 60.0)
     service = Service(state, "default")
     for key, allergy in (("a", "hazelnuts"), ("b", "crab")):
         said = f"I am allergic to {allergy}. Remember that for good."
