@@ -7,6 +7,7 @@ import functools
 import gc
 import os
 import shutil
+import ssl
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ from conversations import EAGER
 from hypothesis import HealthCheck, settings
 
 from hippocampus import Hippocampus
+from hippocampus.policy import files
 from hippocampus.session.session import Session
 from hippocampus.storage import database
 
@@ -141,6 +143,23 @@ def read_commands() -> Iterator[None]:
     """Read the signatures of all commands once, not for each command that a test runs."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(typer.testing, "_get_command", functools.cache(typer.main.get_command))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def read_policies() -> Iterator[None]:
+    """Parse the text of each policy once, not for each memory that a test opens."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files, "read", functools.cache(files.read))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def certificates() -> Iterator[None]:
+    """Read the machine's certificates once, not for each client: servers of tests are on loopback."""
+    with pytest.MonkeyPatch.context() as patch:
+        cached = functools.cache(ssl.create_default_context)
+        patch.setattr(ssl, "create_default_context", cached)
         yield
 
 
