@@ -29,7 +29,7 @@ def source(tmp_path: Path) -> Path:
 
 
 def test_help_begins_with_the_commands_that_a_newcomer_needs(tmp_path: Path) -> None:
-    done = run_apart("--help", cwd=tmp_path)
+    done = hippocampus("--help", cwd=tmp_path)
     assert done.returncode == 0
     first = done.stdout.partition("─ Commands ─")[2].partition("╰")[0]
     names = re.findall(r"^│ (\w+)", first, re.MULTILINE)

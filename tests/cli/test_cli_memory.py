@@ -52,7 +52,7 @@ def test_what_is_written_is_retrieved(tmp_path: Path) -> None:
         "type=decision Chose SQLite for storage. Zero dependencies.",
         "ClientA's payment terms are Net30.",
     ):
-        assert done_apart("--as", "crib", "write", cwd=tmp_path, stdin=text) == ""
+        assert done("--as", "crib", "write", cwd=tmp_path, stdin=text) == ""
     found = done_apart("retrieve", cwd=tmp_path, stdin="what database did we choose for storage?")
     lines = found.splitlines()
     assert re.fullmatch(r'<memory context_time="\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ">', lines[0])
@@ -145,9 +145,7 @@ def test_an_emptied_file_is_a_loss_that_the_doctor_names_and_does_not_fill(tmp_p
 
 def test_the_doctor_finds_a_broken_file(tmp_path: Path) -> None:
     (tmp_path / "broken").write_bytes(b"SQLite format 3\0" + b"x" * 5_000)
-    finished = commands.run_apart(
-        "memory", "--as", "crib", "doctor", "--db", "broken", cwd=tmp_path
-    )
+    finished = run("--as", "crib", "doctor", "--db", "broken", cwd=tmp_path)
     assert finished.returncode == 1
     found = json.loads(finished.stdout)
     assert not found["ok"]
@@ -281,7 +279,7 @@ def test_without_a_database_verbs_say_so_and_make_none(tmp_path: Path, verb: str
 
 
 def test_a_known_problem_is_one_sentence_and_status_2(tmp_path: Path) -> None:
-    finished = commands.run_apart("memory", "--as", "hippo", "stats", cwd=tmp_path)
+    finished = run("--as", "hippo", "stats", cwd=tmp_path)
     assert (finished.returncode, finished.stdout) == (2, "")
     assert len(finished.stderr.splitlines()) == 1
 

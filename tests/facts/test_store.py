@@ -589,7 +589,7 @@ def _write_many(path, name, count):
 def test_processes_write_at_once_without_loss(tmp_path):
     path = tmp_path / "shared.db"
     context = multiprocessing.get_context("spawn")
-    workers = [context.Process(target=_write_many, args=(path, f"p{n}", 40)) for n in range(3)]
+    workers = [context.Process(target=_write_many, args=(path, f"p{n}", 60)) for n in range(2)]
     for worker in workers:
         worker.start()
     for worker in workers:
