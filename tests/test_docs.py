@@ -12,7 +12,6 @@ import json
 import pkgutil
 import re
 import shutil
-import subprocess
 import sys
 import tokenize
 import tomllib
@@ -318,6 +317,7 @@ def test_the_measured_blocks_stand_in_the_documents() -> None:
     assert found == {*QUICK, *SLOW, "replay-command", "test-command"}
 
 
+@pytest.mark.slow
 def test_the_figures_in_the_readme_are_those_of_its_command() -> None:
     """Where not: `python -m tests.bench.readme_tables replay`."""
     written, fresh = blocks_in(README)["replay"], QUICK["replay"]()
@@ -479,10 +479,8 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> Any:
     recording = ROOT / "examples" / "transcripts" / "api-client.json"
     odd = folder / "odd.txt"
     odd.write_text("no recording", "utf-8")
-    command = [sys.executable, "-m", "hippocampus", "replay", str(recording), str(odd), "--json"]
-    command += ["--compare", "--texts", "--report", str(folder / "report.html")]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=folder)
-    return json.loads(done.stdout)
+    options = ("--json", "--compare", "--texts", "--report", folder / "report.html")
+    return json.loads(run("replay", recording, odd, *options, cwd=folder).stdout)
 
 
 NAMED = {"sources", "strategies", "call_tokens", "call_costs", "priced_as", "unpriced"}

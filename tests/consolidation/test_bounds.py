@@ -16,7 +16,7 @@ from conversations import PROMPT
 from hippocampus.consolidation.extract import MAX_CLAIMS, worth_keeping
 from hippocampus.consolidation.transcript import Transcript, Utterance
 
-SIZE = 256 * 1024
+SIZE = 128 * 1024
 UNITS = (
     "{n}\n",
     "\n",

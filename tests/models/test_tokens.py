@@ -74,9 +74,9 @@ def test_special_tokens_in_a_text_are_text() -> None:
 @pytest.mark.parametrize(
     "unit", [*" \na!\u6f22\ud800\u00a0\x1c", " \n", " " * 19_999 + "x"], ids=range(10)
 )
-def test_a_run_of_a_million_characters_is_counted(unit: str) -> None:
-    """The vocabulary's own expression takes quadratic time for it, which is hours."""
-    assert tokens.count(unit * (1_000_000 // len(unit))) > 0
+def test_a_long_run_of_one_character_is_counted(unit: str) -> None:
+    """The vocabulary's own expression takes quadratic time for it, which is minutes."""
+    assert tokens.count(unit * (200_000 // len(unit))) > 0
 
 
 def test_long_white_space_weighs_about_what_its_pieces_weigh(whole: object) -> None:

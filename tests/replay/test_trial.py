@@ -220,6 +220,7 @@ def test_a_process_that_keeps_the_output_open_holds_no_trial(tmp_path: Path) -> 
     assert output == "begun\n\n(ended after 0.5 seconds)"
 
 
+@pytest.mark.slow
 def test_a_verdict_may_take_longer_than_a_command(tasks: Path) -> None:
     verify = tasks / "easy" / "verify"
     verify.write_text(verify.read_text().replace("sh\n", "sh\nsleep 3\n"))
@@ -310,6 +311,7 @@ def test_the_tasks_that_ship_are_the_same_again_unsolved_and_can_be_solved(tmp_p
         assert verified(task)
 
 
+@pytest.mark.slow
 def test_the_recorded_trial_is_that_of_the_scripted_model(tmp_path: Path) -> None:
     subprocess.run(
         [sys.executable, EXAMPLES / "trial_tasks.py", tmp_path / "tasks", "--count", "3"],

@@ -16,7 +16,7 @@ from hippocampus.session.report import Status
 from hippocampus.session.session import Session
 
 RECORDINGS = Path(__file__).parents[2] / "examples" / "transcripts"
-CALLS = 30
+CALLS = 15
 Workers = Callable[[Path, int], contextlib.AbstractContextManager[list[Session]]]
 
 

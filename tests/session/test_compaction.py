@@ -494,7 +494,7 @@ def test_parallel_calls_that_share_an_id_keep_their_results(
     items: list[dict[str, Any]] = [{"role": "user", "content": "Count the doors."}]
     memory = Hippocampus(tmp_path, policy=TIGHT, window_tokens=window_tokens)
     with memory.session("s") as session, no_fallback():
-        for number in range(30):
+        for number in range(20):
             items = items + form(parallel_calls(number, ids.format(number).split(" ")))
             view = session(items)
             assert unpaired(read(view)) == []

@@ -76,7 +76,13 @@ def lists_of(path: Path) -> list[list[dict[str, Any]]]:
         for path in RECORDINGS
     ],
 )
-@pytest.mark.parametrize("workers", ["one stays", "two in turn", "opened anew"])
+@pytest.mark.parametrize(
+    "workers",
+    [
+        "two in turn",
+        *(pytest.param(each, marks=pytest.mark.slow) for each in ("one stays", "opened anew")),
+    ],
+)
 def test_the_views_and_sums_are_those_over_files(
     tmp_path: Path, postgres: Server, tenant: str, path: Path, workers: str
 ) -> None:

@@ -36,7 +36,7 @@ def removed_in_400_days(state):
         return gc.plan(held, rules, time.time() + 400 * 86_400)
 
 
-@pytest.mark.parametrize("kill", [False, True])
+@pytest.mark.parametrize("kill", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_gc_takes_nothing_of_a_running_session_whatever_the_clock(tmp_path, kill):
     state = StateDir(tmp_path)
     here = str(__file__).rpartition("/")[0]

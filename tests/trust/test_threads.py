@@ -38,4 +38,4 @@ def test_threads_that_start_together_load_a_vocabulary_once():
 
 
 def test_a_vocabulary_is_loaded_in_every_thread():
-    in_threads(lambda: tokens._vocabulary.__wrapped__().encode("tea"))
+    in_threads(lambda: tokens._vocabulary.__wrapped__().encode("tea"), count=3)
