@@ -318,11 +318,10 @@ class Hippocampus:
             if self._facts is None:
                 from hippocampus.facts import Facts
                 from hippocampus.facts.models import settings_of
-                from hippocampus.facts.words import TEXT_RULES
 
                 settings = settings_of(self._resources.policy.facts)
-                tables = self._resources.state.database(TEXT_RULES)
-                self._facts = Facts(tables, settings=settings, agent=self._agent or DEFAULT_AGENT)
+                state, agent = self._resources.state, self._agent or DEFAULT_AGENT
+                self._facts = Facts(state, settings=settings, agent=agent)
         return self._facts
 
     def close(self) -> None:

@@ -153,12 +153,11 @@ def defrag(
     """Promote memories in frequent use, remove unused payloads, and report both in numbers."""
     from hippocampus.consolidation.defrag import defrag as run
     from hippocampus.facts import Facts
-    from hippocampus.facts.words import TEXT_RULES
 
     state, rules = expect_state(state_dir), policies.load(policy)
     if not idle_hours >= 0:
         raise typer.BadParameter("--idle-hours is 0 or more")
-    with state.contents() as store, Facts(state.database(TEXT_RULES)) as facts:
+    with state.contents() as store, Facts(state) as facts:
         done = run(state, store, facts, rules, time.time(), apply=apply, idle_hours=idle_hours)
     counts = [(name, value) for name, value in asdict(done).items() if type(value) is int]
     lines = [f"{name.replace('_', ' '):<20}{value:>12,}" for name, value in counts]
@@ -244,10 +243,9 @@ def _is_database(named: str) -> bool:
 def _forget_session(state: StateStore, session: str, *, apply: bool) -> None:
     from hippocampus.consolidation import forgetting
     from hippocampus.facts import Facts
-    from hippocampus.facts.words import TEXT_RULES
 
     forget = forgetting.forget if apply else forgetting.traces
-    with state.contents() as store, Facts(state.database(TEXT_RULES)) as facts:
+    with state.contents() as store, Facts(state) as facts:
         found = forget(state, session, store, facts)
     if not found:
         fail(f"no trace of session {session!r}")

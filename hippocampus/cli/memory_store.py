@@ -19,8 +19,8 @@ from hippocampus.storage.state_dir import StateDir, is_address, tenant_of_enviro
 if TYPE_CHECKING:
     from hippocampus.facts.store import Facts
     from hippocampus.models.http import Endpoint
-    from hippocampus.storage.database import Database
     from hippocampus.storage.facts.models import Memory
+    from hippocampus.storage.state import StateStore
 
 T = TypeVar("T")
 OWN_AGENT, EVERY_AGENT = "default", "*"
@@ -31,7 +31,7 @@ LOCAL = "local"
 
 
 def opened(
-    path: Path | str | Database,
+    path: Path | str | StateStore,
     agent: str = OWN_AGENT,
     *,
     models: bool = False,

@@ -69,14 +69,11 @@ def mcp(  # noqa: PLR0913, PLR0917 - one parameter an option
         fail("--tokens is for --transport http: over stdio, --agent names whose memory it is")
     with _needing(INSTALL_MCP, "mcp", "mcp_types", "starlette"):
         from hippocampus.integrations import mcp_server
-    from hippocampus.facts.words import TEXT_RULES
     from hippocampus.memory import Hippocampus
 
     state = state_of(state_dir, tenant)
     with contextlib.ExitStack() as closing:
-        facts = closing.enter_context(
-            opened(state.database(TEXT_RULES), agent or OWN_AGENT, models=True)
-        )
+        facts = closing.enter_context(opened(state, agent or OWN_AGENT, models=True))
         memory = Hippocampus(state, policy=policy, agent=agent, observers=_observers())
         closing.callback(memory.close)
         if transport == "stdio":

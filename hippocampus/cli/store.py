@@ -201,7 +201,6 @@ def copy(
     """
     from hippocampus.facts import Facts
     from hippocampus.facts.exchange import ours
-    from hippocampus.facts.words import TEXT_RULES
     from hippocampus.storage.copying import copied
 
     if not is_address(source):
@@ -214,7 +213,7 @@ def copy(
             say(f"{done.outcome:<12}{done.payloads:>7,} payloads  {done.session}{lost}")
             is_whole &= not done.lost and done.outcome != "newer there"
         if own.has_facts():
-            facts = ours.copy(Facts(own.database(TEXT_RULES)), Facts(other.database(TEXT_RULES)))
+            facts = ours.copy(Facts(own), Facts(other))
             stay = f"; {len(facts.skipped):,} are there already, and stay" if facts.skipped else ""
             say(f"{facts.memories:,} facts and memories, {facts.blocks:,} blocks{stay}")
             is_whole &= not facts.skipped

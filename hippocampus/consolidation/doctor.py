@@ -36,9 +36,8 @@ def examine(state: StateStore, policy: str | Path = "default") -> list[Finding]:
     with contextlib.suppress(StoreError):  # a damaged file is found by `verify`, and mended first
         if is_whole and state.has_facts():
             from hippocampus.facts import Facts
-            from hippocampus.facts.words import TEXT_RULES
 
-            with contextlib.closing(Facts(state.database(TEXT_RULES))) as facts:
+            with contextlib.closing(Facts(state)) as facts:
                 found += [Finding(f"facts: {problem}", is_loss=True) for problem in facts.check()]
     if layout and os.name == "posix":  # a state directory is only its owner's
         for path in (layout.root, *sorted(layout.root.rglob("*"))):

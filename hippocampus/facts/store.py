@@ -30,6 +30,7 @@ from hippocampus.storage.state_dir import is_address
 
 if TYPE_CHECKING:
     from hippocampus.facts.write import ItemFields
+    from hippocampus.storage.state import StateStore
 
 
 class Facts:
@@ -46,7 +47,7 @@ class Facts:
 
     def __init__(  # noqa: PLR0913 - each is one property of a store
         self,
-        path: Path | str | Database,
+        path: Path | str | StateStore,
         *,
         settings: FactPolicy | None = None,
         embed: Embed | None = None,
@@ -62,17 +63,16 @@ class Facts:
             raise FactError(f"{EVERY_AGENT!r} asks for all agents; it is the name of none")
         self.agent = agent
         self.policy = settings or FactPolicy()
-        if isinstance(path, Database):
-            self._database = path
-        elif not is_address(path):
+        if isinstance(path, str | Path) and not is_address(path):
             is_shared = messages_table is not None
-            self._database = SqliteDatabase(path, TEXT_RULES, is_shared=is_shared)
+            self._database: Database = SqliteDatabase(path, TEXT_RULES, is_shared=is_shared)
         elif messages_table is not None:
             raise FactError("a table of messages is one of a file, not of a server")
         else:
-            from hippocampus.storage.state import state_of
+            from hippocampus.storage.state import StateStore, state_of
 
-            self._database = state_of(path, tenant).database(TEXT_RULES)
+            state = path if isinstance(path, StateStore) else state_of(path, tenant)
+            self._database = state.database(TEXT_RULES)
         ticking = MonotonicClock(clock)
         self.tables = FactTables(
             self._database, self.policy, ticking, agent, embed, complete, rerank

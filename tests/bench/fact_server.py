@@ -16,7 +16,6 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from postgres_server import running
 
 from hippocampus.facts import Facts
-from hippocampus.facts.words import TEXT_RULES
 from hippocampus.replay.bench import beam, locomo, retrieval
 from hippocampus.storage.postgres import PostgresState
 
@@ -35,7 +34,7 @@ def main(path: Path) -> None:
         state.connections.patience_seconds = 120.0
 
         def on_server(_path: str, **options: Any) -> Facts:
-            return Facts(state.of_tenant(uuid.uuid4().hex).database(TEXT_RULES), **options)
+            return Facts(state.of_tenant(uuid.uuid4().hex), **options)
 
         retrieval.Facts = on_server  # type: ignore[misc, assignment]
         report("PostgreSQL")

@@ -8,7 +8,6 @@ import uuid
 import pytest
 
 from hippocampus.facts import Facts
-from hippocampus.facts.words import TEXT_RULES
 from hippocampus.storage.state import state_of
 
 START = 1_770_000_000.0
@@ -42,16 +41,15 @@ def engine():
 @pytest.fixture
 def opened(tmp_path, hand, engine, request):
     """Open stores on one file, or of one tenant; each is checked and closed at the end."""
-    stores, tables = [], lambda: tmp_path / "facts.db"
+    stores, place = [], tmp_path / "facts.db"
     with contextlib.ExitStack() as closing:
         if engine == "server":
-            state = state_of(request.getfixturevalue("postgres").address, uuid.uuid4().hex)
+            place = state = state_of(request.getfixturevalue("postgres").address, uuid.uuid4().hex)
             closing.callback(state.close)
             state.connections.patience_seconds = 60.0
-            tables = lambda: state.database(TEXT_RULES)  # noqa: E731
 
         def open_store(**options):
-            store = Facts(tables(), **{"clock": hand, **options})
+            store = Facts(place, **{"clock": hand, **options})
             stores.append(store)
             return store
 

@@ -251,7 +251,7 @@ JSON = st.recursive(
 def test_no_reader_fails_on_fields_of_unexpected_types(records: list[dict[str, Any]]) -> None:
     document = JsonDocument("fuzz.json", as_records(records), "JSON")
     try:
-        recordings = make_recordings(document, formats.read(document))
+        recordings = make_recordings(document.path, *formats.read(document))
     except (MessagesError, RecordingError):
         return
     assert all(recording.messages for recording in recordings)

@@ -410,7 +410,7 @@ def test_a_damaged_recording_is_mended_or_refused(name: str, data: st.DataObject
     records = as_records(records)
     try:
         document = JsonDocument("sample", records, "JSON")
-        recordings = make_recordings(document, formats.read(document))
+        recordings = make_recordings(document.path, *formats.read(document))
     except RecordingError:
         return
     for recording in recordings:

@@ -44,9 +44,8 @@ def _retrieved(event: dict[str, Any], state: str) -> str:
         if not is_address(state) and not memory.has_facts():  # nothing more is loaded
             return ""
         from hippocampus.facts import Facts
-        from hippocampus.facts.words import TEXT_RULES
 
-        with Facts(memory.database(TEXT_RULES)) as facts:
+        with Facts(memory) as facts:
             text = facts.retrieve(prompt, token_budget=PROMPT_TOKENS)
     seen: set[str] = set()
     for earlier in log_of(state) if text else ():
@@ -63,7 +62,6 @@ def _loaded(event: dict[str, Any], state: str, policy_name: str) -> str:
     from hippocampus.consolidation.scheduler import ConsolidationResources
     from hippocampus.facts import Facts
     from hippocampus.facts.query import CONTEXT_TOKENS
-    from hippocampus.facts.words import TEXT_RULES
     from hippocampus.session.consolidator import ContextLoadRequest
 
     rules = policy.load(policy_name)
@@ -76,6 +74,6 @@ def _loaded(event: dict[str, Any], state: str, policy_name: str) -> str:
     with contextlib.ExitStack() as closing:
         memory = closing.enter_context(opened(state))
         store = closing.enter_context(memory.contents())
-        facts = closing.enter_context(Facts(memory.database(TEXT_RULES)))
+        facts = closing.enter_context(Facts(memory))
         resources = ConsolidationResources(memory, store, rules, lambda: facts, lambda: facts)
         return opening(request, resources)[0].strip()

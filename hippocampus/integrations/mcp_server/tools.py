@@ -159,9 +159,9 @@ class Tools:
     def blocks(self) -> str:
         """Return the names and sizes of the memory blocks, as JSON."""
         found = self._facts.blocks.list(agent=self._agent or None)
-        rows = [(block.key, block.scope, len(block.value)) for block in found]
+        sizes = ((block.key, block.scope, len(block.value)) for block in found)
         return json.dumps(
-            [dict(zip(("key", "scope", "characters"), row, strict=True)) for row in rows]
+            [{"key": key, "scope": scope, "characters": n} for key, scope, n in sizes]
         )
 
     def context_load(self, task: str = "") -> str:

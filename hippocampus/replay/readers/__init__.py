@@ -112,7 +112,7 @@ def read_bytes(name: str, content: bytes) -> list[Recording]:
 
 def _recordings(document: JsonDocument) -> list[Recording]:
     try:
-        return make_recordings(document, formats.read(document))
+        return make_recordings(document.path, *formats.read(document))
     except (*MALFORMED, MessagesError) as error:
         # Foreign JSON can be wrong in more ways than its reader checks. One bad file must not
         # end the replay of a whole directory.

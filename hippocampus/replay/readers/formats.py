@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from hippocampus.errors import RecordingError
 from hippocampus.replay.readers import (
@@ -34,15 +34,6 @@ from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.message_lists import LISTS, MessageList
 from hippocampus.replay.readers.raw import RawConversation
 from hippocampus.replay.readers.values import JsonRecord, text_of
-
-
-class DocumentContents(NamedTuple):
-    """The conversations of a document."""
-
-    format: str
-    conversations: list[RawConversation]
-    broken: tuple[str, ...] = ()
-    """One `file:number: reason` per record without a message list."""
 
 
 class RecordingReader(Protocol):
@@ -84,25 +75,27 @@ NAMES = (*(reader.NAME for reader in READERS), *(reader.NAME for reader in LISTS
 LIST_FIELDS = ("messages", "input", "items")
 
 
-def read(document: JsonDocument) -> DocumentContents:
-    """Return the format and the conversations of a document.
+def read(document: JsonDocument) -> tuple[str, list[RawConversation], tuple[str, ...]]:
+    """Return the format of a document, its conversations, and its broken lines and records.
+
+    Without a recording program, a record is a message list or has one, as a provider's request has.
 
     Raises:
         RecordingError: the document is in no known format.
     """
-    if reader := _reader_of(READERS, document.records):
-        return DocumentContents(reader.NAME, reader.read(document.records))
-    contents = [_contents_of_record(record) for record in document.records]
-    found = [content for content in contents if content]
-    if not found:
+    if program := _reader_of(READERS, document.records):
+        return program.NAME, program.read(document.records), document.broken
+    names, conversations, broken = list[str](), list[RawConversation](), [*document.broken]
+    for number, record in enumerate(document.records, start=1):
+        messages = next((found for key in LIST_FIELDS if (found := record.records(key))), [])
+        if reader := _reader_of([langgraph], messages):
+            names.append(reader.NAME)
+            conversations += (_completed(found, record) for found in reader.read(messages))
+        else:
+            broken.append(f"{document.path}:{number}: no message list in this record")
+    if not names:
         raise RecordingError(document.path, f"{document.description}, in no known format")
-    broken = tuple(
-        f"{document.path}:{number}: no message list in this record"
-        for number, content in enumerate(contents, start=1)
-        if not content
-    )
-    conversations = [conversation for content in found for conversation in content.conversations]
-    return DocumentContents(found[0].format, conversations, broken)
+    return names[0], conversations, tuple(broken)
 
 
 def _reader_of(
@@ -115,20 +108,12 @@ def _reader_of(
     return next((reader for reader in LISTS if reader.recognises(records)), None)
 
 
-def _contents_of_record(record: JsonRecord) -> DocumentContents | None:
-    """Read a record with a message list, such as the body of a request to a provider."""
-    messages = next((found for key in LIST_FIELDS if (found := record.records(key))), [])
-    reader = _reader_of([langgraph], messages)
-    if not reader:
-        return None
+def _completed(found: RawConversation, record: JsonRecord) -> RawConversation:
+    """Return a message list with the model, the system prompt and the tools next to it."""
     model = record.text("model")
-    conversations = [
-        replace(
-            found,
-            messages=[message._replace(model=message.model or model) for message in found.messages],
-            system_prompt=text_of(record.get("system")) or record.text("instructions"),
-            tools=record.records("tools"),
-        )
-        for found in reader.read(messages)
-    ]
-    return DocumentContents(reader.NAME, conversations)
+    return replace(
+        found,
+        messages=[message._replace(model=message.model or model) for message in found.messages],
+        system_prompt=text_of(record.get("system")) or record.text("instructions"),
+        tools=record.records("tools"),
+    )

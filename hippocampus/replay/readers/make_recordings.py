@@ -13,8 +13,6 @@ from pathlib import PurePath
 from hippocampus.errors import RecordingError
 from hippocampus.formats.reader import read, snapshot
 from hippocampus.formats.usage import Usage
-from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.formats import DocumentContents
 from hippocampus.replay.readers.pairing import is_of_answer, pair
 from hippocampus.replay.readers.raw import RawConversation, RawMessage
 from hippocampus.replay.readers.valid_items import is_valid, without_reasoning
@@ -24,7 +22,9 @@ from hippocampus.replay.recording import Recording
 SYSTEM_ROLES = {"system", "developer"}
 
 
-def make_recordings(document: JsonDocument, contents: DocumentContents) -> list[Recording]:
+def make_recordings(
+    path: str, format_name: str, conversations: Sequence[RawConversation], broken: tuple[str, ...]
+) -> list[Recording]:
     """Return the recordings of the conversations in which a model answered.
 
     Raises:
@@ -32,19 +32,16 @@ def make_recordings(document: JsonDocument, contents: DocumentContents) -> list[
         MessagesError: the messages of a conversation are in no format.
     """
     made = [
-        (conversation.name, _recording(document.path, contents.format, conversation))
-        for conversation in contents.conversations
+        (conversation.name, _recording(path, format_name, conversation))
+        for conversation in conversations
     ]
     used = [
         (part, recording) for part, recording in made if any(map(is_of_answer, recording.messages))
     ]
-    broken = document.broken + contents.broken
     if not used and broken:
-        first = broken[0].removeprefix(f"{document.path}:")
-        raise RecordingError(
-            document.path, f"no conversation is left besides broken records: line {first}"
-        )
-    recordings = _named(PurePath(document.path).name, used)
+        first = broken[0].removeprefix(f"{path}:")
+        raise RecordingError(path, f"no conversation is left besides broken records: line {first}")
+    recordings = _named(PurePath(path).name, used)
     if recordings:
         recordings[0] = replace(recordings[0], broken=broken)
     return recordings
