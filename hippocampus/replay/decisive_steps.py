@@ -4,19 +4,12 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
 
 from hippocampus.formats.conversation import Message
 from hippocampus.replay.uses import collapsed
 
 MIN_CHARACTERS = 10
 """Shorter lines of a patch (`else:`, `pass`) occur in any command."""
-
-
-class _AddedLine(NamedTuple):
-    file: str
-    """The file's name, without its folders."""
-    text: str
 
 
 def decisive_steps(
@@ -27,19 +20,18 @@ def decisive_steps(
     A call writes a line of `MIN_CHARACTERS` or more if its arguments contain the line and the file's
     name, with white space collapsed. `answers` are the assistant's messages by call, from 0.
     """
-    added = [line for line in _added_lines(submission) if len(line.text) >= MIN_CHARACTERS]
-    writers: dict[_AddedLine, int] = {}
+    added = [line for line in _added_lines(submission) if len(line[1]) >= MIN_CHARACTERS]
+    writers: dict[tuple[str, str], int] = {}
     for call, message in answers.items() if added else ():
         parts = [part for part in message.parts if part.kind == "call"]
         written = "\n".join(searchable(part.text) for part in parts)
-        writers.update(
-            (line, call) for line in added if line.file in written and line.text in written
-        )
+        found = ((file, text) for file, text in added if file in written and text in written)
+        writers.update(dict.fromkeys(found, call))
     return tuple(sorted(set(writers.values())))
 
 
-def _added_lines(patch: str) -> Iterator[_AddedLine]:
-    """Yield the lines that a patch adds to files that existed before it."""
+def _added_lines(patch: str) -> Iterator[tuple[str, str]]:
+    """Yield the names of files that existed before a patch, and lines that it adds to them."""
     name = ""
     is_new = False
     for line in patch.splitlines():
@@ -48,4 +40,4 @@ def _added_lines(patch: str) -> Iterator[_AddedLine]:
         elif line.startswith("+++ "):
             name = posixpath.basename(line.removeprefix("+++ ").strip())
         elif line.startswith("+") and not is_new:
-            yield _AddedLine(name, collapsed(line[1:]))
+            yield name, collapsed(line[1:])
