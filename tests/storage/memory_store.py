@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hippocampus.entries.entry import content_key
-from hippocampus.storage.content_store import DiskStore, StoredPayload
+from hippocampus.storage.content_store import PayloadTable, StoredPayload
+from hippocampus.storage.state import state_of
 
 
 class MemoryStore:
@@ -38,6 +39,6 @@ class MemoryStore:
             yield StoredPayload(key, len(content), put_at)
 
 
-def elsewhere(root: Path) -> DiskStore:
+def elsewhere(root: Path) -> PayloadTable:
     """Return a store beside a state directory, as `HIPPOCAMPUS_STORE` names one."""
-    return DiskStore(root.parent / "elsewhere")
+    return state_of(root.parent / "elsewhere").payloads

@@ -49,8 +49,7 @@ class ServerDatabase(Database):
         self._thread = threading.local()
 
     @property
-    def patience_seconds(self) -> float:
-        """Return how long a statement waits in a thread without a limit."""
+    def patience_seconds(self) -> float:  # type: ignore[override]
         return self._connections.patience_seconds
 
     @contextlib.contextmanager

@@ -46,7 +46,7 @@ from hippocampus.integrations.proxy.apis import ANSWERS
 from hippocampus.integrations.proxy.app import Proxy
 from hippocampus.integrations.proxy.events import Event
 from hippocampus.integrations.proxy.service import Exchange, Service
-from hippocampus.storage.content_store import DiskStore
+from hippocampus.storage.content_store import PayloadTable
 from hippocampus.testing import Decided, call, entry_ids
 
 LIMIT_SECONDS = 3.0
@@ -578,7 +578,7 @@ def test_a_request_whose_store_fails_is_not_counted_as_managed(
     def full(*_given: object) -> str:
         raise StoreError("the disk is full")
 
-    monkeypatch.setattr(DiskStore, "put", full)
+    monkeypatch.setattr(PayloadTable, "rows_of", full)
     with proxied(state, listing(2)) as (upstream, url):
         run(ChatHost(url))
         [shown] = conversations(url)
