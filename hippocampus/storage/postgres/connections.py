@@ -34,7 +34,10 @@ BEGUN = (
     ", true), set_config('search_path', ",
     ", true), set_config('jit', 'off', true)",
 )
-"""Names the tenant; statements of milliseconds are not worth compiling."""
+"""Names the tenant; statements of milliseconds are not worth compiling.
+
+All statements before a synchronisation are one transaction, without BEGIN and COMMIT.
+"""
 
 
 class Connections:
@@ -120,10 +123,8 @@ class Connections:
             raise self._failed(failure) from failure
         try:
             statements = Statements(db, until)
-            statements.send(["BEGIN"])
             statements.send(BEGUN, (tenant, SCHEMA))
             yield statements
-            statements.send(["COMMIT"])
             statements.receive(is_end=True)
         except BaseException as failure:
             db.close()  # the server takes back what was not committed
