@@ -111,6 +111,7 @@ def expect_state(named: str, tenant: str = "") -> StateStore:
             earlier = "of another checkout, which exports it (hippocampus store export)"
             fail(f"{named} is a state directory {earlier}; name another")
         fail(f"{named} is not a state directory")
+    state.wait_longer()
     atexit.register(state.close)
     return state
 

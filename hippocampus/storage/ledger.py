@@ -38,7 +38,7 @@ SAVE = """
     INSERT INTO entry AS known (session, id, origin, content, form, kind, tool, arguments, tokens, stage,
         shown, entry, is_pinned)
     SELECT * FROM (VALUES {(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)}) AS new
-    WHERE NOT EXISTS (SELECT 1 FROM entry WHERE +session = column1 AND origin = column3 AND id != column2)
+    WHERE NOT EXISTS (SELECT 1 FROM entry WHERE session = column1 AND origin = column3 AND id != column2)
     ON CONFLICT (id, session) DO UPDATE SET stage = excluded.stage, entry = excluded.entry,
         is_pinned = excluded.is_pinned,
         shown = CASE known.stage WHEN excluded.stage THEN known.shown ELSE excluded.shown END
@@ -46,8 +46,7 @@ SAVE = """
         VALUES ('full', 'full'), ('full', 'indexed'), ('indexed', 'indexed')
     )
 """
-"""An entry keeps its row, and so its rank by age; its payload never changes. The plus keeps SQLite from
-looking through all entries of the session for one origin.
+"""An entry keeps its row, and so its rank by age; its payload never changes.
 
 No stage is taken back, and the text of a stage is frozen: a process that has not read the commits of
 another overwrites none. The session is locked, so that no other writes its origin meanwhile.
@@ -120,6 +119,9 @@ class ModelCall:
     """The part of that for recalls."""
     marks: str = ""
     """The positions of our cache marks, as `session.marks` writes them; empty for none."""
+
+
+NO_CALL = ModelCall(0, 0, 0, 0)
 
 
 class StoredSession(NamedTuple):
@@ -614,7 +616,7 @@ def stored_sessions(db: Database, *, damaged: bool = False) -> list[StoredSessio
                 if not damaged:
                     raise
                 unread.append(row[0])
-        call = ModelCall(*calls[0]) if calls else ModelCall(0, 0, 0, 0)
+        call = ModelCall(*calls[0]) if calls else NO_CALL
         at = active.get(name, math.inf)
         found.append(StoredSession(name, at, model, call, tuple(records), tuple(unread)))
     return found
@@ -634,7 +636,8 @@ def forget(db: Database, session: str) -> None:
 
 def expect_closed(db: Database, session: str) -> None:
     """Raise `StoreError` where a process has a session open."""
-    if activity(db).get(storable(session)) == math.inf:
+    number = db.value("SELECT number FROM session WHERE name = ?", (storable(session),))
+    if number is not None and db.open_sessions([number]):
         raise StoreError(f"session {session!r} is open in a process: close it first")
 
 

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import time
 from typing import TypedDict
 
-from hippocampus.entries.entry import Stage
 from hippocampus.errors import ModelError
 from hippocampus.prices import Prices, model_prices
 from hippocampus.storage import ledger
 from hippocampus.storage.database import Database
+
+LAST_CALLS = f"""
+    SELECT name, model, active_at,
+        (SELECT count(*) FROM entry WHERE entry.session = session.number AND stage != 'full'), {ledger.CALL}
+    FROM session LEFT JOIN call ON call.session = session.number AND call.number = (
+        SELECT max(last.number) FROM call AS last WHERE last.session = session.number AND turn IS NOT NULL
+    )
+    ORDER BY active_at, session.number
+"""
 
 
 class SessionCosts(TypedDict):
@@ -53,14 +62,15 @@ def savings(db: Database, model: str = "") -> list[Savings]:
     """
     given = model_prices(model) if model else None
     found = []
-    for stored in sorted(ledger.stored_sessions(db), key=lambda stored: stored.active_at):
-        call, prices = stored.call, given or prices_of(stored.model)
+    for name, own, active_at, shortened, *columns in db.rows(LAST_CALLS):
+        call = ledger.ModelCall(*columns) if columns[0] is not None else ledger.NO_CALL
+        prices = given or prices_of(own)
         row: Savings = {
-            "session": stored.name,
+            "session": name,
             "model": prices.name,
-            "day": time.strftime("%Y-%m-%d", time.localtime(min(stored.active_at, time.time()))),
+            "day": time.strftime("%Y-%m-%d", time.localtime(active_at)),
             "calls": call.turn + (call.messages > 0),
-            "shortened": sum(record.stage is not Stage.FULL for record in stored.records),
+            "shortened": shortened,
             **costs_at(call, prices),
         }
         found.append(row)
@@ -79,6 +89,7 @@ def costs_at(call: ledger.ModelCall, prices: Prices) -> SessionCosts:
     }
 
 
+@functools.lru_cache(maxsize=256)
 def prices_of(model: str) -> Prices:
     """Return the prices of a model; where no list has it, those without a name and dollars."""
     with contextlib.suppress(ModelError):

@@ -24,6 +24,7 @@ CREATE TABLE session (
     claimed_until REAL NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX session_by_agent ON session (agent, active_at);
+CREATE INDEX session_unconsolidated ON session (active_at) WHERE changes > consolidated;
 -- content: the key of its payload. form: text, blocks, object, or messages for a digest. arguments: of
 -- the call. shown: its text in the view. entry: the `Entry` as JSON. Both are packed (`packing.packed_text`)
 -- with the id, the tool and, for `entry`, the content.
@@ -45,7 +46,7 @@ CREATE TABLE entry (
     UNIQUE (id, session)
 ) STRICT;
 CREATE INDEX entry_of_session ON entry (session);
-CREATE INDEX entry_of_origin ON entry /* USING hash */ (origin);
+CREATE INDEX entry_of_origin ON entry (origin, session);
 -- The next text of an entry that was weighed and not committed, shown and entry packed with the id. A
 -- process that goes on with the session weighs the same. entry: its `NEXT_FIELDS`. note: the line of the text that is not of the entry.
 CREATE TABLE candidate (

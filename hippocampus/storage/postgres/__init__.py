@@ -13,6 +13,9 @@ from hippocampus.storage.postgres.connections import Connections
 from hippocampus.storage.postgres.database import ServerDatabase
 from hippocampus.storage.state import StateStore
 
+HOUSEKEEPING_SECONDS = 60.0
+"""How long a statement of a maintenance command may take."""
+
 
 class PostgresState(StateStore):
     """The sessions, payloads and facts of one tenant."""
@@ -59,6 +62,9 @@ class PostgresState(StateStore):
 
     def of_tenant(self, tenant: str) -> PostgresState:
         return PostgresState(self._address, tenant, self.connections, self._objects)
+
+    def wait_longer(self) -> None:
+        self.connections.patience_seconds = HOUSEKEEPING_SECONDS
 
     def close(self) -> None:
         """Close the connections to the server, where they are its own."""
