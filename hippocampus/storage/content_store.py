@@ -172,7 +172,7 @@ class PayloadTable:
         ]
 
     def _parts_of(self, payloads: Sequence[NewPayload]) -> dict[str, dict[str, bytes]]:
-        """Return by key the payloads that each one repeats: those that are stored whole, up to a size.
+        """Return by key the stored payloads that a payload repeats: whole ones, up to a size.
 
         One that repeats others is not repeated, and one that is stored whole stays so: no chain of
         payloads has to be read.

@@ -53,7 +53,7 @@ OF_SESSIONS = {
     "call": ("sqlite_autoindex_call_1", "calls"),
     "conversation": ("sqlite_autoindex_conversation_1", "conversation's parts"),
 }
-"""The index by which each table finds the rows of a session, on pages of its own, and what they are."""
+"""The index by which a table finds the rows of a session, on pages of its own, and the name of these rows."""
 
 
 def lost(state: StateDir) -> list[str]:
@@ -99,9 +99,9 @@ def set_aside(path: Path) -> None:
     with contextlib.suppress(sqlite3.Error):  # a file that SQLite cannot read is open nowhere
         if sqlite.is_open(path):
             raise StoreError(f"{path} is open in another process: close its session first")
-    for each in sqlite.with_logs(path):
-        if each.exists():
-            each.replace(each.with_name(f"{each.name}{DAMAGED}"))
+    for file in sqlite.with_logs(path):
+        if file.exists():
+            file.replace(file.with_name(f"{file.name}{DAMAGED}"))
 
 
 def _copied(path: Path, made: Path) -> list[str]:
@@ -136,7 +136,7 @@ def _copied(path: Path, made: Path) -> list[str]:
 
 
 def _copy_rows(old: sqlite3.Connection, new: sqlite3.Connection) -> list[str]:
-    """Copy the rows of all tables of a new database; return a sentence for each that has unread ones."""
+    """Copy the rows of all tables of a new database; return a sentence on a table that has unread ones."""
     found, tables = [], columns_of(old)
     for table, columns in columns_of(new).items():
         if table == "migration" or tables.get(table) != columns:
@@ -225,7 +225,7 @@ def _pages_of_tables(content: bytes) -> list[int]:
 def _rows(
     db: sqlite3.Connection, table: str, columns: str, unread: list[float]
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of a table that can be read, and add to `unread` how many others each gap has at most."""
+    """Yield the rows of a table that can be read, and add to `unread` the most rows that a gap can have."""
     numbered = f"SELECT rowid, {columns} FROM {table} NOT INDEXED WHERE rowid >= ? ORDER BY rowid"
     start, last = 0, None
     with contextlib.suppress(sqlite3.DatabaseError):
