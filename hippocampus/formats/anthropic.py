@@ -95,16 +95,11 @@ def _block(block: Item, path: ItemPath) -> Iterator[Part]:
             yield Part("opaque", str(block.get("thinking", "")), path)
         case "document" | "redacted_thinking":
             yield Part("opaque", text_of(block.get("content")), path)
-        case _:
-            yield _opaque(block, path)
-
-
-def _opaque(block: Item, path: ItemPath) -> Part:
-    """Return a block that is never changed, with the id of the server tool's call if it has one."""
-    kind = str(block.get("type"))
-    call_id = block.get("id") if kind.endswith("tool_use") else block.get("tool_use_id")
-    text = json_text.written(block)
-    return Part("opaque", text, path, call_id=str(call_id or ""), answers="tool_use_id" in block)
+        case kind:  # never changed, with the id of the server tool's call if it has one
+            is_call = str(kind).endswith("tool_use")
+            call_id = str(block.get("id" if is_call else "tool_use_id") or "")
+            answers, text = "tool_use_id" in block, json_text.written(block)
+            yield Part("opaque", text, path, call_id=call_id, answers=answers)
 
 
 def _result(block: Item, path: ItemPath) -> Iterator[Part]:

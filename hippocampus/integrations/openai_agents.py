@@ -29,22 +29,18 @@ class HippocampusFilter:
         """Take the memory, and the id under which the conversation goes on after a restart."""
         self._adapter = adapter.ConversationAdapter[Any](memory)
         self._session_id = session_id
-        self._first: str | None = None
+        self._first = ""
 
     async def __call__(self, data: CallModelData[Any]) -> ModelInputData:
         """Return the input of a model call with the view in place of the items."""
         given = data.model_data
-        session_id = self._session_of(given.input)
+        written = json.dumps(given.input[:1], sort_keys=True, default=str).encode()
+        first = hashlib.sha256(written).hexdigest()[:16]
+        self._first = self._first or first
+        session_id = self._session_id if first == self._first else f"{self._session_id}|{first}"
         CURRENT.set((self._adapter, session_id))
         view = await self._adapter.aview(session_id, given.input)
         return ModelInputData(input=view, instructions=given.instructions)
-
-    def _session_of(self, items: list[Any]) -> str:
-        written = json.dumps(items[:1], sort_keys=True, default=str).encode()
-        first = hashlib.sha256(written).hexdigest()[:16]
-        if self._first is None:
-            self._first = first
-        return self._session_id if first == self._first else f"{self._session_id}|{first}"
 
 
 async def _answer(_context: Any, arguments: str) -> str:

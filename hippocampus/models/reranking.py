@@ -23,21 +23,17 @@ def reranker(complete: Callable[[str], str]) -> Callable[[str, Sequence[str]], l
     def rerank(query: str, texts: Sequence[str]) -> list[float]:
         scores = [0.0] * len(texts)
         if texts:
-            named = dict.fromkeys(
-                int(number) for number in re.findall(r"\d{1,9}", complete(_prompt(query, texts)))
+            # The texts are JSON strings, so that no text can imitate another.
+            listed = "\n".join(
+                f"{number}. {json.dumps(text[:MAX_CHARACTERS], ensure_ascii=False)}"
+                for number, text in enumerate(texts, start=1)
             )
+            asked = f"Query: {json.dumps(query, ensure_ascii=False)}\n\n{listed}"
+            numbers = re.findall(r"\d{1,9}", complete(f"{INSTRUCTION}\n\n{asked}"))
+            named = dict.fromkeys(map(int, numbers))
             inside = [number for number in named if 1 <= number <= len(texts)]
             for rank, number in enumerate(inside):
                 scores[number - 1] = 1.0 - rank / len(texts)
         return scores
 
     return rerank
-
-
-def _prompt(query: str, texts: Sequence[str]) -> str:
-    """Return the prompt; texts are JSON strings, so that no text can imitate another."""
-    listed = "\n".join(
-        f"{number}. {json.dumps(text[:MAX_CHARACTERS], ensure_ascii=False)}"
-        for number, text in enumerate(texts, start=1)
-    )
-    return f"{INSTRUCTION}\n\nQuery: {json.dumps(query, ensure_ascii=False)}\n\n{listed}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from hippocampus.formats.conversation import Message, Part
@@ -47,13 +47,21 @@ class ViewTexts:
         for raw, versions in zip(self._raw, self._shown, strict=True):
             called |= {part.call_id: part for part in raw.parts if part.kind == "call"}
             text, since = _text(raw), versions[0][0]
+            ids = (part.call_id for part in raw.parts if part.call_id)
+            calls = [called[call_id] for call_id in ids if call_id in called]
+            files = [
+                name
+                for part in calls
+                for name in (file_read(part.tool, part.text), *files_written(part.tool, part.text))
+            ]
             spaced = " ".join(text.split())
             shown = [
                 (call, _text(message) if message.raw else DIGESTED) for call, message in versions
             ]
             yield {
                 "role": raw.role,
-                **_origin(raw, called),
+                "tools": list(dict.fromkeys(part.tool for part in calls)),
+                "files": list(dict.fromkeys(filter(None, files))),
                 "tokens": tokens.count_message(raw),
                 "call": since,
                 "text": text,
@@ -73,18 +81,3 @@ def _text(message: Message) -> str:
         f"{part.tool}({part.text})" if part.kind == "call" else part.text for part in message.parts
     )
     return "\n".join(filter(None, texts))
-
-
-def _origin(message: Message, called: Mapping[str, Part]) -> dict[str, list[str]]:
-    """Return the tools of a message's calls and results, and the files that they name."""
-    parts = [called.get(part.call_id) for part in message.parts if part.call_id]
-    calls = [part for part in parts if part is not None]
-    files = [
-        name
-        for part in calls
-        for name in (file_read(part.tool, part.text), *files_written(part.tool, part.text))
-    ]
-    return {
-        "tools": list(dict.fromkeys(part.tool for part in calls)),
-        "files": list(dict.fromkeys(filter(None, files))),
-    }

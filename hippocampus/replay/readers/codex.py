@@ -61,15 +61,12 @@ def with_beginning(document: JsonDocument) -> JsonDocument:
         seen.add(path)
         end = base.count("end_ordinal_exclusive")
         before = [record for record in load(str(path)).records if record.count("ordinal") < end]
-        document = replace(document, records=[*_last_context(before), *document.records])
+        # The first line, and all since the last compaction except token counts.
+        compacted = [at for at, record in enumerate(before) if kind_of(record) == "compacted"]
+        since = before[compacted[-1] if compacted else 1 :]
+        sent = (record for record in since if kind_of(record) != "event_msg")
+        document = replace(document, records=[*before[:1], *sent, *document.records])
     return document
-
-
-def _last_context(records: list[JsonRecord]) -> list[JsonRecord]:
-    """Return the first line, and all lines since the last compaction except token counts."""
-    compacted = [at for at, record in enumerate(records) if kind_of(record) == "compacted"]
-    since = records[compacted[-1] if compacted else 1 :]
-    return [*records[:1], *(record for record in since if kind_of(record) != "event_msg")]
 
 
 def _contexts(records: list[JsonRecord]) -> Iterator[list[RawMessage]]:
