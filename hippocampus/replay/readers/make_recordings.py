@@ -1,25 +1,38 @@
-"""Makes recordings of a file's conversations: without reasoning, all calls answered, named. Pure."""
+"""Makes recordings of a file's conversations: without reasoning, all calls answered, named. Pure.
+
+Items that their provider would reject are left out, and reasoning, which is not sent again.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import itertools
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import PurePath
 
-from hippocampus.errors import RecordingError
-from hippocampus.formats.reader import read, snapshot
+from hippocampus.errors import MALFORMED, RecordingError
+from hippocampus.formats import anthropic, openai_chat, openai_responses
+from hippocampus.formats.conversation import Item
+from hippocampus.formats.reader import Adapter, read, snapshot
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.pairing import is_of_answer, pair
-from hippocampus.replay.readers.raw import RawConversation, RawMessage
-from hippocampus.replay.readers.valid_items import is_valid, without_reasoning
-from hippocampus.replay.readers.values import role_of, text_of
+from hippocampus.replay.readers.raw import MessageFormat, RawConversation, RawMessage
+from hippocampus.replay.readers.values import as_record, as_text, kind_of, role_of, text_of
 from hippocampus.replay.recording import Recording
 
 SYSTEM_ROLES = {"system", "developer"}
+ADAPTERS: dict[MessageFormat, Adapter] = {
+    "chat": openai_chat,
+    "responses": openai_responses,
+    "anthropic": anthropic,
+}
+REASONING_FIELDS = {"reasoning", "reasoning_content", "reasoning_details", "thinking_blocks"}
+REASONING_BLOCKS = {"reasoning", "reasoning_text", "thinking", "redacted_thinking"}
+TEXT_BLOCKS = {"text", "output_text"}
+CALL_FIELDS = ("tool_calls", "function_call")
 
 
 def make_recordings(
@@ -52,9 +65,9 @@ def _recording(path: str, format_name: str, conversation: RawConversation) -> Re
     valid = [
         message._replace(item=snapshot(message.item))
         for message in conversation.messages
-        if is_valid(message_format, message.item)
+        if _is_valid(message_format, message.item)
     ]
-    messages, unanswered, orphans = pair(message_format, without_reasoning(valid))
+    messages, unanswered, orphans = pair(message_format, _without_reasoning(valid))
     read([message.item for message in messages])  # raises if valid items make no valid list
     answers = list(_answers(conversation, messages))
     times: dict[int, float] = {}
@@ -79,6 +92,44 @@ def _recording(path: str, format_name: str, conversation: RawConversation) -> Re
         cut=tuple(conversation.cut),
         submission=conversation.submission,
     )
+
+
+def _is_valid(message_format: MessageFormat, item: Item) -> bool:
+    """Return whether an item can be read in its format."""
+    adapter = ADAPTERS[message_format]
+    with contextlib.suppress(*MALFORMED):
+        return adapter.accepts(item) and bool(adapter.read([item]))
+    return False
+
+
+def _without_reasoning(messages: Iterable[RawMessage]) -> list[RawMessage]:
+    """Return the messages without reasoning, and without assistant messages of no text and no call."""
+    kept = (message for message in messages if kind_of(message.item) not in REASONING_BLOCKS)
+    return [message for message in map(_clean, kept) if not _is_empty_answer(message.item)]
+
+
+def _clean(message: RawMessage) -> RawMessage:
+    item = message.item
+    if item.get("role") != "assistant":
+        return message
+    if not REASONING_FIELDS.isdisjoint(item):
+        item = {key: value for key, value in item.items() if key not in REASONING_FIELDS}
+    content = item.get("content")
+    if isinstance(content, list):
+        kept = [block for block in content if kind_of(as_record(block)) not in REASONING_BLOCKS]
+        if len(kept) < len(content):
+            item = {**item, "content": kept or (None if item.get("tool_calls") else [])}
+    return message._replace(item=item)
+
+
+def _is_empty_answer(item: Item) -> bool:
+    if item.get("role") != "assistant" or any(item.get(key) for key in CALL_FIELDS):
+        return False
+    content = item.get("content")
+    if not isinstance(content, list):
+        return not as_text(content).strip()
+    blocks = map(as_record, content)
+    return all(kind_of(block) in TEXT_BLOCKS and not block.text("text").strip() for block in blocks)
 
 
 def _answers(
