@@ -36,7 +36,7 @@ HOSTS = ", ".join(sorted(settings.HOSTS))
 
 def _host(name: str) -> settings.Host:
     if name not in settings.HOSTS:
-        raise typer.BadParameter(f"{name!r} is none of {HOSTS}")
+        raise typer.BadParameter(f"unknown coding agent {name!r}; the known ones: {HOSTS}")
     return settings.HOSTS[name]
 
 

@@ -96,7 +96,7 @@ def diff(
     every = {where for _, rows in runs for where in rows}
     done = [{where for where, row in rows.items() if "reason" not in row} for _, rows in runs]
     if not (both := sorted(set.intersection(*done))):
-        fail("no recorded session found there")
+        fail("no recorded session in these paths")
     figures = {}
     for name, rows in runs:
         total = summarise([rows[where] for where in both])[1].strategies

@@ -136,7 +136,7 @@ def _print_outcome(
     if not found["total"]:
         for file in skipped:
             typer.echo(f"{file['path']}: {file['reason']}", err=True)
-        fail(f"no recorded session found there; the known formats: {', '.join(NAMES)}")
+        fail(f"no recorded session in these paths; the known formats: {', '.join(NAMES)}")
     broken = found["total"]["raw"]["broken_lines"]
     is_killed = any(file["reason"] == KILLED for file in skipped)
     if (strict and (skipped or broken)) or is_killed:

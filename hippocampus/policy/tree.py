@@ -131,7 +131,7 @@ def _describe(failure: Exception, text: str) -> Problem:
         if failure.context == "while scanning an alias":
             mark, problem = failure.context_mark or mark, QUOTE
         elif isinstance(failure, (yaml.scanner.ScannerError, yaml.parser.ParserError)):
-            problem = f"no YAML: {problem}"
+            problem = f"not YAML: {problem}"
         return Problem(mark.line + 1, mark.column + 1, problem)
     if isinstance(failure, yaml.reader.ReaderError):
         before = text[: failure.position]

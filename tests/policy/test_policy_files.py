@@ -360,7 +360,7 @@ RECORDING: list[dict[str, Any]] = [
     ("text", "problem"),
     [
         ("fresh_turns: {code: *old*}", ":1:21: quote a value that begins with '*'"),
-        ("lifecycle_policies:\n  - a: 1\n  b: [2", ":3:3: no YAML: expected <block end>"),
+        ("lifecycle_policies:\n  - a: 1\n  b: [2", ":3:3: not YAML: expected <block end>"),
     ],
 )
 def test_a_file_that_is_no_yaml_says_so(tmp_path: Path, text: str, problem: str) -> None:
