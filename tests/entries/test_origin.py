@@ -51,11 +51,6 @@ def test_the_text_of_every_kind_stays_as_it_was() -> None:
     assert [str(parsed(text)) for text in texts] == texts
 
 
-def test_an_owner_that_was_written_with_colons_is_read() -> None:
-    found = parsed("adopted:ticket:47:result:call_7:ab12:0")
-    assert found == AdoptedOrigin("ticket:47", PartOrigin("result", "call_7", "ab12", 0))
-
-
 @pytest.mark.parametrize("text", ["", "p", "result:c:k", "result:c:k:x", "adopted:a", "other:1:2"])
 def test_what_names_no_origin_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
