@@ -205,7 +205,14 @@ class Retrieval:
                     f"{newer.entry.source.turn}; its version of then is {newer.entry.id})\n"
                 )
             return stale + slice_of(text, record, request, max_tokens - tokens.count(stale)), "full"
-        found = self._fetched(record, plan)
+        read = json_text.read(record.arguments or "{}")
+        wanted = sources.FetchRequest(record.tool, read if isinstance(read, dict) else {})
+        copy = sources.StoredCopy(
+            lambda: self._text_or_none(record),
+            record.entry.summary,
+            lambda present: self._refetching.redacted(record, present),
+        )
+        found = sources.fetch(wanted, copy, plan, self._refetching.sources)
         if found.failure:
             LOG.info("session %s: recall of %s: %s", self._session, record.entry.id, found.failure)
         if found.changed:
@@ -217,8 +224,8 @@ class Retrieval:
             difference = start_of(found.difference, max_tokens)
             raise calls.stale(record, newer.entry.id, found.source, difference)
         # Where only the summary is left, it is returned whole for any request.
-        wanted = Request() if found.outcome == "partial" else request
-        return slice_of(found.content, record, wanted, max_tokens), found.outcome
+        request = Request() if found.outcome == "partial" else request
+        return slice_of(found.content, record, request, max_tokens), found.outcome
 
     def _newer(self, record: Record) -> Record | None:
         """Return the entry of the source's last known content, where that differs from this one."""
@@ -236,18 +243,6 @@ class Retrieval:
             return None
         subject = record_subject(record, self._text_or_none(record) or "")
         return self._refetching.policy.resolve(subject).source
-
-    def _fetched(self, record: Record, plan: Refetch) -> sources.FetchResult:
-        arguments = json_text.read(record.arguments or "{}")
-        request = sources.FetchRequest(
-            record.tool, arguments if isinstance(arguments, dict) else {}
-        )
-        copy = sources.StoredCopy(
-            lambda: self._text_or_none(record),
-            record.entry.summary,
-            lambda present: self._refetching.redacted(record, present),
-        )
-        return sources.fetch(request, copy, plan, self._refetching.sources)
 
 
 # Newer versions of an entry's content, fetched from its source: linked entries
