@@ -217,7 +217,7 @@ def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
     if everything_from:
         _forget_session(expect_state(named), everything_from, apply=apply)
         return
-    from hippocampus.consolidation.forgetting import forget_memories
+    from hippocampus.consolidation.forgetting import sync_files
 
     is_whole = is_address(named) or _is_database(named)
     layout = None if is_whole else StateDir(Path(named))
@@ -227,7 +227,9 @@ def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
         ids = [memory.id for memory in found]
         returned = returning(facts.tables.database, ids)
         if apply:
-            forget_memories(layout, facts, ids)
+            if layout:
+                sync_files(layout, facts, ids)
+            facts.delete(ids)
     gone(found, force=apply, returned=returned, option="--apply").show(as_json=as_json)
     if not found:
         raise typer.Exit(1)

@@ -90,17 +90,6 @@ def forget(state: StateStore, session: str, store: ContentStore, facts: Facts) -
     return found
 
 
-def forget_memories(layout: StateDir | None, facts: Facts, ids: Sequence[str]) -> None:
-    """Delete memories, and their lines in the memory files and daily logs of a state directory.
-
-    Raises:
-        StoreError: something cannot be read or written.
-    """
-    if layout:
-        sync_files(layout, facts, ids)
-    facts.delete(ids)
-
-
 def sync_files(layout: StateDir, facts: Facts, without: Sequence[str] = ()) -> None:
     """Bring all memory files and daily logs of a state directory up to date; `without` are about to go."""
     for agent in layout.agents():

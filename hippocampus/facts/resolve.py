@@ -15,11 +15,11 @@ from hippocampus.facts.languages import expression
 from hippocampus.facts.models import TRUSTED_ROLES
 from hippocampus.facts.sentences import sentences
 from hippocampus.facts.statements import (
+    AND,
     Denial,
     Shift,
     Statement,
     Swap,
-    conjoins,
     denies,
     prefers,
     read,
@@ -94,7 +94,8 @@ def endings(
     whole = {}  # where a sentence joins several statements, the new one names the rest of it too
     for end in found:
         rest = topic(end.sentence) - topic(end.old)
-        if not conjoins(end.sentence) or not rest or holds(new.text, rest):
+        is_joint = expression(AND, spoken(end.sentence).code).search(end.sentence)
+        if not is_joint or not rest or holds(new.text, rest):
             whole[end.row, end.sentence] = end
     return list(whole.values())
 

@@ -148,11 +148,6 @@ def denies(text: str) -> bool:
     return pattern(spoken(text).negation).search(text) is not None
 
 
-def conjoins(text: str) -> bool:
-    """Return whether a sentence joins several statements."""
-    return expression(_AND, spoken(text).code).search(text) is not None
-
-
 def _clauses(text: str, rules: SpokenLanguage) -> list[str]:
     return [part for part in expression(_CLAUSE, rules.code).split(text) if part]
 
@@ -217,7 +212,7 @@ def _cut(value: str, *, last: bool = False) -> str:
 
 def _ended(clauses: Sequence[str], rules: SpokenLanguage) -> Iterator[Denial]:
     denial = pattern(rules.negation)
-    parts = (part for clause in clauses for part in expression(_AND, rules.code).split(clause))
+    parts = (part for clause in clauses for part in expression(AND, rules.code).split(clause))
     for clause in (_bare(part, rules) for part in parts):
         if found := pattern(rules.ended).search(clause):
             before = _bare(denial.sub(" ", clause[: found.start()]), rules)
@@ -230,7 +225,7 @@ def _ended(clauses: Sequence[str], rules: SpokenLanguage) -> Iterator[Denial]:
                 yield Denial("", f"{before} {after}")
 
 
-_AND = r"\s+(?:{and_words})\s+|\s+(?=و\w)"
+AND = r"\s+(?:{and_words})\s+|\s+(?=و\w)"
 
 
 def _relation(clauses: Sequence[str], rules: SpokenLanguage) -> Relation | None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hippocampus.indexing.extraction import ExtractionContext
+from hippocampus.indexing.extraction import EntryLine, ExtractionContext, with_lines_before
 from hippocampus.indexing.frame import as_content
-from hippocampus.indexing.logs import with_message
+from hippocampus.indexing.logs import message_of
 from hippocampus.indexing.select import choose
 from hippocampus.indexing.sniff import extraction_of, kind_of
 from hippocampus.indexing.worth import Price, price_of
@@ -42,7 +42,8 @@ def index(text: str, context: ExtractionContext, price: Price) -> Index:
     """Return the entry of a text at a price, in at most half of its tokens."""
     extraction = extraction_of(text, context)
     if context.is_error:
-        extraction = with_message(extraction, text)
+        message = [EntryLine(line, keep=True, count=0) for line in message_of(text)]
+        extraction = with_lines_before(extraction, message)
     share = context.content_tokens // (EXCERPT_PART if extraction.kind in EXCERPTS else ROWS_PART)
     room = replace(price, most_tokens=min(price.most_tokens, share))
     chosen = choose(extraction, context, room.without(tokens.count(extraction.summary)))

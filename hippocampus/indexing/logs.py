@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from hippocampus.indexing import plain
 from hippocampus.indexing.excerpt import says_failure
-from hippocampus.indexing.extraction import EntryLine, Extraction, with_lines_before
+from hippocampus.indexing.extraction import Extraction
 
 STAMP = re.compile(r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\b\d\d:\d\d:\d\d")
 LEVEL = re.compile(r"\b(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b")
@@ -91,12 +91,6 @@ def _likeness(line: str) -> float:
 
 
 # The message of a failed tool, whole in its entry whatever the kind of content
-
-
-def with_message(extraction: Extraction, text: str) -> Extraction:
-    """Return an extraction that begins with the message of a failure, which is always shown."""
-    message = [EntryLine(line, keep=True, count=0) for line in message_of(text)]
-    return with_lines_before(extraction, message)
 
 
 def message_of(text: str) -> list[str]:

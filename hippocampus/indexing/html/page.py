@@ -70,12 +70,6 @@ def _shown(text: str) -> str:
     return " ".join(kept)
 
 
-def attributes_of(written: str) -> dict[str, str]:
-    """Return the attributes of a tag, the bare ones with their own name."""
-    found = ATTRIBUTE.findall(written[:ATTRIBUTE_CHARACTERS]) if written.strip(" /") else ()
-    return {name.lower(): unescape(a or b or c) or name.lower() for name, a, b, c in found}
-
-
 class _PageReader:
     """Turns the tags and texts that pass into elements; open tags are never waited for."""
 
@@ -100,7 +94,11 @@ class _PageReader:
 
     def tag(self, name: str, is_end: bool, written: str) -> None:  # noqa: FBT001
         """Take a tag."""
-        known = {} if is_end else attributes_of(written)
+        shown = "" if is_end or not written.strip(" /") else written[:ATTRIBUTE_CHARACTERS]
+        known = {  # the bare ones with their own name
+            name.lower(): unescape(a or b or c) or name.lower()
+            for name, a, b, c in ATTRIBUTE.findall(shown)
+        }
         if name in ("a", "button", "option", "label"):
             self._press()
             if not is_end:
