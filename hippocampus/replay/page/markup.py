@@ -68,29 +68,20 @@ def _headline(summary: dict[str, Any], outcome: dict[str, Any]) -> str:
     hidden = f"{ours['hidden']:,} of {ours['uses']:,} hidden; {recalls} paid a recall"
     hidden_lines = f"{ours['hidden_lines']:,} of {ours['line_uses']:,} hidden"
     read = f"of {ours['asked_tokens']:,} tokens that the agent asked to read"
-    return (
-        '<dl class="headline">'
-        + _figure("net cost", ours["cost_percent"], paid, limit=100)
-        + _figure(
-            "tokens sent",
-            ours["tokens_percent"],
-            f"{ours['tokens']:,} of {raw['tokens']:,}",
-            limit=100,
-        )
-        + _figure("used values visible", ours["visible_percent"], hidden)
-        + _figure("used lines visible", ours["lines_percent"], hidden_lines)
-        + _figure("read in full", ours["read_percent"], read)
-        + "</dl>"
+    shown = (
+        ("net cost", "cost_percent", paid, True),
+        ("tokens sent", "tokens_percent", f"{ours['tokens']:,} of {raw['tokens']:,}", True),
+        ("used values visible", "visible_percent", hidden, False),
+        ("used lines visible", "lines_percent", hidden_lines, False),
+        ("read in full", "read_percent", read, False),
     )
-
-
-def _figure(name: str, percent: float, detail: str, limit: float | None = None) -> str:
-    """Return a figure, marked as a loss if it is over its limit."""
-    loss = ' class="loss"' if limit is not None and percent > limit else ""
-    return (
-        f"<div><dt>{text(name)}</dt><dd><strong{loss}>{percent:,.1f}<small> %</small></strong>"
-        f"<span>{text(detail)}</span></dd></div>"
-    )
+    listed = ""
+    for name, field, detail, is_cost in shown:
+        percent = ours[field]
+        loss = ' class="loss"' if is_cost and percent > 100 else ""
+        listed += f"<div><dt>{name}</dt><dd><strong{loss}>{percent:,.1f}<small> %</small></strong>"
+        listed += f"<span>{text(detail)}</span></dd></div>"
+    return f'<dl class="headline">{listed}</dl>'
 
 
 def _sources(outcome: dict[str, Any]) -> str:
