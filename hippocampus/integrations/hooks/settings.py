@@ -85,8 +85,6 @@ class SettingsChange:
         Raises:
             StoreError: it cannot be written.
         """
-        if self.before == self.after:
-            return
         try:
             real = self.path.resolve()  # a link to a file elsewhere stays a link
             mode = real.stat().st_mode & 0o777 if real.exists() else 0o600
