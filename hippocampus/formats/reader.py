@@ -210,15 +210,20 @@ def read_on(before: Reading, items: Sequence[Item], same: int = 0) -> Reading:
 
 def grown(old: Sequence[T], kept: int, fresh: Iterable[T]) -> list[T]:
     """Return the first values of a sequence and others after them, copied once."""
-    found = list(old if kept == len(old) else old[:kept])
+    found = list(_first(old, kept))
     found += fresh
     return found
+
+
+def _first(values: Sequence[T], count: int) -> Sequence[T]:
+    """Return the first values of a sequence; all of them are not copied."""
+    return values if count == len(values) else values[:count]
 
 
 def common_prefix(old: Sequence[object], new: Sequence[object]) -> int:
     """Return how many leading values of two lists are equal, without a loop in Python."""
     low, high = 0, min(len(old), len(new))
-    if old[:high] == new[:high]:  # the usual case
+    if _first(old, high) == _first(new, high):  # the usual case
         return high
     while low + 1 < high:  # the first `high` values are not all equal
         middle = (low + high) // 2
@@ -237,7 +242,7 @@ def same_start(old: Sequence[Item], new: Sequence[Any], seen: Sequence[Any], fir
     """
     known = min(len(old), len(new), len(seen))
     is_copied = not all(map(operator.is_, seen[:known:SAMPLED], new[:known:SAMPLED]))
-    if known <= COMPARED or is_copied or seen[:known] != new[:known]:
+    if known <= COMPARED or is_copied or _first(seen, known) != _first(new, known):
         return common_prefix(old, new)
     first %= known
     for part in (slice(known - COMPARED, known), slice(first, min(first + COMPARED, known))):

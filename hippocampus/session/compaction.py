@@ -176,7 +176,7 @@ def foldable(view: View, payloads: Payloads, prices: Prices, policy: Policy) -> 
     # By message, the turn from which it is cold; digests are, so that a longer one may replace them.
     turn, raw = view.history.turn, view.history.raw
     start = digest.opening_end(raw)
-    weights = np.array(view.shown_tokens[: view.sent], np.int64)
+    weights = np.asarray(view.shown_tokens)[: view.sent]
     cold_from = payloads.cold_from(view.history.turns[: view.sent], policy)
     cold_from[:start] = np.inf
     for fold in view.folds:

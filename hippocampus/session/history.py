@@ -9,7 +9,7 @@ import bisect
 import itertools
 from array import array
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hippocampus.entries.entry import content_key
@@ -77,9 +77,10 @@ class History:
         ]
         cut = kept < len(self.raw)
         redacted = {n: message for n, message in self.redacted.items() if n < kept} if cut else None
+        is_read = self.raw is self.reading.messages
         return History(
             reading,
-            grown(self.raw, kept, fresh),
+            reading.messages if is_read else grown(self.raw, kept, fresh),
             self.redacted if redacted is None else redacted,
             weights,
             self.total - sum(self.tokens[kept:]) + sum(weights[kept:]),
@@ -101,7 +102,7 @@ class History:
         return SentMessages(start, self.keys[start:], self.tokens[start:])
 
     def with_redacted(
-        self, texts: Iterable[tuple[int, int, str, bool]], originals: Container[tuple[int, int]]
+        self, texts: Iterable[tuple[int, int, str, bool]], originals: Collection[tuple[int, int]]
     ) -> History:
         """Return the history with texts in place of parts, given by message and part number.
 
@@ -112,7 +113,7 @@ class History:
             redacted[number] = with_texts(redacted.get(number) or raw[number], {part: text})
             if (number, part) in originals:
                 raw[number] = with_texts(raw[number], {part: text})
-        return replace(self, redacted=redacted, raw=raw)
+        return replace(self, redacted=redacted, raw=raw if originals else self.raw)
 
     def unredacted(self) -> History:
         """Return the history without redactions."""

@@ -9,7 +9,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hippocampus.entries.entry import Entry, Record, Stage
-from hippocampus.entries.origin import EntryOrigin
+from hippocampus.entries.origin import DigestOrigin, EntryOrigin
 from hippocampus.formats.reader import common_prefix
 from hippocampus.session import compaction
 from hippocampus.session.arrival import arrival_of
@@ -31,11 +31,11 @@ class State:
     history: History
     view: View
     payloads: Payloads = field(default_factory=Payloads)
-    records: Mapping[EntryOrigin, Record] = field(default_factory=dict)
-    """Every entry of the session by its origin, oldest first."""
-    by_id: Mapping[str, Record] = field(default_factory=dict)
+    records: dict[EntryOrigin, Record] = field(default_factory=dict)
+    """Every entry of the session by its origin, oldest first; it grows in place, as the ledger does."""
+    by_id: dict[str, Record] = field(default_factory=dict)
     """The same by their ids."""
-    digests: Mapping[EntryOrigin, Record] = field(default_factory=dict)
+    digests: dict[EntryOrigin, Record] = field(default_factory=dict)
     """The digests among these."""
     sent_keys: Sequence[str] = ()
     """The keys of the last request, as far as this list has them."""
@@ -81,17 +81,12 @@ class State:
         return state.with_committed(ledger.records())
 
     def with_committed(self, records: Sequence[Record]) -> State:
-        """Return the state with recorded entries."""
-        if not records:
-            return self
-        known = {record.origin: record for record in records}
-        digests = {at: record for at, record in known.items() if record.kind == compaction.KIND}
-        return replace(
-            self,
-            records={**self.records, **known},
-            by_id={**self.by_id, **{record.entry.id: record for record in records}},
-            digests={**self.digests, **digests},
-        )
+        """Return the state with recorded entries, which no later failure takes back."""
+        for record in records:
+            self.records[record.origin] = self.by_id[record.entry.id] = record
+            if record.kind == compaction.KIND:
+                self.digests[record.origin] = record
+        return self
 
     def with_record(self, record: Record, rules: Rules) -> State:
         """Return the state with an entry that an access or the host has changed."""
@@ -244,9 +239,11 @@ def _digests(state: State, view: View, kept: int) -> list[tuple[Span, str]]:
     Where one lies inside another, the longer one is used, even if it was made on another branch.
     """
     end = len(view.history.raw)
-    known = reversed(list(state.digests.values()))
-    spans = ((compaction.span_of(record), record) for record in known)
-    fitting = [(span, record) for span, record in spans if span and kept < span.end <= end]
+    fitting = [
+        (Span(origin.start, origin.end), record)
+        for origin, record in reversed([*state.digests.items()])
+        if isinstance(origin, DigestOrigin) and kept < origin.end <= end
+    ]
     chosen: list[tuple[Span, str]] = []
     for span, record in sorted(fitting, key=lambda pair: pair[0].start - pair[0].end):
         if view.cuts_fold(span):
