@@ -85,14 +85,14 @@ def arrival_of(  # noqa: PLR0913, PLR0917 - a list, its state, and the rules
     sent: int,
     hidden: Container[int] = (),
 ) -> Arrival:
-    """Return the payloads of a list that is new from message `start` on.
+    """Add to the payloads of a list, which is new from message `start` on.
 
     `records` are the entries of the session by origin, `by_id` by id; they have the accesses by the
     first `sent` messages. Digests replace the `hidden` messages.
 
     Messages from `read_again` to `start` have the words that they had, and may carry other marks.
     """
-    payloads = payloads.copied(start)
+    payloads.index.pack()
     reader = _MessageReader(history, payloads, records, by_id, rules, sent, hidden)
     for number in range(read_again, start):
         reader.thin_again(number)
@@ -117,7 +117,7 @@ def _replaces(whole: Record, known: Record, *, written: bool) -> bool:
 
 @dataclass(slots=True)
 class _MessageReader:
-    """Reads new messages into tables of payloads, which are its own."""
+    """Reads new messages into tables of payloads."""
 
     history: History
     payloads: Payloads
@@ -159,7 +159,6 @@ class _MessageReader:
     def take(self, number: int) -> None:
         """Read a new message."""
         message, index = self.history.raw[number], self.payloads.index
-        index.begin(number)
         if message.role != "system":
             self._see_accesses(message, self.history.turns[number], is_sent=number < self.sent)
         if message.role == "assistant":

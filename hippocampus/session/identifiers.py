@@ -21,12 +21,10 @@ MIN_PACKED, PACKED_PART = 2_000, 8
 class IdentifierIndex:
     """The payloads of a list by the identifiers in them, numbered in order of arrival.
 
-    The versions of a list that grows share it; `at` returns it as an earlier version has it.
+    It grows with the list.
     """
 
     def __init__(self) -> None:
-        self._messages = 0
-        """How many messages of the list it has."""
         self._recent = tuple(dict[str, int]() for _ in range(MAX_HOLDERS + 1))
         """By a name the first payload that has it, in the next table the second, and so on."""
         self._keys, self._values = array("q"), array("i")
@@ -35,27 +33,10 @@ class IdentifierIndex:
         self._written = defaultdict[str, list[int]](list)
         """The messages in which the assistant wrote an identifier, the last one at the end."""
 
-    def at(self, messages: int, payloads: int) -> IdentifierIndex:
-        """Return the index of the first messages and payloads of a list, to which the next may be added.
-
-        It is this one, unless a turn that was not committed has added others to it.
-        """
-        if len(self._recent[0]) > max(MIN_PACKED, len(self._keys) // PACKED_PART):
-            self._pack()
-        if messages == self._messages:
-            return self
-        index = IdentifierIndex()
-        index._messages = messages
-        for recent, own in zip(self._recent, index._recent, strict=True):
-            own.update({name: number for name, number in recent.items() if number < payloads})
-        rows = [row for row in zip(self._keys, self._values, strict=True) if row[1] < payloads]
-        index._keys.extend(key for key, _ in rows)
-        index._values.extend(number for _, number in rows)
-        for name, numbers in self._written.items():
-            index._written[name] = [message for message in numbers if message < messages]
-        return index
-
-    def _pack(self) -> None:
+    def pack(self) -> None:
+        """Pack the names, once they are many."""
+        if len(self._recent[0]) <= max(MIN_PACKED, len(self._keys) // PACKED_PART):
+            return
         import numpy as np
 
         columns = [(np.asarray(self._keys), np.asarray(self._values))]
@@ -67,10 +48,6 @@ class IdentifierIndex:
         order = keys.argsort(kind="stable")
         self._keys, self._values = array("q", keys[order].tobytes()), array("i")
         self._values.frombytes(values[order].tobytes())
-
-    def begin(self, message: int) -> None:
-        """Count a message, before its names and payloads."""
-        self._messages = message + 1
 
     def write(self, message: int, names: Iterable[str]) -> None:
         """Note the names that the assistant wrote in a message."""

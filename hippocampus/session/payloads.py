@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from copy import copy
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hippocampus.entries import decay
 from hippocampus.entries.entry import ARGUMENTS, Entry, Record, Stage, content_key, storable
@@ -146,7 +145,10 @@ class PartSite(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Payloads:
-    """The payloads of a list, numbered in order of arrival."""
+    """The payloads of a list, numbered in order of arrival.
+
+    A list that grows adds to these tables in place: a turn that fails drops them, and the list is read again.
+    """
 
     items: list[Payload] = field(default_factory=list)
     numbers: dict[str, int] = field(default_factory=dict)
@@ -172,14 +174,6 @@ class Payloads:
     """By payload, the number of its message."""
     firsts: dict[str, int] = field(default_factory=dict)
     """By content, the result that repeats name: the first, or one of the last turns."""
-
-    def copied(self, messages: int) -> Payloads:
-        """Return the payloads of the first messages with tables of their own, to which new ones are added."""
-        tables = ((attribute.name, getattr(self, attribute.name)) for attribute in fields(self))
-        own: dict[str, Any] = {
-            name: copy(table) for name, table in tables if isinstance(table, dict | list | array)
-        }
-        return replace(self, index=self.index.at(messages, len(self.items)), **own)
 
     def outside_digests(self) -> Iterator[Payload]:
         """Yield the payloads that no digest replaces."""

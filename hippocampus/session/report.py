@@ -56,11 +56,14 @@ def figures(state: State, rules: Rules) -> Figures:
     """Return the figures of a state."""
     view, history, policy = state.view, state.history, rules.policy
     entries = [record.entry for record in state.records.values()]
+    # A list that was not read yet, or is to be read again, has the figures of its last request.
+    last = None if state.is_read else state.last
+    call = last or call_of(view, state.costs)
     bounds = state.turn, policy.exponent, policy.initial_strength
     return {
-        "raw_tokens": history.total,
-        "sent_tokens": view.shown_total,
-        **costs_at(call_of(view, state.costs), rules.prices),
+        "raw_tokens": call.raw_tokens,
+        "sent_tokens": call.sent_tokens,
+        **costs_at(call, rules.prices),
         "entries": len(entries),
         "stages": dict(Counter(str(record.stage) for record in state.records.values())),
         "strengths": {entry.id: explained(entry, *bounds)._asdict() for entry in entries},

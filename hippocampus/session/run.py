@@ -31,7 +31,7 @@ from hippocampus.session.state import State, read
 from hippocampus.session.turn import Turn, take_turn
 from hippocampus.session.view import View
 from hippocampus.storage.archive import Journal, RawList
-from hippocampus.storage.ledger import Ledger, Measure, ModelCall
+from hippocampus.storage.ledger import Ledger, Measure
 
 LOG = logging.getLogger("hippocampus")
 MIN_PACKED_BYTES = 1 << 18
@@ -69,8 +69,6 @@ class SessionRun:
         self._warned_of_excess = False
         self._copies: dict[int, Item] = {}
         """The copies of edited items in the views sent so far, by their number in the list."""
-        self._last_call: ModelCall | None = None
-        """The last request that this run recorded, as the ledger has it."""
         self.raw_reason = ""
         """Why the last list has to be sent raw; empty where a turn was taken."""
         self.edits = 0
@@ -193,8 +191,7 @@ class SessionRun:
     def _is_sent(self, history: History) -> bool:
         """Return whether the last request is the view of this very list."""
         own, state = len(history.raw), self.state
-        last = self._last_call if state.is_read else self.ledger.last_call()
-        if last is None or not last.messages == own == state.view.sent:
+        if state.last is None or not state.last.messages == own == state.view.sent:
             return False
         if not state.is_read:
             return list(state.sent_keys) == list(history.keys)
@@ -209,7 +206,6 @@ class SessionRun:
         state = read(self.state, history, opening, self._rules_of_turn()).state
         _check(state.view)
         self.state = replace(state, view=replace(state.view, sent=len(history.raw)))
-        self._last_call = self.ledger.last_call()
 
     def _costs_before(self, turn: int) -> Costs:
         """Return the sums before a turn; a list that was cut keeps the sums of all its calls."""
@@ -223,9 +219,14 @@ class SessionRun:
         self.marker.look(items, history.reading.adapter.NAME)
         last = self.ledger.last_call()
         if self.marker.is_lost and self.marker.is_marked and last is not None:
-            before = read(self.state, history, self._opening or "", self.rules).state.view
+            unread = self.state.unread()  # its tables have nothing of this list
+            before = read(unread, history, self._opening or "", self.rules).state.view
             self.marker.restore(before.shown[: before.sent], last.marks)
         return self.marker.mark_tokens
+
+    def drop_list(self) -> None:
+        """Forget the list after a failure: the next call reads it again."""
+        self.state, self.marker.is_lost = self.state.unread(), True
 
     def _load_changes(self) -> None:
         """Load the entries or turns that another process has recorded.
@@ -233,7 +234,7 @@ class SessionRun:
         After a turn the list is read again; entries, such as recalled ones, do not require that.
         """
         last = self.ledger.last_call()
-        if last is not None and last == self._last_call:
+        if last is not None and last == self.state.last:
             self.state = self.state.with_saved(self.ledger.records(), self.rules)
         else:
             self.state = State.of_ledger(self.ledger)
@@ -261,11 +262,10 @@ class SessionRun:
             )
         )
         self._measured.update(measure.digest for measure in measures)
-        self._last_call = self.ledger.last_call()
         self.state = replace(
             state.with_committed(turn.rows.records),
             sent_keys=state.history.keys,
-            costs=Costs.after(self._last_call),
+            last=self.ledger.last_call(),
         )
         self._note_change(turn.kept, before)
         self.edits = len(turn.rows.decisions)

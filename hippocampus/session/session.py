@@ -216,7 +216,7 @@ class Session:
             self._guard.failures += 1
             self._guard.raw_calls += 1
             self._paused_seconds += idle_seconds
-            self._run.marker.is_lost = True
+            self._run.drop_list()
             # The caller's list may change before the session ends: this keeps its items.
             unread = list(given) if isinstance(given, list) else given
             self._unread_lists = [unread, self._last_items]
@@ -492,9 +492,13 @@ class Session:
             self._run.read(plain.plain(plain.listed(items)))
             return True
 
+        def unread() -> bool:
+            self._run.drop_list()
+            return False
+
         for items in lists:
             work = functools.partial(read, items)
-            if self._guard.run(work, lambda: False, "the list as it ended is not taken in"):
+            if self._guard.run(work, unread, "the list as it ended is not taken in"):
                 break
 
     def close(self, messages: Iterable[Any] | None = None) -> None:

@@ -1,4 +1,4 @@
-"""The state of a session between two calls: one value, which a turn replaces as a whole. Pure.
+"""The state of a session between two calls: a value, but for tables that grow with its list. No I/O.
 
 `read` takes in a list that grew, or that its host has cut, edited or branched.
 """
@@ -21,7 +21,7 @@ from hippocampus.session.redactor import redacted
 from hippocampus.session.referred import referred
 from hippocampus.session.rules import Rules
 from hippocampus.session.view import View
-from hippocampus.storage.ledger import Ledger, NextText
+from hippocampus.storage.ledger import NEXT_FIELDS, Ledger, ModelCall, NextText
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,8 @@ class State:
     """The keys of the last request, as far as this list has them."""
     candidates: Mapping[str, NextText] = field(default_factory=dict)
     """By entry id, the next texts that another run has written, until a list is read."""
-    costs: Costs = field(default_factory=Costs)
-    last_turn: int = 0
-    """The turn of the last call before this list was read."""
+    last: ModelCall | None = None
+    """The last request, as the ledger has it."""
 
     @property
     def is_read(self) -> bool:
@@ -53,7 +52,12 @@ class State:
     @property
     def turn(self) -> int:
         """The number of the last turn."""
-        return self.history.turn or self.last_turn
+        return self.history.turn or (self.last.turn if self.last else 0)
+
+    @property
+    def costs(self) -> Costs:
+        """The sums after the last request."""
+        return Costs.after(self.last)
 
     @classmethod
     def empty(cls) -> State:
@@ -75,10 +79,21 @@ class State:
             view=View(history, sent=last.messages if last else 0),
             sent_keys=sent.keys,
             candidates={candidate.entry_id: candidate for candidate in ledger.candidates()},
-            costs=Costs.after(last),
-            last_turn=last.turn if last else 0,
+            last=last,
         )
         return state.with_committed(ledger.records())
+
+    def unread(self) -> State:
+        """Return the state without its list: a turn that failed may have added to the tables of it."""
+        history = History()
+        candidates = {text.entry_id: text for text in next_texts(self.payloads.items)}
+        return replace(
+            self,
+            history=history,
+            view=View(history, sent=self.view.sent),
+            payloads=Payloads(),
+            candidates={**self.candidates, **candidates},
+        )
 
     def with_committed(self, records: Sequence[Record]) -> State:
         """Return the state with recorded entries, which no later failure takes back."""
@@ -112,6 +127,21 @@ class State:
                 weight = rules.count_tokens(held.shown)
                 written[number] = replace(payload, shorter=shorter, shorter_weight=weight)
         return replace(self, candidates={}, payloads=self.payloads.changed(written, rules))
+
+
+def next_texts(payloads: Iterable[Payload]) -> list[NextText]:
+    """Return the next texts of payloads, as far as they are written."""
+    return [
+        NextText(
+            payload.id,
+            {name: fields[name] for name in NEXT_FIELDS},
+            shorter.stage,
+            shorter.shown,
+            payload.note,
+        )
+        for payload in payloads
+        if (shorter := payload.shorter) and (fields := shorter.entry.fields())
+    ]
 
 
 def _next(held: NextText, payload: Payload) -> Record | None:
@@ -149,7 +179,8 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
     # What the list shares with the last list (a digest is shared whole) and with the last request.
     before, kept = len(state.history.raw), history.reading.kept
     kept = min([kept, *(fold.start for fold in state.view.folds if fold.end > kept)])
-    payloads, view, start, sent_keys = state.payloads, state.view, before, state.sent_keys
+    payloads = state.payloads if before else Payloads()
+    view, start, sent_keys = state.view, before, state.sent_keys
     if not before or history.reading.kept < before:
         sent_keys = sent_keys[: common_prefix(sent_keys, history.keys)]
     sent = _count_sent(state, history, kept) if before else min(view.sent, len(sent_keys))
@@ -170,7 +201,7 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
         calls = {call_id: site.part for call_id, site in payloads.calls.items()}
         history, redactions, gone = redacted(history, calls, kept, rules)
         texts += gone
-        payloads = replace(payloads, redactions={**payloads.redactions, **redactions})
+        payloads.redactions.update(redactions)
     view = replace(view, history=history)
     # Payloads in the messages of a committed digest are not rendered.
     digests = _digests(state, view, kept)

@@ -20,9 +20,9 @@ from hippocampus.session.payloads import Payloads, due_from, has_faded
 from hippocampus.session.plan import Candidate, PlanInput, calls_to_come, plan
 from hippocampus.session.renderer import EntryRenderer
 from hippocampus.session.rules import Rules
-from hippocampus.session.state import State, read
+from hippocampus.session.state import State, next_texts, read
 from hippocampus.session.view import Rendered, View
-from hippocampus.storage.ledger import NEXT_FIELDS, NextText, TurnRows
+from hippocampus.storage.ledger import TurnRows
 
 LIMIT_REASON = "the view passed its limit: old turns became digests"
 UNREAD_REASON = "the view passes its limit: there is no room to read it in full first"
@@ -108,7 +108,6 @@ def take_turn(  # noqa: PLR0913 - a state, a list, and by what to decide
             taken.state,
             view=replace(view, sent=len(view.history.raw)),
             payloads=changes.payloads,
-            costs=costs,
         ),
         taken.kept,
         TurnRows(
@@ -120,17 +119,7 @@ def take_turn(  # noqa: PLR0913 - a state, a list, and by what to decide
                 *(record for record, _ in noted),
             ],
             decisions=[*changes.edits, *changes.folds],
-            candidates=[
-                NextText(
-                    payload.id,
-                    {name: fields[name] for name in NEXT_FIELDS},
-                    shorter.stage,
-                    shorter.shown,
-                    payload.note,
-                )
-                for payload in map(changes.payloads.items.__getitem__, changes.weighed)
-                if (shorter := payload.shorter) and (fields := shorter.entry.fields())
-            ],
+            candidates=next_texts(map(changes.payloads.items.__getitem__, changes.weighed)),
             replaced=[
                 entry_id
                 for entry_id in taken.state.payloads.numbers
