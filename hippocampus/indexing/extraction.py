@@ -5,11 +5,12 @@ An extractor writes an `Extraction` and does not choose; `select` chooses what f
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar, overload
 
 from hippocampus.models import tokens
 
@@ -49,6 +50,35 @@ class EntryLine:
         return self.text if self.number is None else self.form.format(self.number) + self.text
 
 
+class LaterLines(Sequence[EntryLine]):
+    """Lines that are read at their first use: of most texts only the kind is needed."""
+
+    def __init__(self, read: Callable[[], Iterable[EntryLine]]) -> None:
+        """Name what reads the lines."""
+        self._read = read
+
+    @functools.cached_property
+    def _lines(self) -> tuple[EntryLine, ...]:
+        return tuple(self._read())
+
+    @overload
+    def __getitem__(self, at: int) -> EntryLine: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> tuple[EntryLine, ...]: ...
+
+    def __getitem__(self, at: int | slice) -> EntryLine | tuple[EntryLine, ...]:
+        return self._lines[at]
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and self._lines == tuple(other)
+
+    __hash__ = None  # type: ignore[assignment]  # as of a list
+
+
 @dataclass(frozen=True, slots=True)
 class Extraction:
     """A text as an extractor read it."""
@@ -56,7 +86,7 @@ class Extraction:
     kind: str
     summary: str
     """What it is, in one line: title, counts, sizes, state."""
-    lines: tuple[EntryLine, ...]
+    lines: Sequence[EntryLine]
     key_data: dict[str, Any] = field(default_factory=dict)
     """Values that code may want: counts, cursors, the exit code, the error."""
     selectors: tuple[str, ...] = ()
@@ -147,11 +177,14 @@ def packed(  # noqa: PLR0913 — what a line may have
 
 def with_lines_before(extraction: Extraction, lines: Sequence[EntryLine]) -> Extraction:
     """Return an extraction that opens with more lines."""
-    later = (
-        replace(line, parent=None if line.parent is None else line.parent + len(lines))
-        for line in extraction.lines
-    )
-    return replace(extraction, lines=(*lines, *later))
+
+    def joined() -> Iterator[EntryLine]:
+        yield from lines
+        for line in extraction.lines:
+            parent = None if line.parent is None else line.parent + len(lines)
+            yield replace(line, parent=parent)
+
+    return replace(extraction, lines=LaterLines(joined))
 
 
 def numbered_from(first: int, lines: Iterable[EntryLine]) -> Iterator[EntryLine]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from hippocampus.indexing import plain
 from hippocampus.indexing.excerpt import says_failure
-from hippocampus.indexing.extraction import Extraction
+from hippocampus.indexing.extraction import EntryLine, Extraction, LaterLines
 
 STAMP = re.compile(r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\b\d\d:\d\d:\d\d")
 LEVEL = re.compile(r"\b(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b")
@@ -55,16 +56,17 @@ OPENING, BEFORE, BEHIND, ENDING = 160, 60, 200, 240
 def extract(text: str) -> Extraction | None:
     """Return the lines of a log, of which few failures stay with the line below: their reason."""
     found = plain.extract(text, "log")
-    if found is None:
-        return None
-    failed = {at for at, line in enumerate(found.lines) if says_failure(line.text)}
+    return found and replace(found, lines=LaterLines(lambda: _with_failures(found.lines)))
+
+
+def _with_failures(lines: Sequence[EntryLine]) -> Sequence[EntryLine]:
+    failed = {at for at, line in enumerate(lines) if says_failure(line.text)}
     if len(failed) > MAX_FAILURES:
-        return found
-    lines = (
+        return lines
+    return [
         replace(line, keep=True) if at in failed or at - 1 in failed else line
-        for at, line in enumerate(found.lines)
-    )
-    return replace(found, lines=tuple(lines))
+        for at, line in enumerate(lines)
+    ]
 
 
 def recognises(text: str) -> float:

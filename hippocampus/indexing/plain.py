@@ -5,13 +5,14 @@ Their kinds are recognised, since a kind decides how long a text stays fresh.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from hippocampus.indexing.code import definitions
 from hippocampus.indexing.excerpt import TextRow, excerpt, rows_of
-from hippocampus.indexing.extraction import EntryLine, Extraction, counted, lines_in
+from hippocampus.indexing.extraction import EntryLine, Extraction, LaterLines, counted, lines_in
 
 MAX_CONFIDENCE = 0.95
 """Sentences and encoded bytes are in contents of other kinds, too."""
@@ -58,17 +59,20 @@ def extract(text: str, kind: str = "text") -> Extraction | None:
     """Return the lines of any text that is not blank, as an excerpt."""
     if not text.strip():
         return None
+    total = lines_in(text)
+    summary = f"{counted(total, 'line')}, {counted(len(text), 'character')}"
+    data = {"lines": total, "characters": len(text)}
+    lines = LaterLines(functools.partial(_lines_of, text, kind))
+    return Extraction(kind, summary, lines, data, (f"lines=[1, {total}]",))
+
+
+def _lines_of(text: str, kind: str) -> list[EntryLine]:
     if kind == "binary":  # marks for encoded runs, and no unprintable characters
         rows = rows_of(UNPRINTABLE.sub("", ENCODED.sub(_mark, text)))
     else:
         rows = rows_of(text)
     lines = list(excerpt(rows))
-    if kind == "code":
-        lines = _outlined(lines, rows)
-    total = lines_in(text)
-    summary = f"{counted(total, 'line')}, {counted(len(text), 'character')}"
-    data = {"lines": total, "characters": len(text)}
-    return Extraction(kind, summary, tuple(lines), data, (f"lines=[1, {total}]",))
+    return _outlined(lines, rows) if kind == "code" else lines
 
 
 def _outlined(lines: Sequence[EntryLine], rows: Sequence[TextRow]) -> list[EntryLine]:

@@ -20,6 +20,7 @@ from hippocampus.indexing.extraction import (
     Extraction,
     ExtractionContext,
     Extractor,
+    LaterLines,
     counted,
     cut,
     kept_by_hash,
@@ -147,8 +148,8 @@ def _extract_text(text: str, asked: int) -> Extraction:
                 else selector
                 for selector in found.selectors
             )
-            lines = numbered_from(first, found.lines)
-            found = replace(found, lines=tuple(lines), selectors=tuple(selectors))
+            lines = LaterLines(functools.partial(numbered_from, first, found.lines))
+            found = replace(found, lines=lines, selectors=tuple(selectors))
     return with_notes(found, output.notes)
 
 
