@@ -192,7 +192,9 @@ def _fitting(
     newest = range(len(parts) - 1, -1, -1)
     said = {at for at in newest if parts[at].kind == "text" or parts[at].is_error}
     for at in (*sorted(said, reverse=True), *(at for at in newest if at not in said)):
-        if budget_tokens < max(MIN_LINE_TOKENS, _room_of(parts[at])):
+        if budget_tokens < MIN_LINE_TOKENS:
+            break
+        if budget_tokens < _room_of(parts[at]):
             continue
         text = write(at)
         if text not in known:

@@ -33,8 +33,10 @@ def traced(text: str) -> tuple[list[dict[str, Any]], int]:
 
 
 def test_a_session_takes_at_most_twice_the_memory_of_its_list(tmp_path: Path) -> None:
-    with Hippocampus(tmp_path).session("warm") as session:
-        session(conversation(40, 20_000))
+    with Hippocampus(tmp_path).session("warm") as session:  # loads what a process has once
+        items = conversation(200, TOKENS_PER_MESSAGE * 200)
+        for end in range(2, len(items) + 1, 2):
+            session(items[:end])
     text = json.dumps(conversation(2 * CALLS, TOKENS_PER_MESSAGE * 2 * CALLS))
     gc.collect()
     tracemalloc.start(1)
