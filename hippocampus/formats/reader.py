@@ -216,7 +216,7 @@ def grown(old: Sequence[T], kept: int, fresh: Iterable[T]) -> list[T]:
 
 
 def _first(values: Sequence[T], count: int) -> Sequence[T]:
-    """Return the first values of a sequence; all of them are not copied."""
+    """Return the first values of a sequence, which is not copied where it has no others."""
     return values if count == len(values) else values[:count]
 
 
