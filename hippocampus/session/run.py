@@ -9,7 +9,7 @@ import contextlib
 import itertools
 import logging
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -224,9 +224,14 @@ class SessionRun:
             self.marker.restore(before.shown[: before.sent], last.marks)
         return self.marker.mark_tokens
 
-    def drop_list(self) -> None:
-        """Forget the list after a failure: the next call reads it again."""
-        self.state, self.marker.is_lost = self.state.unread(), True
+    @contextlib.contextmanager
+    def dropping_list(self) -> Iterator[None]:
+        """Forget the list where a block fails or is interrupted: the next call reads it again."""
+        try:
+            yield
+        except BaseException:  # its tables may have what was not committed
+            self.state, self.marker.is_lost = self.state.unread(), True
+            raise
 
     def _load_changes(self) -> None:
         """Load the entries or turns that another process has recorded.

@@ -201,7 +201,8 @@ class Session:
             same = reader.same_start(reading.items, given, seen, first)
             own = plain.plain(given, same)
             paused_seconds = self._paused_seconds + idle_seconds
-            is_taken = self._run.take(own, same, request, paused_seconds)
+            with self._run.dropping_list():
+                is_taken = self._run.take(own, same, request, paused_seconds)
             self._paused_seconds = 0.0 if is_taken else paused_seconds
             self._calls += 1
             self._guard.raw_calls += not is_taken
@@ -216,7 +217,7 @@ class Session:
             self._guard.failures += 1
             self._guard.raw_calls += 1
             self._paused_seconds += idle_seconds
-            self._run.drop_list()
+            self._run.marker.is_lost = True
             # The caller's list may change before the session ends: this keeps its items.
             unread = list(given) if isinstance(given, list) else given
             self._unread_lists = [unread, self._last_items]
@@ -489,16 +490,13 @@ class Session:
         self._unread_lists = []
 
         def read(items: Iterable[Any]) -> bool:
-            self._run.read(plain.plain(plain.listed(items)))
+            with self._run.dropping_list():
+                self._run.read(plain.plain(plain.listed(items)))
             return True
-
-        def unread() -> bool:
-            self._run.drop_list()
-            return False
 
         for items in lists:
             work = functools.partial(read, items)
-            if self._guard.run(work, unread, "the list as it ended is not taken in"):
+            if self._guard.run(work, lambda: False, "the list as it ended is not taken in"):
                 break
 
     def close(self, messages: Iterable[Any] | None = None) -> None:

@@ -6,6 +6,7 @@ import json
 import logging
 import shutil
 import sqlite3
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from hippocampus import Hippocampus, RecallError, StoreError
 from hippocampus.errors import MessagesError
 from hippocampus.session.guard import Guard
 from hippocampus.storage import sqlite as store_sqlite
+from hippocampus.storage.content_store import DiskStore
 
 
 @pytest.mark.parametrize(
@@ -387,6 +389,34 @@ def test_a_failed_call_leaves_the_sums_and_the_state_of_the_last_view(tmp_path: 
             assert session(items)[:5] == view
             assert session.status()["turn"] > before["turn"]
     memory.close()
+
+
+class Interrupted(DiskStore):
+    """A store in which a put can be interrupted, as by the user."""
+
+    is_armed = False
+
+    def put(self, content: bytes, parts: Iterable[bytes] = ()) -> str:
+        if self.is_armed:
+            raise KeyboardInterrupt
+        return super().put(content, parts)
+
+
+def test_a_turn_that_was_interrupted_leaves_nothing_of_its_list(tmp_path: Path) -> None:
+    given = reading(4)
+    other = [*given[:5], *({**item, "content": f"{item['content']} "} for item in given[5:])]
+    store = Interrupted(tmp_path / "store")
+    with Hippocampus(tmp_path, policy=EAGER, store=store).session("s") as session:
+        with no_fallback():
+            session(given[:5])
+        store.is_armed = True
+        with pytest.raises(KeyboardInterrupt):
+            session(given)
+        store.is_armed = False
+        with no_fallback():
+            session(other)
+        for entry in session.entries:
+            assert session.entries.text(entry.id) in [item["content"] for item in other]
 
 
 def test_a_directory_that_cannot_be_used_is_one_line(
