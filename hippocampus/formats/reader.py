@@ -17,20 +17,8 @@ from typing import Any, Literal, Protocol, TypeVar
 
 from hippocampus.errors import MALFORMED, MessagesError
 from hippocampus.formats import anthropic, bedrock, gemini, json_text, openai_chat, openai_responses
-from hippocampus.formats.conversation import Item, Message, Part, ToolResult, write
+from hippocampus.formats.conversation import Item, Message, Part, ToolResult
 from hippocampus.formats.plain import AS_DICTS, framework_of, refusal
-
-__all__ = [
-    "FORMATS",
-    "Adapter",
-    "Reading",
-    "adapter_of",
-    "read",
-    "read_as",
-    "read_on",
-    "snapshot",
-    "write",
-]
 
 
 class Adapter(Protocol):

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from typing import Any, Concatenate, ParamSpec, TypeVar, overload
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from hippocampus.models import tokens
 
@@ -61,22 +61,11 @@ class LaterLines(Sequence[EntryLine]):
     def _lines(self) -> tuple[EntryLine, ...]:
         return tuple(self._read())
 
-    @overload
-    def __getitem__(self, at: int) -> EntryLine: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> tuple[EntryLine, ...]: ...
-
-    def __getitem__(self, at: int | slice) -> EntryLine | tuple[EntryLine, ...]:
+    def __getitem__(self, at: Any) -> Any:
         return self._lines[at]
 
     def __len__(self) -> int:
         return len(self._lines)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and self._lines == tuple(other)
-
-    __hash__ = None  # type: ignore[assignment]  # as of a list
 
 
 @dataclass(frozen=True, slots=True)

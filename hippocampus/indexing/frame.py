@@ -1,6 +1,6 @@
 """The first and the last line of an index entry: its frame, which no content can forge. Pure text.
 
-`session.own_text` recognises our entries by exactly these lines.
+`session.arrival` recognises our entries by exactly these lines.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from hippocampus.formats.conversation import Item, Message, Part, with_texts
-from hippocampus.formats.reader import Reading, read_on, write
+from hippocampus.formats.conversation import Item, Message, Part, with_texts, write
+from hippocampus.formats.reader import Reading, read_on
 from hippocampus.models import tokens
 from hippocampus.replay.measure import ViewFunction
 from hippocampus.replay.recording import Recording

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+import re
+from collections.abc import Callable, Container, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from math import inf
@@ -23,6 +24,7 @@ from hippocampus.formats.calls import file_key, is_one_file, writes_whole
 from hippocampus.formats.content import is_image_block
 from hippocampus.formats.conversation import Message, Part
 from hippocampus.formats.reads import asks_to_read, file_read, files_written, reads_whole
+from hippocampus.indexing import frame
 from hippocampus.indexing.output import thinned
 from hippocampus.indexing.shapes import identifiers
 from hippocampus.policy import Resolution, Subject, new_entry
@@ -30,7 +32,6 @@ from hippocampus.policy.words import EntryType
 from hippocampus.recall import calls
 from hippocampus.session import redactor
 from hippocampus.session.history import History
-from hippocampus.session.own_text import is_entry
 from hippocampus.session.payloads import (
     PartSite,
     Payload,
@@ -49,6 +50,9 @@ MAX_BATCH = 64
 """The most reads of a batch that a write mentions: the newest ones."""
 IMAGE = "image"
 """The kind of a result that is images and no text."""
+OPENING = re.compile(r"\[([a-z2-7]{8,12}) · ")
+ARGUMENT = re.compile(r"\[([a-z2-7]{8,12}) (?:·|\\u00b7) (\d+) tokens\]")
+"""The frames of our entries in a list that a host sends back: of a text, and of shortened arguments."""
 
 
 class Arrival(NamedTuple):
@@ -468,3 +472,28 @@ class _MessageReader:
 
         named = entry_id(self.rules.mark, self.rules.session, origin, content, is_taken)
         return new_entry(named, entry_type, found, policy, new.resolution, kind)
+
+
+def is_entry(part: Part, record_of: Callable[[str], Record | None], tokens: int) -> bool:
+    """Return whether a part of a list is the text of an entry, at any stage.
+
+    The frame names an entry of the session by all of its fields, and the part is no
+    longer than the content that it replaces: no content can know that of itself.
+    """
+    if part.kind == "call":
+        found = ARGUMENT.search(part.text)
+        record = record_of(found[1]) if found else None
+        return (
+            found is not None
+            and record is not None
+            and record.kind == ARGUMENTS
+            and record.tokens == int(found[2])
+            and tokens < record.tokens
+        )
+    found = OPENING.match(part.text)
+    record = record_of(found[1]) if found else None
+    if record is None or tokens >= record.tokens:
+        return False
+    turn = record.entry.source.turn
+    opening = frame.first_line(record.entry.id, record.tool, turn, record.tokens, record.kind)
+    return part.text == record.shown or part.text.partition("\n")[0] == opening

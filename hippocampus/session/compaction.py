@@ -139,13 +139,9 @@ def _weight_after(view: View, planned: CompactionPlan) -> int:
     return total
 
 
-def _raw_weight(view: View, span: Span) -> int:
-    return _sum_in(view.history.tokens, span)
-
-
 def _share_tokens(view: View, span: Span) -> int:
     """Return the tokens of a digest of a span: a share of its tokens, and at most half of its tokens in the view."""
-    share = CONSTANTS.digest_share * _raw_weight(view, span)
+    share = CONSTANTS.digest_share * _sum_in(view.history.tokens, span)
     return int(min(share, CONSTANTS.shown_share * _sum_in(view.shown_tokens, span)))
 
 
@@ -231,11 +227,6 @@ def original_of(view: View, span: Span) -> bytes:
     return json_text.written(items).encode("utf-8", "surrogatepass")
 
 
-def content_of(view: View, span: Span) -> str:
-    """Return the key of the bytes that a digest of a span replaces."""
-    return content_key(original_of(view, span))
-
-
 def span_of(record: Record) -> Span | None:
     """Return the messages that a digest replaces."""
     origin = record.origin
@@ -298,7 +289,7 @@ def _record(  # noqa: PLR0913, PLR0917 - a span, its names and ids, and a budget
 ) -> Record:
     history = view.history
     named = entry_id(rules.mark, rules.session, origin, origin.content, taken.__contains__)
-    weight = _raw_weight(view, span)
+    weight = _sum_in(view.history.tokens, span)
     first, last = history.turns[span.start], history.turns[span.end - 1]
     messages = history.quotable_range(span.start, span.end)
     lines = digest.lines_of(messages, ids, files, history.turn, room)

@@ -16,7 +16,6 @@ from hippocampus.entries.entry import content_key
 from hippocampus.formats.conversation import Item, Message, images_in, with_texts
 from hippocampus.formats.reader import Reading, grown, read_on
 from hippocampus.models import tokens
-from hippocampus.storage.ledger import SentMessages
 
 KEY_CHARACTERS = 16
 
@@ -96,10 +95,6 @@ class History:
         if known is None or any(part.image_tokens for part in message.parts):
             return tokens.count_message(message)
         return known
-
-    def sent_from(self, start: int) -> SentMessages:
-        """Return the messages from a number on, as the ledger has them."""
-        return SentMessages(start, self.keys[start:], self.tokens[start:])
 
     def with_redacted(
         self, texts: Iterable[tuple[int, int, str, bool]], originals: Collection[tuple[int, int]]

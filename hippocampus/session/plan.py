@@ -5,7 +5,7 @@ Pure: turns and tokens in, `Decision`s out. No text is rendered and nothing is s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
@@ -105,7 +105,9 @@ def plan(
     cached = [candidate for candidate in due if candidate.message < sent]
     calls = calls_to_come(given.turn)
     # A digest and the payloads in it exclude each other: the batch may have only what gains more.
-    if fold and _gains_more(fold, filter(fold.holds, cached), calls * prices.read):
+    token = calls * prices.read
+    inside = (token * other.saves - other.risk for other in cached if fold and fold.holds(other))
+    if fold and token * fold.saves - fold.risk > sum(inside):
         cached = [fold, *(candidate for candidate in cached if not fold.holds(candidate))]
     batch = _worth_an_edit(cached, given, prices)
     edits = "1 edit" if len(batch.chosen) == 1 else f"{len(batch.chosen)} edits together"
@@ -131,15 +133,6 @@ def plan(
     if not is_folded:
         decisions += _forced(due, decisions, given, prices)
     return Plan(decisions, is_folded)
-
-
-def _gains_more(fold: Candidate, inside: Iterable[Candidate], token: float) -> bool:
-    """Return whether digests gain more than the payloads in their spans.
-
-    `token` is the price of one token in all calls to come.
-    """
-    gain = token * fold.saves - fold.risk
-    return gain > sum(token * candidate.saves - candidate.risk for candidate in inside)
 
 
 def calls_to_come(turn: int) -> int:

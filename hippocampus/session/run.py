@@ -31,7 +31,7 @@ from hippocampus.session.state import State, read
 from hippocampus.session.turn import Turn, take_turn
 from hippocampus.session.view import View
 from hippocampus.storage.archive import Journal, RawList
-from hippocampus.storage.ledger import Ledger, Measure
+from hippocampus.storage.ledger import Ledger, Measure, SentMessages
 
 LOG = logging.getLogger("hippocampus")
 MIN_PACKED_BYTES = 1 << 18
@@ -166,7 +166,7 @@ class SessionRun:
             payload, span = payloads.get(record.entry.id), compaction.span_of(record)
             if payload is None and span not in state.view.folds:
                 continue  # the list does not have it
-            if not self._is_lost(record.content):
+            if not self.ledger.is_lost(self._resources.store, record.content):
                 break  # those stored before it are not lost either
             if payload is not None:
                 self._resources.store.put(state.payloads.original(payload, state.history))
@@ -175,7 +175,8 @@ class SessionRun:
         kept = {
             record.content
             for record in state.records.values()
-            if record.kind in {"message", "state"} and self._is_lost(record.content)
+            if record.kind in {"message", "state"}
+            and self.ledger.is_lost(self._resources.store, record.content)
         }
         if kept:
             said = (part.text for message in state.history.raw for part in message.parts)
@@ -184,9 +185,6 @@ class SessionRun:
                 original = text.encode("utf-8", "surrogatepass")
                 if content_key(original) in kept:
                     self._resources.store.put(original)
-
-    def _is_lost(self, key: str) -> bool:
-        return self.ledger.is_lost(self._resources.store, key)
 
     def _is_sent(self, history: History) -> bool:
         """Return whether the last request is the view of this very list."""
@@ -257,10 +255,11 @@ class SessionRun:
         for original in turn.originals:
             self.ledger.put(self._resources.store, original.content, original.parts)
         state, before, measures = turn.state, self.state.history, self._new_measures(turn)
+        start = len(state.sent_keys)
         self.ledger.commit(
             turn.rows._replace(
                 call=replace(turn.rows.call, marks=marks),
-                sent=state.history.sent_from(len(state.sent_keys)),
+                sent=SentMessages(start, state.history.keys[start:], state.history.tokens[start:]),
                 measures=measures,
                 raw=_raw_list(state.history, turn.kept),
                 model=self._model,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from hippocampus.entries.entry import Entry, Record, Stage
+from hippocampus.entries.entry import Entry, Record, Stage, content_key
 from hippocampus.entries.origin import DigestOrigin, EntryOrigin
 from hippocampus.formats.reader import common_prefix
 from hippocampus.session import compaction
@@ -279,7 +279,7 @@ def _digests(state: State, view: View, kept: int) -> list[tuple[Span, str]]:
     for span, record in sorted(fitting, key=lambda pair: pair[0].start - pair[0].end):
         if view.cuts_fold(span):
             continue
-        if compaction.content_of(view, span) == record.content:
+        if content_key(compaction.original_of(view, span)) == record.content:
             chosen.append((span, record.shown))
             view = replace(view, folds=(*view.folds, span))
     return chosen

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus.errors import MessagesError
-from hippocampus.formats.conversation import with_texts
+from hippocampus.formats.conversation import with_texts, write
 from hippocampus.formats.plain import plain
 from hippocampus.formats.reader import (
     COMPARED,
@@ -22,7 +22,6 @@ from hippocampus.formats.reader import (
     read_on,
     same_start,
     snapshot,
-    write,
 )
 from hippocampus.formats.reader import FORMATS as ADAPTERS
 from hippocampus.replay.measure import unpaired

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from types import ModuleType
 
 import pytest
@@ -35,7 +36,8 @@ each = pytest.mark.parametrize("kind", EXTRACTORS, ids=lambda kind: kind.__name_
 
 
 def extraction(kind: ModuleType, text: str) -> Extraction | None:
-    return kind.extract(text)
+    found: Extraction | None = kind.extract(text)
+    return found and replace(found, lines=tuple(found.lines))
 
 
 @pytest.mark.parametrize("recognises", RECOGNISERS, ids=lambda each: each.__qualname__)

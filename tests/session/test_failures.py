@@ -6,7 +6,6 @@ import json
 import logging
 import shutil
 import sqlite3
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +14,12 @@ import zstandard
 from conversations import EAGER, no_fallback, reading, rows
 from pydantic import BaseModel
 from states import damaged, execute
+from storage.memory_store import MemoryStore
 
 from hippocampus import Hippocampus, RecallError, StoreError
 from hippocampus.errors import MessagesError
 from hippocampus.session.guard import Guard
 from hippocampus.storage import sqlite as store_sqlite
-from hippocampus.storage.content_store import DiskStore
 
 
 @pytest.mark.parametrize(
@@ -391,21 +390,21 @@ def test_a_failed_call_leaves_the_sums_and_the_state_of_the_last_view(tmp_path: 
     memory.close()
 
 
-class Interrupted(DiskStore):
+class Interrupted(MemoryStore):
     """A store in which a put can be interrupted, as by the user."""
 
     is_armed = False
 
-    def put(self, content: bytes, parts: Iterable[bytes] = ()) -> str:
+    def put(self, content: bytes) -> str:
         if self.is_armed:
             raise KeyboardInterrupt
-        return super().put(content, parts)
+        return super().put(content)
 
 
 def test_a_turn_that_was_interrupted_leaves_nothing_of_its_list(tmp_path: Path) -> None:
     given = reading(4)
     other = [*given[:5], *({**item, "content": f"{item['content']} "} for item in given[5:])]
-    store = Interrupted(tmp_path / "store")
+    store = Interrupted()
     with Hippocampus(tmp_path, policy=EAGER, store=store).session("s") as session:
         with no_fallback():
             session(given[:5])
