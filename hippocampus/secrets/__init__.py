@@ -55,6 +55,8 @@ SETTINGS = (
     rf"""(?i)({NAME}{_END})s?["'`\])]{{0,3}}(?:: ?\w{{3,12}}\s)?\s*(?:=>|[:?]?={{1,3}}|:)\s*(?:[|>][+-]?\n\s+)?{_QUOTES}""",
     # - name: DB_PASSWORD\n  value: x, {"name": "db-password", "value": "x"}, key="DbPassword" value="x"
     rf"""(?i)\b(?:name|key)["']?\s*[:=]\s*["']?[\w.-]*?({NAME}{_END})s?["']?[\s,]+["']?value["']?\s*[:=]\s*{_QUOTES}""",
+    # a field of a form: name="password", an empty line, x
+    rf"""(?i)\bname="[\w.-]*?({NAME}{_END})s?"\r?\n\r?\n{_QUOTES}""",
     # --password x
     rf"""(?i)(?:^|\s)--?[a-z-]*({NAME}{_END})s? +{_QUOTES}""",
     # <password>x</password>, <key>Password</key><string>x</string>, <string name="api_key">x</string>
@@ -71,8 +73,11 @@ BARS = str.maketrans("│┃\ufeff", "|| ")
 """Lines of boxes, and the mark before a first line, as characters of the same width."""
 QUOTED_CELL = re.compile(r'(?<![^\t|,;])"[^"\n]*"')
 """A cell that may have the table's separator in it."""
-LISTED = rf"""(?i)({NAME}{_END})s?["']?\s*[:=]\s*\[\s*((?:["'][^"'\n]+["'],?\s*)+)\]"""
-"""Several values under one name."""
+LISTED = (
+    rf"""(?i)({NAME}{_END})s?["']?\s*[:=]\s*\[\s*((?:["'][^"'\n]+["'],?\s*)+)\]""",
+    rf"""(?i)({NAME}{_END})s?["']?:\s*\n((?:[ \t]*- ["']?[^\s"']+["']?\r?\n?)+)""",
+)
+"""Several values under one name, as JSON and YAML list them."""
 NAMED = rf"(?i)({NAME}{_END}|pass)s?(?:\\?[^\\\w]|\\|$)"
 """RE2: the name of a setting, wherever it ends a word."""
 LINE = re.compile(r".{0,200}\S{0,100}(?:(?<=[\[{(:=])\n.{0,200})?")
@@ -233,9 +238,9 @@ def _of_names(plain: str) -> Iterator[Secret]:
             name = plain[slice(*match.span(1))]
             if _is_value(name, plain[start:end], quoted=plain[start - 1] in "\"'`>"):
                 yield Secret(start, end, PASSWORD if STRONG.search(name) else CREDENTIAL)
-    for match in matches(LISTED, plain):
+    for match in chain.from_iterable(matches(pattern, plain) for pattern in LISTED):
         name, listed = (plain[slice(*match.span(group))] for group in (1, 2))
-        if STRONG.search(name) or _is_mixed(listed):
+        if _is_mixed(listed) or (STRONG.search(name) and listed[0] in "\"'"):
             start = match.start(2)
             yield Secret(start, start + len(listed.rstrip()), CREDENTIAL)
     yield from _on_lines(plain)

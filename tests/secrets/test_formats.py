@@ -93,6 +93,9 @@ SETTINGS = (
     '{"name": "Cookie", "value": "session=Zk39dkQ02mPa"}',
     "password: |\n  S3cr3tPw99\nhost: db1",
     "Use Winter2031! as the password for the site.",
+    "git clone https://q8Zr2LxW9vTn4BcYa7@github.com/a/b",
+    'Content-Disposition: form-data; name="password"\r\n\r\nS3cr3tPw99\r\n',
+    "passwords:\n  - S3cr3tPw99\n  - S3cr3tPw98\nusers:\n  - ann",
 )
 
 
@@ -141,6 +144,7 @@ PLAIN = (
     "| Setting | Password |\n|---|---|\n| a | required |\n| b | at least 8 signs |",
     "  password    The password of the user\n  user        Who2 logs in\n",
     "kind: ConfigMap\ndata:\n  mode: production1\n",
+    "Password:\n- Remove\n- Reset\n",
     "use argon2id as the password hash",
     "f('resetPassword', 'path2')",
     "unzip -p a.zip",
