@@ -10,6 +10,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from hippocampus.consolidation.memory_lines import MARK, mark_of, shown
+from hippocampus.entries.text import storable
 from hippocampus.errors import StoreError
 from hippocampus.facts.timestamps import day, stamp
 from hippocampus.session.consolidator import ConsolidationOutcome
@@ -39,7 +40,7 @@ def append(state: StateDir, outcome: ConsolidationOutcome, at: float) -> bool:
             if any(key in text_of(log) for log in state.daily_logs()[-RECENT_LOGS:]):
                 return False
             before = text_of(path) or f"# {day(at)}\n"
-            named = f"{shown(outcome.session)}, turn {outcome.turn}"
+            named = f"{shown(storable(outcome.session))}, turn {outcome.turn}"
             lines = [before, f"## {stamp(at)[11:16]} {named} {key}", ""]
             if outcome.model_tokens:
                 lines.append(f"The model was asked once, for {outcome.model_tokens:,} tokens.\n")

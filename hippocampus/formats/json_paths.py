@@ -21,7 +21,7 @@ from hippocampus import patterns
 from hippocampus.entries.text import storable
 
 MAX_PATH_CHARACTERS = 1_000
-MAX_STEPS = 500_000
+MAX_STEPS = 300_000
 """The values that one path may visit, which takes about a second; a filter counts by its length."""
 FILTER_CHARACTERS = 8
 """A test of a filter takes one step more for every 8 characters of its path."""

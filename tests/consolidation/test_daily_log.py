@@ -60,3 +60,9 @@ def test_what_a_person_writes_into_it_stays(tmp_path: Path) -> None:
     path.write_text("My notes.\n" + path.read_text())
     append(StateDir(tmp_path), outcome(9), AT)
     assert path.read_text().startswith("My notes.\n# 2026-02-09\n")
+
+
+def test_a_session_may_have_half_a_character_in_its_name(tmp_path: Path) -> None:
+    assert append(StateDir(tmp_path), outcome(session="a\ud800"), AT)
+    [path] = StateDir(tmp_path).daily_logs()
+    assert "15:00 a\\ud800, turn 6" in path.read_text()
