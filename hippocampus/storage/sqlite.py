@@ -196,7 +196,7 @@ def reading(path: Path) -> contextlib.closing[sqlite3.Connection]:
         mode = "ro" if with_logs(path)[1].stat().st_size else "rw"
     except FileNotFoundError:
         mode = "rw"
-    address = f"file:{quote(str(path))}?mode={mode}"
+    address = f"file:{quote(os.fsencode(path))}?mode={mode}"
     db = sqlite3.connect(address, timeout=left(BUSY_SECONDS), isolation_level=None, uri=True)
     db.execute("PRAGMA query_only = 1")
     return contextlib.closing(db)

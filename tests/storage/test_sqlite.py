@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -85,3 +87,10 @@ def test_reading_makes_no_file(tmp_path: Path) -> None:
     with pytest.raises(sqlite3.OperationalError), reading(tmp_path / "none.sqlite3") as db:
         db.execute("SELECT 1")
     assert names(tmp_path) == set()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_a_file_is_read_whose_name_is_not_utf8(path: Path) -> None:
+    odd = path.rename(path.parent / os.fsdecode(b"\xff.sqlite3"))
+    with reading(odd) as db:
+        assert db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] >= 0
