@@ -197,6 +197,7 @@ def test_a_command_ends_at_its_time_and_gets_no_key(
     tasks: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    shutil.rmtree(tasks / "hard")
 
     def sleep(asked: Asked, answer: Answer) -> Answer:
         if len(asked.body["messages"]) == 2:
@@ -206,13 +207,13 @@ def test_a_command_ends_at_its_time_and_gets_no_key(
         return answer
 
     with model(sleep) as server:
-        trial(tasks, server, "openai", "--seconds", 0.5)
+        trial(tasks, server, "openai", "--seconds", 1)
     results = [
         each.body["messages"][-1]["content"]
         for each in server.asked
         if len(each.body["messages"]) > 2
     ]
-    assert set(results) == {"key:\n\n(ended after 0.5 seconds)\n(exit status -9)"}
+    assert set(results) == {"key:\n\n(ended after 1 seconds)\n(exit status -9)"}
 
 
 def test_a_process_that_keeps_the_output_open_holds_no_trial(tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ def test_a_tool_that_fails_is_one_that_cannot_answer(tool: object, told: str) ->
 
 
 def test_a_tool_that_takes_too_long_is_one_that_cannot_answer() -> None:
-    slow = {"orders": lambda page: time.sleep(5)}
+    slow = {"orders": lambda page: time.sleep(1)}
     plan = Refetch(type="tool", timeout_seconds=0.2)
     found = fetch(WANTED, captured(), plan, known_sources(slow))
     assert (found.source, found.failure) == ("store", "tool: took over 0.2 seconds")
