@@ -1,12 +1,14 @@
 """Sessions that sixteen processes take turns of: `python -m tests.bench.workers`.
 
 Each turn goes to whichever process is free, on a server on this machine. Every tenth session is
-repeated by one process over files.
+repeated by one process over files. `--turns 100 --rows 40` are 20,000 turns with smaller results.
 """
 
 from __future__ import annotations
 
+import argparse
 import contextlib
+import functools
 import itertools
 import json
 import multiprocessing
@@ -26,20 +28,20 @@ from hippocampus import Hippocampus
 from hippocampus.models import tokens
 from hippocampus.storage.state import state_of
 
-WORKERS, SESSIONS, TURNS = 16, 200, 10
+WORKERS, SESSIONS = 16, 200
 PATIENCE_SECONDS = 60.0
 MARK = re.compile(r'(?<=[\["])[a-z2-7]{2}(?=[a-z2-7]{6}\b)')
 """The letters of a state, with which its ids begin."""
 MEMORIES: list[Hippocampus] = []
 
 
-def messages(session: int, turns: int) -> list[dict[str, Any]]:
+def messages(session: int, turns: int, count: int) -> list[dict[str, Any]]:
     """Return a list with the rows of some turns."""
     items: list[dict[str, Any]] = [{"role": "user", "content": f"Session {session}"}]
     for turn in range(turns):
         function = {"name": "rows", "arguments": json.dumps({"page": turn})}
         call = {"id": f"c{turn}", "type": "function", "function": function}
-        rows = [{"id": f"row-{session}-{turn}-{n}", "state": "open"} for n in range(120)]
+        rows = [{"id": f"row-{session}-{turn}-{n}", "state": "open"} for n in range(count)]
         items += [
             {"role": "assistant", "content": None, "tool_calls": [call]},
             {"role": "tool", "tool_call_id": call["id"], "content": json.dumps(rows)},
@@ -52,10 +54,10 @@ def begin(address: str) -> None:
     MEMORIES.append(Hippocampus(address, tenant="workers", deadline_seconds=PATIENCE_SECONDS))
 
 
-def view(taken: tuple[int, int]) -> tuple[tuple[int, int], bytes, float]:
+def view(taken: tuple[int, int], count: int) -> tuple[tuple[int, int], bytes, float]:
     """Take a turn of a session; return the hash of its view and the seconds that it took."""
     session, turns = taken
-    items = messages(session, turns)
+    items = messages(session, turns, count)
     started = time.perf_counter()
     shown = MEMORIES[0].view(f"s{session}", items)
     return taken, tokens.digest(MARK.sub("", json.dumps(shown))), time.perf_counter() - started
@@ -63,14 +65,19 @@ def view(taken: tuple[int, int]) -> tuple[tuple[int, int], bytes, float]:
 
 def main() -> None:
     """Print the figures."""
+    options = argparse.ArgumentParser()
+    options.add_argument("--turns", type=int, default=10)
+    options.add_argument("--rows", type=int, default=120)
+    given = options.parse_args()
+    take = functools.partial(view, count=given.rows)
     context = multiprocessing.get_context("spawn")
     with running() as server, context.Pool(WORKERS, begin, (server.address,)) as pool:
         taken: dict[tuple[int, int], bytes] = {}
         seconds = []
         began = time.perf_counter()
-        for turn in range(1, TURNS + 1):
+        for turn in range(1, given.turns + 1):
             keys = [(session, turn) for session in range(SESSIONS)]
-            for key, digest, took in pool.imap_unordered(view, keys):
+            for key, digest, took in pool.imap_unordered(take, keys):
                 taken[key] = digest
                 seconds.append(took)
         total = time.perf_counter() - began
@@ -82,9 +89,9 @@ def main() -> None:
         contextlib.closing(Hippocampus(folder, deadline_seconds=PATIENCE_SECONDS)) as memory,
     ):
         MEMORIES[:] = [memory]
-        every = list(itertools.product(range(0, SESSIONS, 10), range(1, TURNS + 1)))
-        same = sum(view(key)[1] == taken[key] for key in every)
-    names = [f"row-{session}-{turn - 1}-119" for session, turn in taken]
+        every = list(itertools.product(range(0, SESSIONS, 10), range(1, given.turns + 1)))
+        same = sum(take(key)[1] == taken[key] for key in every)
+    names = [f"row-{session}-{turn - 1}-{given.rows - 1}" for session, turn in taken]
     counts = [stored[session].count(name) for (session, _), name in zip(taken, names, strict=True)]
     print(
         f"{len(taken):,} turns by {WORKERS} processes in {total:.0f} s: {counts.count(0)} results lost, "

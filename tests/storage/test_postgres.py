@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import json
 import logging
+import threading
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -49,6 +50,24 @@ def opened(
         Hippocampus(state, policy=policy, tenant=tenant, deadline_seconds=deadline_seconds)
     ) as memory:
         yield memory
+
+
+def test_a_command_that_reads_a_whole_state_waits_for_a_busy_server(
+    tmp_path: Path, postgres: Server
+) -> None:
+    import psycopg
+
+    tenant = uuid.uuid4().hex
+    with opened(postgres.address, tenant) as memory, memory.session("s") as session:
+        session(reading(2))
+    with psycopg.connect(postgres.address) as busy:
+        busy.execute("LOCK TABLE hippocampus.content IN ACCESS EXCLUSIVE MODE")
+        timer = threading.Timer(3.0, busy.rollback)
+        timer.start()
+        named = {"HIPPOCAMPUS_TENANT": tenant}
+        listed = run("store", "ls", postgres.address, cwd=tmp_path, env=named)
+        timer.join()
+    assert listed.returncode == 0, listed.stderr
 
 
 @contextlib.contextmanager
