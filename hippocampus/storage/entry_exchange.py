@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from hippocampus.entries.entry import Entry, Record, Stage
 from hippocampus.entries.origin import MemoryOrigin
@@ -29,7 +29,7 @@ class EntryDocument(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     hippocampus_entry: Entry
-    session: str = Field("", max_length=1_000)
+    session: str = ""
 
 
 def documents(state: StateStore, session: str | None = None) -> list[dict[str, Any]]:

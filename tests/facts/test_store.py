@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import multiprocessing
 import os
@@ -578,6 +579,17 @@ def test_a_damaged_or_later_file_is_a_store_error(tmp_path):
     db.close()
     with pytest.raises(StoreError, match="later version"):
         Facts(good)
+
+
+@pytest.mark.parametrize("damage", ["tags = '5'", "metadata = 'null'", "metadata = '['"])
+def test_a_damaged_memory_is_a_store_error(tmp_path, damage):
+    path = tmp_path / "memory.db"
+    with Facts(path) as facts:
+        facts.store("A lamp stands in the hall.")
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute(f"UPDATE memory SET {damage}")
+    with Facts(path) as facts, pytest.raises(StoreError, match="is damaged"):
+        facts.memories()
 
 
 def _write_many(path, name, count):

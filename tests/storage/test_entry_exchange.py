@@ -76,6 +76,13 @@ def test_what_goes_out_comes_in_unchanged(used: Path, tmp_path: Path, options: t
         assert entries(tmp_path / "other", *options).stdout == out
 
 
+def test_a_session_with_a_long_name_goes_out_too(tmp_path: Path) -> None:
+    with Hippocampus(tmp_path, policy=EAGER) as memory, memory.session("x" * 2_000) as session:
+        session(reading(4))
+    found = documents(DirectoryState(StateDir(tmp_path)))
+    assert {document["session"] for document in found} == {"x" * 2_000}
+
+
 def test_an_edit_of_the_file_changes_the_session(used: Path, tmp_path: Path) -> None:
     first, *_ = yaml.safe_load_all(entries(used).stdout)
     first["hippocampus_entry"]["modifiers"]["priority"] = "high"

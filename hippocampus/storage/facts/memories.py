@@ -12,6 +12,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from hippocampus.entries.text import storable
+from hippocampus.errors import StoreError
 from hippocampus.storage.database import RANKED, Database, Row
 from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.facts.models import EVERY_AGENT, Item, Kind, Memory, Origin, Stats
@@ -469,8 +470,11 @@ def hashed(db: Database, content: str, kind: Kind) -> int:
 
 
 def _memory(row: Row) -> Memory:
-    tags, origin, metadata = tuple(json.loads(row[8])), Origin(*row[9:13]), json.loads(row[-1])
-    fields: Row = (*row[1:8], tags, origin, *row[13:-1], metadata)
+    try:
+        tags, metadata = tuple(json.loads(row[8])), dict(json.loads(row[-1]))
+    except (TypeError, ValueError) as failure:
+        raise StoreError(f"memory {row[1]} is damaged: {failure}") from failure
+    fields: Row = (*row[1:8], tags, Origin(*row[9:13]), *row[13:-1], metadata)
     return Memory(*fields)
 
 
