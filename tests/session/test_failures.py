@@ -429,7 +429,7 @@ def test_a_directory_that_cannot_be_used_is_one_line(
             assert session(items) == items
     memory.close()
     [line] = caplog.records
-    assert "File exists" in line.getMessage()
+    assert "is not a directory" in line.getMessage()
     assert line.exc_info is None
 
 
@@ -451,7 +451,7 @@ def test_a_failure_inside_is_one_traceback_and_one_line_for_each_place(
 
 def test_a_strict_memory_does_not_start_without_its_directory(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("no directory")
-    with pytest.raises(StoreError, match="File exists"):
+    with pytest.raises(StoreError, match="is not a directory"):
         Hippocampus(tmp_path / "state", strict=True)
 
 
