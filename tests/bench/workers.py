@@ -26,6 +26,8 @@ from postgres_server import running
 
 from hippocampus import Hippocampus
 from hippocampus.models import tokens
+from hippocampus.replay.our_strategy import MARK as OWN_MARK
+from hippocampus.storage.ledger import Ledger
 from hippocampus.storage.state import state_of
 
 WORKERS, SESSIONS = 16, 200
@@ -71,7 +73,12 @@ def main() -> None:
     given = options.parse_args()
     take = functools.partial(view, count=given.rows)
     context = multiprocessing.get_context("spawn")
-    with running() as server, context.Pool(WORKERS, begin, (server.address,)) as pool:
+    with running() as server, contextlib.ExitStack() as stack:
+        state = stack.enter_context(contextlib.closing(state_of(server.address, "workers")))
+        Ledger(
+            state, "first", mark=OWN_MARK
+        ).close()  # ids of one state have the tokens of the other's
+        pool = stack.enter_context(context.Pool(WORKERS, begin, (server.address,)))
         taken: dict[tuple[int, int], bytes] = {}
         seconds = []
         began = time.perf_counter()
@@ -81,13 +88,12 @@ def main() -> None:
                 taken[key] = digest
                 seconds.append(took)
         total = time.perf_counter() - began
-        state = state_of(server.address, "workers")
         stored = [state.exported(f"s{session}").decode() for session in range(SESSIONS)]
-        state.close()
     with (
         tempfile.TemporaryDirectory() as folder,
         contextlib.closing(Hippocampus(folder, deadline_seconds=PATIENCE_SECONDS)) as memory,
     ):
+        Ledger(memory._resources.state, "first", mark=OWN_MARK).close()
         MEMORIES[:] = [memory]
         every = list(itertools.product(range(0, SESSIONS, 10), range(1, given.turns + 1)))
         same = sum(take(key)[1] == taken[key] for key in every)
