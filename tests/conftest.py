@@ -21,7 +21,6 @@ import typer
 import typer.testing
 from conversations import EAGER
 from hypothesis import HealthCheck, settings
-from states import damaged
 
 from hippocampus import Hippocampus
 from hippocampus.policy import files
@@ -175,7 +174,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hippocampus]:
     """A memory that shortens all it can; whatever a module put there is undamaged at its end."""
     made = Hippocampus(tmp_path_factory.mktemp("state"), policy=EAGER)
     yield made
-    assert damaged(made._store) == []
+    assert made._store.check() == []
     made.close()
 
 

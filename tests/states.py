@@ -8,21 +8,11 @@ from typing import Any
 
 from hippocampus.storage import archive, gc, ledger
 from hippocampus.storage.archive_lines import ArchivedConversation, parsed
-from hippocampus.storage.content_store import ContentStore, PayloadTable, damage
+from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.ledger import StoredSession
 from hippocampus.storage.state import StateStore, state_of
 from hippocampus.storage.state_dir import StateDir
 from hippocampus.storage.verify import verify
-
-
-def payloads(root: Path) -> PayloadTable:
-    """Return the content store of a state directory, of its own connection."""
-    return state_of(root).payloads
-
-
-def damaged(store: ContentStore) -> list[str]:
-    """Return sentences on the damaged payloads of a store."""
-    return list(filter(None, (damage(store, each.key) for each in store.stored())))
 
 
 def holdings(root: Path | str, store: ContentStore) -> list[gc.Holding]:

@@ -110,7 +110,8 @@ def expect_state(named: str, tenant: str = "") -> StateStore:
         if any(any(layout.root.glob(each)) for each in ("memory.sqlite3", "sessions/*.sqlite3")):
             earlier = "of another checkout, which exports it (hippocampus store export)"
             fail(f"{named} is a state directory {earlier}; name another")
-        fail(f"{named} is not a state directory")
+        if not layout.contents.is_dir():
+            fail(f"{named} is not a state directory")
     state.wait_longer()
     atexit.register(state.close)
     return state

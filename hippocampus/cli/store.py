@@ -179,7 +179,7 @@ def export(
 def backup(
     state_dir: StateName, file: Annotated[Path, Argument(help="A file that does not exist yet.")]
 ) -> None:
-    """Write a copy of the database, while sessions run."""
+    """Write a copy of the database, while sessions run; payloads are not in it."""
     if (layout := expect_state(state_dir).layout) is None:
         fail(f"{state_dir} is a server, which has commands of its own for this")
     if file.exists():

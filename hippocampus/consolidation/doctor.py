@@ -25,7 +25,7 @@ def examine(state: StateStore, policy: str | Path = "default") -> list[Finding]:
     """Return everything that is wrong with a state, losses first."""
     found, layout = verify(state), state.layout
     is_whole = not any(finding.mend for finding in found)
-    for folder in (layout.root, layout.memory) if layout else ():
+    for folder in (layout.root, layout.memory, layout.contents) if layout else ():
         for half in folder.glob(".*.tmp"):
             text = f"{half} is left of a write that was killed"
             found.append(Finding(text, remedy="remove it", mend=half.unlink))

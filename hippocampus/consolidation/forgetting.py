@@ -17,7 +17,7 @@ from hippocampus.errors import StoreError
 from hippocampus.facts import upkeep
 from hippocampus.facts.store import Facts
 from hippocampus.storage import gc, ledger
-from hippocampus.storage.content_store import ContentStore
+from hippocampus.storage.content_store import ContentStore, DiskStore
 from hippocampus.storage.facts import memories
 from hippocampus.storage.state import StateStore
 from hippocampus.storage.state_dir import StateDir
@@ -85,6 +85,8 @@ def forget(state: StateStore, session: str, store: ContentStore, facts: Facts) -
             upkeep.delete_rows(facts.tables, memories.of_session(db, session))
             ledger.forget(db, session)
         db.wipe()
+        if isinstance(store, DiskStore):
+            store.wipe()
     except (OSError, StoreError) as failure:
         raise StoreError(f"session {session!r} is not forgotten yet: {failure}") from failure
     return found

@@ -1,65 +1,71 @@
 """Payloads by the hash of their bytes.
 
-They are rows of the state's database, or in the store of `Hippocampus(store=…)` or `HIPPOCAMPUS_STORE`. The
-large ones of a server may be in object storage. The meaning of a payload is not known here.
+They are in the store of `Hippocampus(store=…)` or `HIPPOCAMPUS_STORE`, else in diskcache, as bytes only (its
+default unpickles its values), never evicted, in a folder that only its owner may read. The meaning of a
+payload is not known here.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
+import errno
 import itertools
 import json
 import os
 import pkgutil
-import secrets
+import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+
+import diskcache
+import zstandard
 
 from hippocampus.entries.entry import content_key
 from hippocampus.errors import StoreError
-from hippocampus.storage import encryption, packing
-from hippocampus.storage.database import Database, Row
+from hippocampus.storage import encryption, files, packing
 from hippocampus.storage.deadline import bounded, left
-from hippocampus.storage.sqlite import BUSY_SECONDS
+from hippocampus.storage.sqlite import (
+    BUSY_SECONDS,
+    FAILURES,
+    connected,
+    in_turn,
+    pause_by_chance,
+    reading,
+    transaction,
+)
+from hippocampus.storage.state_dir import StateDir
 
 if TYPE_CHECKING:
-    from hippocampus.storage.objects import Objects
+    from hippocampus.storage.database import Database
 
 STORE = "HIPPOCAMPUS_STORE"
 """Names what makes the store of a state directory: `package.module:function`, called with its path."""
+NO_BYTES = 1 << 50
+"""More than a payload or a store ever has: diskcache evicts above one limit, and writes files above another."""
+STORED = """
+    SELECT key, coalesce(length(value), 0), coalesce(expire_time, 0),
+        CASE substr(value, 1, ?) WHEN ? THEN value ELSE x'' END
+    FROM Cache ORDER BY key
+"""
+WHOLE = """
+    SELECT key FROM Cache
+    WHERE key IN (SELECT value FROM json_each(?)) AND substr(value, 1, ?) != ?
+"""
 LEVEL = 3
 """How hard a payload is packed: a turn waits for it."""
+WITH_PARTS = b"hippocampus-parts1"
+"""The start of a payload that repeats others: their number in 4 bytes, their keys, and a frame."""
+KEY_BYTES = 32
 MAX_PARTS_BYTES = 1 << 24
 """Payloads that another one repeats are unpacked together when it is read."""
-MIN_OBJECT_BYTES = 64 << 10
-"""Packed payloads under this size stay in the database: a row is written sooner than an object."""
-HEAD_BYTES = 16
-"""Payloads of one key that begin alike are the same; one that was stored before the key of encryption is not."""
-DELETE_SECONDS = 30.0
-"""How long a deletion takes at most; no turn waits for it."""
-PUT = """
-    INSERT INTO content AS known (key, put_at, packed_bytes, parts, packed) VALUES {(?, ?, ?, ?, ?)}
-    ON CONFLICT (key) DO UPDATE SET put_at = excluded.put_at, packed_bytes = excluded.packed_bytes,
-        parts = CASE length(excluded.packed) WHEN 0 THEN known.parts ELSE excluded.parts END,
-        packed = CASE WHEN length(excluded.packed) = 0 OR known.packed = excluded.packed THEN known.packed
-            ELSE excluded.packed END
-"""
-"""A row without bytes renews the `put_at` of one that is stored."""
-OBJECT = f"CASE WHEN length(packed) < packed_bytes THEN substr(packed, {HEAD_BYTES + 1}) END"
-KNOWN = f"SELECT key, parts, substr(packed, 1, {HEAD_BYTES}) FROM content WHERE key IN (SELECT value FROM json_each(?))"
-LOST = (
-    "SELECT key FROM content WHERE length(packed) = 0 AND key IN (SELECT value FROM json_each(?))"
-)
-ALL = f"SELECT key, packed_bytes, put_at, parts, {OBJECT} FROM content ORDER BY key"
-ONE = "SELECT packed_bytes, parts, packed FROM content WHERE key = ?"
-GONE = f"DELETE FROM content WHERE key = ? AND put_at <= ? RETURNING {OBJECT}"
-SEALED = "sealed"
-"""The key of `meta` under which the marker of encryption is, once a payload is encrypted."""
-MARK = f"INSERT INTO meta (key, value) VALUES ('{SEALED}', ?) ON CONFLICT (key) DO NOTHING"
+POLL_SECONDS = 0.01
+"""How long SQLite itself waits for a lock; after that, writers ask again at random moments."""
+NEVER_SECONDS = 1e10
+"""When a payload expires after its last put: in 300 years. diskcache renews nothing but the expiry, so
+it is how the time of the last put is stored."""
 
 
 class StoredPayload(NamedTuple):
@@ -71,13 +77,6 @@ class StoredPayload(NamedTuple):
     """When it was last put, in seconds since 1970."""
     parts: tuple[str, ...] = ()
     """The keys of the payloads without which it cannot be read."""
-
-
-class NewPayload(NamedTuple):
-    """A payload to store, and the payloads that it may repeat."""
-
-    content: bytes
-    parts: Sequence[bytes] = ()
 
 
 @runtime_checkable
@@ -100,220 +99,248 @@ class ContentStore(Protocol):
         """Yield every payload, by key."""
 
 
-class PayloadTable:
-    """The payloads of a state as rows, which a commit writes with its own.
+class PayloadRows(ContentStore, Protocol):
+    """A store that is a table next to those of sessions."""
 
-    The database is opened when it is used first: one that cannot be opened is tried again at the next use.
+    def rows_of(self, contents: Iterable[bytes]) -> list[tuple[Any, ...]]:
+        """Return the rows of payloads, without duplicates."""
+
+    def write(self, db: Database, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Write rows in the open transaction."""
+
+
+class _BytesDisk(diskcache.Disk):  # type: ignore[misc]  # it carries no types
+    """Reads and writes bytes in rows, under names of its own.
+
+    Refuses what would be unpickled (CVE-2025-69872), and touches no file that a row names.
     """
 
-    def __init__(
-        self,
-        open_database: Callable[[], Database],
-        tenant: str = "",
-        objects: Objects | None = None,
-    ) -> None:
-        """Name the database, and where a server keeps the large payloads of a tenant."""
-        self._open_database = open_database
-        self._opened: Database | None = None
+    def put(self, key: Any) -> tuple[Any, bool]:
+        if not isinstance(key, str):
+            raise TypeError("keys of the content store are text")
+        return key, True
+
+    def get(self, key: Any, raw: bool) -> Any:  # noqa: FBT001 - diskcache's signature
+        if not raw:
+            raise StoreError("the content store holds a key that it did not write")
+        return key
+
+    def fetch(self, mode: int, filename: Any, value: Any, read: bool) -> Any:  # noqa: FBT001
+        if mode != diskcache.core.MODE_RAW or filename is not None:
+            raise StoreError("the content store holds a value that it did not write")
+        return super().fetch(mode, filename, value, read)
+
+    def remove(self, file_path: str) -> None:
+        """Remove no file: none is ours."""
+
+
+class DiskStore:
+    """The content store on diskcache; `folder` is made when missing, readable by its owner only.
+
+    It is opened when it is used first: one that cannot be opened is tried again at the next use.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._database = folder / diskcache.core.DBNAME
+        self._marker = folder / "sealed"
+        """The file that marks a store with encrypted payloads, once it has one."""
+        self.busy_seconds = BUSY_SECONDS
+        """How long a put waits for other processes."""
+        self._opened: diskcache.Cache | None = None
         self._opening = threading.Lock()
-        self._objects = objects
-        self._prefix = hashlib.sha256(tenant.encode()).hexdigest()[:32]
-        self.busy_seconds: float | None = None
-        """How long a put waits; None is the limit of the database."""
+        """SQLite gives a lock to any waiting thread: only one of a process waits at a time."""
 
-    def open(self) -> Database:
-        """Return the database, opened.
+    @property
+    def _cache(self) -> Any:
+        if self._opened is None:
+            self.open()
+        return self._opened
+
+    def open(self) -> None:
+        """Open the database, and make it where it is missing.
 
         Raises:
-            SealedError: payloads are encrypted, and their key is not set.
-            StoreError: it cannot be opened.
+            SealedError: it is encrypted, and its key is not set.
+            StoreError: the disk is full or not writable, or the database is damaged.
         """
-        with self._opening, bounded(self.busy_seconds):
+        with self._opening, _as_store_error(self._folder):
             if self._opened is None:
-                db = self._open_database()
+                self._require_key()
+                files.private_folder(self._folder)
+                files.private_file(self._database)
+                with (
+                    contextlib.closing(sqlite3.connect(self._database, isolation_level=None)) as db,
+                    bounded(self.busy_seconds),
+                    transaction(db),
+                ):  # diskcache would wait for a minute
+                    pass
+                self._opened = diskcache.Cache(
+                    str(self._folder),
+                    disk=_BytesDisk,
+                    eviction_policy="none",
+                    cull_limit=0,
+                    size_limit=NO_BYTES,
+                    disk_min_file_size=NO_BYTES,
+                    timeout=POLL_SECONDS,
+                )
+
+    def _require_key(self) -> bool:
+        """Return whether the store has encrypted payloads; then its key has to be set."""
+        has_marker = self._marker.exists()
+        if has_marker:
+            encryption.require(files.read_file(self._marker), str(self._folder))
+        return has_marker
+
+    def put(self, content: bytes, parts: Iterable[bytes] = ()) -> str:
+        """Store a payload and return its key; stored payloads in `parts`, which it repeats, are referred to.
+
+        Raises:
+            SealedError: another process encrypts the store, under a key that this one has not.
+            StoreError: the disk is full, locked, not writable or gone.
+        """
+        key = content_key(content)
+        with _as_store_error(self._folder):
+            cache = self._cache
+            self._database.stat()  # SQLite would go on writing into a file that was removed
+            head, texts = self._parts(key, parts) if len(content) < MAX_PARTS_BYTES else (b"", b"")
+            sealed = packed_payload(key, content, texts)
+            is_sealed, packed = encryption.is_sealed(sealed), head + sealed
+            with self._transaction(cache):
+                if not self._require_key() and is_sealed:
+                    files.replace_file(self._marker, encryption.marker())
+                if cache.add(key, packed, expire=NEVER_SECONDS):
+                    return key
+                before = cache.get(key)
+                # An encrypted payload stays encrypted where it is put again without the key.
+                was_sealed = encryption.is_sealed(_without_parts(before)[1])
+                if before == packed or (was_sealed and not is_sealed):
+                    cache.touch(key, expire=NEVER_SECONDS)
+                else:  # damaged since
+                    cache.set(key, packed, expire=NEVER_SECONDS)
+        return key
+
+    @contextlib.contextmanager
+    def _transaction(self, cache: Any) -> Iterator[None]:
+        until = time.monotonic() + min(self.busy_seconds, left(self.busy_seconds))
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(in_turn(self._database, until))
+            while True:
                 try:
-                    _require_key(db)
-                except BaseException:
-                    db.close()
-                    raise
-                self._opened = db
-            return self._opened
-
-    def rows_of(self, payloads: Sequence[NewPayload]) -> list[Row]:
-        """Return the rows of payloads; large ones go to object storage first, all at once.
-
-        An object has a name that none had before: no row names the object that an abandoned request
-        stores later. The rows of payloads that are stored there already have no bytes.
-
-        Raises:
-            StoreError: the key of encryption cannot be used, or object storage fails or is late.
-        """
-        found = {content_key(content): content for content, _ in payloads}
-        parts = self._parts_of(payloads)
-        packed = {
-            key: packed_payload(key, content, packing.dictionary(parts.get(key, {}).values()))
-            for key, content in found.items()
-        }
-        sizes, now = {key: len(content) for key, content in packed.items()}, time.time()
-        large = [key for key in packed if sizes[key] >= MIN_OBJECT_BYTES]
-        if self._objects and large:
-            heads = {key: head for key, _, head in self._known(large)}
-            names: dict[str, bytes] = {}
-            for key in large:
-                head, content = packed[key][:HEAD_BYTES], packed[key]
-                packed[key] = b""
-                if heads.get(key) != head:
-                    name = f"{self._prefix}/{key}/{secrets.token_hex(8)}"
-                    names[name], packed[key] = content, head + name.encode()
-            self._objects.put(names, left(self.busy_seconds or BUSY_SECONDS))
-        return [
-            (key, now, sizes[key], " ".join(parts.get(key, ())), content)
-            for key, content in packed.items()
-        ]
-
-    def _parts_of(self, payloads: Sequence[NewPayload]) -> dict[str, dict[str, bytes]]:
-        """Return by key the stored payloads that a payload repeats: whole ones, up to a size.
-
-        One that repeats others is not repeated, and one that is stored whole stays so: no chain of
-        payloads has to be read.
-        """
-        given = {
-            content_key(content): {content_key(part): part for part in parts}
-            for content, parts in payloads
-            if parts and len(content) < MAX_PARTS_BYTES
-        }
-        if not given:
-            return {}
-        known = self._known([*given, *itertools.chain.from_iterable(given.values())])
-        whole = {key for key, parts, _ in known if not parts}
-        whole |= {content_key(content) for content, parts in payloads if not parts}
-        found: dict[str, dict[str, bytes]] = {}
-        for key, texts in given.items():
-            stored = {part: text for part, text in texts.items() if part in whole}
-            sizes = itertools.accumulate(map(len, stored.values()))
-            fitting = sum(size <= MAX_PARTS_BYTES for size in sizes)
-            found[key] = {} if key in whole else dict([*stored.items()][:fitting])
-        return found
-
-    def _known(self, keys: Sequence[str]) -> list[Row]:
-        return self.open().rows(KNOWN, (json.dumps(keys),))
-
-    def write(self, db: Database, rows: Sequence[Row]) -> None:
-        """Write rows in the open transaction, in the order of their keys: two workers wait for no ring.
-
-        They are refused where another worker encrypts, under a key that this one has not.
-
-        Raises:
-            SealedError: so it is, in a file.
-            StoreError: another worker has deleted one meanwhile that was stored already.
-        """
-        marked = encryption.marker().hex()
-        if db.is_local:
-            _require_key(db)
-        else:
-            db.run("SELECT expect_key(?)", (marked,))
-        if marked:
-            db.run(MARK, (marked,))
-        db.insert(PUT, sorted(rows))
-        known = json.dumps([key for key, *_, packed in rows if not packed])
-        if known != "[]" and (lost := db.rows(LOST, (known,))):
-            raise StoreError(
-                f"content {lost[0][0][:12]} was deleted while it was put: put it again"
-            )
-
-    def put(self, content: bytes, parts: Sequence[bytes] = ()) -> str:
-        """Store a payload and return its key; again renews its `put_at`."""
-        db = self.open()
-        with bounded(self.busy_seconds):
-            rows = self.rows_of([NewPayload(content, parts)])
-            with db.transaction():
-                self.write(db, rows)
-        return str(rows[0][0])
+                    stack.enter_context(cache.transact(retry=False))
+                    break
+                except diskcache.Timeout:
+                    if time.monotonic() > until:
+                        raise OSError(errno.EAGAIN, "held by another process") from None
+                    time.sleep(pause_by_chance())
+            yield
 
     def get(self, key: str) -> bytes | None:
-        """Return the payload of a key, byte for byte, or None; a damaged one is a `StoreError`."""
-        key, _, name = key.partition("/")
-        db = self.open()
-        seconds = max(db.patience_seconds, self.busy_seconds or 0.0)
-        with bounded(seconds):
-            found = [(1, "", b"")] if name else db.rows(ONE, (key,))
-        if not found:
-            return None
-        [(size, parts, packed)] = found
-        if len(packed) < size and not db.is_local:
-            if not self._objects:
-                raise StoreError(
-                    f"content {key[:12]} is in object storage: name it by HIPPOCAMPUS_PAYLOADS"
-                )
-            name = f"{self._prefix}/{key}/{name}" if name else packed[HEAD_BYTES:].decode()
-            packed = self._objects.get(name, seconds)
-        return unpacked_payload(key, packed, db.path, self._texts(db, parts))
+        """Return the payload of a key, byte for byte, or None.
 
-    def _texts(self, db: Database, parts: str) -> Iterator[bytes]:
-        """Yield the payloads that another one repeats, none of which repeats others."""
+        Raises:
+            StoreError: the stored bytes are damaged or cannot be read.
+        """
+        with _as_store_error(self._folder):
+            packed = self._cache.get(key)
+        return None if packed is None else self._content(key, packed)
+
+    def _content(self, key: str, packed: bytes) -> bytes:
+        parts, sealed = _without_parts(packed)
+        return unpacked_payload(key, sealed, str(self._folder), self._all(parts))
+
+    def _all(self, keys: Iterable[str]) -> Iterator[bytes]:
         left = MAX_PARTS_BYTES
-        for key in parts.split():
-            [(_, others, packed)] = db.rows(ONE, (key,)) or [(0, key, b"")]
-            if others:
-                raise packing.DamagedError(f"content {key[:12]}, which it repeats, is gone")
-            text = unpacked_payload(key, packed, db.path)
+        for key in keys:
+            text = self._part(key)
             left -= len(text)
             if left < 0:
                 raise packing.DamagedError(f"it repeats more than {MAX_PARTS_BYTES:,} bytes")
             yield text
 
+    def _parts(self, own: str, parts: Iterable[bytes]) -> tuple[bytes, bytes]:
+        """Return the head of a payload that repeats others, and their texts; those that are stored.
+
+        A payload that repeats others is not repeated, and one that is stored whole stays so: no chain
+        of payloads has to be read.
+        """
+        texts = {content_key(part): part for part in parts}
+        if not texts or not (self._cache.get(own) or WITH_PARTS).startswith(WITH_PARTS):
+            return b"", b""
+        with reading(self._database) as db:
+            given = json.dumps([*texts]), len(WITH_PARTS), WITH_PARTS
+            whole = {key for (key,) in db.execute(WHOLE, given)}
+        found = [key for key in texts if key in whole]
+        sizes = itertools.accumulate(len(texts[key]) for key in found)
+        del found[sum(size <= MAX_PARTS_BYTES for size in sizes) :]
+        if not found:
+            return b"", b""
+        head = WITH_PARTS + len(found).to_bytes(4) + b"".join(map(bytes.fromhex, found))
+        return head, packing.dictionary(map(texts.__getitem__, found))
+
+    def _part(self, key: str) -> bytes:
+        """Return a payload that another one repeats, and that repeats none."""
+        packed = self._cache.get(key) or b""
+        if not packed or packed.startswith(WITH_PARTS):
+            raise packing.DamagedError(f"content {key[:12]}, which it repeats, is gone")
+        return self._content(key, packed)
+
     def delete(self, key: str, put_before: float = float("inf")) -> bool:
         """Remove a payload and return whether it was there; one put after `put_before` stays.
 
-        Its row is deleted first: an object that no row names is a payload of its own, without an entry.
+        Raises:
+            StoreError: the database cannot be written.
         """
-        db = self.open()
-        with bounded(DELETE_SECONDS):
-            [gone] = db.together((GONE, (key, put_before)))
-        names = [name.decode() for (name,) in gone if name]
-        names += [f"{self._prefix}/{key}"] if "/" in key else []
-        if self._objects:
-            for name in names:
-                self._objects.delete(name)
-        return bool(names or gone)
+        with _as_store_error(self._folder), self._cache.transact(retry=True):
+            _, until = self._cache.get(key, expire_time=True)
+            return (until or 0) - NEVER_SECONDS <= put_before and bool(self._cache.delete(key))
 
     def stored(self) -> Iterator[StoredPayload]:
-        """Yield every payload, by key; after them the objects that no row names, by key and own name."""
-        named = set()
-        for key, size, put_at, parts, name in self.open().rows(ALL):
-            named.add(name)
-            yield StoredPayload(key, size, put_at, tuple(parts.split()))
-        for found in self._objects.list(self._prefix) if self._objects else ():
-            if found.name.encode() not in named:
-                key = found.name.removeprefix(f"{self._prefix}/")
-                yield StoredPayload(key, found.size, found.put_at)
+        """Yield every payload, by key.
+
+        Raises:
+            StoreError: the database cannot be read.
+        """
+        self.open()
+        with _as_store_error(self._folder), reading(self._database) as db:
+            for key, size, until, head in db.execute(STORED, (len(WITH_PARTS), WITH_PARTS)):
+                yield StoredPayload(key, size, until - NEVER_SECONDS, _without_parts(head)[0])
+
+    def wipe(self) -> None:
+        """Leave nothing of deleted payloads in the database.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        with _as_store_error(self._folder), contextlib.closing(connected(self._database)) as db:
+            db.execute("VACUUM")
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def check(self) -> list[str]:
+        """Return sentences on damaged payloads; empty when all is well."""
+        found = (damage(self, payload.key) for payload in self.stored())
+        return [text for text in found if text]
 
     def close(self) -> None:
-        """Close the database until it is used again."""
-        with self._opening:
-            if self._opened is not None:
-                self._opened.close()
-            self._opened = None
-
-
-def _require_key(db: Database) -> None:
-    """Raise `SealedError` where payloads are encrypted, and their key is not set."""
-    encryption.require(bytes.fromhex(db.meta(SEALED) or ""), db.path)
+        """Close the database."""
+        if self._opened is not None:
+            self._opened.close()
 
 
 @contextlib.contextmanager
-def host_store(root: Path) -> Iterator[ContentStore | None]:
-    """Yield the content store that `STORE` names for a state directory, if it names one.
+def opened_store(state: StateDir) -> Iterator[ContentStore]:
+    """Yield the content store of a state directory: that on its disk, or the one `STORE` names.
 
     Raises:
-        StoreError: it names nothing that makes a store.
+        StoreError: `STORE` names nothing that makes a store.
     """
     named = os.environ.get(STORE, "")
     if not named:
-        yield None
+        with contextlib.closing(DiskStore(state.contents)) as disk:
+            yield disk
         return
     try:
-        store = pkgutil.resolve_name(named)(root)
+        store = pkgutil.resolve_name(named)(state.root)
         if not isinstance(store, ContentStore):
             raise TypeError(f"{store!r} has not the methods of a store")  # noqa: TRY301 - one sentence for all
     except Exception as failure:
@@ -325,8 +352,21 @@ def host_store(root: Path) -> Iterator[ContentStore | None]:
         getattr(store, "close", lambda: None)()
 
 
+def _without_parts(packed: bytes) -> tuple[tuple[str, ...], bytes]:
+    """Return the keys of the payloads that a stored one repeats, and the rest of it."""
+    if not packed.startswith(WITH_PARTS):
+        return (), packed
+    start = len(WITH_PARTS) + 4
+    end = start + KEY_BYTES * int.from_bytes(packed[len(WITH_PARTS) : start])
+    keys = packed[start:end]
+    return (
+        tuple(keys[at : at + KEY_BYTES].hex() for at in range(0, len(keys), KEY_BYTES)),
+        packed[end:],
+    )
+
+
 def packed_payload(key: str, content: bytes, texts: bytes = b"") -> bytes:
-    """Return a payload as a row has it: compressed, and sealed if a key of encryption is set.
+    """Return a payload as a store writes it: compressed, and sealed if a key of encryption is set.
 
     Raises:
         StoreError: the key of encryption cannot be used, or the payload could not be read back.
@@ -361,3 +401,11 @@ def damage(store: ContentStore, key: str) -> str:
         return "" if store.get(key) is not None else f"content {key[:12]} is lost"
     except StoreError as failure:
         return str(failure)
+
+
+@contextlib.contextmanager
+def _as_store_error(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except (*FAILURES, diskcache.Timeout, zstandard.ZstdError) as failure:
+        raise StoreError(f"content store {folder}: {failure}") from failure

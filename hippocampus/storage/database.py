@@ -42,8 +42,6 @@ class Database(abc.ABC):
     """As errors name it: a file, or a server without a password."""
     rules: TextRules | None
     """How facts are compared and indexed; None where only sessions are used."""
-    patience_seconds: float
-    """How long a statement waits in a thread without a limit."""
     is_local: bool
     """Whether it is a file: a conversation is packed at the end of its session, and not by every turn."""
 
@@ -160,7 +158,6 @@ class SqliteDatabase(Database):
     """A file, for one thread at a time; other processes have their own connections."""
 
     is_local = True
-    patience_seconds = sqlite.BUSY_SECONDS
 
     def __init__(
         self, path: Path | str, text: TextRules | None = None, *, is_shared: bool = False

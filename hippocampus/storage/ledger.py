@@ -21,7 +21,7 @@ from hippocampus.errors import StoreError
 from hippocampus.formats import json_text
 from hippocampus.storage import consolidated, database, packing
 from hippocampus.storage.archive import LINES, Journal, RawList, call_fields, pack
-from hippocampus.storage.content_store import LEVEL, ContentStore, NewPayload, damage
+from hippocampus.storage.content_store import LEVEL, ContentStore, DiskStore, damage
 from hippocampus.storage.database import Database, Query, Row
 from hippocampus.storage.deadline import bounded
 from hippocampus.storage.packing import packed_text, text_of
@@ -196,14 +196,13 @@ class Ledger:
             StoreError: the state cannot be read or written in time.
         """
         self._session = session
-        self._payloads = state.payloads
         self._journal = journal
         self._is_closed = False
         self._known = 0
         """The number of the session in its database; 0 is to be looked up."""
         self._held = 0
         """The number under which it is open; 0 once it is closed."""
-        self._waiting: list[NewPayload] = []
+        self._waiting: list[bytes] = []
         """The payloads that the next commit writes."""
         self._put_keys: list[str] = []
         """The keys of the payloads that were put before it: a tombstone of theirs is out of date."""
@@ -216,6 +215,7 @@ class Ledger:
         self._left_seconds: float | None = None
         self.busy_seconds = busy_seconds
         try:
+            self._payloads = state.payload_rows()
             begin = (storable(session), time.time(), mark or database.new_mark())
             with self._timed():
                 [found] = self._db.together(self._own())
@@ -410,20 +410,21 @@ class Ledger:
     # Writing
 
     def put(self, store: ContentStore, content: bytes, parts: Iterable[bytes] = ()) -> None:
-        """Store a payload with the commit that names it, or before it; that in a file may refer to `parts`."""
+        """Store a payload before the commit that names it, or with it; that on the disk may refer to `parts`."""
         if store is self._payloads:
-            self._waiting.append(NewPayload(content, [*parts] if self._db.is_local else ()))
+            self._waiting.append(content)
         else:
-            self._put_keys.append(store.put(content))
+            given = (content, parts) if isinstance(store, DiskStore) else (content,)
+            self._put_keys.append(store.put(*given))
 
     def is_lost(self, store: ContentStore, key: str) -> bool:
         """Return whether a payload is damaged or gone, and no garbage collection removed it.
 
-        One that a server wrote with its rows never is; a repaired file may have lost it.
+        One that was written with its rows never is.
         """
         query = "SELECT 1 FROM tombstone WHERE content = ?"
         return (
-            (store is not self._payloads or self._db.is_local)
+            store is not self._payloads
             and bool(damage(store, key))
             and not self._together((query, (key,)))[0]
         )
@@ -554,7 +555,7 @@ class Ledger:
         calls, queries = self._calls, [(LINES, (number, journal.last))] if journal else []
         try:
             with self._timed(), contextlib.ExitStack() as stack:
-                payloads = self._payloads.rows_of(contents) if contents else []
+                payloads = self._payloads.rows_of(contents) if self._payloads and contents else []
                 stack.enter_context(self._db.transaction(is_synced=is_synced))
                 is_known = journal is None or journal.last == self._seen_changes
                 ahead = [] if is_known else queries
@@ -568,7 +569,7 @@ class Ledger:
                     self._calls = [ModelCall(*row) for row in last]
                     self._weighed = {id_ for (id_,) in ids}
                 yield change
-                if payloads:
+                if payloads and self._payloads:
                     self._payloads.write(self._db, payloads)
                 if put := [*put_keys, *(key for key, *_ in payloads)]:
                     self._db.run(DIG_UP, (json.dumps(put),))

@@ -1,7 +1,7 @@
 """Object storage: bytes by name, in S3 or its like.
 
 The large payloads of a server's state and the recordings of a corpus are such bytes; a directory keeps
-its payloads in its database, or in the `ContentStore` that `HIPPOCAMPUS_STORE` names.
+its payloads in files, or in the `ContentStore` that `HIPPOCAMPUS_STORE` names.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 from hippocampus.errors import StoreError
 from hippocampus.models.bounded import in_thread
 
+MIN_BYTES = 64 << 10
+"""Packed payloads under this size stay in the database: a row is written sooner than an object."""
 REQUEST_SECONDS = 10.0
 """The limit of a request itself, which may outlast the call that made it; it is made twice at most."""
 INSTALL = "object storage needs: pip install 'hippocampus-context[object-store]'"

@@ -8,18 +8,22 @@ the same order, and so at the same places.
 from __future__ import annotations
 
 import contextlib
+import gc
 import math
 import shutil
 import sqlite3
 import struct
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from diskcache.core import DBNAME
+
 from hippocampus.errors import StoreError
 from hippocampus.storage import migrations, sqlite
+from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.state_dir import StateDir
 
 MAX_TRIED = 100_000
@@ -28,6 +32,8 @@ DAMAGED = ".damaged"
 """The suffix of a damaged file that is set aside; its words may still be read by hand."""
 PAGE_BYTES, HEADER_BYTES, PAGES_AT, INTERIOR_PAGE = 4_096, 100, 28, 5
 """Of the file format of SQLite: https://www.sqlite.org/fileformat2.html, sections 1.3 and 1.6."""
+OF_FILES = {"migration", "Settings"}
+"""Tables that a new file has its own rows in."""
 TableColumns = Mapping[str, tuple[str, ...]]
 """The columns of tables, by their names."""
 COLUMNS = """
@@ -53,7 +59,7 @@ OF_SESSIONS = {
     "call": ("sqlite_autoindex_call_1", "calls"),
     "conversation": ("sqlite_autoindex_conversation_1", "conversation's parts"),
 }
-"""The index by which a table finds the rows of a session, on pages of its own, and the name of these rows."""
+"""The index by which each table finds the rows of a session, on pages of its own, and what they are."""
 
 
 def lost(state: StateDir) -> list[str]:
@@ -62,8 +68,7 @@ def lost(state: StateDir) -> list[str]:
     Raises:
         StoreError: nothing can be read.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        return _copied(state.database, Path(folder) / "copy")
+    return _copied(state.database, sqlite.IN_MEMORY)
 
 
 def salvage(state: StateDir) -> None:
@@ -75,12 +80,20 @@ def salvage(state: StateDir) -> None:
         StoreError: a process has it open, or the new file cannot be written.
         OSError: it cannot be replaced.
     """
-    path = state.database
+    _replace(state.database, _copied)
+
+
+def salvage_contents(state: StateDir) -> None:
+    """Replace a damaged store of payloads with those that can be read, as `salvage` does."""
+    _replace(state.contents / DBNAME, _copied_payloads)
+
+
+def _replace(path: Path, copied: Callable[[Path, Path], object]) -> None:
     half = path.with_name(f".{path.name}.tmp")
     sqlite.remove_database(half)
     is_readable = True
     try:
-        _copied(path, half)
+        copied(path, half)
     except StoreError:
         is_readable = False
     set_aside(path)
@@ -96,18 +109,19 @@ def set_aside(path: Path) -> None:
         StoreError: a process has it open.
         OSError: it cannot be renamed.
     """
+    gc.collect()  # a connection that diskcache has left open as it failed is closed
     with contextlib.suppress(sqlite3.Error):  # a file that SQLite cannot read is open nowhere
         if sqlite.is_open(path):
             raise StoreError(f"{path} is open in another process: close its session first")
-    for file in sqlite.with_logs(path):
-        if file.exists():
-            file.replace(file.with_name(f"{file.name}{DAMAGED}"))
+    for each in sqlite.with_logs(path):
+        if each.exists():
+            each.replace(each.with_name(f"{each.name}{DAMAGED}"))
 
 
-def _copied(path: Path, made: Path) -> list[str]:
+def _copied(path: Path, made: Path | str) -> list[str]:
     """Copy all rows of a state that can be read into a new database; return the known losses."""
     try:
-        with contextlib.closing(migrations.migrated(made)) as new, _opened(path) as old:
+        with contextlib.closing(migrations.migrated(made)) as new, _opened(path, _new_state) as old:
             new.execute("PRAGMA foreign_keys = OFF")  # rows come in the order of their tables
             with sqlite.transaction(new):
                 found = _copy_rows(old, new)
@@ -129,17 +143,30 @@ def _copied(path: Path, made: Path) -> list[str]:
                     f"session {names.get(number, number)!r} has lost {count} of its {words}"
                     for number, count in sorted(gone.items())
                 ]
-            new.execute("PRAGMA journal_mode = DELETE")
+            if made != sqlite.IN_MEMORY:
+                new.execute("PRAGMA journal_mode = DELETE")
     except sqlite.FAILURES as failure:
         raise StoreError(f"state {path}: {failure}") from failure
     return found
 
 
+def _copied_payloads(path: Path, made: Path) -> None:
+    """Copy all rows of a store of payloads that can be read into a new one."""
+    try:
+        _new_store(made)
+        with contextlib.closing(sqlite3.connect(made)) as new, _opened(path, _new_store) as old:
+            with new:
+                _copy_rows(old, new)
+            new.execute("PRAGMA journal_mode = DELETE")
+    except sqlite.FAILURES as failure:
+        raise StoreError(f"content store {path}: {failure}") from failure
+
+
 def _copy_rows(old: sqlite3.Connection, new: sqlite3.Connection) -> list[str]:
-    """Copy the rows of all tables of a new database; return a sentence on a table that has unread ones."""
+    """Copy the rows of all tables of a new database; return a sentence for each that has unread ones."""
     found, tables = [], columns_of(old)
     for table, columns in columns_of(new).items():
-        if table == "migration" or tables.get(table) != columns:
+        if table in OF_FILES or tables.get(table) != columns:
             continue
         new.execute(f"DELETE FROM {table}")
         names, values = ", ".join(columns), ", ".join("?" * len(columns))
@@ -160,13 +187,24 @@ def _counted(db: sqlite3.Connection, rows: str) -> Counter[int]:
     return found
 
 
+def _new_state(path: Path) -> None:
+    migrations.migrated(path).close()
+
+
+def _new_store(path: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".") as folder:
+        with contextlib.closing(DiskStore(Path(folder))) as store:
+            store.open()
+        (Path(folder) / DBNAME).replace(path)
+
+
 @contextlib.contextmanager
-def _opened(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open the file at `path`, or a copy that has the list of tables of a new one."""
+def _opened(path: Path, make: Callable[[Path], None]) -> Iterator[sqlite3.Connection]:
+    """Open the file at `path`, or a copy that has the list of tables of a new one that `make` makes."""
     copy = path.with_name(f".{path.name}.copy")
     listed = copy.with_suffix(".new")
     try:
-        migrations.migrated(listed).close()
+        make(listed)
         with contextlib.closing(sqlite3.connect(listed)) as new:
             tables = columns_of(new)
         if not _is_listed(path, tables):
@@ -225,7 +263,7 @@ def _pages_of_tables(content: bytes) -> list[int]:
 def _rows(
     db: sqlite3.Connection, table: str, columns: str, unread: list[float]
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of a table that can be read, and add to `unread` the most rows that a gap can have."""
+    """Yield the rows of a table that can be read, and add to `unread` how many others each gap has at most."""
     numbered = f"SELECT rowid, {columns} FROM {table} NOT INDEXED WHERE rowid >= ? ORDER BY rowid"
     start, last = 0, None
     with contextlib.suppress(sqlite3.DatabaseError):

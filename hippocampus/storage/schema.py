@@ -99,16 +99,6 @@ CREATE TABLE consolidated (
     shown TEXT,
     UNIQUE (session, key)
 ) STRICT;
--- Payloads by their hash. parts: the keys of the payloads that it repeats, without which it cannot be read.
--- packed: zstandard, sealed where HIPPOCAMPUS_KEY is set, or, where it is shorter than packed_bytes on a server, its
--- first 16 bytes and the name of its object.
-CREATE TABLE content (
-    key TEXT PRIMARY KEY,
-    put_at REAL NOT NULL,
-    packed_bytes INTEGER NOT NULL,
-    parts TEXT NOT NULL,
-    packed BLOB NOT NULL
-) STRICT;
 CREATE TABLE tombstone (content TEXT PRIMARY KEY, removed TEXT NOT NULL, rule TEXT NOT NULL) STRICT;
 CREATE TABLE proxy_conversation (session TEXT PRIMARY KEY, tip TEXT NOT NULL, sent REAL NOT NULL) STRICT;
 CREATE INDEX proxy_by_tip ON proxy_conversation (tip);

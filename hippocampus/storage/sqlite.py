@@ -151,28 +151,38 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
         sqlite3.Error: the file is full, damaged, or locked for longer than `BUSY_SECONDS`, or the limit
             of this thread.
     """
-    seconds = left(BUSY_SECONDS)
-    until = time.monotonic() + seconds
-    path = db.path if isinstance(db, FileConnection) else None
-    turn = _writers_of(path) if path else threading.Lock()
-    is_held = turn.acquire(timeout=max(0.0, seconds))
+    until = time.monotonic() + left(BUSY_SECONDS)
+    db.execute("PRAGMA busy_timeout = 0")  # a transaction that has begun meets no lock
     try:
-        db.execute("PRAGMA busy_timeout = 0")  # a transaction that has begun meets no lock
-        _repeated(db, "BEGIN IMMEDIATE", until - time.monotonic(), _pause_by_chance)
-        try:
-            yield
-            db.execute("COMMIT")
-        except BaseException:
-            if db.in_transaction:  # SQLite ends it itself where the disk is full
-                db.execute("ROLLBACK")
-            raise
+        with in_turn(db.path if isinstance(db, FileConnection) else None, until):
+            _repeated(db, "BEGIN IMMEDIATE", until - time.monotonic(), pause_by_chance)
+            try:
+                yield
+                db.execute("COMMIT")
+            except BaseException:
+                if db.in_transaction:  # SQLite ends it itself where the disk is full
+                    db.execute("ROLLBACK")
+                raise
     finally:
-        if is_held:
-            turn.release()
         db.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1_000)}")
 
 
-def _pause_by_chance() -> float:
+@contextlib.contextmanager
+def in_turn(path: Path | None, until: float) -> Iterator[None]:
+    """Write while no other thread of this process writes to a file, where that can be until a moment.
+
+    `until` is in monotonic seconds; no path is a file that nothing else writes to.
+    """
+    lock = _writers_of(path) if path else threading.Lock()
+    is_held = lock.acquire(timeout=max(0.0, until - time.monotonic()))
+    try:
+        yield
+    finally:
+        if is_held:
+            lock.release()
+
+
+def pause_by_chance() -> float:
     """Return the seconds until one of many writers asks again, the same on average for all."""
     import random
 

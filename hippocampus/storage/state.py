@@ -19,7 +19,7 @@ from hippocampus.entries.origin import ADOPTED, STATE
 from hippocampus.errors import StoreError
 from hippocampus.storage import archive, ledger
 from hippocampus.storage.archive import Journal
-from hippocampus.storage.content_store import ContentStore, PayloadTable, host_store
+from hippocampus.storage.content_store import ContentStore, DiskStore, PayloadRows, opened_store
 from hippocampus.storage.database import Database, ReadOnly, SqliteDatabase
 from hippocampus.storage.facts.models import TextRules
 from hippocampus.storage.ledger import Ledger, record_of
@@ -65,17 +65,17 @@ class StateStore(abc.ABC):
     layout: StateDir | None
     """The directory of the memory files, if the state has one."""
 
-    payloads: PayloadTable
-    """Its own content store, whose rows a commit writes with its own."""
-
     @abc.abstractmethod
     def contents(self) -> contextlib.AbstractContextManager[ContentStore]:
         """Return the content store of the state, for a `with` block."""
 
+    def payload_rows(self) -> PayloadRows | None:
+        """Return the content store that is a table, whose rows a commit writes with its own."""
+        return None
+
+    @abc.abstractmethod
     def open(self, seconds: float) -> None:
         """Try what the sessions share; a put waits for `seconds` at most from then on."""
-        self.payloads.busy_seconds = seconds
-        self.payloads.open()
 
     @abc.abstractmethod
     def database(self, text: TextRules | None = None) -> Database:
@@ -174,30 +174,25 @@ class StateStore(abc.ABC):
 
 
 class DirectoryState(StateStore):
-    """A state directory, with a database of SQLite."""
+    """A state directory: SQLite for rows, diskcache for payloads."""
 
     layout: StateDir
 
     def __init__(self, layout: StateDir) -> None:
         """Name the directory; nothing is opened yet."""
         self.layout = layout
-        self.payloads = PayloadTable(self.database)
-        self._readers = 0
+        self._contents: ContentStore | None = None
 
     @contextlib.contextmanager
     def contents(self) -> Iterator[ContentStore]:
-        """Return the payloads of the database, or the store that `HIPPOCAMPUS_STORE` names."""
-        self._readers += 1
-        try:
-            with host_store(self.layout.root) as store:
-                yield store or self.payloads
-        finally:
-            self._readers -= 1
-            if not self._readers:
-                self.payloads.close()
+        """Return the store on the disk, or the one that `HIPPOCAMPUS_STORE` names."""
+        with opened_store(self.layout) as self._contents:
+            yield self._contents
 
-    def close(self) -> None:
-        self.payloads.close()
+    def open(self, seconds: float) -> None:
+        if isinstance(self._contents, DiskStore):
+            self._contents.busy_seconds = seconds
+            self._contents.open()
 
     def database(self, text: TextRules | None = None) -> SqliteDatabase:
         return SqliteDatabase(self.layout.database, text)

@@ -30,8 +30,13 @@ class StateDir:
     """The name of the database; that of a backup is another."""
 
     @property
+    def contents(self) -> Path:
+        """Return the folder of the content store."""
+        return self.root / "contents"
+
+    @property
     def database(self) -> Path:
-        """Return the database of sessions, payloads, facts, tombstones, proxies and hooks."""
+        """Return the database of sessions, facts, tombstones, proxies and hooks."""
         return self.root / self.database_name
 
     # What people read

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from hippocampus.errors import StoreError
 from hippocampus.storage import archive, gc, salvage
-from hippocampus.storage.content_store import STORE, ContentStore, PayloadTable, damage
+from hippocampus.storage.content_store import STORE, ContentStore, DiskStore, damage
 from hippocampus.storage.database import Database
 from hippocampus.storage.ledger import stored_sessions
 from hippocampus.storage.sqlite import FAILURES, reading
@@ -53,9 +54,18 @@ def verify(state: StateStore, store: ContentStore | None = None) -> list[Finding
         with contextlib.nullcontext(store) if store else state.contents() as opened:
             found += _payloads(references, removed, opened, is_whole=is_whole)
     except StoreError as failure:
-        if not any(finding.is_loss for finding in found):
-            found.append(Finding(str(failure), is_loss=True))
+        found.append(_unreadable(failure, state.layout))
     return found
+
+
+def _unreadable(failure: StoreError, layout: StateDir | None) -> Finding:
+    """Return the finding of a store of payloads that cannot be read; a new one lets sessions go on."""
+    found = Finding(str(failure), is_loss=True)
+    if layout is None or type(failure.__cause__) is not sqlite3.DatabaseError:  # such as a lock
+        return found
+    mend = functools.partial(salvage.salvage_contents, layout)
+    remedy = "write the payloads that can be read into a new file and keep the damaged one"
+    return found._replace(remedy=remedy, mend=mend)
 
 
 def _database(layout: StateDir) -> Iterator[Finding]:
@@ -112,7 +122,7 @@ def _payloads(
         if wrong := damage(store, key):
             losers = [f"{entry} refers to it" for entry in entries.get(key, ())]
             yield Finding("; ".join([wrong, *losers]), is_loss=True)
-    more = f"; a store of your own is named by {STORE}" if isinstance(store, PayloadTable) else ""
+    more = f"; a store of your own is named by {STORE}" if isinstance(store, DiskStore) else ""
     for key in sorted(entries.keys() - set(keys) - removed):
         for entry in entries[key]:
             yield Finding(f"{entry}: its content {key[:12]} is lost{more}", is_loss=True)

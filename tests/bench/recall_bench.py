@@ -34,9 +34,8 @@ from hippocampus.replay.measure import hidden, prepare
 from hippocampus.replay.our_strategy import fresh_session
 from hippocampus.replay.readers import find_files, read_file
 from hippocampus.replay.recording import Recording
-from hippocampus.storage.content_store import PayloadTable
+from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.search_index import Content, Passages
-from hippocampus.storage.state import state_of
 
 PATTERN_TOKENS, QUERY_TOKENS = 2_000, 800
 ROUNDS = 15
@@ -164,7 +163,7 @@ def speeds() -> None:
     """Print the times of slices out of large contents, read from a store each time."""
     tokens.count("the vocabulary is read once")
     with tempfile.TemporaryDirectory() as folder:
-        store = state_of(folder).payloads
+        store = DiskStore(Path(folder))
         for name, characters in (("1 MB", 1_000_000), ("1.2 million tokens", 3_150_000)):
             rows = records_of(characters)
             forms = {
@@ -201,7 +200,7 @@ def query_speed() -> None:
         for number in range(1_000)
     }
     with tempfile.TemporaryDirectory() as folder:
-        store = state_of(folder).payloads
+        store = DiskStore(Path(folder) / "contents")
         keys = {entry_id: store.put(text.encode()) for entry_id, text in texts.items()}
         index = Passages(lambda id_: content(texts[id_], "list customers"))
         started = time.perf_counter()
@@ -223,7 +222,7 @@ def query_speed() -> None:
 
 
 def search_next(
-    index: Passages, store: PayloadTable, keys: dict[str, str], queries: Iterator[str]
+    index: Passages, store: DiskStore, keys: dict[str, str], queries: Iterator[str]
 ) -> str:
     def text(entry_id: str) -> str:
         return store.get(keys[entry_id]).decode()

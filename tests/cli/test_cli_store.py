@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from conversations import EAGER, reading, written_at
-from states import payloads, stored_sessions
+from states import stored_sessions
 from typer.testing import CliRunner, Result
 
 from hippocampus import Hippocampus
@@ -18,7 +18,7 @@ from hippocampus.cli.commands import app
 from hippocampus.entries.entry import Entry, Record, Source, Stage
 from hippocampus.entries.origin import MemoryOrigin
 from hippocampus.replay.readers import find_files, read_file
-from hippocampus.storage.content_store import PayloadTable
+from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.ledger import Ledger, ModelCall, TurnRows
 from hippocampus.storage.state import DirectoryState, state_of
 from hippocampus.storage.state_dir import StateDir
@@ -33,7 +33,7 @@ def hippocampus(*arguments: object) -> Result:
 @pytest.fixture
 def kept(state: Path) -> str:
     """The key of a content that an idle session refers to."""
-    store = payloads(state)
+    store = DiskStore(state / "contents")
     key = store.put(CONTENT)
     store.close()
     entry = Entry(
@@ -122,7 +122,7 @@ def test_show_writes_a_content_byte_for_byte(
     missing = hippocampus("store", "show", state, "nope")
     assert missing.exit_code == 2
     assert "store ls" in missing.output
-    monkeypatch.setattr(PayloadTable, "get", lambda *_: None)
+    monkeypatch.setattr(DiskStore, "get", lambda *_: None)
     gone = hippocampus("store", "show", state, "abcd2345")
     assert (gone.exit_code, gone.stdout_bytes) == (2, b"")
     assert "no longer stored" in gone.output
@@ -144,6 +144,7 @@ def test_a_directory_of_an_earlier_checkout_is_refused_with_how_to_export_it(
     tmp_path: Path, left: str, command: str
 ) -> None:
     (tmp_path / "sessions").mkdir()
+    (tmp_path / "contents").mkdir()
     (tmp_path / left).touch()
     found = hippocampus(command, tmp_path)
     assert found.exit_code == 2
@@ -169,8 +170,7 @@ def test_every_command_uses_the_store_that_the_environment_names(
         session(reading(2))
         [entry, *_] = session.entries
         content = session.entries.text(entry.id)
-    with contextlib.closing(payloads(state)) as own:
-        assert list(own.stored()) == []
+    assert not (state / "contents").exists()
     assert hippocampus("store", "show", state, entry.id).output.rstrip("\n") == content.rstrip("\n")
     assert hippocampus("doctor", state).exit_code == 0
     assert entry.id in hippocampus("store", "ls", state).output

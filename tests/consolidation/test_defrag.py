@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import sqlite3
 import subprocess
 import sys
 import time
@@ -16,7 +17,6 @@ import pytest
 from commands import Done
 from commands import run as hippocampus
 from conversations import EAGER, no_fallback, reading, written_at
-from states import execute, payloads
 
 from hippocampus import Entry, Hippocampus, Policy, RecallError
 from hippocampus.consolidation.defrag import PROMOTED, Defragmented, defrag, sessions
@@ -25,6 +25,7 @@ from hippocampus.entries.entry import Record, Stage
 from hippocampus.entries.origin import PartOrigin
 from hippocampus.facts import Facts, upkeep
 from hippocampus.storage import gc
+from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.facts.models import Item, Origin
 from hippocampus.storage.ledger import ModelCall, StoredSession
 from hippocampus.storage.state import state_of
@@ -59,7 +60,8 @@ def aged(state: Path, names: list[str]) -> None:
     for number, name in enumerate(names):
         at = now - (len(names) - number) * DAY
         written_at(state, at, name)
-    execute(state, "UPDATE content SET put_at = put_at - ?", HOUR)
+    with contextlib.closing(sqlite3.connect(state / "contents" / "cache.db")) as db, db:
+        db.execute("UPDATE Cache SET expire_time = expire_time - ?", (HOUR,))  # when it was put
 
 
 def recalled(state: Path, name: str, entry_id: str) -> str:
@@ -83,7 +85,7 @@ def facts(tmp_path: Path) -> Iterator[Facts]:
 def run(state: Path, facts: Facts | None = None, **options: Any) -> Defragmented:
     chosen = options.pop("policy", policy())
     with (
-        contextlib.closing(payloads(state)) as store,
+        contextlib.closing(DiskStore(state / "contents")) as store,
         contextlib.ExitStack() as opened,
     ):
         known = facts or opened.enter_context(Facts(StateDir(state).database))
@@ -91,10 +93,13 @@ def run(state: Path, facts: Facts | None = None, **options: Any) -> Defragmented
 
 
 def on_disk(state: Path) -> dict[str, bytes]:
-    return {
+    """Everything but what a database writes of itself when it is opened."""
+    with contextlib.closing(DiskStore(state / "contents")) as store:
+        contents = {each.key: store.get(each.key) or b"" for each in store.stored()}
+    return contents | {
         str(path.relative_to(state)): path.read_bytes()
         for path in sorted(state.rglob("*"))
-        if path.is_file() and not path.name.endswith(("-wal", "-shm"))
+        if path.is_file() and not path.name.endswith(("-wal", "-shm", "cache.db"))
     }
 
 

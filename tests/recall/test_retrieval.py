@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from states import collect, execute, holdings, payloads
+from states import collect, holdings
 from storage.memory_store import MemoryStore
 
 from hippocampus import policy
@@ -17,6 +17,7 @@ from hippocampus.recall import Request
 from hippocampus.recall.retrieval import Refetching, Retrieval, handle, slice_of, text_in
 from hippocampus.recall.sources import known_sources
 from hippocampus.storage import gc
+from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.ledger import Ledger, ModelCall, TurnRows
 from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
@@ -74,7 +75,7 @@ def test_ids_of_others_and_of_nobody_are_told_apart(state: Path) -> None:
 
 
 def test_what_retention_removed_is_expired_with_its_rule(state: Path) -> None:
-    store = payloads(state)
+    store = DiskStore(state / "contents")
     gone = record("aaaa2222", store.put(b"one"))
     retrieval = opened(state, store)
     going = gc.plan(holdings(state, store), gc.GcRules(orphan_grace_seconds=0), 2e9)
@@ -84,7 +85,7 @@ def test_what_retention_removed_is_expired_with_its_rule(state: Path) -> None:
     assert (told.value.reason, told.value.rule) == ("expired", "no session refers to it")
     assert told.value.when == "2033-05-18T03:33:20+00:00"
     damaged = record("bbbb2222", store.put(b"two"))
-    execute(state, "UPDATE content SET packed = ? WHERE key = ?", b"no zstd", damaged.content)
+    store._cache.set(damaged.content, b"no zstd")
     with pytest.raises(RecallError, match="damaged"):
         retrieval.text(damaged)
     store.close()

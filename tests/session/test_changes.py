@@ -200,7 +200,7 @@ def test_a_session_that_cannot_be_opened_sends_everything(
     memory = Hippocampus(tmp_path, policy=EAGER)
     items = reading(1)
     assert memory.view("s", items) == items
-    assert "sending messages as they are" in caplog.text
+    assert "session s: sending messages as they are" in caplog.text
     memory.close()
 
 

@@ -13,7 +13,6 @@ import pytest
 import zstandard
 from conversations import EAGER, no_fallback, reading, rows
 from pydantic import BaseModel
-from states import damaged, execute
 from storage.memory_store import MemoryStore
 
 from hippocampus import Hippocampus, RecallError, StoreError
@@ -125,7 +124,7 @@ def test_nesting_deeper_than_python_takes_is_sent_as_it_is(tmp_path: Path) -> No
     memory.close()
 
 
-@pytest.mark.parametrize("lost", ["state.sqlite3", "."])
+@pytest.mark.parametrize("lost", ["contents", "state.sqlite3", "."])
 @pytest.mark.one_process
 def test_a_state_directory_that_disappears_takes_nothing_with_it(tmp_path: Path, lost: str) -> None:
     """What is not on disk stays in the view; the open files of a removed folder are no disk."""
@@ -164,15 +163,18 @@ def test_a_ledger_that_another_process_holds_delays_and_changes_nothing(
     memory.close()
 
 
+@pytest.mark.parametrize("held", ["state.sqlite3", "contents/cache.db"])
 @pytest.mark.parametrize("is_new", [True, False])
 @pytest.mark.one_process
-def test_a_store_that_hangs_delays_a_call_by_its_deadline(tmp_path: Path, *, is_new: bool) -> None:
+def test_a_store_that_hangs_delays_a_call_by_its_deadline(
+    tmp_path: Path, held: str, *, is_new: bool
+) -> None:
     """A process that was stopped in the middle of a write holds its lock for as long as it likes."""
     items = reading(3)
     memory = Hippocampus(tmp_path, policy=EAGER, deadline_seconds=0.2)
     session = memory.session("s")
     session(items[:3])
-    other = sqlite3.connect(tmp_path / "state.sqlite3", isolation_level=None)
+    other = sqlite3.connect(tmp_path / held, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     if is_new:
         session.release()
@@ -203,8 +205,9 @@ def test_a_store_that_cannot_be_written_sends_everything(tmp_path: Path) -> None
     """A full disk, as SQLite reports it."""
     memory = Hippocampus(tmp_path, policy=EAGER)
     with memory.session("s") as session:
-        full = "BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"
-        execute(tmp_path, f"CREATE TRIGGER full BEFORE INSERT ON content {full}")
+        memory._store._cache._sql("PRAGMA max_page_count = 1")
+        memory._store._cache._sql("CREATE TRIGGER full BEFORE INSERT ON Cache"
+                                  " BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END")  # fmt: skip
         items = reading(1)
         assert session(items) == items
         assert not [*session.entries]
@@ -216,13 +219,12 @@ def test_a_damaged_content_is_told_and_not_served(tmp_path: Path) -> None:
     with memory.session("s") as session:
         session(reading(1))
         [record] = session.report.records()
-        forged = zstandard.compress(b"forged")
-        execute(tmp_path, "UPDATE content SET packed = ? WHERE key = ?", forged, record.content)
+        memory._store._cache.set(record.content, zstandard.compress(b"forged"))
         with pytest.raises(RecallError) as told:
             session.recall(record.entry.id)
         assert told.value.reason == "expired"
         assert "damaged" in str(told.value)
-        assert len(damaged(memory._store)) == 1
+        assert len(memory._store.check()) == 1
     memory.close()
 
 
@@ -377,9 +379,9 @@ def test_a_failed_call_leaves_the_sums_and_the_state_of_the_last_view(tmp_path: 
         with no_fallback():
             view = session(items[:5])
         before = session.status()
-        (tmp_path / "state.sqlite3").rename(tmp_path / "away")
+        (tmp_path / "contents").rename(tmp_path / "away")
         assert session(items) == items
-        (tmp_path / "away").rename(tmp_path / "state.sqlite3")
+        (tmp_path / "away").rename(tmp_path / "contents")
         after = session.status()
         assert (after["failures"], after["raw"]) == (1, 1)
         assert {**after, "failures": 0, "raw": 0, "problem": ""} == before

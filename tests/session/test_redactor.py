@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -239,7 +240,8 @@ def test_a_failure_sends_the_list_without_what_was_taken_out(tmp_path: Path) -> 
     items = chat()
     with memory.session("s") as session:
         session(items[:1])
-        (tmp_path / "state" / "state.sqlite3").unlink()
+        shutil.rmtree(tmp_path / "state" / "contents")
+        (tmp_path / "state" / "contents").write_text("no folder")
         view = session(items)
         assert session.report.failures == 1
         assert len(view) == len(items)

@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 from conversations import EAGER, FRAME, no_fallback, reading
-from states import damaged
 
 from hippocampus import Hippocampus
 from hippocampus.prices import TABLES
@@ -74,7 +73,7 @@ def assert_all_come_back(folder: Path, name: str, sent: list[str], items: list[A
                     named.add(entry_id)
                     assert session.entries.content(entry_id) == raw["content"]
         assert session._run.ledger._db.check() == []
-    assert damaged(memory._store) == []
+    assert memory._store.check() == []
     memory.close()
     return len(named)
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hippocampus.entries.entry import content_key
-from hippocampus.storage.content_store import PayloadTable, StoredPayload
-from hippocampus.storage.state import state_of
+from hippocampus.storage.content_store import DiskStore, StoredPayload
 
 
 class MemoryStore:
@@ -39,6 +38,6 @@ class MemoryStore:
             yield StoredPayload(key, len(content), put_at)
 
 
-def elsewhere(root: Path) -> PayloadTable:
+def elsewhere(root: Path) -> DiskStore:
     """Return a store beside a state directory, as `HIPPOCAMPUS_STORE` names one."""
-    return state_of(root.parent / "elsewhere").payloads
+    return DiskStore(root.parent / "elsewhere")

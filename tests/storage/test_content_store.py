@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import json
+import pickle
 import random
+import sqlite3
+import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,20 +15,19 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from states import damaged, execute, payloads
 from storage.memory_store import MemoryStore
 
 from hippocampus.entries.entry import content_key
 from hippocampus.errors import StoreError
-from hippocampus.storage.content_store import ContentStore, PayloadTable
+from hippocampus.storage.content_store import WITH_PARTS, ContentStore, DiskStore
 
 
-@pytest.fixture(params=["rows", "memory"])
+@pytest.fixture(params=["disk", "memory"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ContentStore]:
-    made = payloads(tmp_path) if request.param == "rows" else MemoryStore()
+    made = DiskStore(tmp_path / "contents") if request.param == "disk" else MemoryStore()
     yield made
-    if isinstance(made, PayloadTable):
-        assert damaged(made) == []
+    if isinstance(made, DiskStore):
+        assert made.check() == []
         made.close()
 
 
@@ -74,40 +76,62 @@ def test_what_was_put_since_is_not_deleted(store: ContentStore) -> None:
 
 
 def test_another_store_on_the_folder_reads_it(tmp_path: Path) -> None:
-    one = payloads(tmp_path)
+    one = DiskStore(tmp_path)
     key = one.put(b"shared")
-    two = payloads(tmp_path)
+    two = DiskStore(tmp_path)
     assert two.get(key) == b"shared"
-    assert damaged(two) == []
+    assert two.check() == []
     one.close()
     two.close()
 
 
-def test_a_damaged_content_is_told_by_a_read_and_mended_by_a_put(tmp_path: Path) -> None:
-    with contextlib.closing(payloads(tmp_path)) as store:
-        key = store.put(b"x" * 100)
-        execute(tmp_path, "UPDATE content SET packed = ?", b"not zstd")
-        with pytest.raises(StoreError, match="damaged"):
-            store.get(key)
-        assert len(damaged(store)) == 1
-        assert store.put(b"x" * 100) == key
-        assert store.get(key) == b"x" * 100
+def test_only_the_owner_may_read_the_folder(tmp_path: Path) -> None:
+    with contextlib.closing(DiskStore(tmp_path / "contents")) as store:
+        store.open()
+    assert stat.S_IMODE((tmp_path / "contents").stat().st_mode) == 0o700
+
+
+def test_nothing_is_ever_unpickled(tmp_path: Path) -> None:
+    """A planted pickle is refused, not run (CVE-2025-69872)."""
+    store = DiskStore(tmp_path)
+    key = store.put(b"x")
+    store.close()
+    database = sqlite3.connect(tmp_path / "cache.db")
+    database.execute("UPDATE Cache SET mode = 4, value = ?", (pickle.dumps(print, protocol=4),))
+    database.commit()
+    database.close()
+    store = DiskStore(tmp_path)
+    with pytest.raises(StoreError, match="did not write"):
+        store.get(key)
+    assert len(store.check()) == 1
+    store.close()
+
+
+def test_a_damaged_content_is_told_by_check(tmp_path: Path) -> None:
+    store = DiskStore(tmp_path)
+    key = store.put(b"x" * 100)
+    store._cache.set(key, b"not zstd")
+    with pytest.raises(StoreError):
+        store.get(key)
+    assert len(store.check()) == 1
+    store.close()
 
 
 def test_a_removed_folder_is_no_place_to_put_things(tmp_path: Path) -> None:
     import shutil
 
-    with contextlib.closing(payloads(tmp_path / "state")) as store:
-        store.open()
-        shutil.rmtree(tmp_path / "state")
-        with pytest.raises(StoreError):
-            store.put(b"x")
+    store = DiskStore(tmp_path / "contents")
+    store.open()
+    shutil.rmtree(tmp_path / "contents")
+    with pytest.raises(StoreError):
+        store.put(b"x")
+    store.close()
 
 
 def test_a_payload_that_repeats_others_is_small_and_comes_back(tmp_path: Path) -> None:
     results = [random.Random(number).randbytes(9_000).hex() for number in range(3)]
     whole = json.dumps([{"role": "tool", "content": each} for each in results]).encode()
-    with contextlib.closing(payloads(tmp_path)) as store:
+    with contextlib.closing(DiskStore(tmp_path)) as store:
         texts = [each.encode() for each in results]
         parts = [store.put(each) for each in texts]
         key = store.put(whole, [*texts, b"never stored"])
@@ -125,10 +149,11 @@ def test_a_payload_that_repeats_others_is_small_and_comes_back(tmp_path: Path) -
 
 def test_a_row_that_names_payloads_without_end_is_damaged(tmp_path: Path) -> None:
     large, own = content_key(b"a" * (1 << 22)), content_key(b"own")
-    with contextlib.closing(payloads(tmp_path)) as store:
+    with contextlib.closing(DiskStore(tmp_path)) as store:
         store.put(b"a" * (1 << 22))
-        store.put(b"own")
         for names in ([own], [large] * 100_000, [own[:7]], ["ff" * 32]):
-            execute(tmp_path, "UPDATE content SET parts = ? WHERE key = ?", " ".join(names), own)
-            with pytest.raises(StoreError, match="damaged"):
-                store.get(own)
+            keys = b"".join(bytes.fromhex(each[: len(each) // 2 * 2]) for each in names)
+            for count in (len(names), (1 << 32) - 1):
+                store._cache.set(own, WITH_PARTS + count.to_bytes(4) + keys + b"frame")
+                with pytest.raises(StoreError, match="damaged"):
+                    store.get(own)

@@ -143,7 +143,7 @@ def test_a_payload_that_came_back_and_was_damaged_is_lost_and_not_removed(tmp_pa
         assert content
         gc.collect(db, contents, [gc.Removal(key, 0, "a rule", ())], time.time() + 1)
         contents.put(content)
-        db.run("UPDATE content SET packed = ? WHERE key = ?", (b"no zstd", key))
+        contents._cache.set(key, b"no zstd")
     [found] = copied(state, target)
     assert found.lost == (key,)
     assert target.tombstone(key) is None

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 import zstandard
 from conversations import EAGER, reading
-from states import damaged, payloads
 from typer.testing import CliRunner
 
 from hippocampus import Hippocampus
 from hippocampus.cli.commands import app
 from hippocampus.errors import SealedError, StoreError
+from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.encryption import KEY_BYTES, SEALED, VARIABLE
 from hippocampus.storage.state import state_of
 
@@ -32,12 +32,12 @@ def key():
 
 @pytest.mark.parametrize("content", [b"", b"zanzibar", os.urandom(60_000)])
 def test_a_payload_comes_back_under_its_key_alone(tmp_path, monkeypatch, content):
-    with contextlib.closing(payloads(tmp_path)) as store:
+    with contextlib.closing(DiskStore(tmp_path)) as store:
         monkeypatch.setenv(VARIABLE, own := key())
         name = store.put(content)
         assert store.put(content) == name
         assert store.get(name) == content
-        assert damaged(store) == []
+        assert store.check() == []
         for other, problem in (
             (key(), "another key"),
             ("", "is encrypted"),
@@ -52,7 +52,7 @@ def test_a_payload_comes_back_under_its_key_alone(tmp_path, monkeypatch, content
 
 def test_no_word_of_a_payload_is_on_the_disk(tmp_path, monkeypatch):
     monkeypatch.setenv(VARIABLE, key())
-    with contextlib.closing(payloads(tmp_path)) as store:
+    with contextlib.closing(DiskStore(tmp_path)) as store:
         store.put(b"zanzibar")
         store.put(b"\n".join(os.urandom(40) + b" zanzibar" for _ in range(2_000)))
     assert not any(
@@ -63,7 +63,7 @@ def test_no_word_of_a_payload_is_on_the_disk(tmp_path, monkeypatch):
 def test_what_was_stored_before_the_key_is_read_and_encrypted_when_it_is_put_again(
     tmp_path, monkeypatch
 ):
-    with contextlib.closing(payloads(tmp_path)) as store:
+    with contextlib.closing(DiskStore(tmp_path)) as store:
         name = store.put(WORDS)
         monkeypatch.setenv(VARIABLE, key())
         assert store.get(name) == WORDS
@@ -75,11 +75,11 @@ def test_what_was_stored_before_the_key_is_read_and_encrypted_when_it_is_put_aga
 
 def test_a_store_with_encrypted_payloads_is_not_opened_without_its_key(tmp_path, monkeypatch):
     monkeypatch.setenv(VARIABLE, own := key())
-    with contextlib.closing(payloads(tmp_path)) as store:
+    with contextlib.closing(DiskStore(tmp_path)) as store:
         name = store.put(WORDS)
     for other in ("", key(), "short"):
         monkeypatch.setenv(VARIABLE, other)
-        with contextlib.closing(payloads(tmp_path)) as store:
+        with contextlib.closing(DiskStore(tmp_path)) as store:
             for work in (
                 store.open,
                 lambda: store.put(b"new"),
@@ -89,9 +89,9 @@ def test_a_store_with_encrypted_payloads_is_not_opened_without_its_key(tmp_path,
                 with pytest.raises(SealedError, match="set HIPPOCAMPUS_KEY to the key"):
                     work()
     monkeypatch.setenv(VARIABLE, own)
-    with contextlib.closing(payloads(tmp_path)) as store:
+    with contextlib.closing(DiskStore(tmp_path)) as store:
         assert store.get(name) == WORDS
-        assert damaged(store) == []
+        assert store.check() == []
 
 
 def test_a_memory_is_not_opened_without_the_key_of_its_payloads(tmp_path, monkeypatch):
@@ -115,8 +115,8 @@ def test_an_open_store_that_another_process_encrypts_takes_nothing_without_the_k
     tmp_path, monkeypatch
 ):
     with (
-        contextlib.closing(payloads(tmp_path)) as early,
-        contextlib.closing(payloads(tmp_path)) as store,
+        contextlib.closing(DiskStore(tmp_path)) as early,
+        contextlib.closing(DiskStore(tmp_path)) as store,
     ):
         early.put(b"plain")
         monkeypatch.setenv(VARIABLE, own := key())

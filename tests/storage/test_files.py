@@ -14,11 +14,12 @@ from pathlib import Path
 
 import pytest
 from conversations import EAGER, reading
-from states import collect, holdings, payloads
+from states import collect, holdings
 
 from hippocampus import Hippocampus, RecallError, StoreError
 from hippocampus.facts import Facts
 from hippocampus.storage import files, gc
+from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.state_dir import StateDir
 
 HOLDING = """
@@ -117,7 +118,7 @@ def used(state: Path) -> None:
     assert modes(state) == {0o600}
     session.close()
     memory.close()
-    with contextlib.closing(payloads(state)) as store:
+    with contextlib.closing(DiskStore(state / "contents")) as store:
         removals = gc.plan(holdings(state, store), gc.GcRules(0), time.time())
         assert collect(state, store, removals[:1], time.time())
 

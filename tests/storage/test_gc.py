@@ -13,7 +13,7 @@ import pytest
 from conversations import EAGER, reading, written_at
 from hypothesis import given
 from hypothesis import strategies as st
-from states import activity, collect, conversation, execute, holdings, payloads, problems
+from states import activity, collect, conversation, execute, holdings, problems
 from typer.testing import CliRunner
 
 from hippocampus import Hippocampus
@@ -30,6 +30,7 @@ from hippocampus.entries.entry import (
 from hippocampus.entries.origin import MemoryOrigin
 from hippocampus.errors import StoreError
 from hippocampus.storage import gc, proxy_conversations
+from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.gc import DAY_SECONDS, GcRules, Holding, Reference
 from hippocampus.storage.ledger import Ledger, ModelCall, TurnRows
 from hippocampus.storage.packing import packed_text
@@ -43,7 +44,7 @@ NOW = 1_000_000_000.0
 
 def put(state: Path, session: str, content: bytes, entry_id: str, parts=(), **more) -> str:
     """Put a content away as a session does: into the store first, then into its ledger."""
-    store = payloads(state)
+    store = DiskStore(state / "contents")
     key = store.put(content, parts)
     store.close()
     entry = Entry(
@@ -69,13 +70,13 @@ def age(state: Path, days: float) -> None:
 
 def run(state: Path, rules: GcRules, now: float | None = None) -> list[str]:
     started = time.time() if now is None else now
-    with contextlib.closing(payloads(state)) as store:
+    with contextlib.closing(DiskStore(state / "contents")) as store:
         removals = gc.plan(holdings(state, store), rules, started)
         return [each.key for each in collect(state, store, removals, started)]
 
 
 def held(state: Path) -> list[gc.Holding]:
-    with contextlib.closing(payloads(state)) as store:
+    with contextlib.closing(DiskStore(state / "contents")) as store:
         return holdings(state, store)
 
 
@@ -124,7 +125,7 @@ def test_sessions_have_their_own_age_by_name(state: Path) -> None:
 
 
 def test_orphans_go_after_their_grace(state: Path) -> None:
-    store = payloads(state)
+    store = DiskStore(state / "contents")
     key = store.put(b"nobody's")
     store.close()
     assert run(state, GcRules()) == []
@@ -145,7 +146,7 @@ def test_a_content_put_again_since_the_start_stays_and_has_no_tombstone(state: P
     started = time.time()
     removals = gc.plan(held(state), GcRules(max_age_days=30), started)
     put(state, "young", b"one", "bbbb2222")
-    with contextlib.closing(payloads(state)) as store:
+    with contextlib.closing(DiskStore(state / "contents")) as store:
         assert collect(state, store, removals, started) == []
     assert DirectoryState(StateDir(state)).tombstone(key) is None
     assert verify(DirectoryState(StateDir(state))) == []
@@ -202,9 +203,9 @@ def test_a_plan_names_each_once_spares_pins_and_fits(
 def test_verify_names_what_is_damaged_lost_or_unused(state: Path) -> None:
     damaged = put(state, "s", b"x" * 100, "aaaa1111")
     lost = put(state, "s", b"y" * 100, "bbbb2222")
-    store = payloads(state)
+    store = DiskStore(state / "contents")
     orphan = store.put(b"nobody's")
-    execute(state, "UPDATE content SET packed = ? WHERE key = ?", b"no zstd", damaged)
+    store._cache.set(damaged, b"no zstd")
     store.delete(lost)
     store.close()
     found = verify(DirectoryState(StateDir(state)))
@@ -217,10 +218,14 @@ def test_verify_names_what_is_damaged_lost_or_unused(state: Path) -> None:
 def test_verify_names_what_cannot_be_opened_and_who_loses_by_it(state: Path) -> None:
     kept = put(state, "s", os.urandom(100_000), "aaaa1111")
     put(state, "other", b"x", "bbbb2222")
-    execute(state, "UPDATE content SET packed = substr(packed, 1, 50) WHERE key = ?", kept)
+    with contextlib.closing(DiskStore(state / "contents")) as store:
+        store._cache.set(kept, store._cache.get(kept)[:50])
     [told] = problems(DirectoryState(StateDir(state)))
     assert f"content {kept[:12]}" in told
     assert "entry aaaa1111 of session 's' refers to it" in told
+    (state / "contents" / "cache.db").write_bytes(b"no database" * 100)
+    [told] = problems(DirectoryState(StateDir(state)))
+    assert "content store" in told
 
 
 @pytest.mark.parametrize("written", [b"", *map(packed_text, ["{}", "[]", "no JSON", '{"id": 3}'])])
@@ -300,7 +305,7 @@ def test_nothing_that_a_tool_returned_is_left_beside_the_entries(state: Path) ->
     words_gone(state, GcRules(max_age_days=0))
     files = [path for path in state.rglob("*") if path.is_file()]
     left = [path for path in files if not path.name.startswith(".lock")]
-    assert {path.parent.name for path in left} <= {"state", "memory"}
+    assert {path.parent.name for path in left} <= {"state", "contents", "memory"}
     assert reading(1)[-1]["content"].encode() not in b"".join(path.read_bytes() for path in left)
 
 
@@ -318,6 +323,7 @@ def sent(state: StateDir) -> set[str]:
 
 
 def test_conversations_of_the_proxy_go_by_age(tmp_path: Path) -> None:
+    (tmp_path / "contents").mkdir()
     state = StateDir(tmp_path)
     proxied(state, "old", time.time() - 9 * DAY_SECONDS)
     proxied(state, "new", time.time())
@@ -347,5 +353,5 @@ def test_a_payload_stays_while_one_that_repeats_it_is_pinned(state: Path) -> Non
     whole = b"[" + json.dumps("a result of some length " * 99).encode() + b"]"
     put(state, "s", whole, "bbbb2222", [part], modifiers=Modifiers(priority="critical"))
     assert run(state, GcRules(max_age_days=0, max_bytes=0)) == []
-    with contextlib.closing(payloads(state)) as store:
+    with contextlib.closing(DiskStore(state / "contents")) as store:
         assert store.get(content_key(whole)) == whole

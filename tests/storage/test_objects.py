@@ -18,9 +18,9 @@ from conversations import EAGER
 from postgres_server import Server
 
 from hippocampus import Hippocampus, StoreError
-from hippocampus.storage.content_store import MIN_OBJECT_BYTES, ContentStore, NewPayload
+from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.ledger import ModelCall, TurnRows
-from hippocampus.storage.objects import Objects
+from hippocampus.storage.objects import MIN_BYTES, Objects
 from hippocampus.storage.state import state_of
 
 BUCKET = "s3://payloads/fleet"
@@ -46,7 +46,7 @@ def test_a_large_payload_is_an_object_that_any_worker_reads(
         [(name, packed)] = bucket.objects().items()
         assert name.startswith("fleet/")
         assert f"/{keys[0]}/" in name
-        assert len(packed) >= MIN_OBJECT_BYTES
+        assert len(packed) >= MIN_BYTES
         sizes = {each.key: each.packed_bytes for each in other.stored()}
         assert sizes[keys[0]] == len(packed) > sizes[keys[1]] > 0  # by these `gc` keeps a limit
         assert other.delete(keys[0])
@@ -77,8 +77,8 @@ def test_what_is_known_and_deleted_before_its_row_is_written_is_not_acknowledged
     state = state_of(postgres.address, "known", BUCKET)
     with contextlib.closing(state), state.writing() as db, state.contents() as store:
         state.open(30.0)
-        key, payloads = store.put(large), state.payloads
-        rows = payloads.rows_of([NewPayload(large)])
+        key, payloads = store.put(large), state.payload_rows()
+        rows = payloads.rows_of([large])
         assert len(bucket.objects()) == 1  # it was not put twice
         assert store.delete(key)
         with pytest.raises(StoreError, match="put it again"), db.transaction():
@@ -202,7 +202,7 @@ def test_a_session_recalls_from_a_bucket_and_sends_its_list_where_that_is_gone(
     with memory.session("s") as session:
         view = session(items)
         [entry] = session.entries
-        assert len(str(view)) < MIN_OBJECT_BYTES
+        assert len(str(view)) < MIN_BYTES
     memory.close()
     assert len(bucket.objects()) == 1
     memory = Hippocampus(postgres.address, deadline_seconds=1.0, **given)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import random
+import sqlite3
 import subprocess
 import sys
 import zipfile
@@ -17,11 +18,11 @@ import pytest
 import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
-from states import execute, payloads
 
 from hippocampus.entries.entry import content_key
 from hippocampus.errors import StoreError
 from hippocampus.storage import packing
+from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.packing import DamagedError, packed_text, text_of
 
 PACKERS = {"zstd": lambda content: packing.packed(content, 3), "gzip": gzip.compress}
@@ -111,19 +112,38 @@ def test_a_bomb_takes_no_more_memory_than_its_bound(tmp_path: Path) -> None:
 
 
 def test_a_planted_bomb_is_a_damaged_payload(tmp_path: Path) -> None:
-    with closing(payloads(tmp_path)) as store:
+    with closing(DiskStore(tmp_path)) as store:
         key = store.put(b"x")
-        execute(tmp_path, "UPDATE content SET packed = ?", BOMBS["zstd"](1 << 27))
+        store._cache.set(key, BOMBS["zstd"](1 << 27))
         with pytest.raises(StoreError, match="damaged"):
             store.get(key)
 
 
 def test_what_could_not_be_read_back_is_not_stored(tmp_path: Path) -> None:
-    with closing(payloads(tmp_path)) as store:
+    with closing(DiskStore(tmp_path)) as store:
         content = bytes(packing.MAX_SMALL_BYTES + 1)
         with pytest.raises(StoreError, match="decompression bomb"):
             store.put(content)
         assert store.get(content_key(content)) is None
+
+
+@pytest.mark.parametrize("name", ["../theirs", "/theirs", "theirs"])
+def test_a_planted_name_reaches_no_file(tmp_path: Path, name: str) -> None:
+    """Of a row in the database of the store: neither read, nor written over, nor removed."""
+    folder = tmp_path / "contents"
+    targets = [tmp_path / "theirs", folder / "theirs"]
+    planted = name.replace("/theirs", str(targets[0])) if name.startswith("/") else name
+    with closing(DiskStore(folder)) as store:
+        key = store.put(b"x")
+        for target in targets:
+            target.write_bytes(b"theirs")
+        with closing(sqlite3.connect(folder / "cache.db")) as db, db:
+            db.execute("UPDATE Cache SET mode = 2, value = NULL, filename = ?", (planted,))
+        for touch in (store.get, store.delete, lambda _: store.put(b"x")):
+            with pytest.raises(StoreError, match="did not write"):
+                touch(key)
+        store._cache.delete(key)
+    assert [target.read_bytes() for target in targets] == [b"theirs", b"theirs"]
 
 
 @pytest.mark.parametrize("text", ["", "a" * 5_000_000, "日本語 " * 400_000, "one line\n"])

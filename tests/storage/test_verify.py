@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 from conversations import EAGER, reading
-from states import execute, payloads, problems
+from states import problems
 from storage.memory_store import MemoryStore
 
 from hippocampus import Hippocampus, RecallError
+from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
 from hippocampus.storage.verify import verify
@@ -46,16 +47,30 @@ def short(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:1])
 
 
-@pytest.mark.parametrize("damage", [empty, short, junk])
-def test_what_is_damaged_is_a_problem(state: StateDir, damage: Callable[[Path], None]) -> None:
+@pytest.mark.parametrize(
+    ("damaged", "damage", "named"),
+    [
+        (lambda state: state.database, empty, "state"),
+        (lambda state: state.database, short, "state"),
+        (lambda state: state.database, junk, "state"),
+        (lambda state: state.contents / "cache.db", junk, "content store"),
+    ],
+)
+def test_what_is_damaged_is_a_problem(
+    state: StateDir,
+    damaged: Callable[[StateDir], Path],
+    damage: Callable[[Path], None],
+    named: str,
+) -> None:
+    path = damaged(state)
     for ending in ("-wal", "-shm"):
-        Path(f"{state.database}{ending}").unlink(missing_ok=True)
-    damage(state.database)
-    assert any("state" in each for each in problems(DirectoryState(state)))
+        Path(f"{path}{ending}").unlink(missing_ok=True)
+    damage(path)
+    assert any(named in each for each in problems(DirectoryState(state)))
 
 
 def test_what_only_costs_space_is_a_note(state: StateDir) -> None:
-    with contextlib.closing(payloads(state.root)) as store:
+    with contextlib.closing(DiskStore(state.contents)) as store:
         key = store.put(b"no session refers to it")
     found = verify(DirectoryState(state))
     assert [each.is_loss for each in found] == [False]
@@ -70,7 +85,7 @@ def test_a_store_of_the_hosts_is_verified(tmp_path: Path) -> None:
         first = session.report.records()[0]
         assert session.entries.text(first.entry.id)
     memory.close()
-    assert execute(tmp_path, "SELECT count(*) FROM content") == [(0,)]
+    assert not (tmp_path / "contents").exists()
     assert verify(DirectoryState(StateDir(tmp_path)), store) == []
     store.delete(first.content)
     [problem] = problems(DirectoryState(StateDir(tmp_path)), store)

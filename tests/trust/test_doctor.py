@@ -8,7 +8,6 @@ import os
 import random
 
 import pytest
-from states import execute
 from trust.test_faults import chat
 from typer.testing import CliRunner
 
@@ -65,9 +64,24 @@ def test_each_damage_is_found_and_mended(state, damage):
         memory.facts.remember("Bob likes coffee")
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [lambda path: path.write_bytes(JUNK), lambda path: os.truncate(path, path.stat().st_size // 2)],
+)
+def test_a_content_store_that_cannot_be_read_makes_room_for_a_new_one(state, damage):
+    path = state.contents / "cache.db"
+    damage(path)
+    [damaged] = [each for each in examine(DirectoryState(state)) if each.mend]
+    assert mend([damaged]) == []
+    assert path.with_name("cache.db.damaged").exists()
+    with contextlib.closing(Hippocampus(state.root)) as memory, memory.session("s") as session:
+        assert len(str(session(chat(4)))) < len(str(chat(4))) / 2
+        assert session.status()["problem"] == ""
+
+
 @pytest.mark.slow
-def test_damage_of_any_page_costs_no_more_payloads_than_it_has(state):
-    path = state.database
+def test_damage_of_any_page_of_a_content_store_costs_no_more_than_what_it_has(state):
+    path = state.contents / "cache.db"
     with contextlib.closing(Hippocampus(state.root)) as memory:
         for number in range(40):
             memory._store.put(random.Random(number).randbytes(1_000))
@@ -97,7 +111,7 @@ def test_what_is_wrong_with_the_file_is_listed_once(state):
 def test_a_lost_payload_is_damage_that_no_one_can_mend(state):
     with contextlib.closing(Hippocampus(state.root)) as memory:
         key = next(memory._store.stored()).key
-        execute(state.root, "UPDATE content SET packed = ? WHERE key = ?", b"damaged", key)
+        memory._store._cache.set(key, b"damaged")
     result = CliRunner().invoke(app, ["doctor", str(state.root), "--fix", "--json"])
     assert result.exit_code == 1
     [found] = [each for each in json.loads(result.output)["findings"] if each["loss"]]

@@ -8,6 +8,7 @@ import json
 import logging
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import threading
@@ -72,6 +73,14 @@ def full_disk(state):
 
 
 @contextlib.contextmanager
+def damaged_store(state):
+    (state / "contents").mkdir(parents=True)
+    (state / "contents" / "cache.db").write_bytes(b"no database" * 1_000)
+    yield
+    shutil.rmtree(state / "contents")
+
+
+@contextlib.contextmanager
 def damaged_ledger(state):
     with contextlib.closing(Hippocampus(state)) as memory:
         memory.session("s").close()
@@ -81,7 +90,7 @@ def damaged_ledger(state):
     ledger.unlink()
 
 
-FAULTS = [file_in_the_way, not_writable, full_disk, damaged_ledger]
+FAULTS = [file_in_the_way, not_writable, full_disk, damaged_store, damaged_ledger]
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -120,7 +129,7 @@ def test_threads_that_wait_for_a_store_wait_together(tmp_path):
     deadline, items = 0.5, chat(2)
     with contextlib.closing(Hippocampus(tmp_path, deadline_seconds=deadline)) as memory:
         sessions = [memory.session(f"s{number}") for number in range(12)]
-        with held(tmp_path / "state.sqlite3", "BEGIN IMMEDIATE"):
+        with held(tmp_path / "contents" / "cache.db", "BEGIN IMMEDIATE"):
             started = time.monotonic()
             calls = [threading.Thread(target=session, args=(items,)) for session in sessions]
             for call in calls:
@@ -161,8 +170,9 @@ def held(path, *statements):
             holder.kill()
 
 
+@pytest.mark.parametrize("name", ["state.sqlite3", "contents/cache.db"])
 def test_no_call_waits_longer_than_its_deadline_for_a_database_that_cannot_be_opened(
-    tmp_path, monkeypatch
+    tmp_path, name, monkeypatch
 ):
     deadline, items = 0.5, chat(2)
     with contextlib.closing(Hippocampus(tmp_path)) as memory, memory.session("s") as session:
@@ -170,7 +180,7 @@ def test_no_call_waits_longer_than_its_deadline_for_a_database_that_cannot_be_op
         session.answer({"query": "row"})
     event = {"hook_event_name": "PostToolUse", "session_id": "s", "tool_name": "Bash"}
     event |= {"tool_input": {}, "tool_response": {"stdout": items[2]["content"], "stderr": ""}}
-    with held(tmp_path / "state.sqlite3", *EXCLUSIVE), contextlib.ExitStack() as closing:
+    with held(tmp_path / name, *EXCLUSIVE), contextlib.ExitStack() as closing:
         memory = Hippocampus(tmp_path, deadline_seconds=deadline)
         closing.callback(memory.close)
         session = memory.session("s")

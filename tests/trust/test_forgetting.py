@@ -17,7 +17,7 @@ from hippocampus.consolidation import forgetting
 from hippocampus.facts import tools
 from hippocampus.prices import TABLES
 from hippocampus.storage import proxy_conversations
-from hippocampus.storage.content_store import PayloadTable
+from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.proxy_conversations import Conversations
 from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
@@ -89,7 +89,7 @@ def state(tmp_path):
 
 def test_every_trace_goes_and_nothing_of_another_session(state):
     before = found_on_disk(state.root, OTHER)
-    assert len(found_on_disk(state.root, SECRET)) >= 3
+    assert len(found_on_disk(state.root, SECRET)) >= 4
     listed = CliRunner().invoke(
         app, ["forget", str(state.root), "--everything-from", f"about {SECRET}"]
     )
@@ -137,7 +137,7 @@ def test_forgetting_that_is_cut_off_is_finished_by_the_next(state, monkeypatch, 
 
     owner, name = {
         "lines": (forgetting.daily_log, "remove"),
-        "payloads": (PayloadTable, "delete"),
+        "payloads": (DiskStore, "delete"),
         "rows": (forgetting.ledger, "forget"),
     }[step]
     with contextlib.closing(Hippocampus(state.root)) as memory:
@@ -217,10 +217,10 @@ def test_no_word_of_a_deleted_memory_stays_while_the_store_is_open(tmp_path, too
 
 
 def test_files_that_were_set_aside_as_damaged_are_named(state):
-    aside = state.root / "state.sqlite3.damaged"
+    aside = state.root / "contents" / "cache.db.damaged"
     aside.write_bytes(SECRET.encode())
     named = ["forget", str(state.root), "--everything-from", f"about {SECRET}", "--apply"]
     ended = CliRunner().invoke(app, named)
     assert ended.exit_code == 0
-    assert "state.sqlite3.damaged: set aside" in ended.output
-    assert found_on_disk(state.root, SECRET) == ["state.sqlite3.damaged"]
+    assert "cache.db.damaged: set aside" in ended.output
+    assert found_on_disk(state.root, SECRET) == ["contents/cache.db.damaged"]

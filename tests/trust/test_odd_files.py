@@ -18,13 +18,15 @@ from hippocampus.cli.commands import app
 from hippocampus.consolidation.doctor import examine
 from hippocampus.errors import StoreError
 from hippocampus.storage import files
-from hippocampus.storage.content_store import STORE, host_store
+from hippocampus.storage.content_store import STORE, opened_store
 from hippocampus.storage.salvage import lost
 from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
 
 LIMIT_SECONDS = 30
-NAMES = ("MEMORY.md", "state.sqlite3", "memory/*.md")
+NAMES = (
+    "MEMORY.md", "state.sqlite3", "contents/cache.db", "memory/*.md",
+)  # fmt: skip
 
 
 def used(state: Path) -> None:
@@ -101,18 +103,19 @@ def test_a_store_that_is_none_is_refused_with_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str
 ) -> None:
     monkeypatch.setenv(STORE, named)
-    with pytest.raises(StoreError, match=STORE), host_store(tmp_path):
+    with pytest.raises(StoreError, match=STORE), opened_store(StateDir(tmp_path)):
         pass
     ended = CliRunner().invoke(app, ["doctor", str(tmp_path)])
     assert ended.exit_code != 0
     assert not isinstance(ended.exception, AttributeError)
 
 
-@pytest.mark.parametrize("table", [b"session", b"content"])
+@pytest.mark.parametrize(
+    ("name", "table"), [("state.sqlite3", b"session"), ("contents/cache.db", b"Settings")]
+)
 def test_a_schema_with_damaged_bytes_stops_no_agent(
-    made: Path, tmp_path: Path, table: bytes
+    made: Path, tmp_path: Path, name: str, table: bytes
 ) -> None:
-    name = "state.sqlite3"
     state = tmp_path / "state"
     shutil.copytree(made, state)
     sound = (state / name).read_bytes()

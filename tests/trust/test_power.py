@@ -109,8 +109,8 @@ def test_after_a_power_cut_facts_and_states_are_there_and_the_next_call_stores_t
 def test_facts_wait_for_the_disk_and_ledgers_and_payloads_do_not(tmp_path):
     with contextlib.closing(Hippocampus(tmp_path)) as memory, memory.session("s") as session:
         session(conversation(1))
-        payloads = memory._store.open().value("PRAGMA synchronous")
+        payloads = memory._store._cache._sql("PRAGMA synchronous").fetchone()
         facts = memory.facts.tables.database.value("PRAGMA synchronous")
         with contextlib.closing(Ledger(DirectoryState(StateDir(tmp_path)), "s")) as ledger:
             assert ledger._db.value("PRAGMA synchronous") == NORMAL
-    assert (payloads, facts) == (NORMAL, FULL)
+    assert (payloads, facts) == ((NORMAL,), FULL)

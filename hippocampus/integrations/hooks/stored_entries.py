@@ -70,7 +70,7 @@ def stored(
         record = Record(
             entry, origin, key, "text", kind, tool, arguments, size, Stage.INDEXED, shown
         )
-        ledger.put(store, content)
+        store.put(content)
         ledger.save(record)
     edit = {"entry": named, "tool": tool, "tokens": size, "shown": weight}
     transcript = str(event.get("transcript_path") or "")

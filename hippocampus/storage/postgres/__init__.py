@@ -6,10 +6,11 @@ import contextlib
 
 from hippocampus.entries.text import storable
 from hippocampus.errors import StoreError
-from hippocampus.storage.content_store import PayloadTable
+from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.facts.models import TextRules
 from hippocampus.storage.objects import Objects
 from hippocampus.storage.postgres.connections import Connections
+from hippocampus.storage.postgres.contents import PostgresContents
 from hippocampus.storage.postgres.database import ServerDatabase
 from hippocampus.storage.state import StateStore
 
@@ -40,15 +41,22 @@ class PostgresState(StateStore):
         self.connections = connections or Connections(address)
         self._address, self._is_owner = address, connections is None
         self._objects = objects
-        self.payloads = PayloadTable(self.database, self.tenant, objects)
+        self._contents = PostgresContents(
+            ServerDatabase(self.connections, self.tenant), self.tenant, objects
+        )
 
-    def contents(self) -> contextlib.AbstractContextManager[PayloadTable]:
+    def contents(self) -> contextlib.AbstractContextManager[ContentStore]:
         """Return the payloads of the tenant."""
-        return contextlib.nullcontext(self.payloads)
+        return contextlib.nullcontext(self._contents)
+
+    def payload_rows(self) -> PostgresContents:
+        return self._contents
 
     def open(self, seconds: float) -> None:
+        """Make the tables where they are missing; a put waits for `seconds` at most from then on."""
+        self._contents.busy_seconds = seconds
         self.connections.start()
-        super().open(seconds)
+        self._contents.require_key()
 
     def database(self, text: TextRules | None = None) -> ServerDatabase:
         return ServerDatabase(self.connections, self.tenant, text, self.close if text else None)

@@ -49,7 +49,8 @@ class ServerDatabase(Database):
         self._thread = threading.local()
 
     @property
-    def patience_seconds(self) -> float:  # type: ignore[override]
+    def patience_seconds(self) -> float:
+        """Return how long a statement waits in a thread without a limit."""
         return self._connections.patience_seconds
 
     @contextlib.contextmanager

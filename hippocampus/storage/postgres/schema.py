@@ -1,4 +1,4 @@
-"""What a server has besides the tables of `storage.schema`: words of facts, functions, tenants. SQL text only.
+"""What a server has besides the tables of `storage.schema`: payloads, words of facts, functions, tenants. SQL text only.
 
 A migration that has shipped is never edited; a change is a further one.
 """
@@ -10,6 +10,10 @@ from hippocampus.storage.schema import TABLES
 
 SCHEMA = "hippocampus"
 OF_SERVERS = """
+-- packed: zstandard, sealed where HIPPOCAMPUS_KEY is set, or, where it is shorter than packed_bytes, its first
+-- 16 bytes and the name of its object.
+CREATE TABLE content (key TEXT PRIMARY KEY, put_at REAL NOT NULL, packed_bytes INTEGER NOT NULL, packed BLOB NOT NULL) STRICT;
+ALTER TABLE content ALTER COLUMN packed SET STORAGE EXTERNAL;
 -- length: the words of the whole memory.
 CREATE TABLE memory_word (
     word TEXT COLLATE "C" NOT NULL,
@@ -19,8 +23,7 @@ CREATE TABLE memory_word (
     PRIMARY KEY (word, memory)
 ) STRICT;
 CREATE INDEX word_of_memory ON memory_word (memory);
-CREATE TABLE memory_total (number INTEGER PRIMARY KEY, memories INTEGER NOT NULL, words INTEGER NOT NULL) STRICT;
-ALTER TABLE content ALTER COLUMN packed SET STORAGE EXTERNAL
+CREATE TABLE memory_total (number INTEGER PRIMARY KEY, memories INTEGER NOT NULL, words INTEGER NOT NULL) STRICT
 """
 FUNCTIONS = """
 -- What statements of both engines take from SQLite.
@@ -91,7 +94,9 @@ BEGIN
         EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', named);
         EXECUTE format($q$CREATE POLICY of_tenant ON %I USING (tenant = {OF_TENANT})$q$, named);
     END LOOP;
-END $$;
+END $$
+"""
+KEYS = """
 -- Refuses the payloads of a worker whose key is not the one of a tenant's encrypted payloads.
 CREATE FUNCTION expect_key(marker text) RETURNS void LANGUAGE plpgsql AS $q$
 BEGIN
@@ -100,5 +105,8 @@ BEGIN
     END IF;
 END $q$
 """
-SCRIPTS = (f"{tables(TABLES)};{tables(OF_SERVERS)};{FUNCTIONS}".replace("{OF_TENANT}", OF_TENANT),)
+SCRIPTS = (
+    f"{tables(TABLES)};{tables(OF_SERVERS)};{FUNCTIONS}".replace("{OF_TENANT}", OF_TENANT),
+    KEYS,
+)
 """In the order in which they are applied."""
