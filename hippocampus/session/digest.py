@@ -265,7 +265,10 @@ def _argued(arguments: str, root: str) -> str:
 
 def _cut(text: str, most: int) -> str:
     line = " ".join(text[: 4 * most].split())
-    return line if len(line) <= most else line[: most - 1] + "…"
+    if len(line) <= most:
+        return line
+    cut = line[: most - 1]
+    return (cut.rpartition(" ")[0] or cut) + "…"  # no path ends in the middle
 
 
 def transcript(messages: Sequence[Message]) -> str:

@@ -24,7 +24,7 @@ from hippocampus.models.tokens import count_message
 from hippocampus.policy import load
 from hippocampus.prices import TABLES
 from hippocampus.session import history
-from hippocampus.session.digest import Span, spans_between, transcript
+from hippocampus.session.digest import Room, Span, lines_of, spans_between, transcript
 from hippocampus.session.history import History
 from hippocampus.session.view import View
 
@@ -531,6 +531,16 @@ def test_the_check_of_a_view_reads_what_has_changed() -> None:
     whole, cut = Span(1, 4), Span(2, 4)
     assert view.with_digests([(whole, "three")]).pairing_problem() == ""
     assert "call 'a' has no result" in view.with_digests([(cut, "two")]).pairing_problem()
+
+
+@pytest.mark.parametrize("margin", range(20))
+def test_no_path_in_a_step_of_a_digest_ends_in_the_middle(margin: int) -> None:
+    paths = [f"src/services/module_{number}/handler_{number}.py" for number in range(20)]
+    called = {"name": "bash", "arguments": json.dumps({"command": " ".join(["w" * margin, *paths])})}
+    call = {"id": "c1", "type": "function", "function": called}
+    items = [{"role": "assistant", "content": None, "tool_calls": [call]}]
+    line = lines_of(read(items), {}, [], 1, Room(400))
+    assert line.endswith(".py…)")
 
 
 @given(st.data())
