@@ -536,7 +536,10 @@ def test_the_check_of_a_view_reads_what_has_changed() -> None:
 @pytest.mark.parametrize("margin", range(20))
 def test_no_path_in_a_step_of_a_digest_ends_in_the_middle(margin: int) -> None:
     paths = [f"src/services/module_{number}/handler_{number}.py" for number in range(20)]
-    called = {"name": "bash", "arguments": json.dumps({"command": " ".join(["w" * margin, *paths])})}
+    called = {
+        "name": "bash",
+        "arguments": json.dumps({"command": " ".join(["w" * margin, *paths])}),
+    }
     call = {"id": "c1", "type": "function", "function": called}
     items = [{"role": "assistant", "content": None, "tool_calls": [call]}]
     line = lines_of(read(items), {}, [], 1, Room(400))
