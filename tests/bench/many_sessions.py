@@ -27,7 +27,8 @@ from postgres_server import running
 from hippocampus import Hippocampus
 from hippocampus.storage import copying, gc, savings
 from hippocampus.storage.consolidated import SESSION
-from hippocampus.storage.content_store import PUT
+from hippocampus.storage.content_store import DiskStore
+from hippocampus.storage.postgres.contents import PUT
 from hippocampus.storage.state import StateStore
 
 SIZES = (1_000, 10_000, 100_000)
@@ -63,7 +64,7 @@ def fill(state: StateStore, start: int, end: int) -> None:
                 added["session"].append((name, own[1], then, own[3], own[3], *own[5:]))
                 for place, row in enumerate(rows["entry"]):
                     key = hashlib.sha256(f"{number} {place}".encode()).hexdigest()
-                    payloads.append((key, then, 300, "", bytes(300)))
+                    payloads.append((key, then, 300, bytes(300)))
                     added["entry"].append((key[:8], row[1], key, *row[3:], name))
                 for table in ("call", "conversation"):
                     added[table] += [(*row, name) for row in rows[table]]
@@ -74,7 +75,14 @@ def fill(state: StateStore, start: int, end: int) -> None:
                         columns, places = f"{columns}, session", f"{places}, {SESSION}"  # noqa: PLW2901
                     query = f"INSERT INTO {table} ({columns}) VALUES {{({places})}}"
                     db.insert(query, added[table])
-                db.insert(PUT, payloads)
+                if not state.layout:
+                    db.insert(PUT, payloads)
+            if state.layout:
+                with contextlib.closing(DiskStore(state.layout.contents)) as store:
+                    cache = store._cache
+                    with cache.transact():
+                        for key, _, _, packed in payloads:
+                            cache.set(key, packed)
 
 
 def median(work: Callable[[], object], rounds: int = ROUNDS) -> float:
