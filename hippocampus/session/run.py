@@ -126,7 +126,8 @@ class SessionRun:
         cold = idle_seconds > self._resources.prices.cache_seconds
         self.edits = 0
         self.ledger.busy_seconds = self._resources.deadline_seconds
-        if self.ledger.has_changed():  # another process may have taken the last turn
+        # Another process may have taken the last turn, or this one was interrupted after its commit.
+        if self.ledger.has_changed() or self.ledger.last_call() != self.state.last:
             self._load_changes()
         before = self.state.history
         history = before.extended(items, min(same, len(before.reading.items)))
@@ -232,7 +233,7 @@ class SessionRun:
             raise
 
     def _load_changes(self) -> None:
-        """Load the entries or turns that another process has recorded.
+        """Load the entries or turns that were recorded, and are not in the state.
 
         After a turn the list is read again; entries, such as recalled ones, do not require that.
         """

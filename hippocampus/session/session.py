@@ -111,7 +111,7 @@ class Session:
         self._reading: Reading | None = None
         """The reading of that list; None where no view was sent for it."""
         self._unread_lists: list[Any] = []
-        """After a failed call its list, and the last list, to read if that one cannot be read."""
+        """After a failed or interrupted call its list, and the last list, to read if that one cannot be read."""
         self._ended_at = time.perf_counter()
         """When the last call ended."""
         self._calls = 0
@@ -201,6 +201,8 @@ class Session:
             same = reader.same_start(reading.items, given, seen, first)
             own = plain.plain(given, same)
             paused_seconds = self._paused_seconds + idle_seconds
+            # An interrupted call forgets its list, which the end of the session reads again.
+            self._unread_lists = [own, self._last_items]
             with self._run.dropping_list():
                 is_taken = self._run.take(own, same, request, paused_seconds)
             self._paused_seconds = 0.0 if is_taken else paused_seconds

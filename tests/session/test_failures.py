@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import shutil
 import sqlite3
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -17,6 +21,7 @@ from storage.memory_store import MemoryStore
 
 from hippocampus import Hippocampus, RecallError, StoreError
 from hippocampus.errors import MessagesError
+from hippocampus.policy import Consolidation, Policy
 from hippocampus.session.guard import Guard
 from hippocampus.storage import sqlite as store_sqlite
 
@@ -418,6 +423,57 @@ def test_a_turn_that_was_interrupted_leaves_nothing_of_its_list(tmp_path: Path) 
             session(other)
         for entry in session.entries:
             assert session.entries.text(entry.id) in [item["content"] for item in other]
+
+
+@contextlib.contextmanager
+def interrupted_in(name: str) -> Iterator[None]:
+    """Interrupt the first call of a function of a session by name, as the user may at any instant."""
+
+    def interrupt(frame: FrameType, event: str, _value: object) -> None:
+        if event == "call" and frame.f_code.co_name == name:
+            sys.setprofile(None)
+            raise KeyboardInterrupt
+
+    sys.setprofile(interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            yield
+    finally:
+        sys.setprofile(None)
+
+
+@pytest.mark.parametrize(
+    "name", ["read", "arrival", "take_turn", "place", "_write_call", "with_committed"]
+)
+@pytest.mark.parametrize("end", [11, 9])
+def test_after_an_interruption_anywhere_a_session_goes_on_as_after_a_restart(
+    tmp_path: Path, name: str, end: int
+) -> None:
+    items, state, copy = reading(6), tmp_path / "state", tmp_path / "copy"
+    with Hippocampus(state, policy=EAGER) as memory, memory.session("s") as session:
+        session(items[:7])
+        with interrupted_in(name):
+            session(items[:11])
+        shutil.copytree(state, copy)
+        view, status = session(items[:end]), session.status()
+    with Hippocampus(copy, policy=EAGER) as memory, memory.session("s") as session:
+        assert session(items[:end]) == view
+        assert session.status() == status
+
+
+def test_a_session_that_ends_after_an_interruption_keeps_the_facts_of_its_list(
+    tmp_path: Path,
+) -> None:
+    facts = {"We deploy on Fridays.", "My dog's name is Rex."}
+    items = [{"role": "user", "content": f"Remember: {fact}"} for fact in sorted(facts)]
+    policy = Policy(consolidation=Consolidation(archive=False))
+    with Hippocampus(tmp_path, policy=policy) as memory:
+        with memory.session("s") as session:
+            session(items[:1])
+            with interrupted_in("take_turn"):
+                session(items)
+        kept = {found.content.removeprefix("Remember: ") for found in memory.facts.memories()}
+        assert facts <= kept
 
 
 def test_a_directory_that_cannot_be_used_is_one_line(
