@@ -517,8 +517,7 @@ class Session:
                 self._end(messages)
                 # What fails is finished at the next start.
                 self._guard.run(self._run.keep_facts, lambda: None, "not consolidated")
-                self._recalls.retrieval.close()
-                self._run.close(is_end=True)
+                self._close_all(is_end=True)
 
     def release(self) -> None:
         """Close the session's files without ending it: the same id continues it, here or elsewhere.
@@ -528,8 +527,14 @@ class Session:
         with self._lock:
             if not self._is_closed:
                 self._is_closed = self._guard.is_quiet = True
-                self._recalls.retrieval.close()
-                self._run.close(is_end=False)
+                self._close_all(is_end=False)
+
+    def _close_all(self, *, is_end: bool) -> None:
+        def closed() -> None:
+            self._recalls.retrieval.close()
+            self._run.close(is_end=is_end)
+
+        self._guard.run(closed, lambda: None, "its files stay open")
 
     def _close_idle_files(self) -> bool:
         """Close the session's files until it is used again; return False where it is in use."""

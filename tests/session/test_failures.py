@@ -8,7 +8,7 @@ import logging
 import shutil
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -23,6 +23,7 @@ from hippocampus import Hippocampus, RecallError, StoreError
 from hippocampus.errors import MessagesError
 from hippocampus.policy import Consolidation, Policy
 from hippocampus.session.guard import Guard
+from hippocampus.session.session import Session
 from hippocampus.storage import sqlite as store_sqlite
 
 
@@ -474,6 +475,23 @@ def test_a_session_that_ends_after_an_interruption_keeps_the_facts_of_its_list(
                 session(items)
         kept = {found.content.removeprefix("Remember: ") for found in memory.facts.memories()}
         assert facts <= kept
+
+
+@pytest.mark.parametrize("end", [Session.close, Session.release])
+def test_a_session_whose_files_cannot_be_closed_ends_without_an_error(
+    tmp_path: Path, end: Callable[[Session], None], caplog: pytest.LogCaptureFixture
+) -> None:
+    with Hippocampus(tmp_path, policy=EAGER) as memory:
+        session = memory.session("s")
+        session(reading(1))
+
+        def closed() -> None:
+            del session._run.ledger.close
+            raise OSError("no locks available")
+
+        session._run.ledger.close = closed  # type: ignore[method-assign]
+        end(session)
+        assert "its files stay open: no locks available" in caplog.text
 
 
 def test_a_directory_that_cannot_be_used_is_one_line(
