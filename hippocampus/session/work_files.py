@@ -187,11 +187,12 @@ class WorkFiles:
 
     def read_to(self, end: int, history: History) -> None:
         """Read a list up to a message: from the last message read, or all of it if it has changed."""
-        start = len(self.keys)
-        if start > end or self.keys != history.keys[:start]:
-            self.keys, self._calls, self._files, start = [], {}, {}, 0
+        known, self.keys = self.keys, []  # an interruption leaves none, and all is read again
+        start = len(known)
+        if not known or start > end or known != history.keys[:start]:
+            self._calls, self._files, start = {}, {}, 0
         self.read_on(history.quotable_range(start, end), history.turns[start:end])
-        self.keys += history.keys[start:end]
+        self.keys = [*history.keys[:end]]
 
     def read_on(self, messages: Sequence[Message], turns: Sequence[int]) -> None:
         """Read the next messages, with their turns."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hippocampus.formats.conversation import Message
 from hippocampus.formats.reader import read
 from hippocampus.models import tokens
 from hippocampus.session import digest
@@ -61,6 +63,32 @@ def test_a_list_is_read_on_and_another_one_anew() -> None:
             anew = WorkFiles()
             anew.read_on(history.raw[:end], history.turns[:end])
             assert files.newest() == anew.newest()
+
+
+class Interrupted(WorkFiles):
+    """Files whose reading can be interrupted after some messages, as by the user."""
+
+    is_armed = False
+
+    def read_on(self, messages: Sequence[Message], turns: Sequence[int]) -> None:
+        if not self.is_armed:
+            super().read_on(messages, turns)
+            return
+        super().read_on(messages[:2], turns[:2])
+        raise KeyboardInterrupt
+
+
+def test_after_an_interruption_a_list_is_read_anew() -> None:
+    steps = [("Read", {"file_path": f"/srv/{n}.py"}, SOURCE) for n in range(4)]
+    history = History().extended(talk(*steps))
+    files = Interrupted()
+    files.read_to(3, history)
+    files.is_armed = True
+    with pytest.raises(KeyboardInterrupt):
+        files.read_to(len(history.raw), history)
+    files.is_armed = False
+    files.read_to(3, history)
+    assert [file.path for file in files.newest()] == ["/srv/0.py"]
 
 
 def text_of(files: WorkFiles) -> str:
