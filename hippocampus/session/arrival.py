@@ -1,4 +1,4 @@
-"""Reads the new messages of a list: the payloads in them, and the payloads that they cite. Pure."""
+"""Reads the new messages of a list into its tables: the payloads in them, and those that they cite. No I/O."""
 
 from __future__ import annotations
 

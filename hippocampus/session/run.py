@@ -249,7 +249,7 @@ class SessionRun:
         return replace(self.rules, summaries=summaries.of_turn()) if summaries else self.rules
 
     def _commit(self, turn: Turn, marks: str) -> None:
-        """Store the decisions of a turn, then adopt its state; a failure leaves the old one.
+        """Store the decisions of a turn, then adopt its state; after a failure its caller drops the list.
 
         `marks` are the positions of our cache marks in its view.
         """

@@ -1,7 +1,7 @@
-"""One turn: takes a list, and returns its view with every decided change. Pure.
+"""One turn: takes a list, and returns its view with every decided change. No I/O.
 
-`take_turn` reads, decides and accounts. Nothing is stored here; until its result is committed, the
-old state holds.
+`take_turn` reads, decides and accounts. Nothing is stored here; a list whose turn is not committed is
+dropped, since its tables have grown.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ from hippocampus.errors import HippocampusError
 from hippocampus.policy import Policy
 from hippocampus.replay.readers import read_file
 from hippocampus.session.session import Session
+from hippocampus.storage.state import state_of
 
 RECORDINGS = sorted((Path(__file__).parents[2] / "examples" / "transcripts").glob("*.json"))
 
@@ -315,6 +316,30 @@ def test_a_server_without_the_last_commits_goes_on_from_the_list(
         for entry_id in late.keys() - found.keys():
             with pytest.raises(RecallError, match="never existed"):
                 session.recall(entry_id)
+
+
+@pytest.mark.parametrize("is_read", [False, True], ids=["in one trip", "with a read between"])
+def test_a_statement_that_fails_takes_all_of_its_transaction_back(
+    postgres: Server, tenant: str, is_read: bool
+) -> None:
+    with contextlib.closing(state_of(postgres.address, tenant)) as state:
+        db = state.database()
+
+        def fail() -> None:
+            with db.transaction():
+                db.set_meta("first", "1")
+                if is_read:
+                    assert db.meta("first") == "1"
+                db.run("INSERT INTO no_table (key) VALUES (?)", ("second",))
+                db.set_meta("third", "3")
+
+        with pytest.raises(StoreError):
+            fail()
+        assert db.rows("SELECT key FROM meta WHERE key IN ('first', 'third')") == []
+        with db.transaction():
+            db.set_meta("first", "1")
+            assert db.meta("first") == "1"
+        assert db.meta("first") == "1"
 
 
 def test_a_row_that_another_holds_delays_a_call_by_the_deadline(
