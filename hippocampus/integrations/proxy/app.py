@@ -209,6 +209,8 @@ class Proxy:
         if is_read:
             headers.append((b"accept-encoding", b"identity"))
         has_body = "content-length" in request.headers or "transfer-encoding" in request.headers
+        if ".." in request.url.path.split("/"):  # also where it was written as %2e%2e
+            raise httpx2.InvalidURL("'..' would leave the path of the provider")
         # Path and query as the host wrote them.
         path: bytes = request.scope.get("raw_path") or request.url.path.encode()
         query: bytes = request.scope["query_string"]

@@ -545,10 +545,12 @@ def test_an_answer_in_an_unknown_form_passes_with_one_line(
     assert "Traceback" not in caplog.text
 
 
-def test_an_address_that_no_client_writes_is_a_400(state: Path) -> None:
+@pytest.mark.parametrize("address", ["/v1/messages?#x", "/../admin", "/v1/%2e%2e/%2E./admin"])
+def test_an_address_that_no_client_writes_is_a_400(state: Path, address: str) -> None:
     with proxied(state, listing(1)) as (upstream, url), socket.socket() as client:
         client.connect(("127.0.0.1", int(url.rpartition(":")[2])))
-        client.sendall(b"POST /v1/messages?#x HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n")
+        opening = f"POST {address} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 0\r\n\r\n"
+        client.sendall(opening.encode())
         assert client.recv(1_000).startswith(b"HTTP/1.1 400")
     assert not upstream.sent
 
