@@ -63,4 +63,4 @@ class SessionEntries:
                 return
             owner, record = found
             self._recalls.retrieval.original(record)
-            self._run.save(adopted(record, owner, self._run.state.history.turn))
+            self._run.save(adopted(record, owner, self._run.state.turn))

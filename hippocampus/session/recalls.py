@@ -72,7 +72,7 @@ class SessionRecalls:
         """Store a newer text of an entry's source as an entry of its own, linked to it."""
         prices = self._resources.prices
         with self._run.lock:
-            turn, is_taken = self._run.state.history.turn, self._run.state.by_id.__contains__
+            turn, is_taken = self._run.state.turn, self._run.state.by_id.__contains__
             mark = self._run.ledger.mark
             newer = retrieval.version(mark, self._run.id, record, text, turn, prices, is_taken)
             self._resources.store.put(text.encode("utf-8", "surrogatepass"))
@@ -152,7 +152,7 @@ class SessionRecalls:
         if not window_tokens:
             return bound
         with self._run.lock:
-            room = window_tokens - self._run.state.view.shown_total
+            room = window_tokens - self._run.state.shown_tokens
         if room < min(bound, MIN_TOKENS):
             raise calls.too_large(record, min(bound, record.tokens), max(0, room))
         return min(bound, room)
@@ -187,7 +187,7 @@ class SessionRecalls:
         if not records:
             return
         with self._run.lock:
-            turn = self._run.state.history.turn
+            turn = self._run.state.turn
             now = list(map(self._run.current, records))
             try:
                 self._run.save(

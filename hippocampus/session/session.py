@@ -110,6 +110,8 @@ class Session:
         """The list of the last call that did not fail."""
         self._reading: Reading | None = None
         """The reading of that list; None where no view was sent for it."""
+        self._format = ""
+        """The format of the last list with a view; empty before the first."""
         self._unread_lists: list[Any] = []
         """After a failed or interrupted call its list, and the last list, to read if that one cannot be read."""
         self._ended_at = time.perf_counter()
@@ -209,6 +211,8 @@ class Session:
             self._calls += 1
             self._guard.raw_calls += not is_taken
             self._reading = self._run.state.history.reading if is_taken else None
+            if self._reading and self._reading.items:
+                self._format = self._reading.adapter.NAME
             self._guard.raw_reason = self._run.raw_reason
             view = self._run.view(own) if is_taken else redacted_list(own, self._run.rules)
             self._last_items, self._unread_lists, self._idle_seconds = own, [], idle_seconds
@@ -254,9 +258,8 @@ class Session:
             self._guard.problem = problem
 
     def _report_source(self) -> ReportSource:
-        reading = self._run.state.history.reading
-        form = reading.adapter.NAME if reading.items else ""
-        return ReportSource(self.id, self._run.info.agent, self._resources.prices.name, form)
+        agent, prices = self._run.info.agent, self._resources.prices.name
+        return ReportSource(self.id, agent, prices, self._format)
 
     def _use_files(self) -> None:
         """Keep the session's files open: it is in use."""
@@ -392,7 +395,7 @@ class Session:
             if self._is_closed:  # before its content is stored, to which nothing would refer
                 raise StoreError(f"session {self.id!r} is closed; open it again to note a state")
             content = self._resources.store.put(text.encode("utf-8", "surrogatepass"))
-            turn = self._run.state.history.turn
+            turn = self._run.state.turn
             origin = StateOrigin(turn, content)
             if known := self._run.state.records.get(origin):
                 return known.entry.id
@@ -450,7 +453,7 @@ class Session:
         usage, miss = usage_of(reported), cache_miss_of(reported)
         with self._lock:
             read_tokens = self._run.marker.read_tokens
-            call = CountedCall(self._run.state.view.shown_total, read_tokens, self._idle_seconds)
+            call = CountedCall(self._run.state.shown_tokens, read_tokens, self._idle_seconds)
             was_off = self._bill.is_off
             self._bill.add(call, usage, miss)
             if self._bill.is_off and not was_off:

@@ -55,6 +55,11 @@ class State:
         return self.history.turn or (self.last.turn if self.last else 0)
 
     @property
+    def shown_tokens(self) -> int:
+        """The tokens of the view; of the last request, where no list is read."""
+        return self.view.shown_total if self.is_read or not self.last else self.last.sent_tokens
+
+    @property
     def costs(self) -> Costs:
         """The sums after the last request."""
         return Costs.after(self.last)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from conversations import reading
+from conversations import EAGER, reading
 
 from hippocampus import Hippocampus
 from hippocampus.policy import Policy
@@ -62,3 +62,23 @@ def test_a_recall_inside_another_reports_its_own_outcome(tmp_path: Path) -> None
     session.recall(entry.id)
     assert [each.outcome for each in reports.tools] == ["full", "partial"]
     memory.close()
+
+
+def test_between_a_failed_call_and_the_next_a_session_is_at_its_last_turn(tmp_path: Path) -> None:
+    reports = Reports()
+    with Hippocampus(tmp_path, policy=EAGER, observers=[reports]) as memory:
+        session = memory.session("s")
+        session(reading(3))
+        turn, shown = session.status()["turn"], session._run.state.shown_tokens
+        [entry, *_] = session.entries
+        session([{"no": "format"}])
+        assert session.report.failures == 1
+        session.recall(entry.id, head=1)
+        session.state("deploying to staging")
+        entries = {found.id: found for found in session.entries}
+        assert entries[entry.id].decay.last_access == turn
+        assert entries[session.entries[-1].id].lifecycle.created == turn > 0
+        assert session._run.state.shown_tokens == shown > 0
+    forms = [report.origin.format for report in (*reports.views, *reports.tools)]
+    assert forms == [forms[0]] * 3
+    assert forms[0]
