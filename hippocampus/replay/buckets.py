@@ -61,7 +61,7 @@ def put_part(out: str, name: str, text: bytes) -> None:
     try:
         files.replace_file(Path(out, name), text)
     except OSError as failure:
-        reason = f"{Path(out, name)} cannot be written: {failure.strerror}"
+        reason = f"{Path(out, name)} cannot be written: {failure.strerror or failure}"
         raise StoreError(reason) from failure
 
 

@@ -296,6 +296,7 @@ def test_the_command_prints_from_a_folder_what_it_prints_without(tmp_path: Path)
     marked.write_text(marked.read_text().replace('"format": "', '"format": "kept-'))
     assert '"kept-' in run(*arguments, "--out", "out", "--resume", cwd=tmp_path).stdout
     assert "name it by --out" in run(*arguments, "--resume", cwd=tmp_path).stderr
+    assert f"{marked} is not a directory" in run(*arguments, "--out", marked, cwd=tmp_path).stderr
     done = run("replay", "source", "--out", "source/out", cwd=tmp_path)
     assert done.returncode == 2
     assert "folder of recordings" in done.stderr
