@@ -101,7 +101,7 @@ class State:
         )
 
     def with_committed(self, records: Sequence[Record]) -> State:
-        """Return the state with recorded entries, which no later failure takes back."""
+        """Add recorded entries to the tables, since no later failure takes them back; return the state."""
         for record in records:
             self.records[record.origin] = self.by_id[record.entry.id] = record
             if record.kind == compaction.KIND:
