@@ -11,7 +11,7 @@ import logging
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from hippocampus.indexing import code, documents, grids, html, listings, logs, plain, unwrap
 from hippocampus.indexing.excerpt import WORDLESS, is_notice
@@ -31,6 +31,7 @@ from hippocampus.indexing.extraction import (
 from hippocampus.indexing.output import asked_line, output_of
 
 LOG = logging.getLogger("hippocampus")
+T = TypeVar("T")
 MIN_CONFIDENCE = 0.25
 SMALL_CHARACTERS = 16_000
 EXIT_WEIGHT, NOTE_WEIGHT = 3.0, 0.15
@@ -79,12 +80,23 @@ def extraction_of(text: str, context: ExtractionContext) -> Extraction:
 
 
 def _read(text: str, asked: int) -> Extraction:
-    try:
-        return _document_of(text, asked) or _extract_text(text, asked)
-    except Exception:  # one text that an extractor cannot read does not cost a session its memory
-        LOG.exception("a text of %d characters is read without its form", len(text))
+    def plainly() -> Extraction:
         summary = f"{counted(lines_in(text), 'line')}, {counted(len(text), 'character')}"
         return plain.extract(text) or Extraction("empty", summary, ())
+
+    def safely(read: Callable[[], T], otherwise: Callable[[], T]) -> T:
+        try:
+            return read()
+        except (
+            Exception
+        ):  # one text that an extractor cannot read does not cost a session its memory
+            LOG.exception("a text of %d characters is read without its form", len(text))
+            return otherwise()
+
+    found = safely(lambda: _document_of(text, asked) or _extract_text(text, asked), plainly)
+    # Lines that are read at their first use may fail only then.
+    lines = LaterLines(lambda: safely(lambda: tuple(found.lines), lambda: tuple(plainly().lines)))
+    return replace(found, lines=lines)
 
 
 read_small, read_large = (functools.lru_cache(maxsize=size)(_read) for size in (64, 4))

@@ -6,7 +6,7 @@ import pytest
 
 from hippocampus.formats import json_text
 from hippocampus.indexing import sniff
-from hippocampus.indexing.extraction import Extraction, ExtractionContext
+from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext, LaterLines
 from hippocampus.models import tokens
 from tests.bench.compression import corpus, hostile
 from tests.bench.compression.measure import entry_text
@@ -45,6 +45,25 @@ def test_a_text_whose_extractor_fails_is_a_plain_excerpt(
     for _ in range(3):
         assert sniff.kind_of(text) == "text"
     assert "99 lines" in sniff.extraction_of(text, ExtractionContext()).summary
+    assert len(caplog.records) == 1
+
+
+def test_a_text_whose_lines_cannot_be_read_has_those_of_a_plain_excerpt(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The lines of an extraction are read later than its kind."""
+
+    def failing() -> list[EntryLine]:
+        raise RecursionError
+
+    broken = Extraction("page", "a page", LaterLines(failing))
+    reader = sniff._KindReader("page", lambda _text: 2.0, lambda _text: broken)
+    monkeypatch.setattr(sniff, "READERS", (reader,))
+    text = "\n".join(f"a line {n} that a test of lines has" for n in range(99))
+    found = sniff.extraction_of(text, ExtractionContext())
+    assert (found.kind, found.summary) == ("page", "a page")
+    for _ in range(3):
+        assert len(found.lines) > 20
     assert len(caplog.records) == 1
 
 
