@@ -85,11 +85,10 @@ def _read(text: str, asked: int) -> Extraction:
         return plain.extract(text) or Extraction("empty", summary, ())
 
     def safely(read: Callable[[], T], otherwise: Callable[[], T]) -> T:
+        # One text that an extractor cannot read does not cost a session its memory.
         try:
             return read()
-        except (
-            Exception
-        ):  # one text that an extractor cannot read does not cost a session its memory
+        except Exception:
             LOG.exception("a text of %d characters is read without its form", len(text))
             return otherwise()
 
