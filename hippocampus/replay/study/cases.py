@@ -44,8 +44,9 @@ OLD_TOKENS = 1_000
 OLD_CALLS = 3
 """A moment uses something older if its recorded step writes a value that is only in results of at
 least `OLD_TOKENS` that arrived more than `OLD_CALLS` calls ago."""
-THIRDS = ("early", "middle", "late")
-"""The position of a moment among the calls of its session that fit the window."""
+LATE = 2 / 3
+"""The share of the calls of a session that fit the window before the first moment: at early ones a
+view often is the whole list."""
 BASELINES = {RAW: send_everything, OFFLOAD: offload_on_arrival}
 RECALL_TOKENS = 2_000
 """The most tokens of a recall of an offloaded result."""
@@ -91,7 +92,7 @@ def prepare(
 def _chosen(
     folder: StudyFolder, files: Sequence[RecordedFile], skipped: Callable[[str], None]
 ) -> list[Moment]:
-    """Return moments, as many of each kind and third, from each folder in turn, at most one a session.
+    """Return moments, as many of each kind, from each folder in turn, at most one a session.
 
     Conversations that share a file or a beginning (what follows a compaction, a sub-agent, a
     branch, another run of the task) show each other's future: only one of them is taken. `skipped`
@@ -99,8 +100,7 @@ def _chosen(
     """
     settings = folder.settings
     random = Random(settings.seed)  # noqa: S311 - a sample that can be drawn again
-    groups = list(itertools.product((LARGE, OLDER), THIRDS))
-    needed = dict.fromkeys(groups, -(-settings.cases // len(groups)))
+    needed = dict.fromkeys((LARGE, OLDER), -(-settings.cases // 2))
     folders: defaultdict[Path, list[RecordedFile]] = defaultdict(list)
     for path in random.sample(files, len(files)):
         folders[Path(str(path)).parent].append(path)
@@ -120,9 +120,9 @@ def _chosen(
             moments = list(_moments(recording, settings.from_tokens, settings.window))
             if moments:
                 random.shuffle(moments)
-                one = max(moments, key=lambda moment: needed[moment.kind, moment.third])
-                is_needed = needed[one.kind, one.third] > 0
-                needed[one.kind, one.third] -= is_needed
+                one = max(moments, key=lambda moment: needed[moment.kind])
+                is_needed = needed[one.kind] > 0
+                needed[one.kind] -= is_needed
                 (chosen if is_needed else spare).append(one)
                 openings.add(_opening(recording))
                 break
@@ -145,7 +145,8 @@ def _moments(recording: Recording, from_tokens: int, to_tokens: int) -> Iterator
     fitting = [at for at in answers if sizes[at] <= to_tokens]
     used = uses(messages[: fitting[-1] + 1], values_of) if fitting else {}
     for call, at in enumerate(fitting):
-        if not at or messages[at - 1].role == "assistant" or sizes[at] < from_tokens:
+        is_early = call < LATE * len(fitting)
+        if is_early or not at or messages[at - 1].role == "assistant" or sizes[at] < from_tokens:
             continue
         last = answers[call - 1] if call else 0
         old = answers[call - OLD_CALLS] if call >= OLD_CALLS else 0
@@ -160,8 +161,7 @@ def _moments(recording: Recording, from_tokens: int, to_tokens: int) -> Iterator
             (OLDER, any(all(value not in text for text in others) for value in hidden)),
         ):
             if is_one:
-                third = THIRDS[len(THIRDS) * call // len(fitting)]
-                yield Moment(_short_id(*map(str, place)), *place, kind, third, sizes[at])
+                yield Moment(_short_id(*map(str, place)), *place, kind, sizes[at])
 
 
 def _large_texts(messages: Sequence[Message], min_tokens: int) -> list[str]:

@@ -66,7 +66,6 @@ class Moment:
     """The name of the conversation in the file."""
     call: int
     kind: str
-    third: str
     tokens: int
     """Tokens of the whole list, with the recorded system text and tools."""
 

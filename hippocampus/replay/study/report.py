@@ -172,7 +172,7 @@ class StudyReport:
 
 
 def _title(moment: Moment) -> str:
-    return f"{moment.id}: {moment.recording}, call {moment.call} ({moment.third}), {moment.kind}"
+    return f"{moment.id}: {moment.recording}, call {moment.call}, {moment.kind}"
 
 
 def _details(title: str, texts: Sequence[str]) -> str:

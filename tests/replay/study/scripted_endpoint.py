@@ -25,7 +25,7 @@ Script = Callable[[Asked, Answer], Answer]
 
 
 def write_sessions(folder: Path, count: int = 4) -> Path:
-    """Write sessions that list many rows, do four small things, and use one of the rows."""
+    """Write sessions that list many rows, do small things, read a log, and use one of the rows."""
     for number in range(count):
         home = folder / f"owner{number % 2}"
         home.mkdir(parents=True, exist_ok=True)
@@ -42,7 +42,8 @@ def session(number: int) -> list[dict[str, Any]]:
         {"role": "system", "content": "You keep a server running."},
         {"role": "user", "content": f"Remove the parts of app {number} that are in nobody's use."},
     ]
-    for turn, text in enumerate(["\n".join(rows), "one", "two", "three", "four"]):
+    log = "\n".join(f"{number} {line} of the log" for line in range(300))
+    for turn, text in enumerate(["\n".join(rows), "one", "two", log, "four"]):
         function = {"name": "list_parts", "arguments": json.dumps({"page": turn})}
         call = {"id": f"call_{turn}", "type": "function", "function": function}
         items.append({"role": "assistant", "content": None, "tool_calls": [call]})
