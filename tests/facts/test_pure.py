@@ -28,7 +28,7 @@ from hippocampus.facts.topics import features, holds, jaccard
 from hippocampus.facts.words import content_words, indexed, query_terms, words
 from hippocampus.storage.facts.memories import made
 from hippocampus.storage.facts.models import Item, RankedRow
-from hippocampus.storage.facts.vectors import bit_distances, unit
+from hippocampus.storage.facts.vectors import unit
 
 DAY = 86_400.0
 TEXTS = st.text(min_size=1, max_size=80)
@@ -196,16 +196,6 @@ def test_only_the_answer_to_a_question_holds_the_words_of_a_turn_next_to_it():
 @given(st.text(alphabet="abcdefg ", min_size=3, max_size=20).filter(str.strip))
 def test_a_text_holds_its_own_words(text):
     assert holds(text, frozenset(words(text)))
-
-
-def test_bit_distances_count_bits():
-    rng = np.random.default_rng(1)
-    codes = rng.integers(0, 2**63, size=(50, 4), dtype=np.uint64)
-    slow = [
-        sum((int(a) ^ int(b)).bit_count() for a, b in zip(row, codes[7], strict=True))
-        for row in codes
-    ]
-    assert bit_distances(codes, codes[7]).tolist() == slow
 
 
 def test_vectors_of_zeros_stay():

@@ -1,7 +1,6 @@
 """The vectors of one file: rows of the table `vector`, and the nearest ones by exact cosine.
 
-Each row has 32-bit floats with the lowest byte first. Over `MAX_EXACT` vectors the signs of their
-numbers are compared first, and the nearest of them exactly.
+Each row has 32-bit floats with the lowest byte first.
 """
 
 from __future__ import annotations
@@ -15,8 +14,6 @@ from hippocampus.storage.database import Database
 from hippocampus.storage.facts.errors import EmbeddingModelError, FactError
 from hippocampus.storage.facts.memories import AMONG, listed
 
-MAX_EXACT = 50_000
-RERANKED = 1_000
 READ_AT_ONCE = 8_192
 MODEL = "embedding_model"
 DIMENSIONS = "embedding_dimensions"
@@ -85,9 +82,7 @@ class Vectors:
         """Read all vectors anew when they are next asked for."""
         self._epoch = ""
         self._rows = np.zeros(0, np.int64)
-        self._matrix: np.ndarray[Any, Any] = np.zeros((0, 0), np.float32)
-        """The vectors, or the codes of very many."""
-        self._coded = False
+        self._matrix: Floats = np.zeros((0, 0), np.float32)
         self._sum: Floats = np.zeros(1, np.float32)
 
     def exact(self, rows: Iterable[int]) -> dict[int, Floats]:
@@ -107,18 +102,11 @@ class Vectors:
         wanted = np.fromiter(rows, np.int64)
         if not len(self._rows) or not len(wanted):
             return {}
-        if self._coded:
-            exact = self.exact(wanted.tolist())
-            found, matrix = list(exact), np.array(list(exact.values()), np.float32)
-        else:
-            places = np.searchsorted(self._rows, wanted).clip(max=len(self._rows) - 1)
-            places = places[self._rows[places] == wanted]
-            found, matrix = self._rows[places].tolist(), self._matrix[places]
-        if not found:
-            return {}
+        places = np.searchsorted(self._rows, wanted).clip(max=len(self._rows) - 1)
+        places = places[self._rows[places] == wanted]
         mean = without_mean * self._sum / len(self._rows)
-        values = matrix @ (unit(query[None])[0] - mean) + mean @ mean
-        return dict(zip(found, values.tolist(), strict=True))
+        values = self._matrix[places] @ (unit(query[None])[0] - mean) + mean @ mean
+        return dict(zip(self._rows[places].tolist(), values.tolist(), strict=True))
 
     def nearest(self, query: Floats, most: int) -> dict[int, float]:
         """Return the nearest rows with their cosines."""
@@ -127,13 +115,7 @@ class Vectors:
             return {}
         if len(query) != self.dimensions:
             raise FactError(f"vectors of {self.dimensions} numbers are kept, not {len(query)}")
-        wanted = unit(query[None])[0]
-        if self._coded:
-            distances = bit_distances(self._matrix, _codes(wanted[None])[0])
-            near = np.argpartition(distances, min(RERANKED, len(distances)) - 1)[:RERANKED]
-            cosines = self.cosines(query, self._rows[near].tolist())
-            return dict(sorted(cosines.items(), key=lambda pair: -pair[1])[:most])
-        values = self._matrix @ wanted
+        values = self._matrix @ unit(query[None])[0]
         best = np.argpartition(-values, min(most, len(values)) - 1)[:most]
         best = best[np.argsort(-values[best])]
         return dict(zip(self._rows[best].tolist(), values[best].tolist(), strict=True))
@@ -155,22 +137,17 @@ class Vectors:
             self.forget_cached()
             self._epoch = epoch
         last = int(self._rows[-1]) if len(self._rows) else 0
-        count = self._db.value("SELECT count(*) FROM vector WHERE row > ?", (last,))
-        if not count:
-            return
-        if len(self._rows) + count > MAX_EXACT and not self._coded:
-            self.forget_cached()
-            self._epoch, self._coded, last = epoch, True, 0
         rows, parts = [self._rows], [self._matrix] if len(self._rows) else []
         after = "SELECT row, exact FROM vector WHERE row > ? ORDER BY row LIMIT ?"
         while chunk := self._db.rows(after, (last, READ_AT_ONCE)):
             matrix = np.frombuffer(b"".join(vector for _, vector in chunk), "<f4")
             matrix = matrix.reshape(len(chunk), -1)
             self._sum = self._sum + matrix.sum(axis=0)
-            parts.append(_codes(matrix) if self._coded else matrix)
+            parts.append(matrix)
             rows.append(np.array([row for row, _ in chunk], np.int64))
             last = int(rows[-1][-1])
-        self._rows, self._matrix = np.concatenate(rows), np.concatenate(parts)
+        if len(rows) > 1:
+            self._rows, self._matrix = np.concatenate(rows), np.concatenate(parts)
 
 
 def unit(matrix: np.ndarray[Any, Any]) -> Floats:
@@ -178,21 +155,3 @@ def unit(matrix: np.ndarray[Any, Any]) -> Floats:
     floats = np.asarray(matrix, dtype=np.float32)
     lengths = np.linalg.norm(floats, axis=-1, keepdims=True)
     return np.asarray(floats / np.where(lengths > 0, lengths, 1), dtype=np.float32)
-
-
-def _codes(matrix: Floats) -> np.ndarray[Any, Any]:
-    """Return the signs of vectors as words of 64 bits."""
-    width = -(-matrix.shape[1] // 64) * 64
-    padded = np.zeros((len(matrix), width), bool)
-    padded[:, : matrix.shape[1]] = matrix > 0
-    return np.ascontiguousarray(np.packbits(padded, axis=1)).view(np.uint64)
-
-
-def bit_distances(
-    codes: np.ndarray[Any, Any], code: np.ndarray[Any, Any]
-) -> np.ndarray[Any, np.dtype[np.uint16]]:
-    """Return the numbers of bits in which codes differ from one."""
-    total = np.zeros(len(codes), dtype=np.uint16)
-    for place in range(codes.shape[1]):
-        total += np.bitwise_count(codes[:, place] ^ code[place])
-    return total
