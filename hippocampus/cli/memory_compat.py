@@ -235,7 +235,7 @@ def scriptling_forget(facts: Facts, memory_id: out.Id) -> Shown:
 @verb(scriptling)
 def count(facts: Facts, agent: out.Agent = stores.OWN_AGENT) -> Shown:
     """Print how many memories there are."""
-    number = memories.count(facts.tables.database, agent, facts.tables.clock())
+    number = len(memories.current(facts.tables.database, agent, facts.tables.clock()))
     return Shown({"count": number}, [str(number)])
 
 

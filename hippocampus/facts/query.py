@@ -196,11 +196,13 @@ def relevant(found: Sequence[Recalled], prompt: str) -> list[Recalled]:
 
 def confirm(tables: FactTables, ids: Iterable[str], at: float) -> int:
     """Count an access of memories, which strengthens them a little; return how many exist."""
-    with tables.database.transaction():
-        found = memories.by_id(tables.database, ids)
+    db = tables.database
+    with db.transaction():
+        found = memories.by_id(db, ids)
         for row, memory in found.values():
             boosted = max(memory.intensity, min(1.0, memory.intensity + tables.policy.boost))
-            memories.access(tables.database, row, boosted, at)
+            accesses, accessed = memory.accesses + 1, max(memory.accessed, at)
+            memories.update(db, [row], intensity=boosted, accesses=accesses, accessed=accessed)
     return len(found)
 
 

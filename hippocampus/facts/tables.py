@@ -116,4 +116,4 @@ class FactTables:
             return
         self.vectors.lock(self.embed_model, len(next(iter(vectors.values()))))
         self.vectors.put(vectors)
-        memories.set_model(self.database, vectors, self.embed_model)
+        memories.update(self.database, vectors, embedding_model=self.embed_model)

@@ -101,10 +101,11 @@ def delete_rows(tables: FactTables, gone: Mapping[int, Memory]) -> None:
         heir = memory.superseded_by
         while heir in heirs:
             heir = heirs[heir]
-        for row in memories.superseded(db, memory.id) if heir is None else ():
-            memories.reopen(db, row)
-        if heir is not None:
-            memories.inherit(db, memory.id, heir)
+        freed = memories.superseded(db, memory.id)
+        if heir is None:
+            memories.reopen(db, freed)
+        else:
+            memories.update(db, freed, superseded_by=heir)
     if tables.has_vectors:
         tables.vectors.drop(gone)
     memories.delete(db, gone)
@@ -118,10 +119,11 @@ def restore(tables: FactTables, memory_ids: Iterable[str]) -> list[Memory]:
         gone = {row: old for row, old in found.items() if old.superseded_by or old.removed}
         for row, memory in gone.items():
             heir = memories.successors(db, [memory.id])[memory.id]
-            memories.reopen(db, row)
+            memories.reopen(db, [row])
             if heir is not None and memory.removed != MERGED:
                 now, numbers = tables.clock(), memories.by_id(db, [heir.id])
-                memories.end(db, numbers[heir.id][0], memory.id, until=now, known=now)
+                ended = [numbers[heir.id][0]]
+                memories.update(db, ended, superseded_by=memory.id, ended=now, known_until=now)
         return list(memories.by_row(db, gone).values())
 
 
@@ -263,7 +265,6 @@ def reembed(tables: FactTables) -> Iterator[tuple[int, int]]:
         raise FactError("there is no embedding model to embed with")
     if db.meta(REMADE) != model and db.meta("embedding_model") != model:
         tables.vectors.clear()
-        memories.set_model(db, None, None)
         db.set_meta(REMADE, model)
     total = memories.total(db)
     while rows := memories.unembedded(db, EMBEDDED_AT_ONCE):

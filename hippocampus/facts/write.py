@@ -321,8 +321,14 @@ class _Transaction:
     def _strengthened(self, row: int, wanted: MemoryRequest, at: float, reason: str) -> Outcome:
         """Count an encounter; the intensity is the mean of all encounters."""
         old = memories.by_row(self._db, [row])[row]
-        total = old.intensity * old.encounters + self._intensity(wanted.item)
-        memory = memories.strengthen(self._db, row, total / (old.encounters + 1), at)
+        total, count = old.intensity * old.encounters, old.encounters + 1
+        changed: dict[str, Any] = {
+            "intensity": (total + self._intensity(wanted.item)) / count,
+            "encounters": count,
+            "accessed": max(old.accessed, at),
+        }
+        memory = replace(old, **changed)
+        memories.update(self._db, [row], **changed)
         return Outcome(Action.STRENGTHENED, reason, memory, others=(memory.id,))
 
     def _added(
@@ -430,7 +436,9 @@ class _Transaction:
                 rest = replace(old, id=heir, content=left, created=now, embedding_model=None)
                 memories.insert(self._db, rest)
             until = max(by.valid_from, old.valid_from)
-            memories.end(self._db, number, heir, until=until, known=by.created)
+            memories.update(
+                self._db, [number], superseded_by=heir, ended=until, known_until=by.created
+            )
 
     def _followed(
         self, wanted: MemoryRequest, decision: judge.Judgement, memory: Memory

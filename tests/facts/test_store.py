@@ -342,11 +342,11 @@ def test_a_recall_does_not_wait_for_a_writer(tmp_path, query):
 
 
 def test_a_file_that_cannot_be_written_can_be_searched(facts, monkeypatch):
-    def fails(*_arguments):
+    def fails(*_rows, **_columns):
         raise StoreError("locked")
 
     facts.store("use tabs", type="fact")
-    monkeypatch.setattr(memories, "access", fails)
+    monkeypatch.setattr(memories, "update", fails)
     assert contents(facts.recall("tabs")) == ["use tabs"]
 
 

@@ -21,7 +21,7 @@ from hippocampus.facts.models import WRITTEN
 from hippocampus.facts.timestamps import uuid_of
 from hippocampus.storage.facts import memories, triples
 from hippocampus.storage.facts.errors import FactError
-from hippocampus.storage.facts.models import Block, Item, Memory, Origin, Triple
+from hippocampus.storage.facts.models import Block, Item, Memory, Triple
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,18 +29,6 @@ if TYPE_CHECKING:
     from hippocampus.facts.store import Facts
 
 MEMORY = TypeAdapter(Memory)
-UNNAMED: Mapping[str, Any] = {
-    "intensity": 0.5,
-    "scope": "",
-    "tags": (),
-    "origin": Origin(),
-    "accesses": 0,
-    "encounters": 1,
-    "raw": "",
-    "metadata": {},
-    **dict.fromkeys(("valid_until", "known_until", "superseded_by", "removed", "embedding_model")),
-}
-"""The fields of a memory of which a foreign form states nothing."""
 Record = TypeVar("Record")
 
 
@@ -147,7 +135,7 @@ def bring(facts: Facts, bundle: Bundle, agent: str | None = None) -> Imported:
 def memory_of(created: float, **fields: Any) -> Memory:
     """Return the memory of a record of a foreign form, whose fields are checked."""
     times = {"created": created, "accessed": created, "valid_from": created}
-    return MEMORY.validate_python({**UNNAMED, **times, **fields})
+    return MEMORY.validate_python({**times, **fields})
 
 
 def each_read(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from typing import Any
 
 from hippocampus.entries.text import storable
@@ -17,20 +17,18 @@ from hippocampus.storage.database import RANKED, Database, Row
 from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.facts.models import EVERY_AGENT, Item, Kind, Memory, Origin, Stats
 
-COLUMNS = (
-    "row, id, kind, type, content, intensity, agent, scope, tags, session, turn, entry_id, role,"
-    " created, accessed, accesses, encounters, valid_from, until, known_until, superseded_by, removed,"
-    " embedding_model, raw, metadata"
+FIELDS = tuple(field.name for field in fields(Memory))
+SELECTED = (
+    *(name for name in FIELDS if name not in {"origin", "valid_until"}),
+    *(field.name for field in fields(Origin)),
 )
-_PLAIN = (
-    "id", "kind", "type", "content", "intensity", "agent", "scope", "created", "accessed", "accesses",
-    "encounters", "valid_from", "known_until", "superseded_by", "removed", "embedding_model", "raw",
-)  # fmt: skip
-"""The fields of a memory that are columns as they are."""
+"""The fields of a memory that are columns of their names, and those of its origin."""
+COLUMNS = f"row, until, {', '.join(SELECTED)}"
 NAMES = "(SELECT value FROM json_each(?))"
 NUMBERS = "(SELECT CAST(value AS BIGINT) FROM json_each(?))"
 AMONG = f"row IN {NUMBERS}"
 CURRENT = "removed IS NULL AND known_until IS NULL AND (until IS NULL OR until > ?)"
+OF_AGENT = f"(agent = ? OR ? = '{EVERY_AGENT}')"
 FORGOTTEN = "INSERT INTO forgotten (id) VALUES {(?)} ON CONFLICT DO NOTHING"
 SHOWN_CHARACTERS = 100
 MARK = re.compile("[0-9a-f]{10}")
@@ -42,12 +40,12 @@ def insert(db: Database, memory: Memory, context: str = "") -> int:
     body = db.text.indexed(memory.content)
     if context:
         body = f"{body or memory.content} {db.text.indexed(context) or context}"
-    replaced = memory.superseded_by is not None
-    values = {name: getattr(memory, name) for name in _PLAIN}
-    values |= asdict(memory.origin)
+    values = {name: getattr(memory, name) for name in FIELDS} | asdict(memory.origin)
+    del values["origin"]
     values |= {"tags": json.dumps(memory.tags), "metadata": json.dumps(dict(memory.metadata))}
     values |= {"indexed": body, "hash": hashed(db, memory.content, memory.kind)}
-    values["ended" if replaced else "valid_until"] = memory.valid_until
+    if memory.superseded_by is not None:
+        values["ended"] = values.pop("valid_until")
     columns, given = ", ".join(values), ", ".join(f":{name}" for name in values)
     row: int = db.value(f"INSERT INTO memory ({columns}) VALUES ({given}) RETURNING row", values)
     db.index(row, body or memory.content)
@@ -117,18 +115,12 @@ def newest(  # noqa: PLR0913, PLR0917 - each is one filter
     roles: Sequence[str] = (),
 ) -> dict[int, Memory]:
     """Return the newest current memories of an agent in some scopes, of all roles or of some."""
+    wanted, among = json.dumps(list(scopes)), json.dumps(list(roles))
     return select(
         db,
         f"WHERE agent = ? AND scope IN {NAMES} AND (? = '[]' OR role IN {NAMES}) AND {CURRENT}"
         " ORDER BY row DESC LIMIT ?",
-        (
-            agent,
-            json.dumps(list(scopes)),
-            json.dumps(list(roles)),
-            json.dumps(list(roles)),
-            now,
-            most,
-        ),
+        (agent, wanted, among, among, now, most),
     )
 
 
@@ -142,59 +134,20 @@ def same(db: Database, content: str, kind: Kind, agent: str, scope: str) -> int 
     return found
 
 
-def strengthen(db: Database, row: int, intensity: float, at: float) -> Memory:
-    """Count an encounter of a memory, and return it."""
-    db.run(
-        "UPDATE memory SET intensity = ?, encounters = encounters + 1, accessed = max(accessed, ?)"
-        " WHERE row = ?",
-        (intensity, at, row),
-    )
-    return by_row(db, [row])[row]
+def update(db: Database, rows: Iterable[int], **columns: Any) -> None:
+    """Write columns of memories."""
+    changed = ", ".join(f"{name} = ?" for name in columns)
+    db.run(f"UPDATE memory SET {changed} WHERE {AMONG}", (*columns.values(), listed(rows)))
 
 
-def access(db: Database, row: int, intensity: float, at: float) -> None:
-    """Count an access of a memory."""
-    db.run(
-        "UPDATE memory SET accesses = accesses + 1, accessed = max(accessed, ?), intensity = ?"
-        " WHERE row = ?",
-        (at, intensity, row),
-    )
-
-
-def end(db: Database, row: int, by: str, *, until: float, known: float) -> None:
-    """Let a memory stop being true at a time, and be known to since another."""
-    db.run(
-        "UPDATE memory SET superseded_by = ?, ended = ?, known_until = ? WHERE row = ?",
-        (by, until, known, row),
-    )
-
-
-def reopen(db: Database, row: int) -> None:
-    """Let a memory be true and known again."""
-    db.run(
-        "UPDATE memory SET superseded_by = NULL, ended = NULL, known_until = NULL, removed = NULL"
-        " WHERE row = ?",
-        (row,),
-    )
+def reopen(db: Database, rows: Iterable[int]) -> None:
+    """Let memories be true and known again."""
+    update(db, rows, superseded_by=None, ended=None, known_until=None, removed=None)
 
 
 def superseded(db: Database, memory_id: str) -> dict[int, Memory]:
     """Return by row the memories that another one superseded itself."""
     return select(db, "WHERE superseded_by = ? ORDER BY row", (memory_id,))
-
-
-def inherit(db: Database, memory_id: str, heir: str) -> None:
-    """Let what a memory superseded be superseded by its heir."""
-    db.run("UPDATE memory SET superseded_by = ? WHERE superseded_by = ?", (heir, memory_id))
-
-
-def set_model(db: Database, rows: Iterable[int] | None, model: str | None) -> None:
-    """Note with which model memories are embedded; without rows, all."""
-    if rows is None:
-        db.run("UPDATE memory SET embedding_model = ?", (model,))
-    else:
-        numbers = listed(rows)
-        db.run(f"UPDATE memory SET embedding_model = ? WHERE {AMONG}", (model, numbers))
 
 
 def total(db: Database, *, unembedded: bool = False) -> int:
@@ -254,18 +207,16 @@ def of_session(db: Database, session: str) -> dict[int, Memory]:
 
 def current(db: Database, agent: str, now: float) -> dict[int, Memory]:
     """Return the current memories of an agent, by row."""
-    condition, values = for_agent(agent)
-    return select(db, f"WHERE {CURRENT} AND {condition} ORDER BY row", (now, *values))
+    return select(db, f"WHERE {CURRENT} AND {OF_AGENT} ORDER BY row", (now, agent, agent))
 
 
 def past(db: Database, agent: str, before: float | None) -> dict[int, Memory]:
     """Return the superseded and removed memories of an agent, by row."""
-    condition, values = for_agent(agent)
     return select(
         db,
         "WHERE (superseded_by IS NOT NULL OR removed IS NOT NULL)"
-        f" AND {condition} AND (? IS NULL OR created < ?)",
-        (*values, before, before),
+        f" AND {OF_AGENT} AND (? IS NULL OR created < ?)",
+        (agent, agent, before, before),
     )
 
 
@@ -281,13 +232,12 @@ def page(  # noqa: PLR0913 - each is one filter
     limit: int = -1,
 ) -> list[Memory]:
     """Return the memories of an agent that pass the filters, newest first."""
-    condition, values = for_agent(agent)
-    parts = [condition, "(? IS NULL OR kind = ?)", "(? IS NULL OR created < ?)"]
+    parts = [OF_AGENT, "(? IS NULL OR kind = ?)", "(? IS NULL OR created < ?)"]
     if not superseded:
         parts.append("(known_until IS NULL OR removed IS NOT NULL)")
     if not removed:
         parts.append("removed IS NULL")
-    limits: tuple[Any, ...] = (*values, kind, kind, before, before)
+    limits: tuple[Any, ...] = (agent, agent, kind, kind, before, before)
     if containing:
         parts.append("instr(folded(content), folded(?)) > 0")
         limits = (*limits, containing)
@@ -296,13 +246,6 @@ def page(  # noqa: PLR0913 - each is one filter
         where = f"row IN (SELECT row FROM memory WHERE {where} {newest} LIMIT ?)"
         limits = (*limits, limit)
     return list(select(db, f"WHERE {where} {newest}", limits).values())
-
-
-def count(db: Database, agent: str, now: float) -> int:
-    """Return how many current memories an agent has."""
-    condition, values = for_agent(agent)
-    sql = f"SELECT count(*) FROM memory WHERE {CURRENT} AND {condition}"
-    return int(db.value(sql, (now, *values)))
 
 
 def agents(db: Database) -> dict[str, int]:
@@ -372,11 +315,8 @@ def rewrite(db: Database, row: int, old: Memory, content: str) -> Memory:
     """Put another content in a row, in the text index too, without its triples; return the memory."""
     db.unindex(listed([row]))
     text = storable(content)
-    body = db.text.indexed(text)
-    db.run(
-        "UPDATE memory SET content = ?, indexed = ?, hash = ?, embedding_model = NULL WHERE row = ?",
-        (text, body, hashed(db, text, old.kind), row),
-    )
+    body, known = db.text.indexed(text), hashed(db, text, old.kind)
+    update(db, [row], content=text, indexed=body, hash=known, embedding_model=None)
     db.index(row, body or text)
     db.run("DELETE FROM triple WHERE memory = ?", (row,))
     return by_row(db, [row])[row]
@@ -447,14 +387,8 @@ def made(  # noqa: PLR0913 - each is one property
         origin=item.origin,
         created=at,
         accessed=at,
-        accesses=0,
-        encounters=1,
         valid_from=at if item.valid_from is None else item.valid_from,
         valid_until=item.valid_until,
-        known_until=None,
-        superseded_by=None,
-        removed=None,
-        embedding_model=None,
         raw=storable(raw) if raw != item.content else "",
         metadata=item.metadata,
     )
@@ -470,17 +404,15 @@ def hashed(db: Database, content: str, kind: Kind) -> int:
 
 
 def _memory(row: Row) -> Memory:
+    _, until, *columns = row
+    values = dict(zip(SELECTED, columns, strict=True))
     try:
-        tags, metadata = tuple(json.loads(row[8])), dict(json.loads(row[-1]))
+        values["tags"] = tuple(json.loads(values["tags"]))
+        values["metadata"] = dict(json.loads(values["metadata"]))
     except (TypeError, ValueError) as failure:
-        raise StoreError(f"memory {row[1]} is damaged: {failure}") from failure
-    fields: Row = (*row[1:8], tags, Origin(*row[9:13]), *row[13:-1], metadata)
-    return Memory(*fields)
-
-
-def for_agent(agent: str) -> tuple[str, tuple[str, ...]]:
-    """Return the SQL condition for an agent, and its values."""
-    return ("true", ()) if agent == EVERY_AGENT else ("agent = ?", (agent,))
+        raise StoreError(f"memory {values['id']} is damaged: {failure}") from failure
+    origin = Origin(**{field.name: values.pop(field.name) for field in fields(Origin)})
+    return Memory(valid_until=until, origin=origin, **values)
 
 
 def listed(rows: Iterable[int]) -> str:

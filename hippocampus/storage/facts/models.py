@@ -48,7 +48,7 @@ class Origin:
     """Who said it, as messages name it: `user`, `assistant` or `tool`."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
     """One fact or memory as it is kept."""
 
@@ -56,29 +56,29 @@ class Memory:
     kind: Kind
     type: str
     content: str
-    intensity: Annotated[float, Ge(0), Le(LATEST)]
+    intensity: Annotated[float, Ge(0), Le(LATEST)] = 0.5
     """The running mean of how much it mattered, 0..1; scriptling calls it importance."""
     agent: str
-    scope: str
+    scope: str = ""
     """The name of a part of the agent's memory; empty is the whole."""
-    tags: tuple[str, ...]
-    origin: Origin
+    tags: tuple[str, ...] = ()
+    origin: Origin = Origin()
     created: Time
     accessed: Time
-    accesses: Count
-    encounters: Count
+    accesses: Count = 0
+    encounters: Count = 1
     valid_from: Time
-    valid_until: Time | None
+    valid_until: Time | None = None
     """When it stopped being true; none is still true."""
-    known_until: Time | None
+    known_until: Time | None = None
     """When it was learnt that it is not true, or that another replaces it; none is current."""
-    superseded_by: str | None
-    removed: str | None
+    superseded_by: str | None = None
+    removed: str | None = None
     """Why `compact` took it away: `faded`, `old` or `merged`; none is there."""
-    embedding_model: str | None
-    raw: str
+    embedding_model: str | None = None
+    raw: str = ""
     """The text that it was extracted from; empty where that is the content itself."""
-    metadata: Mapping[str, Any]
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Relation(NamedTuple):

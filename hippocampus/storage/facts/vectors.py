@@ -75,6 +75,7 @@ class Vectors:
         """Remove all vectors and unbind the file from its model."""
         with self._db.transaction():
             self._db.run("DELETE FROM vector")
+            self._db.run("UPDATE memory SET embedding_model = NULL")
             self._db.run("DELETE FROM meta WHERE key IN (?, ?)", (MODEL, DIMENSIONS))
             self.changed()
 
