@@ -60,18 +60,15 @@ def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
         if apply:
             with state.writing() as db:
                 removals = collection.collect(db, store, removals, started)
-                words = collection.collect_words(db, words, started)
+                words = collection.collect_words(db, rules, started)
     lines = []
-    for removal in removals:
+    for removal in [*removals, *words]:
         size = f"{removal.packed_bytes:>10,} bytes"
         sessions = ", ".join(removal.sessions) or "no session"
         lines.append(f"{removal.key[:12]}  {size}  {removal.rule}  ({sessions})")
-    lines += [
-        f"conversation  {one.size_bytes:>10,} bytes  {one.rule}  ({one.session})" for one in words
-    ]
     word = "removed" if apply else "would be removed; --apply removes them"
     if words:
-        total = sum(one.size_bytes for one in words)
+        total = sum(removal.packed_bytes for removal in words)
         lines.append(f"{len(words)} conversations, {total:,} bytes {word}")
     total = sum(removal.packed_bytes for removal in removals)
     lines.append(f"{len(removals)} contents, {total:,} bytes {word}")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import fnmatch
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import MappingProxyType
@@ -21,31 +21,35 @@ from hippocampus.entries import decay
 from hippocampus.entries.entry import Stage
 from hippocampus.errors import StoreError
 from hippocampus.policy import Policy
-from hippocampus.storage.consolidated import SESSION
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.database import Database
-from hippocampus.storage.ledger import StoredSession, activity, is_pinned
+from hippocampus.storage.ledger import StoredSession, is_pinned
 
 DAY_SECONDS = 86_400.0
 ORPHAN_GRACE_SECONDS = DAY_SECONDS
 """A payload is stored before its ledger refers to it: the time that this may take."""
+WORDS_KEY = "conversation"
 
 BURY = """
     INSERT INTO tombstone (content, removed, rule) VALUES (?, ?, ?)
     ON CONFLICT (content) DO UPDATE SET removed = excluded.removed, rule = excluded.rule
 """
 WORDS = """
-    SELECT name, sum(size) FROM (
-        SELECT name, length(lines) AS size FROM conversation JOIN session
-            ON session.number = conversation.session
-        UNION ALL SELECT session, 0 FROM proxy_conversation
+    SELECT name, sum(size), max(at), max(number) FROM (
+        SELECT name, length(lines) AS size, active_at AS at, session.number
+            FROM conversation JOIN session ON session.number = conversation.session
+        UNION ALL SELECT proxy.session, 0, max(sent, coalesce(active_at, sent)), number
+            FROM proxy_conversation AS proxy LEFT JOIN session ON name = proxy.session
     ) AS word GROUP BY name ORDER BY name
 """
-UNARCHIVE = f"DELETE FROM conversation WHERE session = {SESSION}"
+UNARCHIVE = """
+    DELETE FROM conversation
+    WHERE session = (SELECT number FROM session WHERE name = ? AND active_at <= ?)
+"""
 UNKNOW = "DELETE FROM proxy_conversation WHERE session = ? AND sent <= ?"
 REFERENCES = """
-    SELECT name, id, content, is_pinned FROM entry JOIN session ON session.number = entry.session
-    ORDER BY entry.number
+    SELECT name, id, content, is_pinned, active_at, session.number
+    FROM entry JOIN session ON session.number = entry.session ORDER BY entry.number
 """
 
 
@@ -84,14 +88,13 @@ class Reference(NamedTuple):
 
 
 class Holding(NamedTuple):
-    """A stored payload with all entries that refer to it."""
+    """A stored payload, with the fields of `StoredPayload`, and all entries that refer to it."""
 
     key: str
     packed_bytes: int
     put_at: float
+    parts: tuple[str, ...]
     references: tuple[Reference, ...]
-    parts: tuple[str, ...] = ()
-    """The keys of the payloads without which it cannot be read."""
 
     @property
     def active_at(self) -> float:
@@ -100,21 +103,13 @@ class Holding(NamedTuple):
 
 
 class Removal(NamedTuple):
-    """A payload to remove, and the rule for it."""
+    """A payload to remove, or the words of a session besides its entries, and the rule for it."""
 
     key: str
+    """That of the payload; `WORDS_KEY` is the words."""
     packed_bytes: int
     rule: str
     sessions: tuple[str, ...]
-
-
-class SessionWords(NamedTuple):
-    """The words of a session to remove, besides its entries, and the rule for it."""
-
-    session: str
-    size_bytes: int
-    """Of the raw conversation, as stored."""
-    rule: str
 
 
 def plan(
@@ -127,19 +122,32 @@ def plan(
 
     `unused` has the rules of further entries with payloads to remove, by session and id.
     """
-    free = [holding for holding in holdings if not any(ref.pinned for ref in holding.references)]
-    planned = [
-        _removal(holding, rule)
-        for holding in free
+    free = {
+        holding.key: holding
+        for holding in holdings
+        if not any(reference.pinned for reference in holding.references)
+    }
+    gone = {
+        key: rule
+        for key, holding in free.items()
         if (rule := _rule_of(holding, rules, now, unused)) is not None
+    }
+    most = math.inf if rules.max_bytes is None else rules.max_bytes
+    left = sum(holding.packed_bytes for holding in holdings if holding.key not in gone)
+    # The idle ones go first; a payload is removed before those without which it cannot be read.
+    for holding in sorted(free.values(), key=lambda held: (held.active_at, not held.parts)):
+        if left > most and holding.key not in gone and holding.references:
+            left -= holding.packed_bytes
+            gone[holding.key] = f"contents over {most} bytes together"
+    return [
+        Removal(
+            key,
+            free[key].packed_bytes,
+            rule,
+            tuple(sorted({reference.session for reference in free[key].references})),
+        )
+        for key, rule in gone.items()
     ]
-    gone = {removal.key for removal in planned}
-    return [*planned, *_over_size(holdings, free, gone, rules)]
-
-
-def _removal(holding: Holding, rule: str) -> Removal:
-    sessions = sorted({reference.session for reference in holding.references})
-    return Removal(holding.key, holding.packed_bytes, rule, tuple(sessions))
 
 
 def unused(
@@ -187,22 +195,6 @@ def _rule_of(
     return found[0] if None not in found else None
 
 
-def _over_size(
-    holdings: Sequence[Holding], free: Sequence[Holding], gone: set[str], rules: GcRules
-) -> Iterator[Removal]:
-    """Yield payloads to remove so that the rest fits, those idle longest first."""
-    if rules.max_bytes is None:
-        return
-    left = sum(holding.packed_bytes for holding in holdings if holding.key not in gone)
-    # A payload is removed before those without which it cannot be read.
-    for holding in sorted(free, key=lambda held: (held.active_at, not held.parts, held.key)):
-        if left <= rules.max_bytes:
-            return
-        if holding.key not in gone and holding.references:
-            left -= holding.packed_bytes
-            yield _removal(holding, f"contents over {rules.max_bytes} bytes together")
-
-
 def collect(
     db: Database,
     store: ContentStore,
@@ -233,24 +225,23 @@ def collect(
     return removed
 
 
-def plan_words(db: Database, rules: GcRules, now: float) -> list[SessionWords]:
+def plan_words(db: Database, rules: GcRules, now: float) -> list[Removal]:
     """Return the sessions with words to remove by age; pins protect payloads, and no words.
 
     Raises:
         StoreError: the state cannot be read; then nothing may be removed.
     """
-    active = _active(db)
+    words = db.rows(WORDS)
+    is_open = db.open_sessions(number for *_, number in words if number)
     return [
-        SessionWords(name, size, rule)
-        for name, size in db.rows(WORDS)
-        if (rule := rules.rule_by_age(name, active.get(name, 0.0), now)) is not None
+        Removal(WORDS_KEY, size, rule, (name,))
+        for name, size, active_at, number in words
+        if number not in is_open and (rule := rules.rule_by_age(name, active_at, now)) is not None
     ]
 
 
-def collect_words(
-    db: Database, removals: Iterable[SessionWords], started: float
-) -> list[SessionWords]:
-    """Remove words of sessions that were not active since `started`; return the removals.
+def collect_words(db: Database, rules: GcRules, started: float) -> list[Removal]:
+    """Remove the words of sessions by age, but of those active since `started`; return the removals.
 
     A later request of a conversation of the proxy begins a new session then.
 
@@ -258,21 +249,12 @@ def collect_words(
         StoreError: the state cannot be written.
     """
     with db.transaction():
-        active = _active(db)
-        gone = [removal for removal in removals if active.get(removal.session, 0.0) <= started]
+        gone = plan_words(db, rules, started)
         for removal in gone:
-            db.run(UNARCHIVE, (removal.session,))
-            db.run(UNKNOW, (removal.session, started))
+            db.run(UNARCHIVE, (*removal.sessions, started))
+            db.run(UNKNOW, (*removal.sessions, started))
     db.shrink()
     return gone
-
-
-def _active(db: Database) -> dict[str, float]:
-    """Return by session when it was last active, or sent a request to a proxy."""
-    found = activity(db)
-    for name, sent in db.rows("SELECT session, sent FROM proxy_conversation"):
-        found[name] = max(sent, found.get(name, 0.0))
-    return found
 
 
 def holdings(db: Database, store: ContentStore) -> list[Holding]:
@@ -286,12 +268,7 @@ def holdings(db: Database, store: ContentStore) -> list[Holding]:
     for held in stored:
         for part in held.parts:
             by_key.setdefault(part, []).extend(by_key.get(held.key, ()))
-    return [
-        Holding(
-            held.key, held.packed_bytes, held.put_at, tuple(by_key.get(held.key, ())), held.parts
-        )
-        for held in stored
-    ]
+    return [Holding(*held, tuple(by_key.get(held.key, ()))) for held in stored]
 
 
 def references(db: Database) -> dict[str, list[Reference]]:
@@ -301,9 +278,10 @@ def references(db: Database) -> dict[str, list[Reference]]:
         StoreError: the state cannot be read; then nothing may be removed.
     """
     found: dict[str, list[Reference]] = {}
-    active = activity(db)
-    for name, entry_id, content, pinned in db.rows(REFERENCES):
-        at = active.get(name, math.inf)
+    rows = db.rows(REFERENCES)
+    is_open = db.open_sessions({number for *_, number in rows})
+    for name, entry_id, content, pinned, active_at, number in rows:
+        at = math.inf if number in is_open else active_at
         reference = Reference(name, entry_id, content, bool(pinned), at)
         found.setdefault(content, []).append(reference)
     return found
