@@ -34,6 +34,8 @@ PAGE_BYTES, HEADER_BYTES, PAGES_AT, INTERIOR_PAGE = 4_096, 100, 28, 5
 """Of the file format of SQLite: https://www.sqlite.org/fileformat2.html, sections 1.3 and 1.6."""
 OF_FILES = {"migration", "Settings"}
 """Tables that a new file has its own rows in."""
+Make = Callable[[Path | str], sqlite3.Connection]
+"""Opens a new database with its tables."""
 TableColumns = Mapping[str, tuple[str, ...]]
 """The columns of tables, by their names."""
 COLUMNS = """
@@ -63,11 +65,7 @@ OF_SESSIONS = {
 
 
 def lost(state: StateDir) -> list[str]:
-    """Return what `salvage` would not save, as far as that is known.
-
-    Raises:
-        StoreError: nothing can be read.
-    """
+    """Return what `salvage` would not save, as far as that is known; a `StoreError` is all of it."""
     return _copied(state.database, sqlite.IN_MEMORY)
 
 
@@ -80,20 +78,20 @@ def salvage(state: StateDir) -> None:
         StoreError: a process has it open, or the new file cannot be written.
         OSError: it cannot be replaced.
     """
-    _replace(state.database, _copied)
+    _replace(state.database, migrations.migrated)
 
 
 def salvage_contents(state: StateDir) -> None:
     """Replace a damaged store of payloads with those that can be read, as `salvage` does."""
-    _replace(state.contents / DBNAME, _copied_payloads)
+    _replace(state.contents / DBNAME, _new_store)
 
 
-def _replace(path: Path, copied: Callable[[Path, Path], object]) -> None:
+def _replace(path: Path, make: Make) -> None:
     half = path.with_name(f".{path.name}.tmp")
     sqlite.remove_database(half)
     is_readable = True
     try:
-        copied(path, half)
+        _copied(path, half, make)
     except StoreError:
         is_readable = False
     set_aside(path)
@@ -118,48 +116,42 @@ def set_aside(path: Path) -> None:
             each.replace(each.with_name(f"{each.name}{DAMAGED}"))
 
 
-def _copied(path: Path, made: Path | str) -> list[str]:
-    """Copy all rows of a state that can be read into a new database; return the known losses."""
+def _copied(path: Path, made: Path | str, make: Make = migrations.migrated) -> list[str]:
+    """Copy all rows that can be read into a new database; return the known losses."""
     try:
-        with contextlib.closing(migrations.migrated(made)) as new, _opened(path, _new_state) as old:
+        with contextlib.closing(make(made)) as new, _opened(path, make) as old:
             new.execute("PRAGMA foreign_keys = OFF")  # rows come in the order of their tables
             with sqlite.transaction(new):
                 found = _copy_rows(old, new)
-                with contextlib.suppress(sqlite3.DatabaseError):
-                    new.executemany(NAMED, old.execute(NAMES))
-                for statement in MENDED.split(";"):
-                    new.execute(statement)
-                for table in columns_of(new):
-                    for key in new.execute(f"PRAGMA foreign_key_list({table})").fetchall():
-                        _, _, parent, column, other, *_ = key
-                        new.execute(
-                            f"DELETE FROM {table} WHERE {column} NOT IN (SELECT {other} FROM {parent})"
-                        )
-            names = dict(new.execute("SELECT number, name FROM session"))
-            for table, (index, words) in OF_SESSIONS.items():
-                rows = f"SELECT session FROM {table}"
-                gone = _counted(old, f"{rows} INDEXED BY {index}") - _counted(new, rows)
-                found += [
-                    f"session {names.get(number, number)!r} has lost {count} of its {words}"
-                    for number, count in sorted(gone.items())
-                ]
+                if make is migrations.migrated:
+                    found += _mended(old, new)
             if made != sqlite.IN_MEMORY:
                 new.execute("PRAGMA journal_mode = DELETE")
     except sqlite.FAILURES as failure:
-        raise StoreError(f"state {path}: {failure}") from failure
+        raise StoreError(f"{path}: {failure}") from failure
     return found
 
 
-def _copied_payloads(path: Path, made: Path) -> None:
-    """Copy all rows of a store of payloads that can be read into a new one."""
-    try:
-        _new_store(made)
-        with contextlib.closing(sqlite3.connect(made)) as new, _opened(path, _new_store) as old:
-            with new:
-                _copy_rows(old, new)
-            new.execute("PRAGMA journal_mode = DELETE")
-    except sqlite.FAILURES as failure:
-        raise StoreError(f"content store {path}: {failure}") from failure
+def _mended(old: sqlite3.Connection, new: sqlite3.Connection) -> list[str]:
+    """Mend the references between the rows of a state; return what its sessions have lost."""
+    with contextlib.suppress(sqlite3.DatabaseError):
+        new.executemany(NAMED, old.execute(NAMES))
+    for statement in MENDED.split(";"):
+        new.execute(statement)
+    for table in columns_of(new):
+        for key in new.execute(f"PRAGMA foreign_key_list({table})").fetchall():
+            _, _, parent, column, other, *_ = key
+            new.execute(f"DELETE FROM {table} WHERE {column} NOT IN (SELECT {other} FROM {parent})")
+    names = dict(new.execute("SELECT number, name FROM session"))
+    found = []
+    for table, (index, words) in OF_SESSIONS.items():
+        rows = f"SELECT session FROM {table}"
+        gone = _counted(old, f"{rows} INDEXED BY {index}") - _counted(new, rows)
+        found += [
+            f"session {names.get(number, number)!r} has lost {count} of its {words}"
+            for number, count in sorted(gone.items())
+        ]
+    return found
 
 
 def _copy_rows(old: sqlite3.Connection, new: sqlite3.Connection) -> list[str]:
@@ -187,25 +179,21 @@ def _counted(db: sqlite3.Connection, rows: str) -> Counter[int]:
     return found
 
 
-def _new_state(path: Path) -> None:
-    migrations.migrated(path).close()
-
-
-def _new_store(path: Path) -> None:
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".") as folder:
+def _new_store(path: Path | str) -> sqlite3.Connection:
+    with tempfile.TemporaryDirectory(dir=Path(path).parent, prefix=".") as folder:
         with contextlib.closing(DiskStore(Path(folder))) as store:
             store.open()
         (Path(folder) / DBNAME).replace(path)
+    return sqlite3.connect(path, isolation_level=None)
 
 
 @contextlib.contextmanager
-def _opened(path: Path, make: Callable[[Path], None]) -> Iterator[sqlite3.Connection]:
+def _opened(path: Path, make: Make) -> Iterator[sqlite3.Connection]:
     """Open the file at `path`, or a copy that has the list of tables of a new one that `make` makes."""
     copy = path.with_name(f".{path.name}.copy")
     listed = copy.with_suffix(".new")
     try:
-        make(listed)
-        with contextlib.closing(sqlite3.connect(listed)) as new:
+        with contextlib.closing(make(listed)) as new:
             tables = columns_of(new)
         if not _is_listed(path, tables):
             _copy_with_list(path, copy, listed.read_bytes())

@@ -54,18 +54,14 @@ def verify(state: StateStore, store: ContentStore | None = None) -> list[Finding
         with contextlib.nullcontext(store) if store else state.contents() as opened:
             found += _payloads(references, removed, opened, is_whole=is_whole)
     except StoreError as failure:
-        found.append(_unreadable(failure, state.layout))
+        finding = Finding(str(failure), is_loss=True)
+        # A new file lets sessions go on; one that is locked, for example, is not damaged.
+        if state.layout and type(failure.__cause__) is sqlite3.DatabaseError:
+            remedy = "write the payloads that can be read into a new file and keep the damaged one"
+            mend = functools.partial(salvage.salvage_contents, state.layout)
+            finding = finding._replace(remedy=remedy, mend=mend)
+        found.append(finding)
     return found
-
-
-def _unreadable(failure: StoreError, layout: StateDir | None) -> Finding:
-    """Return the finding of a store of payloads that cannot be read; a new one lets sessions go on."""
-    found = Finding(str(failure), is_loss=True)
-    if layout is None or type(failure.__cause__) is not sqlite3.DatabaseError:  # such as a lock
-        return found
-    mend = functools.partial(salvage.salvage_contents, layout)
-    remedy = "write the payloads that can be read into a new file and keep the damaged one"
-    return found._replace(remedy=remedy, mend=mend)
 
 
 def _database(layout: StateDir) -> Iterator[Finding]:
