@@ -234,10 +234,10 @@ def find(
     is_any = any(having.values())  # of any of the rare words; of all, where none is rare
     match = " OR ".join(having) if is_any else " AND ".join(f"({term})" for term in having)
     hits = search.matched(db, match, MATCHED) if having else []
-    rows = search.passing_among(db, hits, query)
+    rows = search.passing(db, query, hits)
     if len(hits) == MATCHED and _few(hits, rows):
-        hits = search.matched_passing(db, " OR ".join(having), query, MATCHED)
-        rows |= search.passing_among(db, hits, query)
+        hits = search.matched(db, " OR ".join(having), MATCHED, query)
+        rows |= search.passing(db, query, hits)
     cosines: dict[int, float] = {}
     distinct: dict[int, float] = {}
     vectors = None
@@ -248,12 +248,12 @@ def find(
         vectors = tables.embedded([without(text, speaking) if is_about else text], seconds)
     if vectors is not None:
         cosines = tables.vectors.nearest(vectors[0], NEAREST)
-        rows |= search.passing_among(db, cosines, query)
+        rows |= search.passing(db, query, cosines)
         if len(cosines) == NEAREST and _few(cosines, rows):
             passing = search.newest_passing(db, query, FEW)
             among = tables.vectors.cosines(vectors[0], passing)
             cosines = dict(sorted(among.items(), key=lambda pair: -pair[1])[:NEAREST])
-            rows |= search.passing_among(db, cosines, query)
+            rows |= search.passing(db, query, cosines)
     best = [*hits[:SPREAD], *list(cosines)[:SPREAD]]
     rows |= search.standing_at(db, places(rows[row] for row in best if row in rows), query)
     if vectors is not None:

@@ -97,16 +97,15 @@ class RecallQuery:
         return found | others
 
 
-def passing(db: Database, query: RecallQuery) -> dict[int, RankedRow]:
-    """Return what ranking needs of all rows that pass the filters."""
-    return _rows(db, f"FROM memory WHERE {CONDITION}", query.values())
-
-
-def passing_among(db: Database, rows: Iterable[int], query: RecallQuery) -> dict[int, RankedRow]:
-    """Return what ranking needs of the given rows that pass the filters."""
+def passing(
+    db: Database, query: RecallQuery, among: Iterable[int] | None = None
+) -> dict[int, RankedRow]:
+    """Return what ranking needs of the rows that pass the filters, of all or of the given ones."""
+    if among is None:
+        return _rows(db, f"FROM memory WHERE {CONDITION}", query.values())
     given = "(SELECT CAST(value AS BIGINT) AS number FROM json_each(:rows)) AS given"
-    among = f"FROM {given} CROSS JOIN memory ON row = number"
-    return _rows(db, f"{among} WHERE {CONDITION}", query.values(rows=listed(rows)))
+    joined = f"FROM {given} CROSS JOIN memory ON row = number"
+    return _rows(db, f"{joined} WHERE {CONDITION}", query.values(rows=listed(among)))
 
 
 def standing_at(
@@ -140,18 +139,17 @@ def having(db: Database, terms: Sequence[str], most: int) -> dict[str, list[int]
     return {term: [row for (row,) in rows] for term, rows in zip(terms, found, strict=True)}
 
 
-def matched(db: Database, expression: str, most: int) -> list[int]:
-    """Return the best rows by BM25."""
-    best = f"SELECT rowid FROM {RANKED} AS hit ORDER BY rank LIMIT :most"
-    return [row for (row,) in db.rows(best, {"match": db.expression(expression), "most": most})]
-
-
-def matched_passing(db: Database, expression: str, query: RecallQuery, most: int) -> list[int]:
-    """Return the best rows by BM25 that pass the filters."""
+def matched(
+    db: Database, expression: str, most: int, query: RecallQuery | None = None
+) -> list[int]:
+    """Return the best rows by BM25, of all or of those that pass the filters."""
+    best, values = f"SELECT hit.rowid FROM {RANKED} AS hit", {}
+    if query is not None:
+        best += f" CROSS JOIN memory ON row = hit.rowid WHERE {CONDITION}"
+        values = query.values()
     found = db.rows(
-        f"SELECT hit.rowid FROM {RANKED} AS hit CROSS JOIN memory ON row = hit.rowid"
-        f" WHERE {CONDITION} ORDER BY rank LIMIT :most",
-        query.values(match=db.expression(expression), most=most),
+        f"{best} ORDER BY rank LIMIT :most",
+        {**values, "match": db.expression(expression), "most": most},
     )
     return [row for (row,) in found]
 
