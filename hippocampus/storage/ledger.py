@@ -122,6 +122,7 @@ class ModelCall:
 
 
 NO_CALL = ModelCall(0, 0, 0, 0)
+SUMS = ("raw_cost", "sent_cost", "edit_cost", "recall_cost")
 
 
 class StoredSession(NamedTuple):
@@ -210,8 +211,6 @@ class Ledger:
         """Rows that were read with others, until they are asked for."""
         with bounded(busy_seconds):
             self._db = state.database()
-        self._weighed: set[str] = set()
-        """The entries that may have next texts in the database."""
         self._left_seconds: float | None = None
         self.busy_seconds = busy_seconds
         try:
@@ -295,7 +294,6 @@ class Ledger:
         *found, calls = self._together(*queries, (TWO_CALLS, (self._number, EVER)))
         self._fetched = dict(zip(STARTING, found, strict=True))
         self._calls = [ModelCall(*row) for row in calls]
-        self._weighed = {row[0] for row in self._fetched["candidate"]}
         self._row = self._expected(found[0])
         return int(self._row[1])
 
@@ -444,11 +442,10 @@ class Ledger:
         done = [*(record.entry.id for record in turn.records), *turn.replaced]
         with self._change(turn.raw, fields, model=turn.model) as change:
             self._db.insert(SAVE, entries)
-            if gone := self._weighed.intersection(done):
-                self._db.run(DROP_CANDIDATES, (self._number, json.dumps([*gone])))
+            if done:
+                self._db.run(DROP_CANDIDATES, (self._number, json.dumps(done)))
             self._db.insert(CANDIDATE, candidates)
             self._write_call(change, turn)
-        self._weighed.update(candidate.entry_id for candidate in turn.candidates)
 
     def _write_call(self, change: int, turn: TurnRows) -> None:
         """Write the row of a turn; its second call finds in the cache what the first one paid for."""
@@ -459,13 +456,8 @@ class Ledger:
             before = [ModelCall(*row) for row in rows]
         if before and before[0].turn == call.turn:
             first, *before = before
-            call = replace(
-                call,
-                raw_cost=max(call.raw_cost, first.raw_cost),
-                sent_cost=max(call.sent_cost, first.sent_cost),
-                edit_cost=max(call.edit_cost, first.edit_cost),
-                recall_cost=max(call.recall_cost, first.recall_cost),
-            )
+            sums = {name: max(getattr(call, name), getattr(first, name)) for name in SUMS}
+            call = replace(call, **sums)
         if before != self._calls:
             later = "UPDATE call SET turn = NULL WHERE session = ? AND turn >= ?"
             self._db.run(later, (self._number, call.turn))
@@ -519,8 +511,7 @@ class Ledger:
     def pack(self, min_bytes: int = 0) -> None:
         """Pack the lines of the raw conversation, where a file has at least `min_bytes`.
 
-        Raises:
-            StoreError: it cannot be read or written; then it stays as it is.
+        One that cannot be read or written, a `StoreError`, stays as it is.
         """
         try:
             if self._db.is_local:
@@ -562,12 +553,8 @@ class Ledger:
                 found, *others = self._db.together((CHANGED, (time.time(), model, number)), *ahead)
                 [change] = self._expected(found)
                 if change != self._seen_changes + 1:
-                    weighed = "SELECT id FROM candidate WHERE session = ?", (number,)
-                    last, ids, *others = self._db.together(
-                        (TWO_CALLS, (number, EVER)), weighed, *queries
-                    )
+                    last, *others = self._db.together((TWO_CALLS, (number, EVER)), *queries)
                     self._calls = [ModelCall(*row) for row in last]
-                    self._weighed = {id_ for (id_,) in ids}
                 yield change
                 if payloads and self._payloads:
                     self._payloads.write(self._db, payloads)
