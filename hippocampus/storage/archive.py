@@ -11,7 +11,7 @@ import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from hippocampus.entries.entry import Decision, Record, storable
 from hippocampus.formats.conversation import Message
@@ -40,17 +40,6 @@ class RawList:
     """How many leading messages are those of the list before."""
     format: str
     turn: int
-
-
-class ArchivedSession(NamedTuple):
-    """A session with a raw conversation."""
-
-    number: int
-    name: str
-    etag: str
-    """Another one after each change of the session."""
-    size: int
-    """Bytes, as they are stored."""
 
 
 class Journal:
@@ -157,10 +146,13 @@ def exported(db: Database, session: str) -> bytes:
     return b"".join(readable(lines) for (lines,) in db.rows(query, (storable(session),)))
 
 
-def archived(db: Database) -> list[ArchivedSession]:
-    """Return the sessions that have a raw conversation."""
+def archived(db: Database) -> list[tuple[int, str, str, int]]:
+    """Return number, name, etag and stored bytes of the sessions that have a raw conversation.
+
+    An etag is another one after each change of its session.
+    """
     return [
-        ArchivedSession(number, name, f"{changes}-{active_at}", int(size))
+        (number, name, f"{changes}-{active_at}", int(size))
         for number, name, changes, active_at, size in db.rows(ARCHIVED)
     ]
 

@@ -170,6 +170,7 @@ class SqliteDatabase(Database):
         self.path = str(path)
         self.rules = text
         self._is_shared = is_shared
+        self._locks = Path(f"{path}-open")
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
         with self._guarded():
@@ -254,7 +255,10 @@ class SqliteDatabase(Database):
             except (UnicodeEncodeError, OverflowError) as failure:
                 raise FactError(f"a value that no file can hold: {failure}") from failure
             except sqlite.FAILURES as failure:
-                raise StoreError(f"state {self.path}{_reason(failure)}") from failure
+                why = f": {failure}"
+                if type(failure) is sqlite3.DatabaseError:  # its subclasses are of other causes
+                    why = f" is damaged or none{why}; name another, or move it away to begin a new one"
+                raise StoreError(f"state {self.path}{why}") from failure
 
     def memories(self) -> int:
         return int(self.value("SELECT max(row) FROM memory") or 0)
@@ -302,10 +306,6 @@ class SqliteDatabase(Database):
         with self._guarded():
             return open_locks.open_sessions(self._locks, sessions)
 
-    @property
-    def _locks(self) -> Path:
-        return Path(f"{self.path}-open")
-
     def backup(self, path: Path) -> None:
         """Write a copy to a new file; others may write meanwhile.
 
@@ -345,13 +345,6 @@ class ReadOnly(SqliteDatabase):
                     return db
         self._connection = migrations.migrated(sqlite.IN_MEMORY)
         return self._connection
-
-
-def _reason(failure: Exception) -> str:
-    """Return the text of an error, with the remedy where the file itself is damaged."""
-    if type(failure) is sqlite3.DatabaseError:  # its subclasses are of other causes
-        return f" is damaged or none: {failure}; name another, or move it away to begin a new one"
-    return f": {failure}"
 
 
 def new_mark() -> str:

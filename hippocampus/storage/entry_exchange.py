@@ -33,11 +33,7 @@ class EntryDocument(BaseModel):
 
 
 def documents(state: StateStore, session: str | None = None) -> list[dict[str, Any]]:
-    """Return the entries of a state, or of one session, as documents, oldest first.
-
-    Raises:
-        StoreError: a ledger cannot be read, or an entry in it is damaged.
-    """
+    """Return the entries of a state, or of one session, as documents, oldest first."""
     with state.reading() as db:
         sessions = stored_sessions(db)
     return [
@@ -109,9 +105,6 @@ def take_in(
     """Save entries in their sessions: a known one with the new fields, any other as a dormant one.
 
     Returns how many were added, how many changed, and how many did not.
-
-    Raises:
-        StoreError: a ledger or the content store cannot be read or written.
     """
     by_session: dict[str, dict[str, Entry]] = {}
     for document in found:

@@ -31,11 +31,7 @@ class CribRows(NamedTuple):
 
 
 def crib_rows(path: Path) -> CribRows | None:
-    """Return what a database of crib holds, or nothing where it is of something else.
-
-    Raises:
-        StoreError: it cannot be read.
-    """
+    """Return what a database of crib holds, or nothing where it is of something else."""
     try:
         with reading(path.resolve()) as db:
             tables = {name for (name,) in db.execute("SELECT name FROM sqlite_schema")}

@@ -4,6 +4,8 @@ Planning is pure: holdings, rules and the time in, removals out. Only `collect` 
 leaves tombstones. A payload stays while a session that refers to it is not idle for too long, or has
 pinned it; one without references is removed after a grace. The raw conversation of a session, and the
 recalls in its conversation with the proxy, which have its words too, are removed only by its age.
+
+Where a store or a state cannot be read, a `StoreError`, nothing may be removed.
 """
 
 from __future__ import annotations
@@ -207,9 +209,6 @@ def collect(
 
     A payload that was put again since `put_before` (by default since `started`) stays. A tombstone
     is written first, so that a crash in between leaves no payload missing without a reason.
-
-    Raises:
-        StoreError: the store or the tombstones cannot be read or written.
     """
     when = datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds")
     before = started if put_before is None else put_before
@@ -226,11 +225,7 @@ def collect(
 
 
 def plan_words(db: Database, rules: GcRules, now: float) -> list[Removal]:
-    """Return the sessions with words to remove by age; pins protect payloads, and no words.
-
-    Raises:
-        StoreError: the state cannot be read; then nothing may be removed.
-    """
+    """Return the sessions with words to remove by age; pins protect payloads, and no words."""
     words = db.rows(WORDS)
     is_open = db.open_sessions(number for *_, number in words if number)
     return [
@@ -244,9 +239,6 @@ def collect_words(db: Database, rules: GcRules, started: float) -> list[Removal]
     """Remove the words of sessions by age, but of those active since `started`; return the removals.
 
     A later request of a conversation of the proxy begins a new session then.
-
-    Raises:
-        StoreError: the state cannot be written.
     """
     with db.transaction():
         gone = plan_words(db, rules, started)
@@ -258,11 +250,7 @@ def collect_words(db: Database, rules: GcRules, started: float) -> list[Removal]
 
 
 def holdings(db: Database, store: ContentStore) -> list[Holding]:
-    """Return every stored payload with all entries that refer to it, or to one that repeats it.
-
-    Raises:
-        StoreError: the store or the state cannot be read; then nothing may be removed.
-    """
+    """Return every stored payload with all entries that refer to it, or to one that repeats it."""
     stored = list(store.stored())
     by_key = references(db)
     for held in stored:
@@ -272,11 +260,7 @@ def holdings(db: Database, store: ContentStore) -> list[Holding]:
 
 
 def references(db: Database) -> dict[str, list[Reference]]:
-    """Return by the key of a payload the entries that refer to it.
-
-    Raises:
-        StoreError: the state cannot be read; then nothing may be removed.
-    """
+    """Return by the key of a payload the entries that refer to it."""
     found: dict[str, list[Reference]] = {}
     rows = db.rows(REFERENCES)
     is_open = db.open_sessions({number for *_, number in rows})

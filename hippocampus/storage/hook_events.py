@@ -19,20 +19,12 @@ TRIM = """
 
 
 def add(db: Database, fields: dict[str, Any]) -> None:
-    """Write an event with its time.
-
-    Raises:
-        StoreError: the state cannot be written.
-    """
+    """Write an event with its time."""
     session = storable(str(fields.get("session") or ""))
     db.together((ADD, (time.time(), session, json.dumps(fields))), (TRIM, (MAX_EVENTS,)))
 
 
 def events(db: Database) -> list[dict[str, Any]]:
-    """Return the events, oldest first.
-
-    Raises:
-        StoreError: the state cannot be read.
-    """
+    """Return the events, oldest first."""
     rows = db.rows("SELECT at, fields FROM hook_event ORDER BY number")
     return [{"at": at, **json.loads(fields)} for at, fields in rows]

@@ -36,7 +36,10 @@ class StoredObject(NamedTuple):
 
 
 class Objects:
-    """A bucket, or a part of one."""
+    """A bucket, or a part of one.
+
+    A refusal, or no answer within the seconds of a call, is a `StoreError`.
+    """
 
     def __init__(self, address: str, request_seconds: float = REQUEST_SECONDS) -> None:
         """Name it: `s3://bucket/prefix`, `gs://…` or `az://…`; nothing is asked yet.
@@ -64,20 +67,12 @@ class Objects:
             raise StoreError(f"{address}: {wrong}") from None
 
     def put(self, packed: Mapping[str, bytes], seconds: float) -> None:
-        """Store bytes under their names, all at once.
-
-        Raises:
-            StoreError: no answer within `seconds`, or a refusal.
-        """
+        """Store bytes under their names, all at once."""
         put = functools.partial(self._client.put, self._store)
         self._within(seconds, *(functools.partial(put, *named) for named in packed.items()))
 
     def get(self, name: str, seconds: float) -> bytes:
-        """Return the bytes of a name; empty where no object has it.
-
-        Raises:
-            StoreError: no answer within `seconds`, or a refusal.
-        """
+        """Return the bytes of a name; empty where no object has it."""
 
         def get() -> bytes:
             try:
@@ -90,11 +85,7 @@ class Objects:
         return found
 
     def list(self, prefix: str = "") -> Iterator[StoredObject]:
-        """Yield the objects under the address, or in a folder of it, sorted by name.
-
-        Raises:
-            StoreError: a refusal, or no answer.
-        """
+        """Yield the objects under the address, or in a folder of it, sorted by name."""
         try:
             for found in self._client.list(self._store, prefix or None, chunk_size=1_000):
                 for item in found:
@@ -104,11 +95,7 @@ class Objects:
             raise StoreError(f"{self.name}: {str(failure).splitlines()[0]}") from failure
 
     def delete(self, name: str) -> None:
-        """Remove an object, now or later; a missing one is no error.
-
-        Raises:
-            StoreError: no answer, or a refusal.
-        """
+        """Remove an object, now or later; a missing one is no error."""
 
         def delete() -> None:
             with contextlib.suppress(FileNotFoundError):

@@ -57,7 +57,6 @@ def savings(db: Database, model: str = "") -> list[Savings]:
     """Return the figures of all sessions, the newest last, at prices of a model or else of their own.
 
     Raises:
-        StoreError: the state cannot be read.
         ModelError: no price list has the model.
     """
     given = model_prices(model) if model else None

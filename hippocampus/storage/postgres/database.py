@@ -11,7 +11,6 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 from hippocampus.storage.database import Database, Query, Row, Values
 from hippocampus.storage.deadline import left
@@ -101,8 +100,11 @@ class ServerDatabase(Database):
         first = statements.sent
         for sql, values in queries:
             parts, keys = translated(sql)
-            given = [_storable(values[key]) for key in keys]  # type: ignore[index]
-            statements.send(parts, given, prepare=not self.rules)
+            given = [values[key] for key in keys]  # type: ignore[index]
+            written = [  # no text of a server has a NUL
+                value.replace("\0", "\\x00") if isinstance(value, str) else value for value in given
+            ]
+            statements.send(parts, written, prepare=not self.rules)
         return first
 
     @contextlib.contextmanager
@@ -148,11 +150,6 @@ class ServerDatabase(Database):
         """Close the connections, where the state is not another one's."""
         if self._close:
             self._close()
-
-
-def _storable(value: Any) -> Any:
-    """Return a value as a column holds it: a NUL in a text is written out."""
-    return value.replace("\0", "\\x00") if isinstance(value, str) else value
 
 
 def _range(words: str, prefix: str) -> tuple[str, str] | None:
