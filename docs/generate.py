@@ -258,9 +258,7 @@ def mcp_tools() -> str:
 
     def rows(profile: mcp_server.Profile) -> Iterator[tuple[str, ...]]:
         for tool in mcp_server.offered(mcp_server.Tools, profile):
-            named = ", ".join(
-                f"`{name}`" for name in tool.parameters["properties"] if name != "self"
-            )
+            named = ", ".join(f"`{name}`" for name in tool.parameters["properties"])
             yield f"`{tool.name}`", named, html.escape(tool.description, quote=False)
 
     return "\n\n".join(

@@ -19,7 +19,7 @@ from hippocampus.facts.store import Facts
 from hippocampus.facts.timestamps import day
 from hippocampus.facts.words import content_words
 from hippocampus.facts.write import remember_many
-from hippocampus.formats.signatures import arguments_of, as_function, problem_of, schema_of
+from hippocampus.formats.signatures import arguments_of, problem_of, schema_of
 from hippocampus.formats.writing import tool_definition
 from hippocampus.storage.facts.errors import BlockError
 from hippocampus.storage.facts.host_messages import messages
@@ -99,12 +99,6 @@ def call(
         reasons = {StoreError: "store_failed", ProviderError: "model_failed"}
         named = (reason for kind, reason in reasons.items() if isinstance(failure, kind))
         return _error(next(named, "bad_request"), str(failure))
-
-
-def function(name: str, answer: Callable[[Mapping[str, Any]], str], **more: Any) -> Any:
-    """Return a tool as a function of its arguments and of `more`; `answer` takes those of a call."""
-    tool = TOOLS[name]
-    return as_function(tool.arguments, answer, name, tool.run.__doc__ or "", **more)
 
 
 def _error(reason: str, message: str, **fields: Any) -> str:

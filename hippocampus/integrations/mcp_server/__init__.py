@@ -6,25 +6,25 @@ Which tools one server offers is decided here; `tools` has what a call does, `ht
 from __future__ import annotations
 
 import functools
-import inspect
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
+from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata
 from mcp_types import ToolAnnotations
 from pydantic import ValidationError
 
 import hippocampus
 from hippocampus.errors import HippocampusError
-from hippocampus.facts.tools import TOOLS, function
-from hippocampus.formats.signatures import problem_of, unknown_arguments
+from hippocampus.facts.tools import TOOLS
+from hippocampus.formats.signatures import problem_of, schema_of, unknown_arguments
 from hippocampus.integrations.mcp_server.http import app
-from hippocampus.integrations.mcp_server.tools import SELECTORS, ScopeName, Tools
+from hippocampus.integrations.mcp_server.tools import ARGUMENTS, SELECTORS, Tools
 from hippocampus.recall import definition
-from hippocampus.session.observer import Observer, ReportSource, ToolReport
+from hippocampus.session.observer import ReportSource, ToolReport
 
 __all__ = ["PROFILES", "Profile", "Tools", "app", "offered", "server"]
 
@@ -101,14 +101,7 @@ class CheckedTool(Tool):
 
 def offered(tools: Tools | type[Tools], profile: Profile) -> list[Tool]:
     """Return the tools of a profile."""
-    observers = tools.observers if isinstance(tools, Tools) else ()
-    found = []
-    for name, (called, hints) in profile.items():
-        call = getattr(tools, "fact_tool" if called in TOOLS else called)
-        if called in TOOLS:
-            call = function(called, functools.partial(call, called), scope=ScopeName)
-        found.append(_tool(name, call, hints, observers))
-    return found
+    return [_tool(tools, name, called, hints) for name, (called, hints) in profile.items()]
 
 
 def server(tools: Tools, profile: str = "hippocampus") -> MCPServer[Any]:
@@ -132,17 +125,16 @@ def server(tools: Tools, profile: str = "hippocampus") -> MCPServer[Any]:
     return found
 
 
-def _tool(
-    name: str, call: Callable[..., str], annotations: ToolAnnotations, observers: Sequence[Observer]
-) -> Tool:
+def _tool(tools: Any, name: str, called: str, annotations: ToolAnnotations) -> Tool:
     """Return a tool, with no more in its schema than a model needs."""
-    is_recall = call.__name__ == Tools.recall.__name__
+    observers = tools.observers if isinstance(tools, Tools) else ()
+    is_recall, run = called == "recall", getattr(tools, called, None)
+    call = run or functools.partial(tools.fact_tool, called)
 
-    @functools.wraps(call)
     def reported(**given: Any) -> str:  # failures reach the model as sentences
         started, outcome = time.perf_counter(), "failed"
         try:
-            text = call(**given)
+            text: str = call(**given)
             outcome = "done"
         except HippocampusError as failure:
             raise ToolError(str(failure)) from failure
@@ -153,21 +145,17 @@ def _tool(
                 observer.tool(report)
         return text
 
-    reported.__signature__ = inspect.signature(call, eval_str=True)  # type: ignore[attr-defined]
-    text = definition.DESCRIPTION if is_recall else (call.__doc__ or "").strip()
-    tool = CheckedTool.from_function(
-        reported,
-        name,
-        description=text,
+    parameters = schema_of(ARGUMENTS[called])
+    if is_recall:
+        parameters["properties"] |= SELECTORS
+    text = run.__doc__ if run else TOOLS[called].run.__doc__
+    return CheckedTool(
+        fn=reported,
+        name=name,
+        description=definition.DESCRIPTION if is_recall else text,
+        parameters=parameters,
+        fn_metadata=FuncMetadata(arg_model=ARGUMENTS[called]),
+        is_async=False,
         annotations=annotations,
         meta=ALWAYS if is_recall else META,
-        structured_output=False,
     )
-    tool.parameters.pop("title", None)
-    properties = tool.parameters["properties"]
-    if is_recall:
-        properties.update(SELECTORS)
-    for argument, schema in properties.items():
-        kept = {key: value for key, value in schema.items() if key not in {"title", "default"}}
-        properties[argument] = kept
-    return tool

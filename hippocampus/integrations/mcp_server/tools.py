@@ -1,20 +1,20 @@
 """What the tools, resources and the prompt of the MCP server do, on one memory.
 
-A public method is one of them: its parameters are the arguments, its docstring the description.
+A public method is one of them: its docstring is the description, `ARGUMENTS` has the arguments of the tools.
 The tools of the fact store are defined in `facts.tools`.
 """
 
 from __future__ import annotations
 
 import contextlib
-import inspect
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
-from pydantic import Field
+from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase
+from pydantic import Field, create_model
 
 from hippocampus.errors import RecallError
 from hippocampus.facts import tools as fact_tools
@@ -34,17 +34,20 @@ SELECTORS: Mapping[str, Any] = definition.PARAMETERS["properties"]
 SessionId = Annotated[str, Field(description="A session's id; the newest session if left out.")]
 ScopeName = Annotated[str, Field(description="One part of the memory; all of it if left out.")]
 
-
-def _with_selectors(recall: Callable[..., str]) -> Callable[..., str]:
-    """Return a method with the selectors of a recall in its signature, of any type."""
-    own = inspect.signature(recall, eval_str=True)
-    first, *others, _given = own.parameters.values()
-    selectors = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Any)
-        for name in SELECTORS
-    ]
-    recall.__signature__ = own.replace(parameters=[first, *selectors, *others])  # type: ignore[attr-defined]
-    return recall
+SESSION: Any = {"session_id": (SessionId, "")}
+SELECTED: Any = dict.fromkeys(SELECTORS, (Any, None))
+"""A recall reads its selectors itself: what a model writes as text or number is both read."""
+SCOPE: Any = {"scope": (ScopeName, "")}
+ARGUMENTS: Mapping[str, Any] = {
+    "recall": create_model("recall", __base__=ArgModelBase, **SELECTED, **SESSION),
+    "session_status": create_model("session_status", __base__=ArgModelBase, **SESSION),
+    "compact": ArgModelBase,
+    **{
+        name: create_model(name, __base__=(tool.arguments, ArgModelBase), **SCOPE)
+        for name, tool in fact_tools.TOOLS.items()
+    },
+}
+"""The arguments of a method of `Tools`, or of a tool of the fact store."""
 
 
 class Tools:
@@ -72,14 +75,13 @@ class Tools:
 
     # Stored payloads
 
-    @_with_selectors
-    def recall(self, *, session_id: SessionId = "", **given: Any) -> str:
-        """Return a part of a stored payload; what a model writes as text or number is both read."""
+    def recall(self, session_id: str, **given: Any) -> str:
+        """Return a part of a stored payload."""
         name = self._name(session_id, calls.read_call("", given).entry_id or "")
         with self._session(name) as session:
             return session.answer(given)
 
-    def session_status(self, session_id: SessionId = "") -> str:
+    def session_status(self, session_id: str) -> str:
         """Return the figures of a session as JSON: tokens, costs, entries with the newest first."""
         name = self._name(session_id)
         with contextlib.closing(self._state.session(name)) as log:
@@ -131,13 +133,10 @@ class Tools:
 
     # Long-term memory
 
-    def fact_tool(self, name: str, given: Mapping[str, Any]) -> str:
+    def fact_tool(self, called: str, scope: str, **given: Any) -> str:
         """Run a tool of the fact store, on the part of the agent's memory that a call names."""
-        named = dict(given)
-        scope = named.pop("scope", "")
-        scopes = [scope] if scope else None
-        reach = fact_tools.Reach(self._agent or None, scope, scopes)
-        text = fact_tools.call(self._facts, name, named, reach)
+        reach = fact_tools.Reach(self._agent or None, scope, [scope] if scope else None)
+        text = fact_tools.call(self._facts, called, given, reach)
         if text.startswith('{"error":'):
             raise ToolError(text)
         return text
