@@ -43,6 +43,8 @@ CLAIM_SECONDS = 60.0
 """How long a consolidation has a session for itself, besides the time of its model."""
 MAX_OPEN_SESSIONS = 64
 """How many sessions that are named by their id alone stay open between their calls."""
+CLOSING_SECONDS = 5.0
+"""How long the end of a memory ends sessions; the others are left to the next start."""
 
 
 class Hippocampus:
@@ -124,7 +126,7 @@ class Hippocampus:
         self._facts: Facts | None = None
         self._opening_facts = threading.Lock()
         self._agent = agent
-        self._open_sessions = OpenSessions(self.session, MAX_OPEN_SESSIONS)
+        self._open_sessions = OpenSessions[str, Session](MAX_OPEN_SESSIONS, Session.release)
         self._closing = contextlib.ExitStack()
         self._closing.callback(stored.close)
         disk_problems: dict[str, float] = {}
@@ -211,7 +213,7 @@ class Hippocampus:
         Raises:
             StoreError: the session's ledger cannot be opened.
         """
-        return self._open_sessions.using(session_id)
+        return self._open_sessions.using(session_id, lambda: self.session(session_id))
 
     def view(
         self,
@@ -333,7 +335,12 @@ class Hippocampus:
                 closing.callback(self._facts.close)
             closing.callback(self._closing.close)
             closing.callback(self._scheduler.close)
-            closing.callback(self._open_sessions.close)
+            closing.callback(self._close_sessions)
+
+    def _close_sessions(self) -> None:
+        until = time.monotonic() + CLOSING_SECONDS
+        for session in self._open_sessions.close():
+            (session.close if time.monotonic() < until else session.release)()
 
     def __enter__(self) -> Self:
         return self

@@ -1,73 +1,101 @@
-"""The sessions that a memory holds open between their calls: bounded, the least recently used go first."""
+"""What is open between its uses, such as sessions by their ids: bounded, the least recently used go first."""
 
 from __future__ import annotations
 
 import contextlib
+import math
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
+from concurrent.futures import Future
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+from weakref import WeakSet
 
-from hippocampus.session.session import Session
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
 
-CLOSING_SECONDS = 5.0
-"""How long the end of a memory ends sessions."""
+
+class Use:
+    """A use of an open value, which lasts until nothing refers to this object."""
 
 
 @dataclass(slots=True, eq=False)
-class _Slot:
-    """The place of one session: open, or not at the moment."""
+class _Slot(Generic[V]):
+    """A value that is open or is being opened, and its uses."""
 
-    session: Session | None = None
-    users: int = 0
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    """Held while the session is opened or released; no other session waits for it."""
+    opened: Future[V] = field(default_factory=Future)
+    uses: WeakSet[Use] = field(default_factory=WeakSet)
+    used: float = 0.0
+    """The time of the last use, on the monotonic clock."""
 
 
-class OpenSessions:
-    """Sessions by id, open once; one in use is never released."""
+class OpenSessions(Generic[K, V]):
+    """Values by key, each opened once; one in use is never ended."""
 
-    def __init__(self, opened: Callable[[str], Session], max_idle: int) -> None:
-        """`opened` opens a session; more than `max_idle` stay open only while they are in use."""
-        self._opened = opened
-        self._max_idle = max_idle
+    def __init__(
+        self, most: int, ended: Callable[[V], object], idle_seconds: float = math.inf
+    ) -> None:
+        """More than `most`, or idle for longer, stay open only while they are in use; then they are `ended`."""
+        self._most = most
+        self._ended = ended
+        self._idle_seconds = idle_seconds
         self._lock = threading.Lock()
-        self._slots: dict[str, _Slot] = {}
+        self._slots: dict[K, _Slot[V]] = {}
         """The most recently used last."""
 
+    def use(self, key: K, opened: Callable[[], V]) -> tuple[V, Use]:
+        """Return the value of a key, which is `opened` where it is not open, and a use of it."""
+        use = Use()
+        with self._lock:
+            known = self._slots.pop(key, None)
+            slot = self._slots[key] = known or _Slot()
+            slot.uses.add(use)
+            slot.used = time.monotonic()
+        self._end_unused()
+        if known is None:  # without the lock: a value that opens slowly delays no other
+            try:
+                slot.opened.set_result(opened())
+            except BaseException as failure:  # noqa: BLE001 - raised again for each that waits
+                with self._lock:
+                    self._slots.pop(key, None)
+                slot.opened.set_exception(failure)
+        return slot.opened.result(), use
+
     @contextlib.contextmanager
-    def using(self, session_id: str) -> Iterator[Session]:
-        """Return a session for a `with` block."""
-        with self._lock:
-            slot = self._slots[session_id] = self._slots.pop(session_id, _Slot())
-            slot.users += 1
+    def using(self, key: K, opened: Callable[[], V]) -> Iterator[V]:
+        """Return the value of a key for a `with` block."""
+        value, use = self.use(key, opened)
         try:
-            with slot.lock:
-                if slot.session is None:
-                    slot.session = self._opened(session_id)
-            yield slot.session
+            yield value
         finally:
-            with self._lock:
-                slot.users -= 1
-                idle = [slot for slot in self._slots.values() if not slot.users]
-            for oldest in idle[: max(0, len(idle) - self._max_idle)]:
-                self._release(oldest)
+            del use
+            self._end_unused()
 
-    def _release(self, slot: _Slot) -> None:
-        with slot.lock:  # a user who comes meanwhile waits, and opens it again
-            if not slot.users and slot.session is not None:
-                slot.session.release()
-                slot.session = None
+    def _end_unused(self) -> None:
+        now = time.monotonic()
         with self._lock:
-            if not slot.users and slot.session is None:
-                self._slots = {
-                    key: other for key, other in self._slots.items() if other is not slot
-                }
+            free = [
+                (key, slot.used)
+                for key, slot in self._slots.items()
+                if slot.opened.done() and not slot.uses
+            ]
+            over = len(self._slots) - self._most
+            gone = [
+                self._slots.pop(key).opened.result()
+                for at, (key, used) in enumerate(free)
+                if at < over or now - used > self._idle_seconds
+            ]
+        for value in gone:
+            self._ended(value)
 
-    def close(self) -> None:
-        """End every session; those that are left after a while are released, for the next start."""
+    def values(self) -> list[V]:
+        """Return the values that are open."""
         with self._lock:
-            slots, self._slots = list(self._slots.values()), {}
-        until = time.monotonic() + CLOSING_SECONDS
-        for session in filter(None, (slot.session for slot in slots)):
-            (session.close if time.monotonic() < until else session.release)()
+            return [slot.opened.result() for slot in self._slots.values() if slot.opened.done()]
+
+    def close(self) -> list[V]:
+        """Return the values that are open, for the caller to end, and keep none."""
+        found = self.values()
+        self._slots.clear()
+        return found

@@ -114,15 +114,16 @@ def test_a_session_that_takes_long_to_open_holds_up_no_other(tmp_path: Path) -> 
         return memory.session(name)
 
     def used(name: str) -> str:
-        with sessions.using(name) as session:
+        with sessions.using(name, lambda: opened(name)) as session:
             return session.id
 
-    sessions = OpenSessions(opened, max_idle=1)
+    sessions = OpenSessions[str, Session](1, Session.release)
     with ThreadPoolExecutor(2) as pool:
         slow = pool.submit(used, "slow")
         assert opening.wait(20)
         assert [used(name) for name in "abab"] == [*"abab"]
         may_open.set()
         assert slow.result() == "slow"
-    sessions.close()
+    for session in sessions.close():
+        session.close()
     memory.close()

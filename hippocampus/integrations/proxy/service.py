@@ -6,6 +6,7 @@ Everything here blocks and runs in threads; requests are sent in `app`.
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import json
 import logging
@@ -13,12 +14,10 @@ import math
 import threading
 import time
 from collections.abc import Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, NamedTuple
-from weakref import WeakSet
 
 from hippocampus import prices, recall
 from hippocampus.errors import MALFORMED, MessagesError, ModelError
@@ -40,6 +39,7 @@ from hippocampus.memory import Hippocampus
 from hippocampus.prices.prompt_cache import OWN_MARKS
 from hippocampus.session.marks import UNSEEN_MARKS
 from hippocampus.session.observer import Observer
+from hippocampus.session.open_sessions import OpenSessions, Use
 from hippocampus.session.resources import DEADLINE_SECONDS
 from hippocampus.session.session import Session
 from hippocampus.storage.proxy_conversations import Conversations
@@ -86,6 +86,10 @@ class Caching(NamedTuple):
         return cls(str(request.get("model") or ""), free, bool(request.get("cache_control")))
 
 
+Key = tuple[str, str, Caching]
+"""Tenant, session and caching: requests of one conversation may go to two models at once."""
+
+
 @dataclass
 class OpenConversation:
     """A conversation with its session, and what the live page shows of it."""
@@ -102,17 +106,6 @@ class OpenConversation:
     billed: Usage = field(default_factory=Usage)
     is_refused: bool = False
     """Whether the provider took the host's own request where it had refused ours."""
-
-
-class Use:
-    """A request that is under way; its conversation is in use until nothing refers to this."""
-
-
-class Place(NamedTuple):
-    """A conversation that is open or is being opened, and the requests that use it."""
-
-    opened: Future[OpenConversation]
-    uses: WeakSet[Use]
 
 
 @dataclass(eq=False)
@@ -141,6 +134,7 @@ class Exchange:
             lists[name] = view
         self.content = self.body.with_lists(lists)
         self.conversation.requests += 1
+        self.conversation.used = time.monotonic()
         return self.content
 
     def results(self) -> list[ToolResult]:
@@ -207,16 +201,16 @@ class Service:
         """
         self._policy, self._upstream = policy, upstream
         self._observers = observers
-        self._lock, self._opening = threading.Lock(), threading.Lock()
+        self._opening = threading.Lock()
         self._tenant, self._has_tenants = tenant, is_address(state)
         self._root = state_of(state, tenant or UNNAMED)
         self._memories: dict[str, Hippocampus] = {}
         """By tenant, the most recently made last; its sessions share files, whatever their models."""
         self._memory(tenant or UNNAMED)
         self._known = None if self._has_tenants else self._conversations("")
-        self._open: dict[tuple[str, str, Caching], Place] = {}
-        """By tenant, session and caching: requests of one conversation may go to two models at once.
-        The most recently used last; one that is being opened has no result yet."""
+        self._open = OpenSessions[Key, OpenConversation](
+            MAX_CONVERSATIONS, lambda unused: self._ended.put(unused.session), IDLE_SECONDS
+        )
         self._ended: SimpleQueue[Session | None] = SimpleQueue()
         self._closes_until = math.inf
         self._closer = threading.Thread(target=self._close_ended, daemon=True)
@@ -268,15 +262,16 @@ class Service:
         session, sent = conversations.place(
             chains.last, chains.before, now, has_start=bool(chains.ends)
         )
-        use = Use()
-        conversation = self._opened(use, tenant, session, caller, answers, caching, items)
+        key, api = (tenant, session, caching), answers.ADAPTER.NAME
+        begun = functools.partial(self._begun, key, caller, api, items)
+        conversation, use = self._open.use(key, begun)
         if conversation.is_refused:
             return "refused before"
         exchange = Exchange(
             conversation,
             use,
             body,
-            [*request["tools"], *conversation.session.tools(answers.ADAPTER.NAME, tool)],
+            [*request["tools"], *conversation.session.tools(api, tool)],
             restored(answers, chains, items, conversations),
             chains,
             answers(tool, request),
@@ -285,59 +280,18 @@ class Service:
         exchange.send_view(now - sent if sent else 0.0)
         return exchange
 
-    def _opened(  # noqa: PLR0913, PLR0917 - what names a conversation
-        self,
-        use: Use,
-        tenant: str,
-        name: str,
-        caller: str,
-        answers: type[ModelAnswer],
-        caching: Caching,
-        items: list[Item],
-    ) -> OpenConversation:
-        key = (tenant, name, caching)
-        with self._lock:
-            known = self._open.pop(key, None)
-            for unused in self._unused():
-                self._ended.put(self._open.pop(unused).opened.result().session)
-            opened, uses = self._open[key] = known or Place(Future(), WeakSet())
-            uses.add(use)
-            if opened.done():
-                opened.result().used = time.monotonic()
-        if known is None:  # without the lock: a store that is slow delays this conversation only
-            try:
-                session = self._memory(tenant).session(
-                    name,
-                    agent=caller,
-                    model=caching.model or None,
-                    marks=caching.marks,
-                    tail_mark=caching.tail_mark,
-                )
-                users = [item for item in items if item.get("role") == "user"]
-                title = text_of(users[0].get("content"))[-TITLE_CHARACTERS:] if users else ""
-                cost = session.status()["sent_cost"]
-                opened.set_result(
-                    OpenConversation(session, answers.ADAPTER.NAME, caching, title, cost)
-                )
-            except BaseException as failure:  # noqa: BLE001 - raised again for each that waits
-                with self._lock:
-                    self._open.pop(key)
-                opened.set_exception(failure)
-        return opened.result()
-
-    def _unused(self) -> list[tuple[str, str, Caching]]:
-        """Return the conversations to close before one more is open: idle ones, and those over the bound."""
-        free = {
-            key: place.opened.result().used
-            for key, place in self._open.items()
-            if place.opened.done() and not place.uses
-        }
-        over, now = len(self._open) + 1 - MAX_CONVERSATIONS, time.monotonic()
-        return [
-            key
-            for at, (key, used) in enumerate(free.items())
-            if at < over or now - used > IDLE_SECONDS
-        ]
+    def _begun(self, key: Key, caller: str, api: str, items: list[Item]) -> OpenConversation:
+        tenant, name, caching = key
+        session = self._memory(tenant).session(
+            name,
+            agent=caller,
+            model=caching.model or None,
+            marks=caching.marks,
+            tail_mark=caching.tail_mark,
+        )
+        users = [item for item in items if item.get("role") == "user"]
+        title = text_of(users[0].get("content"))[-TITLE_CHARACTERS:] if users else ""
+        return OpenConversation(session, api, caching, title, session.status()["sent_cost"])
 
     def _conversations(self, tenant: str) -> Conversations:
         root = self._root.of_tenant(tenant) if self._has_tenants else self._root
@@ -359,9 +313,7 @@ class Service:
 
     def conversations(self) -> list[dict[str, Any]]:
         """Return the open conversations as the live page shows them, the newest first."""
-        with self._lock:
-            every = [place.opened.result() for place in self._open.values() if place.opened.done()]
-        return [_shown(one) for one in sorted(every, key=lambda one: -one.used)]
+        return [_shown(one) for one in sorted(self._open.values(), key=lambda one: -one.used)]
 
     def _close_ended(self) -> None:
         """Close sessions one after another: more at once would keep requests from the files they share."""
@@ -372,9 +324,8 @@ class Service:
     def close(self) -> None:
         """Close every session and memory; the facts of as many as half a second allows are kept now."""
         self._closes_until = time.monotonic() + CLOSING_SECONDS
-        for place in self._open.values():
-            if place.opened.done():
-                self._ended.put(place.opened.result().session)
+        for conversation in self._open.close():
+            self._ended.put(conversation.session)
         self._ended.put(None)
         self._closer.join()
         for memory in self._memories.values():

@@ -105,7 +105,7 @@ def test_two_proxies_in_turn_send_the_bytes_of_one(
         exchanges = [sent(each, items, "key", api=api) for each in (two[number % 2], alone)]
         assert exchanges[0].content == exchanges[1].content
         assert not exchanges[0].conversation.session.report.failures
-    names = {key[1] for each in two for key in each._open}
+    names = {key[1] for each in two for key in each._open._slots}
     assert len(names) == 1
     for each in (*two, alone):
         each.close()
@@ -117,7 +117,7 @@ def test_a_tenant_is_named_by_the_request_else_by_its_key(postgres: Server) -> N
     assert proxy.exchange(ANSWERS[PATH], body(PATH, items), [""]) == "no tenant"
     given = [("a", ""), ("b", ""), ("a", "acme"), ("a", "apex")]
     found = [sent(proxy, items, key, tenant=tenant) for key, tenant in given]
-    tenants = {key[0] for key in proxy._open}
+    tenants = {key[0] for key in proxy._open._slots}
     assert len(tenants) == 4
     assert {"acme", "apex"} < tenants
     entries = [each.conversation.session.entries[0].id for each in found]
