@@ -56,10 +56,6 @@ With 16, one in eight found them locked by the others for too long, and was no f
 PAGE = Path(__file__).with_name("page.html")
 
 
-class AnswerError(Exception):
-    """An answer cannot go on that the host has seen in part."""
-
-
 class Proxy:
     """One proxy before one provider."""
 
@@ -142,8 +138,11 @@ class Proxy:
         except httpx2.InvalidURL as wrong:
             return JSONResponse({"error": {"message": f"the address cannot be read: {wrong}"}}, 400)
         except httpx2.HTTPError as failure:
+            where, why = self._upstream.netloc.decode(), type(failure).__name__
+            text = f"hippocampus proxy: the provider at {where} does not answer ({why})"
+            error = {"type": "error", "error": {"type": "api_error", "message": text}}
             is_late = isinstance(failure, httpx2.TimeoutException)
-            return self._failed(504 if is_late else 502, failure)
+            return JSONResponse(error, 504 if is_late else 502)
 
     async def _managed(
         self, request: Request, answers: type[ModelAnswer], content: bytes
@@ -228,13 +227,6 @@ class Proxy:
         self._metrics.upstream(response.status_code)
         return response
 
-    def _failed(self, status: int, failure: Exception) -> Response:
-        where, why = self._upstream.netloc.decode(), type(failure).__name__
-        text = f"hippocampus proxy: the provider at {where} does not answer ({why})"
-        return JSONResponse(
-            {"type": "error", "error": {"type": "api_error", "message": text}}, status
-        )
-
     # Answers
 
     async def _relayed(
@@ -242,8 +234,9 @@ class Proxy:
     ) -> AsyncGenerator[bytes]:
         """Yield the events that the host sees, of one answer after the other until no recall waits."""
         answer, is_kept, is_read = exchange.answer, False, True
+        name, problem = exchange.conversation.session.id, ""
         try:
-            while True:
+            while not problem:
                 async for event in events(response.aiter_bytes()):
                     passed, is_read = _fed(answer, event, is_read=is_read)
                     # Before the host sees the end: its next request may come at once.
@@ -253,23 +246,26 @@ class Proxy:
                     for chunk in passed:
                         yield chunk
                 if not answer.is_inside or not is_read:
-                    _expect_end(answer, is_read=is_read)
+                    is_cut = is_read and answer.held and not answer.reason
+                    problem = "the provider's answer ends within a call" if is_cut else ""
                     break
                 await response.aclose()
                 response = await self._next(request, exchange)
-                await _expect_stream(response)
-        except (httpx2.HTTPError, AnswerError) as failure:  # the provider's, and no failure of ours
-            LOG.warning(
-                "session %s: an answer broke off: %s", exchange.conversation.session.id, failure
-            )
-            yield _broken_off(failure)
+                if response.status_code != 200:
+                    reason = (await response.aread())[:500].decode("utf-8", "replace")
+                    problem = f"the provider answered {response.status_code}: {reason}"
+        except httpx2.HTTPError as failure:
+            problem = str(failure) or type(failure).__name__
         except Exception as failure:
-            LOG.exception("session %s: an answer broke off", exchange.conversation.session.id)
+            LOG.exception("session %s: an answer broke off", name)
             yield _broken_off(failure)
         finally:
             with anyio.CancelScope(shield=True):  # a host that is gone has its answer billed too
                 await response.aclose()
                 await _noted(exchange, Exchange.account, "a usage is not read")
+        if problem:  # the provider's, and no failure of ours
+            LOG.warning("session %s: an answer broke off: %s", name, problem)
+            yield _broken_off(problem)
 
     async def _whole(
         self, request: Request, exchange: Exchange, response: httpx2.Response, own: bytes
@@ -321,23 +317,10 @@ async def _noted(exchange: Exchange, work: Callable[[Exchange], None], problem: 
         LOG.warning("session %s: %s: %s", name, problem, failure, exc_info=is_bug)
 
 
-def _broken_off(failure: Exception) -> bytes:
+def _broken_off(failure: object) -> bytes:
     """Return the event that reports it: the answer has begun, so that no status can."""
     error = {"type": "api_error", "message": f"hippocampus proxy: {failure}"}
     return written({"type": "error", "error": error}, "error")
-
-
-async def _expect_stream(response: httpx2.Response) -> None:
-    """Raise an error where the provider does not go on with an answer."""
-    if response.status_code != 200:
-        reason = (await response.aread())[:500].decode("utf-8", "replace")
-        raise AnswerError(f"the provider answered {response.status_code}: {reason}")
-
-
-def _expect_end(answer: ModelAnswer, *, is_read: bool) -> None:
-    """Raise an error where a stream ends within a call that the host has not seen."""
-    if is_read and answer.held and not answer.reason:
-        raise AnswerError("the provider's answer ends within a call")
 
 
 def _fed(answer: ModelAnswer, event: Event, *, is_read: bool) -> tuple[list[bytes], bool]:

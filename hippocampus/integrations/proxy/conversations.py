@@ -77,7 +77,7 @@ def chains_of(
 
 def chain_after(chain: str, answers: type[ModelAnswer], answer: Sequence[Item]) -> str:
     """Return the chain that goes on with an answer: with the ids of its calls, else its text."""
-    ids = [call_id for item in answer for call_id in answers.call_ids(item)]
+    ids = answers.call_ids(block for item in answer for block in answers.blocks_of([item]))
     texts = (text_of(item.get("content")) for item in answer)
     return _hash(chain, "\0".join(ids) or "".join(texts).strip())
 

@@ -57,6 +57,8 @@ class ModelAnswer(ABC):
     ITEMS: ClassVar[str]
     """The name of the request's member that has the messages."""
     ADAPTER: ClassVar[Adapter]
+    CALL_ID: ClassVar[str] = "id"
+    """The name of a call's member that has its id."""
     TO_ANSWER: ClassVar[frozenset[str]]
     """The reasons to end at which the model waits for the results of its calls."""
 
@@ -86,11 +88,6 @@ class ModelAnswer(ABC):
         """Return whether an item of a request is the model's."""
         return item.get("role") == "assistant"
 
-    @staticmethod
-    @abstractmethod
-    def call_ids(item: Item) -> list[str]:
-        """Return the ids of the calls in an item of the model's."""
-
     @abstractmethod
     def feed(self, event: Event) -> Iterable[bytes]:
         """Yield the bytes to pass on for an event of a stream."""
@@ -103,43 +100,44 @@ class ModelAnswer(ABC):
     def merged(self, body: dict[str, Any]) -> dict[str, Any]:
         """Return the last round's body with what the host may see of all rounds."""
 
+    @staticmethod
     @abstractmethod
-    def turn(self, results: Sequence[ToolResult]) -> list[Item]:
-        """Return the present round and the results of its calls as messages of a request."""
+    def blocks_of(message: Sequence[Item]) -> list[Block]:
+        """Return the blocks of an answer as a request has it."""
 
+    @staticmethod
     @abstractmethod
-    def as_item(self) -> list[Item]:
-        """Return the answer so far as the host has it in its next request."""
+    def message_of(blocks: list[Block], message: Sequence[Item] = ()) -> list[Item]:
+        """Return blocks as an answer in a request, with the other fields of a message of the host."""
 
+    @staticmethod
     @abstractmethod
-    def is_call(self, block: Block) -> bool:
+    def is_call(block: Block) -> bool:
         """Return whether a block is a call that waits for a result from outside the provider."""
 
+    @staticmethod
     @abstractmethod
-    def call_of(self, block: Block) -> tuple[str, Any]:
-        """Return the id of a call of ours, and its arguments as the model wrote them."""
+    def arguments_of(block: Block) -> Any:
+        """Return the arguments of a call of ours as the model wrote them."""
 
     @staticmethod
     @abstractmethod
     def mark(block: Block) -> str:
-        """Return what identifies a block in a later request."""
-
-    @classmethod
-    @abstractmethod
-    def restored(cls, message: Sequence[Item], rounds: Sequence[Round]) -> list[Item]:
-        """Return the host's message with the rounds before it that the host has not seen.
-
-        The last message has the calls of a joined round; the caller adds their results.
-        """
-
-    def is_ours(self, block: Block) -> bool:
-        """Return whether a block is a call of our tool."""
-        return self.is_call(block) and self.name_of(block) == self.tool
+        """Return what identifies a block in a later request; empty for one without content."""
 
     @staticmethod
     def name_of(block: Block) -> str:
         """Return the name of the tool that a call is of."""
         return str(block.get("name"))
+
+    @classmethod
+    def call_ids(cls, blocks: Iterable[Block]) -> list[str]:
+        """Return the ids of the calls among blocks."""
+        return [str(block.get(cls.CALL_ID)) for block in blocks if cls.is_call(block)]
+
+    def is_ours(self, block: Block) -> bool:
+        """Return whether a block is a call of our tool."""
+        return self.is_call(block) and self.name_of(block) == self.tool
 
     @property
     def held(self) -> set[int]:
@@ -153,7 +151,8 @@ class ModelAnswer(ABC):
     @property
     def calls(self) -> list[tuple[str, Any]]:
         """Return the calls of recall in the present round: their ids and arguments."""
-        return [self.call_of(block) for block in self.blocks if self.is_ours(block)]
+        own = [block for block in self.blocks if self.is_ours(block)]
+        return [*zip(self.call_ids(own), map(self.arguments_of, own), strict=True)]
 
     @property
     def seen(self) -> list[Block]:
@@ -189,37 +188,38 @@ class ModelAnswer(ABC):
         self.earlier += self.seen
         self._begin()
 
-
-class BlocksAnswer(ModelAnswer):
-    """An answer of an API that has text, thinking and calls as blocks in a row."""
-
-    @staticmethod
-    @abstractmethod
-    def blocks_of(message: Sequence[Item]) -> list[Block]:
-        """Return the blocks of an answer as a request has it."""
-
-    @staticmethod
-    @abstractmethod
-    def message_of(blocks: list[Block], message: Sequence[Item] = ()) -> list[Item]:
-        """Return blocks as an answer in a request, with the other fields of a message of the host."""
-
     def turn(self, results: Sequence[ToolResult]) -> list[Item]:
+        """Return the present round and the results of its calls as messages of a request."""
         return [*self.message_of(self.blocks), *self.ADAPTER.tool_results(results)]
 
     def as_item(self) -> list[Item]:
+        """Return the answer so far as the host has it in its next request."""
         return self.message_of([*self.earlier, *self.seen])
 
     @classmethod
     def restored(cls, message: Sequence[Item], rounds: Sequence[Round]) -> list[Item]:
+        """Return the host's message with the rounds before it that the host has not seen.
+
+        The last message has the calls of a joined round; the caller adds their results.
+        """
         items, rest = list[Item](), cls.blocks_of(message)
         for closed in rounds:
             if closed.is_joined:
                 rest += closed.calls
                 continue
-            count = 0
-            for mark in closed.seen:  # a host may leave some of them out, such as thinking
-                count += count < len(rest) and cls.mark(rest[count]) == mark
-            items += cls.message_of([*rest[:count], *closed.calls])
+            seen, rest = cls.divided(rest, closed.seen)
+            items += cls.message_of([*seen, *closed.calls])
             items += cls.ADAPTER.tool_results(results_of(closed))
-            rest = rest[count:]
-        return [*items, *(cls.message_of(rest, message) if rest else ())]
+        is_empty = not any(map(cls.mark, rest))
+        return items if is_empty else [*items, *cls.message_of(rest, message)]
+
+    @classmethod
+    def divided(cls, blocks: list[Block], marks: Sequence[str]) -> tuple[list[Block], list[Block]]:
+        """Return the first blocks, which have these marks, and the rest.
+
+        A host may leave some of them out, such as thinking.
+        """
+        count = 0
+        for mark in marks:
+            count += count < len(blocks) and cls.mark(blocks[count]) == mark
+        return blocks[:count], blocks[count:]

@@ -7,25 +7,19 @@ from typing import Any, ClassVar
 
 from hippocampus.formats import anthropic, json_text
 from hippocampus.formats.conversation import Item
-from hippocampus.integrations.proxy.apis.answer import Block, BlocksAnswer, expected_blocks
+from hippocampus.integrations.proxy.apis.answer import Block, ModelAnswer, expected_blocks
 from hippocampus.integrations.proxy.events import Event, written
 
 DELTAS = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
 """The deltas that append to a text, with the name that the text has in them."""
 
 
-class MessagesAnswer(BlocksAnswer):
+class MessagesAnswer(ModelAnswer):
     """An answer of the Messages API."""
 
     ITEMS: ClassVar = "messages"
     ADAPTER: ClassVar = anthropic
     TO_ANSWER: ClassVar = frozenset({"tool_use"})
-
-    @staticmethod
-    def call_ids(item: Item) -> list[str]:
-        content = item.get("content")
-        blocks = content if isinstance(content, list) else ()
-        return [str(block.get("id")) for block in blocks if block.get("type") == "tool_use"]
 
     def feed(self, event: Event) -> Iterator[bytes]:
         data, kind = event.data, str(event.data.get("type"))
@@ -69,7 +63,7 @@ class MessagesAnswer(BlocksAnswer):
 
     @staticmethod
     def blocks_of(message: Sequence[Item]) -> list[Block]:
-        content = message[0]["content"]
+        content = message[0].get("content") or ()
         return [{"type": "text", "text": content}] if isinstance(content, str) else [*content]
 
     @staticmethod
@@ -77,11 +71,13 @@ class MessagesAnswer(BlocksAnswer):
         given = message[0] if message else {"role": "assistant"}
         return [{**given, "content": blocks}]
 
-    def is_call(self, block: Block) -> bool:
+    @staticmethod
+    def is_call(block: Block) -> bool:
         return block.get("type") == "tool_use"
 
-    def call_of(self, block: Block) -> tuple[str, Any]:
-        return str(block.get("id")), block.get("input")
+    @staticmethod
+    def arguments_of(block: Block) -> Any:
+        return block.get("input")
 
     @staticmethod
     def mark(block: Block) -> str:

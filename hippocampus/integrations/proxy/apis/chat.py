@@ -6,14 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 from hippocampus.formats import openai_chat
-from hippocampus.formats.conversation import Item, ToolResult
-from hippocampus.integrations.proxy.apis.answer import (
-    Block,
-    ModelAnswer,
-    Round,
-    expected_blocks,
-    results_of,
-)
+from hippocampus.formats.content import text_of
+from hippocampus.formats.conversation import Item
+from hippocampus.integrations.proxy.apis.answer import Block, ModelAnswer, expected_blocks
 from hippocampus.integrations.proxy.events import Event, written
 
 MAX_CALLS = 1_024
@@ -21,7 +16,7 @@ MAX_CALLS = 1_024
 
 
 class ChatAnswer(ModelAnswer):
-    """An answer of the Chat Completions API; its blocks are the tool calls."""
+    """An answer of the Chat Completions API: the first block is the message, and each other one a call."""
 
     ITEMS: ClassVar = "messages"
     ADAPTER: ClassVar = openai_chat
@@ -29,16 +24,11 @@ class ChatAnswer(ModelAnswer):
 
     def _begin(self) -> None:
         super()._begin()
-        self.message: Item = {"role": "assistant", "content": None}
-        """The message of this round, without its calls."""
+        self.blocks = [{"role": "assistant", "content": None}]
 
     @classmethod
     def unmanaged(cls, request: dict[str, Any]) -> str:
         return "several choices" if (request.get("n") or 1) > 1 else ""
-
-    @staticmethod
-    def call_ids(item: Item) -> list[str]:
-        return [str(call.get("id")) for call in item.get("tool_calls") or ()]
 
     def feed(self, event: Event) -> Iterator[bytes]:
         self.usage = event.data.get("usage") or self.usage
@@ -60,11 +50,12 @@ class ChatAnswer(ModelAnswer):
 
     def _take_delta(self, delta: dict[str, Any]) -> dict[str, Any]:
         """Take a delta into the round, and return the part of it that the host may see."""
+        message = self.blocks[0]
         for name, value in delta.items():
             if isinstance(value, str) and name != "role":
-                self.message[name] = (self.message.get(name) or "") + value
+                message[name] = (message.get(name) or "") + value
             elif isinstance(value, list) and name != "tool_calls":
-                self.message[name] = [*self.message.get(name, ()), *value]
+                message[name] = [*message.get(name, ()), *value]
         left_out = {"tool_calls", "role"} if self.rounds else {"tool_calls"}
         passed = {name: value for name, value in delta.items() if name not in left_out}
         calls = [call for call in map(self._take_piece, delta.get("tool_calls") or ()) if call]
@@ -75,9 +66,9 @@ class ChatAnswer(ModelAnswer):
         index = int(piece.get("index") or 0)
         if not 0 <= index < MAX_CALLS:
             raise ValueError(f"a call of an answer has the number {index}")
-        while len(self.blocks) <= index:
+        while len(self.blocks) <= index + 1:
             self.blocks.append({"type": "function"})
-        block = self.blocks[index]
+        block = self.blocks[index + 1]
         for field in ("function", "custom"):
             for name, value in (piece.get(field) or {}).items():
                 inner = block.setdefault(field, {})
@@ -85,66 +76,58 @@ class ChatAnswer(ModelAnswer):
         block.update({name: piece[name] for name in ("id", "type") if piece.get(name)})
         if self.is_ours(block):
             return None
-        before = sum(number < index for number in self.held)
+        before = sum(number <= index for number in self.held)
         return {**piece, "index": index - before} if before else piece
 
     def take(self, body: dict[str, Any]) -> None:
         choice = body["choices"][0]
-        self.message = {k: v for k, v in choice["message"].items() if k != "tool_calls"}
-        self.blocks = expected_blocks(choice["message"].get("tool_calls") or [])
+        self.blocks = expected_blocks(self.blocks_of([choice["message"]]))
         self.reason = str(choice.get("finish_reason"))
         self.usage = body.get("usage") or {}
 
     def merged(self, body: dict[str, Any]) -> dict[str, Any]:
         first, *others = body["choices"]
-        message = {**self.message, **self.as_item()[0]}
-        return {**body, "choices": [{**first, "message": message}, *others]}
+        return {**body, "choices": [{**first, "message": self.as_item()[0]}, *others]}
 
-    def turn(self, results: Sequence[ToolResult]) -> list[Item]:
-        calls = [block for block in self.blocks if self.is_ours(block)]
-        return [{**self.message, "tool_calls": calls}, *openai_chat.tool_results(results)]
+    @staticmethod
+    def blocks_of(message: Sequence[Item]) -> list[Block]:
+        own = {name: value for name, value in message[0].items() if name != "tool_calls"}
+        return [{"role": "assistant", **own}, *(message[0].get("tool_calls") or ())]
 
-    def next_round(self, results: Sequence[ToolResult]) -> None:
-        text = self.message.get("content") or ""
-        super().next_round(results)
-        self.rounds[-1].seen[:] = [text]
+    @classmethod
+    def message_of(cls, blocks: list[Block], message: Sequence[Item] = ()) -> list[Item]:  # noqa: ARG003
+        calls = [block for block in blocks if cls.is_call(block)]
+        *earlier, last = [block for block in blocks if not cls.is_call(block)]
+        text = "".join(cls.mark(block) for block in earlier)
+        found = {**last, "content": text + cls.mark(last) or None} if text else last
+        return [{**found, "tool_calls": calls} if calls else found]
 
-    def as_item(self) -> list[Item]:
-        text = "".join(text for closed in self.rounds for text in closed.seen)
-        content = text + (self.message.get("content") or "")
-        message: Item = {"role": "assistant", "content": content or None}
-        return [{**message, "tool_calls": self.seen} if self.seen else message]
-
-    def is_call(self, block: Block) -> bool:
-        return bool(block)
+    @staticmethod
+    def is_call(block: Block) -> bool:
+        return "role" not in block
 
     @staticmethod
     def name_of(block: Block) -> str:
         function = block.get("function")
         return str(function.get("name")) if isinstance(function, dict) else ""
 
-    def call_of(self, block: Block) -> tuple[str, Any]:
-        return str(block.get("id")), block["function"].get("arguments") or "{}"
-
     @staticmethod
-    def mark(block: Block) -> str:
-        return str(block.get("id"))
+    def arguments_of(block: Block) -> Any:
+        return block["function"].get("arguments") or "{}"
 
     @classmethod
-    def restored(cls, message: Sequence[Item], rounds: Sequence[Round]) -> list[Item]:
-        rest = message[0]
-        items: list[Item] = []
-        for closed in rounds:
-            if closed.is_joined:
-                rest = {**rest, "tool_calls": [*(rest.get("tool_calls") or ()), *closed.calls]}
-                continue
-            content, [text] = rest.get("content"), closed.seen
-            seen = text if text and str(content).startswith(text) else None
-            if seen:
-                rest = {**rest, "content": str(content).removeprefix(seen) or None}
-            items.append({"role": "assistant", "content": seen, "tool_calls": closed.calls})
-            items += openai_chat.tool_results(results_of(closed))
-        return [*items, rest] if rest.get("content") or rest.get("tool_calls") else items
+    def mark(cls, block: Block) -> str:
+        return str(block.get("id")) if cls.is_call(block) else text_of(block.get("content"))
+
+    @classmethod
+    def divided(cls, blocks: list[Block], marks: Sequence[str]) -> tuple[list[Block], list[Block]]:
+        # A host has the texts of all rounds as one.
+        message, *calls = blocks
+        [text], content = marks, message.get("content")
+        if not text or not str(content).startswith(text):
+            return [{"role": "assistant", "content": None}], blocks
+        rest = {**message, "content": str(content).removeprefix(text) or None}
+        return [{"role": "assistant", "content": text}], [rest, *calls]
 
 
 def _with_delta(chunk: dict[str, Any], delta: dict[str, Any], reason: str | None) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from hippocampus.formats import openai_responses
 from hippocampus.formats.content import text_of
 from hippocampus.formats.conversation import Item
-from hippocampus.integrations.proxy.apis.answer import Block, BlocksAnswer, expected_blocks
+from hippocampus.integrations.proxy.apis.answer import Block, ModelAnswer, expected_blocks
 from hippocampus.integrations.proxy.events import Event, written
 
 BEGINNINGS = {"response.created", "response.in_progress", "response.queued"}
@@ -22,11 +22,12 @@ RUN_BY_THE_PROVIDER = {
 }  # fmt: skip
 
 
-class ResponsesAnswer(BlocksAnswer):
+class ResponsesAnswer(ModelAnswer):
     """An answer of the Responses API; its blocks are the output items."""
 
     ITEMS: ClassVar = "input"
     ADAPTER: ClassVar = openai_responses
+    CALL_ID: ClassVar = "call_id"
     TO_ANSWER: ClassVar = frozenset({"completed"})
 
     def __init__(self, tool: str, request: dict[str, Any]) -> None:
@@ -49,10 +50,6 @@ class ResponsesAnswer(BlocksAnswer):
     def is_answer(item: Item) -> bool:
         kind = str(item.get("type"))
         return item.get("role", "assistant") == "assistant" and not kind.endswith(ANSWERED)
-
-    @staticmethod
-    def call_ids(item: Item) -> list[str]:
-        return [str(item["call_id"])] if item.get("call_id") else []
 
     def feed(self, event: Event) -> Iterator[bytes]:
         data, kind = event.data, str(event.data.get("type"))
@@ -95,12 +92,14 @@ class ResponsesAnswer(BlocksAnswer):
     def message_of(blocks: list[Block], message: Sequence[Item] = ()) -> list[Item]:  # noqa: ARG004
         return blocks
 
-    def is_call(self, block: Block) -> bool:
+    @staticmethod
+    def is_call(block: Block) -> bool:
         kind = str(block.get("type"))
         return kind.endswith(("_call", "_approval_request")) and kind not in RUN_BY_THE_PROVIDER
 
-    def call_of(self, block: Block) -> tuple[str, Any]:
-        return str(block.get("call_id")), block.get("arguments") or "{}"
+    @staticmethod
+    def arguments_of(block: Block) -> Any:
+        return block.get("arguments") or "{}"
 
     @staticmethod
     def mark(block: Block) -> str:
