@@ -1,4 +1,4 @@
-"""What is open between its uses, such as sessions by their ids: bounded, the least recently used go first."""
+"""Keeps sessions open between their uses: a bounded number, of which the least recently used ends first."""
 
 from __future__ import annotations
 
