@@ -1,43 +1,43 @@
 """Which lines of a message its author wrote, and which are pasted: quoted, fenced, tagged, forwarded.
 
-Pure, one pass over the lines. What a line means is decided elsewhere.
+What has an end of its own, such as a fence or a quotation, is taken out. Of the rest, the first line that
+is no prose begins a paste that goes on to the end. Pure; what a line means is decided elsewhere.
 """
 
 from __future__ import annotations
 
-import operator
 import re
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from hippocampus.facts.languages import expression, pattern, words_of_any
 from hippocampus.facts.sentences import RECALLED
-from hippocampus.facts.topics import is_labelled
-from hippocampus.facts.words import UNSPACED, spoken, words
+from hippocampus.facts.topics import foreign_label, is_labelled
+from hippocampus.facts.words import UNSPACED, UNSPACED_SIGN, spoken, words
 
 MAX_CHARACTERS = 200_000
 """A longer message is read up to here."""
 MAX_WRITTEN = 2_000
 """A message with more words of its own than these characters is a document, and is pasted."""
-MIN_PAGE_LINES = 4
-"""From this number of lines on, half of which end without a stop, a text is a page."""
 MIN_BELOW = 3
 """A text with more than this many times the characters of a question above it is what that is about."""
+MAX_GREETING = 4
+"""How many words the first line of a letter has."""
 QUOTED_WORDS = 4
 """A shorter quotation in a script with spaces is a name or a title."""
-_FENCE = re.compile(r"(`{3,}|~{3,}|:{3,})")
-_TAG = re.compile(r"\s*<([A-Za-z][\w:-]{0,40})\b[^<>]{0,200}>")
-_END_TAG = re.compile(r"</([A-Za-z][\w:-]{0,40})>")
-_INLINE = re.compile(r"<([A-Za-z][\w:-]{0,40})\b[^<>]{0,200}>[^<]{0,2000}</\1>")
-_QUOTED = re.compile(r"\s*[>|]|\t| {4,}\S")
-_QUOTES = {"“": "”", "«": "»", "„": "“”", "「": "」", "『": "』", '"': '"', "‘": "’"}
-_QUOTATION = re.compile(
-    "|".join(
-        f"{opening}[^{opening}{closing}]{{{6 if opening in '「『' else 12},2000}}[{closing}]"
-        for opening, closing in _QUOTES.items()
-    )
-    + r"|(?<!\w)'[^'\n]{12,2000}'(?!\w)"
+_TAKEN = "…"
+"""The mark in the place of a part that is taken out."""
+_FENCE = (
+    r"^[ \t]*(?P<fence>`{3,}|~{3,}|:{3,})[^\n]*(?s:\n.*?)?(?:^[ \t]*(?P=fence)[`~:]*[ \t]*$|\Z)"
 )
+_TAG = r"<(?P<tag>[A-Za-z][\w:-]{0,40})\b[^<>]{0,200}>[^<]{0,2000}</(?P=tag)>"
+_QUOTED_LINE = r"^(?:[ \t]*(?:>(?!>>)|\|)|\t| {4,}\S).*$"
+_QUOTATION = (
+    r"“[^“”]{12,2000}”|«[^«»]{12,2000}»|„[^„“”]{12,2000}[“”]|‘[^‘’]{12,2000}’|「[^「」]{6,2000}」"
+    r"|『[^『』]{6,2000}』|\"[^\"\n]{12,2000}\"|(?<!\w)'[^'\n]{12,2000}'(?!\w)"
+)
+_CLOSED = re.compile(rf"(?P<block>{_FENCE}|{_TAG}|{_QUOTED_LINE})|{_QUOTATION}", re.MULTILINE)
+"""What has an end of its own: a fence, a tag, a quoted or indented line, a quotation."""
 _OBSERVATION = re.compile(
     r"\s*\[?(?:observation|tool[ _](?:result|output|response)|output|stdout|stderr|returncode"
     r"|(?:execution|command|function)[ _](?:result|output)|exit (?:code|status)"
@@ -45,71 +45,47 @@ _OBSERVATION = re.compile(
     re.IGNORECASE,
 )
 """How a host begins a message in which it sends what a tool answered."""
-_FORWARDED = r"\W{0,4}(?:-{2,}\s*)?(?:{forwarded})"
-_HEADER = r"(?:{headers})\s*[:：]"
-_FIELD = re.compile(r"[^:：]{1,20}[:：]")
-_GREETING, _CLOSING = r"(?:{greetings}) ?.{1,40}$", r"(?:{closings}).{0,20}$"
-_WROTE = r"(?:{wrote})\s*:$"
-_REQUEST = (
-    r"\W{0,4}(?:(?:{please})\s*)?(?:{rework})"
+_HEADER, _FIELD = r"(?:{headers})\s*[:：]", re.compile(r"[^:：]{1,20}[:：]")
+_BEGINS_REST = (
+    r"<[a-z][\w:-]{0,40}\b[^<>]{0,200}>|\W{0,4}(?:-{2,}\s*)?(?:{forwarded})|(?:{wrote})\s*:$"
+    r"|\W{0,4}(?:(?:{please})\s*)?(?:{rework})"
     r"(?:(?:\s[^:：.]{0,40}|[^:：.\s]{0,10})[:：]|[^:：.]{0,40}\s(?:{below})(?:\s[^:：.]{0,40})?\W*$)"
 )
-"""A request about a text, with the text."""
+"""An unclosed tag, a forwarded or an answered mail, or a request about a text, with the text."""
 _ASKING = r".*(?:[?？؟]$|(?<!\w)(?:{please}|{below})(?!\w).*[.。]$)"
 """A question or a request, with the text below it where that is much longer."""
 _REPORTED = r"(?=[^:：.!?]{0,160}[:：])[^:：.!?]{0,80}(?:{reported})[^:：.!?]{0,40}[:：]"
 """Someone else's words are announced, with the words."""
-_ANNOUNCED = re.compile(r"[:：]$")
-_STOP = re.compile(r"[.!?…:;)。！？：；।؟]$")
-
-# How a line begins or ends that comes from somewhere else.
 _LISTED = re.compile(
     r"(?:[-*•+‣–·]|[A-Z]?\d{1,3}[.)]|\d{1,5}(?=\s\s|\t)|\(?(?:[a-z]|[ivx]{2,5})[.)]|\[[ x]\])\s"
 )
 _OPENING = (
-    r"[\"'“‘«„「『¿¡`]|[*_]{1,2}(?=\w)|\((?![^.!?]*\)$)|(?:\.{3}|…)\s?|[@/](?=\w+\s)"
+    r"[\"“‘«„「『](?=.{1,40}[\"”“’»」』])|['¿¡`]|[*_]{1,2}(?=\w)|\((?![^.!?]*\)$)|(?:\.{3}|…)\s?|[@/](?=\w+\s)"
     r"|[\U0001F300-\U0001FAFF]+\s?"
 )
 """What prose may have before its first word: a quote, emphasis, a mention, a command, an emoji."""
 _AMOUNT = rf"[$€£]?\d+(?:(?:%|[a-z]{{2}})?\s(?!\|)|(?=[{UNSPACED}]))"
-_WORD = r"(?![^\W\d_][.)]\s)[^\W\d_][^\s:()\[{<>|/=\\]*(?:(?:/[\w.]+)+(?=\s[^|])|\(?\))?:?(?:\s|$)"
+_WORD = r"(?![^\W\d_][.)]\s)[^\W\d_][^\s:()\[{<>|/=\\]*(?:(?:/[\w.]+)+(?=\s[^|])|\(?\))?:?(?:\s(?![=\[|]|[:-]=)|$)"
 _PROSE = re.compile(rf"(?:{_OPENING})?(?:{_AMOUNT}|{_WORD}|[^\W\d_]+[^\x00-\x7f])")
 """How a line of prose begins: with a word or an amount, and not with a sign, a time or code."""
-_ASSIGNED = re.compile(
-    r"[\w.-]{1,40}\s?(?:=|:=|=>|->|[|»➜→►])|[^\W_]{1,40}[._][\w.]{1,40}:\s|.{0,20}\b\d\d:\d\d:\d\d\b|.*(?:<<[-~]?['\"]?\w+|(?:[=(]\s?`|[{(\[]|:\s[>|][+-]?)$)|[^\t]{1,200}\t\S"
-)
-"""A line of a program, of a file of settings or of a log."""
+_TIME = r"\d{1,2}:\d\d(?::\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?"
 _COPIED = re.compile(
-    r"#{1,6} |(?i:re|fwd?|aw|wg): |diff --|@@ |>>> |=\w+$|PS [A-Z]:\\|(?:[A-Z]+ \S+ )?HTTP/\d"
+    rf".{{0,60}}(?:[·•»★☆⭐|→➜►]|->|\t\S)|.{{0,20}}\b\d\d:\d\d:\d\d\b|.{{0,40}}\b{_TIME}[^\w.!?]{{0,3}}$"
+    r"|.{0,60}\b(?:commented|posted|replied|answered|asked|opened)\b.{0,20}\bago\b"
+    r"|.*<<[-~]?['\"]?\w+|.*(?:[=(]\s?`|[({\[]|:\s[>|][+-]?)$|(?i:re|fwd?|aw|wg): |PS [A-Z]:\\|(?:[A-Z]+ \S+ )?HTTP/\d"
 )
-"""The first line of a copied text: a document, a letter, a change, a terminal, a request, a manual."""
-_CAPITAL = r"[A-ZÀ-ÞА-ЯЁ\d]\S*"
+"""A line of a page, a log, a program or a letter."""
+_CHAT = re.compile(rf"[^.!?]{{0,40}}?\b{_TIME}[^.!?]{{0,30}}[:：]\s")
+_SPOKEN = re.compile(r"[^\s:：][^:：]{0,60}(?::(?:\s|\*)|：)(?=\S)")
+_CAPITAL = r"\(?[A-ZÀ-ÞА-ЯЁ\d]\S*"
+_TITLE = re.compile(
+    rf"[*_]*{_CAPITAL}(?:(?:\s(?:{_CAPITAL}|\w{{1,3}})){{0,8}}\s{_CAPITAL})?(?<![.!?…:;,])"
+)
+"""A line that is the title of the next one: a word, or several of which most are large."""
 _ATTRIBUTED = re.compile(
-    rf"(?:.*[.!?…\"”»*_]\s)?(?:[—–-]\s?{_CAPITAL}(?:\s\S+){{0,3}}|\({_CAPITAL}(?:\s{_CAPITAL}){{0,2}}\))(?<![.!?])"
+    rf"(?:.*[.!?…\"”»*_]\s)?(?:[—–-]{{1,2}}\s?{_CAPITAL}(?:\s\S+){{0,3}}|\({_CAPITAL}(?:\s{_CAPITAL}){{0,2}}\))(?<![.!?])"
 )
 """The end of a quotation, `— Dave Miller`, after it or below it."""
-_TITLE = re.compile(
-    rf"[*_]*{_CAPITAL}(?:(?:\s(?:{_CAPITAL}|\w{{1,3}})){{0,2}}\s{_CAPITAL})?(?<![.!?…:;,)])"
-)
-"""A line that is the title of the next one: a word, or up to four of which most are large."""
-_SPOKEN = re.compile(r"[^\s:：][^:：]{0,30}(?::(?:\s|\*|$)|：)")
-_CLOCK = r"\d{1,2}:\d\d(?::\d\d)?(?:\s?[ap]\.?m\.?)?"
-_DATED = rf"[\[(]?(?:\d[\d/.-]{{3,9}},?[T ]\s?)?{_CLOCK}[\])]?"
-_NAME = r"<?[^\W\d][\w.'’ -]{0,30}>?"
-_CHAT = re.compile(
-    rf"(?:{_DATED}[\s,–-]{{1,3}}{_NAME}|{_NAME}(?:,\s|\s?(?=[\[(])){_DATED})\s?[:：]\s",
-    re.IGNORECASE,
-)
-"""A line of a chat, `[10:02] dave: …` or `Dave, 10:02: …`."""
-_ROLE = re.compile(
-    r"\W{0,3}(?:(?:user|human|assistant|ai|bot|agent|system|tool)\b|[qa](?=[:：]))", re.IGNORECASE
-)
-_TIMED = re.compile(
-    r".{0,40}\b\d{1,2}:\d\d(?::\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?[^\w.!?]{0,3}"
-    r"|.{0,60}(?:[·•»].{1,60}|[★☆⭐]{2}.{0,20}|\bago\s?\|.{0,60}"
-    r"|\b(?:commented|posted|replied|answered|asked|opened)\b.{0,20}\bago\b.{0,40})(?<![.!?])$"
-)
-"""The line over a post, a review or a message: who, when, how good."""
 
 
 class Written(NamedTuple):
@@ -137,12 +113,29 @@ def written(text: str, *, by_shape: bool = True) -> Written:
     text = RECALLED.sub(" ", text[:MAX_CHARACTERS])
     if _OBSERVATION.match(text):
         return Written((), {}, "")
-    reader = _Reader(text, by_shape=by_shape)
-    for line in reader.lines:
-        reader.read(line)
-        if by_shape and reader.is_document:
+    lines, taken = _opened(text)
+    is_chat = sum(_SPOKEN.match(line) is not None for line in lines) > 1
+    own: list[str] = []
+    lists: dict[int, str] = {}
+    pasted: list[str] = []
+    for at, line in enumerate(lines):
+        if by_shape and _LISTED.match(line):
+            place = len(own) - 1
+            if own and own[-1].endswith((":", "：")):
+                lists[place] = f"{lists.get(place, '')} {line}"
+            pasted.append(line)
+        elif _is_forwarded(lines, at) or (
+            by_shape and _is_foreign(lines, at, own, is_chat=is_chat)
+        ):
+            pasted += lines[at:]
             break
-    return reader.result()
+        elif is_labelled(line) or expression(_REPORTED).match(line[:200]) or _CHAT.match(line):
+            pasted.append(line)
+        elif line != _TAKEN:
+            own.append(line)
+    if by_shape and _is_paste(own, lines, sum(map(len, pasted))):
+        return Written((), {}, text.strip())
+    return Written(tuple(own), lists, "\n".join([*taken, *pasted]).strip())
 
 
 def own_words(text: str) -> str:
@@ -154,148 +147,61 @@ def own_words(text: str) -> str:
     return written(text, by_shape=False).text
 
 
-class _Reader:
-    """Reads a message line by line."""
+def _opened(text: str) -> tuple[list[str], list[str]]:
+    """Return the lines of a text without what has an end of its own, and that."""
+    taken: list[str] = []
 
-    def __init__(self, text: str, *, by_shape: bool) -> None:
-        self.lines = text.splitlines()
-        self._by_shape = by_shape
-        self._own: list[str] = []
-        self._lists: dict[int, str] = {}
-        self._pasted: list[str] = []
-        self._at = -1
-        self._is_over: Callable[[str], bool] | None = None
-        """Whether a line is the last one of the block that is read."""
-        self._goes_on = False
-        """Whether the next line belongs to a pasted one."""
-        self._unlike = 0
-        """How many characters are pasted by their shape only."""
-        self._size = 0
-        """How many characters are the author's."""
-        closing = expression(_CLOSING)
-        self._last_closing = max(
-            (at for at, line in enumerate(self.lines) if closing.match(line.strip())), default=-1
-        )
-        self._closed = {
-            name: at for at, line in enumerate(self.lines) for name in _END_TAG.findall(line)
-        }
-        spoken = sum(_SPOKEN.match(line.strip()) is not None for line in self.lines)
-        self._is_chat = by_shape and spoken > 1
+    def take(found: re.Match[str]) -> str:
+        is_short = len(found[0].split()) < QUOTED_WORDS and not UNSPACED_SIGN.search(found[0])
+        if is_short and not found["block"]:  # a name
+            return found[0]
+        taken.append(found[0])
+        return _TAKEN
 
-    def read(self, line: str) -> None:
-        """Add a line to the own ones or to the pasted ones."""
-        self._at += 1
-        plain = line.strip()
-        if self._is_over is not None:
-            self._pasted.append(line)
-            self._is_over = None if self._is_over(plain) else self._is_over
-        elif not plain:
-            self._goes_on = False
-            self._own.append("")
-        elif self._begins_block(line, plain):
-            self._pasted.append(line)
-        elif (
-            (self._by_shape and self._is_foreign(plain))
-            or _CHAT.match(plain)
-            or is_labelled(plain)
-            or expression(_REPORTED).match(plain[:200])
-        ):
-            self._unlike += len(plain)
-            self._pasted.append(line)
-            self._goes_on |= plain.endswith(":")
-        else:
-            self._own.append(_QUOTATION.sub(_unless_name, _INLINE.sub(" ", plain)))
-            self._size += len(self._own[-1])
-            below = [line.strip() for line in self.lines[self._at + 1 : self._at + 3]]
-            is_shown = _LISTED.match(first := next(filter(None, below), "")) or _FENCE.match(first)
-            if self._by_shape and _ANNOUNCED.search(plain) and not is_shown:
-                self._is_over = _never
+    return [line.strip() for line in _CLOSED.sub(take, text).splitlines()], taken
 
-    def _begins_block(self, line: str, plain: str) -> bool:
-        """Return whether a line is quoted, or begins a block, whose end is looked for from then on."""
-        if fence := _FENCE.match(plain):
-            self._is_over = lambda other: (
-                other.startswith(fence[1]) and not other.strip(fence[1][0])
-            )
-        elif tag := _TAG.match(line):
-            end = f"</{tag[1]}>"
-            if end in line:
-                return True
-            is_closed = self._closed.get(tag[1], -1) > self._at
-            # What follows an unclosed tag may belong to it, in a message of a chat.
-            unclosed = _never if self._by_shape else operator.not_
-            self._is_over = (lambda other: end in other) if is_closed else unclosed
-        elif (closing := _QUOTES.get(plain[0])) and not any(end in plain[1:] for end in closing):
-            self._is_over = lambda other: any(end in other for end in closing)
-        elif self._begins_rest(plain):
-            self._is_over = _never
-        elif self._at < self._last_closing and expression(_GREETING).match(plain):
-            self._is_over = lambda _: self._at >= self._last_closing
-        else:
-            return _QUOTED.match(line) is not None
+
+def _is_forwarded(lines: Sequence[str], at: int) -> bool:
+    """Return whether all lines from one on are a letter, a mail, or a text to be worked on."""
+    head, below = lines[at][:200], lines[at + 1 : at + 2]
+    is_mail = expression(_HEADER).match(head) and below and _FIELD.match(below[0])
+    is_greeting = head.endswith((",", "，")) and len(head.split()) <= MAX_GREETING
+    is_letter = is_greeting and _is_title(lines[-1])  # with the name of who signs it
+    return bool(is_mail or is_letter or expression(_BEGINS_REST).match(head))
+
+
+def _is_foreign(lines: Sequence[str], at: int, own: Sequence[str], *, is_chat: bool) -> bool:
+    """Return whether a line is no prose, or what the author's only line so far asks about."""
+    line = lines[at]
+    if not line or line == _TAKEN:
+        return False
+    if line.endswith((":", "：")):  # it announces the text below, but for a list or a fence
+        first = next(filter(None, lines[at + 1 : at + 3]), "")
+        return not (_LISTED.match(first) or first == _TAKEN)
+    is_spoken = _SPOKEN.match(line) and (is_chat or foreign_label(line))
+    if is_spoken or not _PROSE.match(line) or _COPIED.match(line):
         return True
-
-    def _begins_rest(self, plain: str) -> bool:
-        """Return whether everything from a line on is forwarded, answered or to be worked on."""
-        head = plain[:200]
-        following = self.lines[self._at + 1 : self._at + 2]
-        if expression(_HEADER).match(head) and following and _FIELD.match(following[0]):
-            return True
-        if _COPIED.match(head) or expression(f"{_FORWARDED}|{_WROTE}|{_REQUEST}").match(head):
-            return True
-        # All so far may be one line that asks about a longer text below it, and not about its author.
-        asked, *gap = self._own or [""]
-        if not self._by_shape or not gap or any(gap) or not expression(_ASKING).fullmatch(asked):
-            return False
-        rest = sum(map(len, self.lines[self._at :]))
-        return rest > MIN_BELOW * len(asked) and not pattern(spoken(asked).own).search(asked)
-
-    def _is_foreign(self, plain: str) -> bool:
-        """Return whether a line has the shape of a list, a log, a chat, a table or a program."""
-        if _LISTED.match(plain):
-            place = len(self._own) - 1
-            if self._own and _ANNOUNCED.search(self._own[-1]):
-                self._lists[place] = f"{self._lists.get(place, '')} {plain}"
-            return True
-        is_spoken = _SPOKEN.match(plain) and (self._is_chat or _ROLE.match(plain))
-        if _TIMED.fullmatch(plain):
-            self._is_over = _never
-        elif is_spoken or not _PROSE.match(plain) or _ASSIGNED.match(plain):
-            self._goes_on = True
-        return self._goes_on or self._is_over is not None
-
-    @property
-    def is_document(self) -> bool:
-        """Return whether the message is pasted as a whole, whatever follows."""
-        return max(self._unlike, self._size) > MAX_WRITTEN
-
-    def result(self) -> Written:
-        """Return the lines; a document, a page and a mostly pasted message are pasted as a whole."""
-        own = tuple(self._own)
-        if self._by_shape:
-            there = [line for line in own if line]
-            open_ended = sum(not _STOP.search(line) for line in there)
-            closing, answers = expression(_CLOSING), words_of_any("labels")
-            is_page = (len(there) >= MIN_PAGE_LINES and 2 * open_ended >= len(there)) or any(
-                # A title, and no greeting, thanks, answer or closing.
-                _TITLE.fullmatch(line)
-                and not closing.match(line)
-                and answers.isdisjoint(words(line)[:1])
-                for line in there[:-1]
-            )
-            is_quoted = bool(there) and _ATTRIBUTED.fullmatch(self.lines[-1].strip())
-            if is_page or is_quoted or self._unlike > self._size or self.is_document:
-                return Written((), {}, "\n".join(self.lines).strip())
-        return Written(own, self._lists, "\n".join(self._pasted).strip())
+    asked, *gap = own or [""]
+    if not gap or any(gap) or sum(map(len, lines[at:])) <= MIN_BELOW * len(asked):
+        return False
+    is_request = expression(_ASKING).fullmatch(asked) is not None
+    return is_request and not pattern(spoken(asked).own).search(asked)
 
 
-def _never(_line: str) -> bool:
-    return False
+def _is_paste(own: Sequence[str], lines: Sequence[str], pasted: int) -> bool:
+    """Return whether a message is pasted as a whole: a document, a page, mostly pasted, or of a named author."""
+    size = sum(map(len, own))
+    if pasted > size or size > MAX_WRITTEN or (size and _ATTRIBUTED.fullmatch(lines[-1])):
+        return True
+    end = max((at for at, line in enumerate(lines) if not line), default=0)
+    is_signed = all(map(_is_title, lines[end + 1 :]))
+    return any(line in own and _is_title(line) for line in lines[: end if is_signed else -1])
 
 
-def _unless_name(quoted: re.Match[str]) -> str:
-    is_name = len(quoted[0].split()) < QUOTED_WORDS and not _RUN.search(quoted[0])
-    return quoted[0] if is_name else "…"
-
-
-_RUN = re.compile(f"[{UNSPACED}]")
+def _is_title(line: str) -> bool:
+    """Return whether a line is a title or a name, and no greeting, thanks or answer, nor of its author."""
+    if not line or _TITLE.fullmatch(line) is None:
+        return False
+    named = words(line)
+    is_answer = len(named) == 1 and named[0] in words_of_any("labels")
+    return not is_answer and not pattern(spoken(line).own).search(line)

@@ -7,11 +7,11 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping
 
-from hippocampus.facts.languages import language_of, pattern
+from hippocampus.facts.languages import language_of, pattern, words_of_any
 from hippocampus.facts.words import UNSPACED_SIGN, bigrams, normalised, spoken, words
 from hippocampus.storage.facts.models import Memory
 
-_LABEL = re.compile(r"\W{0,3}([^\W_][^:：!?,;]{0,30})(?::\s+|：\s*)(?=\S)")
+_LABEL = re.compile(r"\W{0,3}([^\W_][^:：!?,;]{0,60})(?::[\s*]+|：\s*)(?=\S)")
 MAX_LABEL_WORDS = 3
 MIN_PART = 5
 """How many letters of a word a compound with it has."""
@@ -57,15 +57,33 @@ def is_labelled(line: str) -> bool:
     >>> is_labelled("dave: my team is Chelsea"), is_labelled("Ticket #12: I pay by Visa"), is_labelled("Note: I like tea")
     (True, True, False)
     """
+    label = foreign_label(line)
+    return bool(label) and pattern(spoken(line).own).search(line, len(label)) is not None
+
+
+def foreign_label(line: str) -> str:
+    """Return what a line opens with before a colon where that names someone else, or a thing; else nothing.
+
+    >>> foreign_label("Act as Bo. Bo's bio: I cook"), foreign_label("Note: I cook"), foreign_label("Not Bo: I cook")
+    ("Act as Bo. Bo's bio", '', '')
+    """
     label = _LABEL.match(line)
-    rules = spoken(line)
-    if label is None or not pattern(rules.own).search(line, label.end()):
-        return False
-    named = words(label[1])
-    if not rules.labels.isdisjoint(named):
-        return False
+    if label is None:
+        return ""
+    if _IDENTIFIER.search(label[1]):
+        return label[1]
+    named, rules = words(_STOP.split(label[1])[-1]), spoken(line)
+    is_owned = any(word.endswith("'s") for word in named)
+    is_label = not words_of_any("labels").isdisjoint(named) and not is_owned
+    if is_label or pattern(rf"{rules.own}|{rules.correction}").search(label[1] + ":"):
+        return ""
     is_name = 0 < len(named) <= MAX_LABEL_WORDS and named[0] not in small_words(line)
-    return is_name or bool(persons(label[1]))
+    is_about = pattern(rf"(?<!\w)(?:{rules.below})(?!\w)").search(label[1])
+    return label[1] if is_name or is_about or persons(label[1]) else ""
+
+
+_STOP = re.compile(r"[.!?]\s")
+_IDENTIFIER = re.compile(r"\w[._/]\w+$")
 
 
 def holds(text: str, wanted: frozenset[str]) -> bool:

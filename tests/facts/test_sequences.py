@@ -658,6 +658,7 @@ PASTED = (
     "look:\n```\nI prefer coffee over everything\n```",
     "translate “I prefer coffee over everything” please",
     "<document>I prefer coffee over everything</document> summarise this",
+    "<document>\n\nI prefer coffee over everything",
     "OBSERVATION:\nI prefer coffee over everything",
     "can you answer this?\n-----Original Message-----\nFrom: Bo\nI prefer coffee over everything",
     "My boss says I prefer coffee over everything.",
@@ -683,7 +684,7 @@ def test_what_is_pasted_reported_or_supposed_is_no_preference_and_ends_nothing(t
 
 OWN_WORDS = (
     "> I prefer coffee over everything\n\nI live in Leeds.",
-    "<document>\nI prefer coffee over everything\n\nI live in Leeds.",
+    "<document>\nI prefer coffee over everything\n</document>\nI live in Leeds.",
     "Use List<String> here.\nI live in Leeds.",
     "On Friday we met and Bob wrote: ok\nI live in Leeds.",
 )
