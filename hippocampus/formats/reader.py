@@ -55,8 +55,9 @@ class Adapter(Protocol):
 FORMATS: tuple[Adapter, ...] = (openai_responses, openai_chat, anthropic, bedrock, gemini)
 ANY_FORMAT: Adapter = openai_chat
 T = TypeVar("T")
-COMPARED = 250
-"""Of a long list with the same objects, this many items are compared with what was read, twice."""
+COMPARED, NEWEST = 250, 64
+"""Of a long list with the same objects, this many items are compared with what was read, in turn, and
+in each call the newest, whose marks hosts move."""
 SAMPLED = 16
 """Every sixteenth item is compared by identity: other objects are of another copy of the list."""
 
@@ -226,14 +227,14 @@ def same_start(old: Sequence[Item], new: Sequence[Any], seen: Sequence[Any], fir
     """Return how many leading items of a list are known to be equal to those that were read.
 
     `seen` are the objects that were read. Of a long list that has them again, the newest are compared
-    with what was read, and as many from `first` on: an edit in place is noticed where its turn comes.
+    with what was read, and others from `first` on: an edit in place is noticed where its turn comes.
     """
     known = min(len(old), len(new), len(seen))
     is_copied = not all(map(operator.is_, seen[:known:SAMPLED], new[:known:SAMPLED]))
     if known <= COMPARED or is_copied or _first(seen, known) != _first(new, known):
         return common_prefix(old, new)
     first %= known
-    for part in (slice(known - COMPARED, known), slice(first, min(first + COMPARED, known))):
+    for part in (slice(known - NEWEST, known), slice(first, min(first + COMPARED, known))):
         if old[part] != new[part]:
             return common_prefix(old, new)
     return known

@@ -245,6 +245,15 @@ class DiskStore:
             packed = self._cache.get(key)
         return None if packed is None else self._content(key, packed)
 
+    def __contains__(self, key: str) -> bool:
+        """Return whether a payload of a key is stored, damaged or not.
+
+        Raises:
+            StoreError: the database cannot be read.
+        """
+        with _as_store_error(self._folder):
+            return key in self._cache
+
     def _content(self, key: str, packed: bytes) -> bytes:
         parts, sealed = _without_parts(packed)
         return unpacked_payload(key, sealed, str(self._folder), self._all(parts))
