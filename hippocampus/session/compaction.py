@@ -7,9 +7,11 @@ while they fit.
 from __future__ import annotations
 
 import bisect
-from collections.abc import Collection, Mapping, Sequence
+import functools
+import hashlib
+from collections.abc import Callable, Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hippocampus.entries.entry import (
     Decay,
@@ -18,7 +20,6 @@ from hippocampus.entries.entry import (
     Record,
     Source,
     Stage,
-    content_key,
     entry_id,
     storable,
 )
@@ -233,14 +234,25 @@ def span_of(record: Record) -> Span | None:
     return Span(origin.start, origin.end) if isinstance(origin, DigestOrigin) else None
 
 
+class Original(NamedTuple):
+    """Bytes for the store, and the payloads that they repeat."""
+
+    content: bytes
+    parts: tuple[bytes, ...] = ()
+    start: str = ""
+    """The key of the stored list that `content` continues; empty where it is the whole."""
+    key: str = ""
+    """The key of the whole list."""
+    whole: Callable[[], bytes] = bytes
+    """Returns the whole list."""
+
+
 class Digest(NamedTuple):
     """The record of a digest, the messages that it replaces, and their bytes."""
 
     span: Span
     record: Record
-    original: bytes
-    parts: tuple[bytes, ...]
-    """The payloads in these messages that have entries."""
+    original: Original
 
 
 def digests_of(
@@ -259,9 +271,28 @@ def digests_of(
     history = view.history
     rules.files.read_to(max((span.end for span in planned.spans), default=0), history)
     files = rules.files.newest()
+    shown = {
+        inner.start: (inner, record)
+        for record in records.values()
+        if (inner := span_of(record)) in view.folds
+        and inner
+        and view.shown[inner.start].parts[0].text == record.shown
+    }
+    hashes = dict[str, Any]()
     for span, room in zip(planned.spans, planned.rooms, strict=True):
-        original = original_of(view, span)
-        origin = DigestOrigin(span.start, span.end, content_key(original))
+        # What a digest in the view has is stored: a longer digest adds to it, and is hashed on from there.
+        start, end, hashed = "", span.start, hashlib.sha256(b"[")
+        if span.start in shown:
+            inner, before = shown[span.start]
+            known = rules.hashes.get(before.content)
+            known = known or hashlib.sha256(original_of(view, inner)[:-1])
+            if _closed(known) == before.content:
+                start, end, hashed = before.content, inner.end, known.copy()
+                hashed.update(b", ")
+        items = original_of(view, Span(end, span.end))
+        hashed.update(items[1:-1])
+        origin = DigestOrigin(span.start, span.end, _closed(hashed))
+        hashes[origin.content] = hashed
         inside = payloads.entries_in(span, records)
         ids: dict[str, list[str]] = {}
         for payload in inside:
@@ -272,9 +303,21 @@ def digests_of(
         if record is None:  # else another branch of the list has made it
             record = _record(view, span, origin, ids, files, taken, room, rules)
         taken.add(record.entry.id)
-        parts = tuple(payloads.original(payload, history) for payload in inside)
-        found.append(Digest(span, record, original, parts))
+        parts = tuple(
+            payloads.original(payload, history) for payload in inside if payload.message >= end
+        )
+        whole = functools.partial(original_of, view, span)
+        found.append(Digest(span, record, Original(items, parts, start, origin.content, whole)))
+    rules.hashes.clear()
+    rules.hashes.update(hashes)
     return found
+
+
+def _closed(hashed: Any) -> str:
+    """Return the key of the list that a hash has, but for its end."""
+    closed = hashed.copy()
+    closed.update(b"]")
+    return str(closed.hexdigest())
 
 
 def _record(  # noqa: PLR0913, PLR0917 - a span, its names and ids, and a budget

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from hippocampus import indexing
 from hippocampus.models import tokens
@@ -35,6 +36,8 @@ class Rules:
     """By the digest of a text its kind: a cache, filled as texts are asked about."""
     files: WorkFiles = field(default_factory=WorkFiles)
     """The files of the list up to the end of its last digest: a cache too."""
+    hashes: dict[str, Any] = field(default_factory=dict)
+    """By the key of a list that the last digests replace, its hash but for its end: a cache too."""
 
     @property
     def limit_tokens(self) -> int:

@@ -253,8 +253,12 @@ class SessionRun:
 
         `marks` are the positions of our cache marks in its view.
         """
-        for original in turn.originals:
-            self.ledger.put(self._resources.store, original.content, original.parts)
+        store = self._resources.store
+        for content, parts, begun, key, whole in turn.originals:
+            if not begun:
+                self.ledger.put(store, content, parts)
+            elif not self.ledger.put_longer(store, key, begun, content, parts):
+                self.ledger.put(store, whole(), parts)
         state, before, measures = turn.state, self.state.history, self._new_measures(turn)
         start = len(state.sent_keys)
         self.ledger.commit(

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from hippocampus.entries import decay
 from hippocampus.entries.entry import Decision, Record, Stage
 from hippocampus.indexing.worth import SLICE_TOKENS
 from hippocampus.session import compaction
+from hippocampus.session.compaction import Original
 from hippocampus.session.costs import Costs, call_of
 from hippocampus.session.history import History
 from hippocampus.session.payloads import Payloads, due_from, has_faded
@@ -33,13 +33,6 @@ CHANCE_OF_USE = 0.5
 """How likely a payload at full strength is used in the next ten turns: a record has the curve."""
 RISKY_TURNS = 30
 """The turns in which a payload is taken to have the strength that it has now."""
-
-
-class Original(NamedTuple):
-    """Bytes for the store, and the payloads that they repeat."""
-
-    content: bytes
-    parts: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +288,7 @@ def _with_digests(
         digests=(*changes.digests, *(digest.record for digest in digests)),
         originals=(
             *changes.originals,
-            *(Original(digest.original, digest.parts) for digest in digests),
+            *(digest.original for digest in digests),
         ),
     )
 

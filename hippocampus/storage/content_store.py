@@ -57,7 +57,10 @@ WHOLE = """
 LEVEL = 3
 """How hard a payload is packed: a turn waits for it."""
 WITH_PARTS = b"hippocampus-parts1"
-"""The start of a payload that repeats others: their number in 4 bytes, their keys, and a frame."""
+"""The start of a payload that repeats others: their number in 4 bytes, their keys, and a frame.
+
+Without a frame it is the JSON list of the items of the others, which are lists.
+"""
 KEY_BYTES = 32
 MAX_PARTS_BYTES = 1 << 24
 """Payloads that another one repeats are unpacked together when it is read."""
@@ -220,6 +223,30 @@ class DiskStore:
                     cache.set(key, packed, expire=NEVER_SECONDS)
         return key
 
+    def put_longer(self, key: str, start: str, items: bytes, parts: Iterable[bytes] = ()) -> bool:
+        """Store the JSON list of a key, which has the items of the list `start` and then others.
+
+        A list that grows is not written again: it refers to the lists that it has grown by, and these to
+        `parts`. Return whether it was stored; without the list `start`, it has to be put as a whole.
+
+        Raises:
+            SealedError: another process encrypts the store, under a key that this one has not.
+            StoreError: the disk is full, locked, not writable or gone.
+        """
+        with _as_store_error(self._folder):
+            cache = self._cache
+            packed = cache.get(start)
+            if packed is None:
+                return False
+            known, frame = _without_parts(packed)
+            pieces = [*(known if known and not frame else (start,)), self.put(items, parts)]
+            if len({*pieces}) < len(pieces):
+                return False
+            with self._transaction(cache):
+                if not cache.add(key, _head(pieces), expire=NEVER_SECONDS):
+                    cache.touch(key, expire=NEVER_SECONDS)
+        return True
+
     @contextlib.contextmanager
     def _transaction(self, cache: Any) -> Iterator[None]:
         until = time.monotonic() + min(self.busy_seconds, left(self.busy_seconds))
@@ -243,7 +270,18 @@ class DiskStore:
         """
         with _as_store_error(self._folder):
             packed = self._cache.get(key)
-        return None if packed is None else self._content(key, packed)
+        if packed is None:
+            return None
+        pieces, frame = _without_parts(packed)
+        if frame or not pieces:
+            return self._content(key, packed)
+        lists = [
+            self._content(piece, self._cache.get(piece) or b"") for piece in dict.fromkeys(pieces)
+        ]
+        content = b"[" + b", ".join(items[1:-1] for items in lists) + b"]"
+        if content_key(content) != key:
+            raise StoreError(f"content {key[:12]} in {self._folder} is damaged")
+        return content
 
     def __contains__(self, key: str) -> bool:
         """Return whether a payload of a key is stored, damaged or not.
@@ -284,8 +322,7 @@ class DiskStore:
         del found[sum(size <= MAX_PARTS_BYTES for size in sizes) :]
         if not found:
             return b"", b""
-        head = WITH_PARTS + len(found).to_bytes(4) + b"".join(map(bytes.fromhex, found))
-        return head, packing.dictionary(map(texts.__getitem__, found))
+        return _head(found), packing.dictionary(map(texts.__getitem__, found))
 
     def _part(self, key: str) -> bytes:
         """Return a payload that another one repeats, and that repeats none."""
@@ -312,8 +349,14 @@ class DiskStore:
         """
         self.open()
         with _as_store_error(self._folder), reading(self._database) as db:
-            for key, size, until, head in db.execute(STORED, (len(WITH_PARTS), WITH_PARTS)):
-                yield StoredPayload(key, size, until - NEVER_SECONDS, _without_parts(head)[0])
+            rows = db.execute(STORED, (len(WITH_PARTS), WITH_PARTS)).fetchall()
+        parts = {key: _without_parts(head)[0] for key, _, _, head in rows if head}
+        for key, size, until, _ in rows:
+            own = parts.get(key, ())
+            inner = (part for piece in own for part in parts.get(piece, ()))
+            yield StoredPayload(
+                key, size, until - NEVER_SECONDS, tuple(dict.fromkeys((*own, *inner)))
+            )
 
     def wipe(self) -> None:
         """Leave nothing of deleted payloads in the database.
@@ -359,6 +402,10 @@ def opened_store(state: StateDir) -> Iterator[ContentStore]:
         yield store
     finally:
         getattr(store, "close", lambda: None)()
+
+
+def _head(keys: Sequence[str]) -> bytes:
+    return WITH_PARTS + len(keys).to_bytes(4) + b"".join(map(bytes.fromhex, keys))
 
 
 def _without_parts(packed: bytes) -> tuple[tuple[str, ...], bytes]:

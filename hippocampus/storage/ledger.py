@@ -415,6 +415,14 @@ class Ledger:
             given = (content, parts) if isinstance(store, DiskStore) else (content,)
             self._put_keys.append(store.put(*given))
 
+    def put_longer(
+        self, store: ContentStore, key: str, start: str, items: bytes, parts: Iterable[bytes]
+    ) -> bool:
+        """Store a JSON list that continues another one; return whether it need not be put as a whole."""
+        is_put = isinstance(store, DiskStore) and store.put_longer(key, start, items, parts)
+        self._put_keys += [key] * is_put
+        return is_put
+
     def is_lost(self, store: ContentStore, key: str) -> bool:
         """Return whether a payload is gone, and no garbage collection removed it.
 

@@ -113,7 +113,10 @@ def _payloads(
         key: [f"entry {reference.entry_id} of session {reference.session!r}" for reference in found]
         for key, found in references.items()
     }
-    keys = [payload.key for payload in store.stored()]
+    keys, needed = list[str](), set[str]()
+    for payload in store.stored():
+        keys.append(payload.key)
+        needed.update(payload.parts)
     for key in keys:
         if wrong := damage(store, key):
             losers = [f"{entry} refers to it" for entry in entries.get(key, ())]
@@ -122,5 +125,5 @@ def _payloads(
     for key in sorted(entries.keys() - set(keys) - removed):
         for entry in entries[key]:
             yield Finding(f"{entry}: its content {key[:12]} is lost{more}", is_loss=True)
-    for key in sorted(set(keys) - set(entries)) if is_whole else []:
+    for key in sorted(set(keys) - set(entries) - needed) if is_whole else []:
         yield Finding(f"content {key[:12]} is an orphan: no session refers to it; `gc` removes it")

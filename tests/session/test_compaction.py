@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import contextlib
 import itertools
 import json
 import re
@@ -27,6 +28,10 @@ from hippocampus.session import history
 from hippocampus.session.digest import Room, Span, lines_of, spans_between, transcript
 from hippocampus.session.history import History
 from hippocampus.session.view import View
+from hippocampus.storage.content_store import DiskStore
+from hippocampus.storage.state import DirectoryState
+from hippocampus.storage.state_dir import StateDir
+from hippocampus.storage.verify import verify
 
 TIGHT = Policy(budget_tokens=1_500)
 WINDOW = replace(TABLES["anthropic-5m"], window_tokens=8_000)
@@ -146,6 +151,28 @@ def test_a_digest_gives_back_what_it_stands_for(tmp_path: Path) -> None:
             assert session.entries.text(record.entry.id) == transcript(read(told))
         assert "door_3 " in session.recall(digests[-1].entry.id, pattern="door_3 ")
     memory.close()
+
+
+def test_digests_that_grow_are_stored_once_and_each_comes_back(tmp_path: Path) -> None:
+    """After a restart too, which goes on from what it has read."""
+    items = long_talk(240)
+    for start in (1, 241):
+        with Hippocampus(tmp_path, prices=WINDOW) as memory, memory.session("s") as session:
+            for end in range(start, start + 240, 2):
+                session(items[:end])
+            records = [record for record in session.report.records() if record.kind == "digest"]
+            for record in records:
+                replaced = items[record.origin.start : record.origin.end]
+                assert session.entries.content(record.entry.id) == replaced
+    with contextlib.closing(DiskStore(tmp_path / "contents")) as store:
+        [longest] = [store.get(record.content) for record in records[-1:]]
+        size = sum(payload.packed_bytes for payload in store.stored())
+    with contextlib.closing(DiskStore(tmp_path / "once")) as store:
+        store.put(longest)
+        [once] = store.stored()
+    assert len(records) > 4
+    assert size < 3 * once.packed_bytes
+    assert verify(DirectoryState(StateDir(tmp_path))) == []
 
 
 def test_a_digest_is_the_same_after_a_restart(tmp_path: Path) -> None:

@@ -147,6 +147,34 @@ def test_a_payload_that_repeats_others_is_small_and_comes_back(tmp_path: Path) -
         assert store.get(key) == whole
 
 
+def test_a_list_that_grows_is_stored_by_what_is_new(tmp_path: Path) -> None:
+    texts = [random.Random(number).randbytes(3_000).hex() for number in range(6)]
+    lists = [json.dumps(texts[:end]).encode() for end in (2, 4, 6)]
+    news = [json.dumps(texts[end - 2 : end]).encode() for end in (4, 6)]
+    keys = list(map(content_key, lists))
+    with contextlib.closing(DiskStore(tmp_path)) as store:
+        parts = [store.put(text.encode()) for text in texts]
+        assert not store.put_longer(keys[1], keys[0], news[0])  # nothing is stored to go on from
+        store.put(lists[0], [text.encode() for text in texts[:2]])
+        for at, items in enumerate(news, 1):
+            own = [text.encode() for text in texts[2 * at :]]
+            assert store.put_longer(keys[at], keys[at - 1], items, own)
+            assert store.put_longer(keys[at], keys[at - 1], items, own)
+        assert list(map(store.get, keys)) == lists
+        found = {payload.key: payload for payload in store.stored()}
+        assert found[keys[2]].packed_bytes < 200
+        pieces = [keys[0], *map(content_key, news)]
+        assert {*found[keys[2]].parts} == {*pieces, *parts}
+        assert not store.put_longer(keys[0], keys[2], news[0])  # it has these items already
+        store.delete(keys[1])
+        assert store.get(keys[2]) == lists[2]
+        store.delete(pieces[1])
+        with pytest.raises(StoreError, match="damaged"):
+            store.get(keys[2])
+        assert store.put(lists[2]) == keys[2]
+        assert store.get(keys[2]) == lists[2]
+
+
 def test_a_row_that_names_payloads_without_end_is_damaged(tmp_path: Path) -> None:
     large, own = content_key(b"a" * (1 << 22)), content_key(b"own")
     with contextlib.closing(DiskStore(tmp_path)) as store:
@@ -154,6 +182,7 @@ def test_a_row_that_names_payloads_without_end_is_damaged(tmp_path: Path) -> Non
         for names in ([own], [large] * 100_000, [own[:7]], ["ff" * 32]):
             keys = b"".join(bytes.fromhex(each[: len(each) // 2 * 2]) for each in names)
             for count in (len(names), (1 << 32) - 1):
-                store._cache.set(own, WITH_PARTS + count.to_bytes(4) + keys + b"frame")
-                with pytest.raises(StoreError, match="damaged"):
-                    store.get(own)
+                for frame in (b"frame", b""):
+                    store._cache.set(own, WITH_PARTS + count.to_bytes(4) + keys + frame)
+                    with pytest.raises(StoreError, match="damaged"):
+                        store.get(own)
