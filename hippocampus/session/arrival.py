@@ -50,6 +50,8 @@ MAX_BATCH = 64
 """The most reads of a batch that a write mentions: the newest ones."""
 IMAGE = "image"
 """The kind of a result that is images and no text."""
+UNREAD = "unread"
+"""The kind of a text whose kind was not needed yet."""
 OPENING = re.compile(r"\[([a-z2-7]{8,12}) · ")
 ARGUMENT = re.compile(r"\[([a-z2-7]{8,12}) (?:·|\\u00b7) (\d+) tokens\]")
 """The frames of our entries in a list that a host sends back: of a text, and of shortened arguments."""
@@ -88,8 +90,12 @@ def arrival_of(  # noqa: PLR0913, PLR0917 - a list, its state, and the rules
     start: int,
     sent: int,
     hidden: Container[int] = (),
+    *,
+    later: bool = False,
 ) -> Arrival:
     """Add to the payloads of a list, which is new from message `start` on.
+
+    With `later`, the kinds of texts are read where they count: a digest may replace most of them.
 
     `records` are the entries of the session by origin, `by_id` by id; they have the accesses by the
     first `sent` messages. Digests replace the `hidden` messages.
@@ -97,7 +103,7 @@ def arrival_of(  # noqa: PLR0913, PLR0917 - a list, its state, and the rules
     Messages from `read_again` to `start` have the words that they had, and may carry other marks.
     """
     payloads.index.pack()
-    reader = _MessageReader(history, payloads, records, by_id, rules, sent, hidden)
+    reader = _MessageReader(history, payloads, records, by_id, rules, sent, hidden, later)
     for number in range(read_again, start):
         reader.thin_again(number)
     reader.rendered += [
@@ -130,6 +136,7 @@ class _MessageReader:
     rules: Rules
     sent: int
     hidden: Container[int]
+    later: bool
     rendered: list[Rendered] = field(default_factory=list)
     noted: list[tuple[Record, bytes]] = field(default_factory=list)
     touched: set[int] = field(default_factory=set)
@@ -193,8 +200,16 @@ class _MessageReader:
             if is_sent and not payload.is_full:
                 continue  # its record has this access
             self.accessed.add(number)
-            payload = payload.accessed(turn, policy.mention_strength, policy.exponent)
+            payload = self._accessed(payload, turn, policy.mention_strength)
             self._put(number, payload.associated(ids) if len(ids) > 1 else payload)
+
+    def _accessed(self, payload: Payload, turn: int, strength: float) -> Payload:
+        entry = payload.record.entry
+        was_accessed = entry.decay.last_access > entry.lifecycle.created
+        # Only then does the rate of its kind decide what the access changes.
+        if was_accessed and entry.strength > strength and not payload.collapsed:
+            payload = with_kind(payload, self.history, self.payloads, self.rules)
+        return payload.accessed(turn, strength, self.rules.policy.exponent)
 
     def _put(self, number: int, payload: Payload) -> None:
         self.payloads.items[number] = payload
@@ -256,10 +271,16 @@ class _MessageReader:
         subject = redactor.result_subject(part, call, self.history.tokens_of(site.message, site.at))
         resolution = rules.policy.resolve(subject)
         kind = rules.kind_of
-        large = rules.policy.indexes(subject.tokens, lambda: kind(part.text), resolution)
-        images = 0 if large else self.history.image_tokens(site.message, site.at)
-        weight = subject.tokens + images
-        held = self._hold(_NewPart(site, tool, argued, weight, resolution), large=large)
+        images = self.history.image_tokens(site.message, site.at)
+        later = self.later or site.message in self.hidden
+        later = later and not images and subject.tokens > rules.policy.fade_over_tokens
+        large = not later and rules.policy.indexes(
+            subject.tokens, lambda: kind(part.text), resolution
+        )
+        weight = subject.tokens + (0 if large else images)
+        held = self._hold(
+            _NewPart(site, tool, argued, weight, resolution), large=large, later=later
+        )
         if not is_ours:
             self._thin(site.message, site.at, argued, held)
         if held is not None:
@@ -277,8 +298,11 @@ class _MessageReader:
         if not part.is_error:
             self._follow_files(tool, argued, held, wrote, self.history.turns[site.message])
 
-    def _hold(self, new: _NewPart, *, large: bool) -> int | None:
-        """Make a part a payload and return its number; None where it is too small, or an entry."""
+    def _hold(self, new: _NewPart, *, large: bool, later: bool = False) -> int | None:
+        """Make a part a payload and return its number; None where it is too small, or an entry.
+
+        `later` leaves its kind unread.
+        """
         (number, at, part), tool, argued, weight, resolution = new
         policy = self.rules.policy
         bound = resolution.pin or resolution.index is False or resolution.compression == "none"
@@ -290,7 +314,9 @@ class _MessageReader:
         origin = self._origin(number, part)
         record = self.records.get(origin)
         if record is None:
-            record = self._new_record(new, origin)
+            record = self._new_record(new, origin, later=later)
+        elif later and number not in self.hidden:
+            large = policy.indexes(weight, lambda: self.rules.kind_of(part.text), resolution)
         full = record.stage is Stage.FULL
         if full and record.shown != part.text:
             record = replace(record, shown=part.text)
@@ -389,7 +415,7 @@ class _MessageReader:
             for number in same:
                 payload = self.payloads.items[number]
                 if not payload.collapsed:  # what a digest replaces fades no more
-                    payload = payload.accessed(turn, 1.0, self.rules.policy.exponent)
+                    payload = self._accessed(payload, turn, 1.0)
                 if whole is not None and _replaces(whole, payload.record, written=bool(written)):
                     payload = payload.superseded(f"{event} at turn {turn}, see {whole.entry.id}")
                     gone.add(number)
@@ -409,13 +435,13 @@ class _MessageReader:
 
     def _mention_batches(self, touched: AbstractSet[int], turn: int) -> None:
         """Let a write mention the reads of its batches, except those that something newer replaces."""
-        items, batches, policy = self.payloads.items, self.payloads.batches, self.rules.policy
+        items, batches = self.payloads.items, self.payloads.batches
         mentioned = {items[number].batch for number in touched}
         for number in (n for batch in mentioned if batch is not None for n in batches[batch]):
             payload = items[number]
             if number not in touched and not (payload.collapsed or payload.note):
-                payload = payload.accessed(turn, policy.mention_strength, policy.exponent)
-                self._put(number, payload)
+                strength = self.rules.policy.mention_strength
+                self._put(number, self._accessed(payload, turn, strength))
         if batches[-1]:
             batches.append(())
 
@@ -435,15 +461,18 @@ class _MessageReader:
             origin = replace(origin, rank=rank)
         return origin
 
-    def _new_record(self, new: _NewPart, origin: PartOrigin) -> Record:
+    def _new_record(self, new: _NewPart, origin: PartOrigin, *, later: bool) -> Record:
         number, at, part = new.site
         form, original = original_of(self.history.raw[number], part)
         content = content_key(original)
         if content == origin.text_key:  # one text for both
             content = origin.text_key
-        has_image = not part.text.strip() and self.history.image_tokens(number, at)
-        read = IMAGE if has_image else self.rules.kind_of(part.text)
-        kind = ARGUMENTS if part.kind == "call" else read
+        if part.kind == "call":
+            kind = ARGUMENTS
+        elif not part.text.strip() and self.history.image_tokens(number, at):
+            kind = IMAGE
+        else:
+            kind = UNREAD if later else self.rules.kind_of(part.text)
         return Record(
             entry=self._new_entry(new, origin, content, kind),
             origin=origin,
@@ -472,6 +501,27 @@ class _MessageReader:
 
         named = entry_id(self.rules.mark, self.rules.session, origin, content, is_taken)
         return new_entry(named, entry_type, found, policy, new.resolution, kind)
+
+
+def with_kind(payload: Payload, history: History, payloads: Payloads, rules: Rules) -> Payload:
+    """Return a payload with the kind of its text, and with all that depends on its kind."""
+    policy, record = rules.policy, payload.record
+    if record.kind != UNREAD:
+        return payload
+    part, resolution = history.raw[payload.message].parts[payload.part], payload.resolution
+    kind = rules.kind_of(part.text)
+    rate = policy.decay_rate_of(record.entry.type, resolution, kind)
+    entry = replace(record.entry, decay=replace(record.entry.decay, rate=rate))
+    large = policy.indexes(record.tokens, lambda: kind, resolution)
+    due_turn = payload.due_turn
+    if large and not payload.is_superseded:
+        called = payloads.calls.get(part.call_id)
+        tool, argued = (called.part.tool, called.part.text) if called else ("", "")
+        asked = asks_to_read(part.tool or tool, argued)
+        due_turn += policy.fresh_turns_of(kind, record.tokens, resolution, asked=asked)
+    return replace(
+        payload, record=replace(record, entry=entry, kind=kind), large=large, due_turn=due_turn
+    )
 
 
 def is_entry(part: Part, record_of: Callable[[str], Record | None], tokens: int) -> bool:

@@ -175,8 +175,12 @@ class ReadList:
     """The entries that new messages refer to, with the access."""
 
 
-def read(state: State, history: History, opening: str, rules: Rules) -> ReadList:
+def read(
+    state: State, history: History, opening: str, rules: Rules, *, later: bool = False
+) -> ReadList:
     """Take in a list: append its new messages, or branch where it differs from the last one.
+
+    With `later`, the kinds of texts are left unread in a list of which nothing was sent.
 
     A list with changed words is read from its start, as after a restart; so is one that was
     cut inside a digest. The steps: compare, replace pointers, redact, find payloads, render.
@@ -212,7 +216,16 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
     digests = _digests(state, view, kept)
     hidden = {number for span, _ in digests for number in range(max(start, span.start), span.end)}
     arrival = arrival_of(
-        history, payloads, state.records, state.by_id, rules, kept, start, sent, frozenset(hidden)
+        history,
+        payloads,
+        state.records,
+        state.by_id,
+        rules,
+        kept,
+        start,
+        sent,
+        frozenset(hidden),
+        later=later and not sent and not pointers,
     )
     noted = [*arrival.noted, *_pointed_at(pointers, arrival.payloads, state.records, history)]
     # An entry replaces the text of its part, and a digest replaces both.

@@ -13,6 +13,7 @@ from hippocampus.entries import decay
 from hippocampus.entries.entry import Decision, Record, Stage
 from hippocampus.indexing.worth import SLICE_TOKENS
 from hippocampus.session import compaction
+from hippocampus.session.arrival import UNREAD, with_kind
 from hippocampus.session.compaction import Original
 from hippocampus.session.costs import Costs, call_of
 from hippocampus.session.history import History
@@ -87,7 +88,7 @@ def take_turn(  # noqa: PLR0913 - a state, a list, and by what to decide
     `opening` is the text before the user's first words; `cold` means that the provider's cache has
     expired, so that an edit rewrites nothing.
     """
-    taken = read(state, history, opening, rules)
+    taken = read(state, history, opening, rules, later=_is_folded_first(history.total, rules))
     before = taken.state.view
     # An edit is priced by what the cache has of the last request, so this comes before any change.
     cached = 0 if cold else before.tokens_to(before.sent)
@@ -138,9 +139,11 @@ def _recalled(state: State, start: int, rules: Rules) -> Iterator[int]:
 def _changes(state: State, costs: Costs, rules: Rules, *, cold: bool) -> _Changes:
     """Return the changes of a turn: digests and edits that pay, then those that the limit forces."""
     policy, prices = rules.policy, rules.prices
-    changes, excess = _Changes(state.view, state.payloads), excess_tokens(state.view, rules)
-    if not state.view.sent and excess > FOLDED_LIMITS * rules.limit_tokens:
-        changes = _folded_to_limit(changes, state, rules)
+    changes = _Changes(state.view, state.payloads)
+    if not state.view.sent:
+        if _is_folded_first(state.view.shown_total, rules):
+            changes = _folded_to_limit(changes, state, rules)
+        changes = _with_kinds(changes, rules)
     view = changes.view
     given = PlanInput(
         view.history.turn,
@@ -164,6 +167,23 @@ def _changes(state: State, costs: Costs, rules: Rules, *, cold: bool) -> _Change
     if excess_tokens(changes.view, rules):
         changes = _last_resort(changes, state, rules)
     return changes
+
+
+def _is_folded_first(total_tokens: int, rules: Rules) -> bool:
+    """Return whether a new list of these tokens has digests first, so that few of its texts are read."""
+    limit = rules.limit_tokens
+    return bool(limit) and total_tokens - limit > FOLDED_LIMITS * limit
+
+
+def _with_kinds(changes: _Changes, rules: Rules) -> _Changes:
+    """Return the changes with the kinds of the payloads that no digest replaces."""
+    payloads, history = changes.payloads, changes.view.history
+    read = {
+        number: with_kind(payloads.items[number], history, payloads, rules)
+        for number in payloads.numbers.values()
+        if payloads.items[number].record.kind == UNREAD
+    }
+    return replace(changes, payloads=payloads.changed(read, rules))
 
 
 def _folded_to_limit(changes: _Changes, state: State, rules: Rules) -> _Changes:
@@ -240,7 +260,10 @@ def _with_edits(
         if payload.twin is not None and payloads.items[payload.twin].id in payload.record.shown
     ]
     named = [
-        (replace(twin.record, shown=""), payloads.original(twin, history))
+        (
+            replace(with_kind(twin, history, payloads, rules).record, shown=""),
+            payloads.original(twin, history),
+        )
         for twin in twins
         if twin.is_full and twin.record.origin not in state.records
     ]

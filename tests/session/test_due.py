@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from math import inf
 
 import numpy as np
 import pytest
+from conversations import Rounds, any_rounds, reading
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus.entries.decay import strength, turns_until
 from hippocampus.entries.entry import Decay, Entry, Lifecycle, Modifiers, Record, Source, Stage
 from hippocampus.entries.origin import MemoryOrigin
-from hippocampus.policy import Policy, Resolution
+from hippocampus.policy import Policy, Resolution, load
 from hippocampus.prices import TABLES
+from hippocampus.session.arrival import with_kind
+from hippocampus.session.history import History
 from hippocampus.session.payloads import Payload, Payloads, cold_from, due_from
 from hippocampus.session.rules import Rules
+from hippocampus.session.state import State, read
 
 POLICY = Policy(fade_below=1.6**-0.5, sleep_below=3**-0.5, fade_view_tokens=100)
 """At the usual rate of 0.1 contents fade after 6 turns, and entries sleep after 20."""
@@ -162,3 +167,18 @@ def test_what_a_rule_never_indexes_stays_as_it_is(said: Resolution) -> None:
 
 def test_an_exponent_so_small_that_nothing_fades_in_any_session_is_infinite() -> None:
     assert turns_until(0.5, 0.15, 0.0005) == inf
+
+
+@given(st.one_of(any_rounds(), st.builds(lambda rounds: [reading(rounds)], st.integers(0, 9))))
+def test_a_kind_that_is_read_later_changes_nothing(rounds: Rounds) -> None:
+    """Neither do the accesses before it is read; read twice, so that files and texts come again."""
+    items = list(itertools.chain(*rounds, *rounds[1:]))
+    rules, history = Rules("s", load("default"), TABLES["none"]), History().extended(items)
+    now, later = (
+        read(State.empty(), history, "", rules, later=is_later) for is_later in (False, True)
+    )
+    assert [
+        with_kind(payload, history, later.state.payloads, rules)
+        for payload in later.state.payloads.items
+    ] == now.state.payloads.items
+    assert later.state.view == now.state.view
