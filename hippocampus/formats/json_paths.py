@@ -21,10 +21,11 @@ from hippocampus import patterns
 from hippocampus.entries.text import storable
 
 MAX_PATH_CHARACTERS = 1_000
-MAX_STEPS = 300_000
-"""The values that one path may visit, which takes about a second; a filter counts by its length."""
-FILTER_CHARACTERS = 8
-"""A test of a filter takes one step more for every 8 characters of its path."""
+MAX_STEPS = 200_000
+"""The values that one path may visit, in less than a second; a filter counts by its length."""
+FILTER_CHARACTERS = SELECTORS = 8
+"""A test of a filter takes one step more for every 8 characters of its path, and a value for every
+8 selectors that it is compared with, whether they find something or not."""
 UNQUOTED = re.compile(r"(\[[^\]]*\])|(?<!\.)\.(?!\.)([^.\[\]*\"']+)")
 NAME = re.compile(r"[^\W\d]\w*")
 MAX_QUOTED_CHARACTERS = 100
@@ -37,7 +38,7 @@ class _Node(JSONPathMatch):
     __slots__ = ()
 
     def new_child(self, obj: object, key: int | str) -> _Node:
-        self._filter_context["spend"](1)
+        self._filter_context["spend"](self._filter_context["steps"])
         return _node(self._filter_context, obj, (*self.parts, key))
 
     def add_child(self, *_: JSONPathMatch) -> None:
@@ -155,7 +156,13 @@ def step(part: int | str) -> str:
 def _nodes(
     value: Any, path: str, segments: Sequence[Any], spend: Callable[[int], None]
 ) -> Iterator[JSONPathMatch]:
-    context = {"root": value, "spend": spend, "filter_steps": 1 + len(path) // FILTER_CHARACTERS}
+    selectors = max((len(segment.selectors) for segment in segments), default=0)
+    context = {
+        "root": value,
+        "spend": spend,
+        "steps": 1 + selectors // SELECTORS,
+        "filter_steps": 1 + len(path) // FILTER_CHARACTERS,
+    }
     try:
         yield from _Query(env=ENVIRONMENT, segments=segments).finditer(
             value, filter_context=context

@@ -148,6 +148,14 @@ def test_no_path_visits_without_end(path: str) -> None:
         at(text, path)
 
 
+def test_a_path_with_many_names_visits_fewer_values() -> None:
+    """Those that are not there counted nothing: on a megabyte, 200 names took 13 seconds."""
+    text = json.dumps([[n] for n in range(20_000)])
+    assert at(text, "$..[0]")
+    with pytest.raises(RecallError, match="visits over"):
+        at(text, f"$..[{','.join([repr('a')] * 200)}]")
+
+
 def test_two_json_blocks_of_one_result_are_a_list_of_both() -> None:
     text = f"{json.dumps([{'id': n} for n in range(400)])}\n{RESULTS}"
     assert at(text, "$[1].results[3].id") == "$[1].results[3].id: 3"
