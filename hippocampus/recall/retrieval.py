@@ -29,6 +29,7 @@ from hippocampus.formats.content import is_image_block, text_of, without_envelop
 from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.formats.writing import tool_results
 from hippocampus.indexing import ExtractionContext, index, kind_of, price_of
+from hippocampus.indexing.output import first_number
 from hippocampus.models import tokens
 from hippocampus.policy import Policy, Refetch, record_subject
 from hippocampus.prices import Prices
@@ -160,9 +161,7 @@ class Retrieval:
                 self._passages = Passages(self._searchable)
             index = self._passages
         most, ids = max(1, max_tokens), list(records)
-        found = search(
-            index, query, most, ids, lambda id_: self._text_or_none(records[id_]) or "", known
-        )
+        found = search(index, query, most, ids, self._text_of, known, self._first_number)
         return found, tuple(dict.fromkeys(HEADER.findall(found)))
 
     def close(self) -> None:
@@ -174,6 +173,12 @@ class Retrieval:
         record = self._records.get(entry_id)
         text = record and self._text_or_none(record)
         return content(text, f"{record.tool} {record.arguments}") if record and text else None
+
+    def _text_of(self, entry_id: str) -> str:
+        return self._text_or_none(self._records[entry_id]) or ""
+
+    def _first_number(self, entry_id: str) -> int:
+        return first_number(self._text_of(entry_id), self._records[entry_id].arguments)
 
     def _text_or_none(self, record: Record) -> str | None:
         try:
@@ -378,10 +383,11 @@ def search(  # noqa: PLR0913, PLR0917 - a search depends on all these
     entry_ids: Sequence[str],
     text: Callable[[str], str],
     known: AbstractSet[str] = frozenset(),
+    first: Callable[[str], int] = lambda _: 1,
 ) -> str:
     """Return the best lines of all these entries for a query, within `max_tokens`.
 
-    `text` returns that of an entry. `known` are the names in the view (see `names_in`): lines that
+    `text` returns that of an entry, and `first` the number of its first line. `known` are the names in the view (see `names_in`): lines that
     name nothing beyond these and the query rank low.
 
     Raises:
@@ -410,7 +416,7 @@ def search(  # noqa: PLR0913, PLR0917 - a search depends on all these
         budget_tokens -= cost
         chosen.append(lines[at])
     note = "(weaker lines are left out; ask with other words, or by entry_id)"
-    return fit(_rendered(chosen, hits), max_tokens, lambda *_: note)
+    return fit(_rendered(chosen, hits, first), max_tokens, lambda *_: note)
 
 
 def _distinct(
@@ -442,9 +448,14 @@ def names_in(text: str) -> set[str]:
 
 
 def _rendered(
-    chosen: Sequence[CandidateLine], hits: Sequence[PassageHit]
+    chosen: Sequence[CandidateLine],
+    hits: Sequence[PassageHit],
+    first: Callable[[str], int],
 ) -> Iterator[NumberedLine]:
-    """Yield the lines grouped under their entries' ids, the entry of the best passage first."""
+    """Yield the lines grouped under their entries' ids, the entry of the best passage first.
+
+    Those of a part of a file have the numbers of the file, by which a recall takes them.
+    """
     best: dict[str, int] = {}
     for line in chosen:
         entry_id = hits[line.hit].entry_id
@@ -454,5 +465,6 @@ def _rendered(
     )
     for entry_id, group in itertools.groupby(ordered, key=lambda line: hits[line.hit].entry_id):
         yield NumberedLine(0, f"{entry_id}:")
+        before = first(entry_id) - 1
         for line in group:
-            yield NumberedLine(line.number, f"…{line.text}" if line.start else line.text)
+            yield NumberedLine(before + line.number, f"…{line.text}" if line.start else line.text)

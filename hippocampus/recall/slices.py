@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 
 from hippocampus.entries.text import storable
 from hippocampus.errors import RecallError, nearest
+from hippocampus.indexing import unwrap
 from hippocampus.indexing.code import depth_of
 from hippocampus.indexing.grids import table_in
-from hippocampus.indexing.output import first_number, without_numbers
+from hippocampus.indexing.output import first_number, output_of, without_numbers
 from hippocampus.indexing.tables import Table
 from hippocampus.models import tokens
 from hippocampus.patterns import PatternError
@@ -113,7 +114,7 @@ def take(text: str, request: Request, max_tokens: int, arguments: str = "") -> s
     """
     start = first_number(text, arguments)
     if request.path is not None:
-        found = _renumbered(lines_at(text, request.path), start)
+        found = lines_at(text, request.path, start)
         quoted = request.path if len(request.path) <= 20 else f"{request.path[:20]}…"
         more = f"(more is at {quoted}; ask for a longer path or more max_tokens)"
         return fit(found, max_tokens, lambda *_: more)
@@ -126,7 +127,7 @@ def take(text: str, request: Request, max_tokens: int, arguments: str = "") -> s
             )
             raise RecallError("bad_request", problem) from None
     if request.query is not None:
-        return best_of(text, request.query, max_tokens)
+        return best_of(text, request.query, start, max_tokens)
     return _by_lines(text, request, start, max_tokens)
 
 
@@ -225,7 +226,7 @@ def content(text: str, about: str = "") -> Content:
     return Content(found, spread(about[:ABOUT_CHARACTERS]))
 
 
-def best_of(text: str, query: str, max_tokens: int) -> str:
+def best_of(text: str, query: str, start: int, max_tokens: int) -> str:
     """Return the passages that match a query best, the best first, within `max_tokens`.
 
     Raises:
@@ -238,7 +239,7 @@ def best_of(text: str, query: str, max_tokens: int) -> str:
         raise RecallError("no_match", problem)
     shown: list[NumberedLine] = []
     for hit in found:
-        part = numbered(lines[hit.first - 1 : hit.last], hit.first)
+        part = numbered(lines[hit.first - 1 : hit.last], start + hit.first - 1)
         shown += [NumberedLine(0, GAP)] if shown else []
         shown += [line for line in part if line.text.strip()]
     note = "(weaker passages are left out; ask with fewer words or by lines)"
@@ -248,8 +249,8 @@ def best_of(text: str, query: str, max_tokens: int) -> str:
 # By a path
 
 
-def lines_at(text: str, path: str) -> Iterator[NumberedLine]:
-    """Yield the lines that a path names.
+def lines_at(text: str, path: str, start: int) -> Iterator[NumberedLine]:
+    """Yield the lines that a path names: a value's with numbers of their own, others as from `start` on.
 
     Raises:
         RecallError: it is not a path, or names nothing here; the error lists existing names.
@@ -283,7 +284,7 @@ def lines_at(text: str, path: str) -> Iterator[NumberedLine]:
         listed = f"; there are {', '.join(name[:60] for name in near)}" if near else ""
         reason = f"nothing here is named {path[:60]!r}{listed}; or ask by a pattern"
         raise RecallError("no_match", reason)
-    yield from found
+    yield from _renumbered(iter(found), start)
 
 
 def _in_json(value: dict[str, Any] | list[Any], path: str) -> Iterator[NumberedLine]:
@@ -322,7 +323,8 @@ def _in_json(value: dict[str, Any] | list[Any], path: str) -> Iterator[NumberedL
 
 @functools.lru_cache(maxsize=2)
 def _table(text: str) -> Table | None:
-    return table_in(text) if "\n" in text else None
+    """Return the table of a text as its entry shows it, without what its tool printed around it."""
+    return table_in(output_of(unwrap.plain(text)).body) if "\n" in text else None
 
 
 # Elements of page snapshots, and definitions of code

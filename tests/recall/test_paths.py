@@ -177,6 +177,20 @@ def test_a_table_has_rows_and_columns() -> None:
         at(CSV, "columns.nam")
 
 
+@pytest.mark.parametrize(
+    "printed",
+    [
+        "\n".join(f"{at:6}\t{line}" for at, line in enumerate(CSV.split("\n"), 1)),
+        f"Exit code: 0\nOutput:\n{CSV}",
+        f"```csv\n{CSV}\n```",
+        CSV.replace("\n", "\r\n"),
+    ],
+)
+def test_what_a_tool_prints_around_a_table_is_not_of_its_rows(printed: str) -> None:
+    assert kind_of(printed) == "table"
+    assert at(printed, "rows[3].name") == "1: user 3"
+
+
 def test_code_is_asked_for_by_a_symbols_name() -> None:
     assert (
         at(CODE, "Store.get") == "18:     def get(self, key: str) -> str:\n19:         return key"

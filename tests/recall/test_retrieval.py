@@ -106,6 +106,17 @@ def test_a_search_says_which_entries_it_found(state: Path) -> None:
     retrieval.close()
 
 
+def test_a_search_numbers_the_lines_of_a_part_of_a_file_as_a_recall_takes_them(state: Path) -> None:
+    store = MemoryStore()
+    part = "\n".join(f"{n:6}\tword{n} = {n}" for n in range(500, 540))
+    retrieval = opened(state, store)
+    records = {"aaaa2222": record("aaaa2222", store.put(part.encode()))}
+    text, _ = retrieval.search("word512", records, 400)
+    [line] = [line for line in text.split("\n") if "word512" in line]
+    assert line.startswith("512: ")
+    retrieval.close()
+
+
 def test_a_failing_disk_answers_a_call_and_breaks_no_loop() -> None:
     call = {
         "id": "c1",

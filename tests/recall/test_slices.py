@@ -274,6 +274,13 @@ def test_a_query_finds_the_passages_with_its_words() -> None:
         take(text, Request(query="zebra"), 200)
 
 
+def test_lines_that_a_query_finds_have_the_numbers_by_which_they_are_recalled() -> None:
+    part = "\n".join(f"{n:6}\tword{n} = {n}" for n in range(500, 540))
+    found = take(part, Request(query="word512"), 200)
+    number = int(next(line for line in found.split("\n") if "word512" in line).split(":")[0])
+    assert "word512" in take(part, Request(lines=(number, number)), 200)
+
+
 def test_of_a_long_line_only_the_surroundings_of_a_match_come() -> None:
     content = f"{'a' * 5_000} needle_1 {'b' * 5_000} needle_2 {'c' * 5_000}"
     found = take(content, Request(pattern="needle_"), 2_000)
