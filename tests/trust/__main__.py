@@ -30,6 +30,7 @@ def proofs(seconds: int) -> list[list[str]]:
         ["tests.trust.load", "long", "--turns", str(40 * max(10, seconds))],
         ["tests.trust.load", "many", "--sessions", str(20 * max(10, seconds))],
         ["tests.trust.load", "together", "--seconds", str(max(1, seconds // 2))],
+        ["tests.trust.extractors", "--examples", str(max(10, seconds)), "--seed", str(seconds)],
         ["tests.trust.fuzz", "--seconds", str(max(1, seconds // 2))],
     ]
 

@@ -1,6 +1,7 @@
 """Mutated inputs at every edge: no exception but ours, and no input that takes long.
 
-`python -m tests.trust.fuzz --seconds 300 --seed 7` runs all edges in turn and prints the table.
+`python -m tests.trust.fuzz --seconds 300 --seed 7` runs all edges in turn and prints the table;
+`--count 20000 --seed 1 --seed 2 --edge lists` runs one with as many inputs of each seed.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import argparse
 import asyncio
 import contextlib
 import copy
+import itertools
 import json
 import logging
 import random
@@ -319,6 +321,7 @@ class Findings(NamedTuple):
     """The result of one edge."""
 
     tried: int
+    cpu_seconds: float
     refused: int
     slowest_seconds: float
     broken: Counter[str]
@@ -332,6 +335,7 @@ def fuzz(edges: Edges, name: str, seed: int, *, seconds: float = 0.0, count: int
     seeds: dict[str, int] = {}
     tried = refused = 0
     slowest, until = 0.0, time.monotonic() + seconds
+    first = time.process_time()
     while tried < count or time.monotonic() < until:
         rng = random.Random(f"{seed} {tried}")
         started = time.process_time()
@@ -349,26 +353,34 @@ def fuzz(edges: Edges, name: str, seed: int, *, seconds: float = 0.0, count: int
             seeds.setdefault(f"took {took:.0f} s", tried)
         slowest = max(slowest, took)
         tried += 1
-    return Findings(tried, refused, slowest, broken, seeds)
+    return Findings(tried, time.process_time() - first, refused, slowest, broken, seeds)
 
 
 def main() -> bool:
     """Print the table; return whether an input broke an edge."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=60, help="for all edges together")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--count", type=int, help="inputs of each edge and seed, in place of seconds"
+    )
+    parser.add_argument("--seed", type=int, action="append")
     parser.add_argument("--edge", choices=EDGES, action="append")
     asked = parser.parse_args()
-    names, is_broken = asked.edge or EDGES, False
+    names, seeds, is_broken = asked.edge or EDGES, asked.seed or [0], False
+    seconds = 0.0 if asked.count else asked.seconds / len(names) / len(seeds)
     logging.disable()
     with tempfile.TemporaryDirectory() as folder, contextlib.closing(Edges(Path(folder))) as edges:
-        print(f"{'edge':<12}{'inputs':>8}{'refused':>9}{'slowest s':>11}  broken")
-        for name in names:
-            found = fuzz(edges, name, asked.seed, seconds=asked.seconds / len(names))
-            row = f"{name:<12}{found.tried:>8}{found.refused:>9}{found.slowest_seconds:>11.2f}"
+        titles = ("inputs", "refused", "CPU s", "slowest s")
+        print(f"{'edge':<12}{'seed':>6}{''.join(f'{title:>11}' for title in titles)}  broken")
+        for name, seed in itertools.product(names, seeds):
+            found = fuzz(edges, name, seed, seconds=seconds, count=asked.count or 0)
+            row = (
+                f"{name:<12}{seed:>6}{found.tried:>11}{found.refused:>11}{found.cpu_seconds:>11.0f}"
+            )
+            row = f"{row}{found.slowest_seconds:>11.2f}"
             print(f"{row}  {sum(found.broken.values())}", flush=True)
             for text, number in found.broken.most_common():
-                print(f"    {number} × {text} (seed {asked.seed} {found.seeds[text]})")
+                print(f"    {number} × {text} (seed {seed} {found.seeds[text]})")
             is_broken |= bool(found.broken)
     return is_broken
 
