@@ -216,23 +216,6 @@ class Policy(Declared):
         """
         return resolution.index is False or self.compression_of(resolution) == "none"
 
-    def shortens_arguments(self, tokens: int, resolution: Resolution = NO_RULES) -> bool:
-        """Return whether a call's arguments of this size become an entry.
-
-        `resolution` is that of the call's result.
-        """
-        is_large = bool(resolution.shrink_arguments) or tokens > self.arguments_over_tokens
-        return is_large and not self.keeps_arguments(resolution)
-
-    def keeps_arguments(self, resolution: Resolution = NO_RULES) -> bool:
-        """Return whether the arguments of a call stay in full, and do not fade.
-
-        `resolution` is that of the call's result.
-        """
-        if resolution.shrink_arguments is not None:
-            return not resolution.shrink_arguments
-        return self.compression_of(resolution) == "none"
-
     def is_worth_shortening(self, full_tokens: int, shorter_tokens: int, kind: str = "") -> bool:
         """Return whether a shorter text saves enough tokens to replace a full text of a kind."""
         share = 0.0 if kind == RECORDS else self.smallest_gain_share

@@ -183,9 +183,6 @@ class RuleAction(Declared):
     """Whether the content stays in the view in full for the whole session."""
     source: Annotated[Refetch, Short("type")] | None = None
     """How the content is fetched again: the name of a source, or a mapping of `type` and its options."""
-    shrink_arguments: bool | None = None
-    """For a tool result, whether the arguments of its call become an entry, at any size; with `false`
-    they stay in full."""
     redact: Annotated[Redaction, Short("kinds")] | None = None
     """Redactions in the view, in facts and in the archive: kinds, or a mapping with `kinds`,
     `patterns` and `original: true` for the stored original too."""

@@ -288,12 +288,12 @@ class _MessageReader:
         if called is None:
             return
         wrote: int | None = None
-        kept = False if rules.policy.keeps_arguments(resolution) else None
-        if kept is False or resolution.shrink_arguments or not rules.is_small(argued):
+        keeps = rules.policy.compression_of(resolution) == "none"
+        if keeps or not rules.is_small(argued):
             weight = rules.count_tokens(argued)
-            large = rules.policy.shortens_arguments(weight, resolution)
+            large = not keeps and weight > rules.policy.arguments_over_tokens
             redaction = self.payloads.redactions.get((called.message, called.at))
-            own = Resolution(redact=redaction, index=kept)
+            own = Resolution(redact=redaction, index=False if keeps else None)
             wrote = self._hold(_NewPart(called, called.part.tool, "", weight, own), large=large)
         if not part.is_error:
             self._follow_files(tool, argued, held, wrote, self.history.turns[site.message])

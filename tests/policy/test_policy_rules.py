@@ -249,13 +249,11 @@ def test_without_rules_nothing_is_said() -> None:
 
 
 def test_a_rule_overrides_the_sizes_of_the_policy() -> None:
-    policy = Policy(index_over_tokens=1_000, bulk_over_tokens=1_000, arguments_over_tokens=300)
+    policy = Policy(index_over_tokens=1_000, bulk_over_tokens=1_000)
     assert policy.indexes(10, lambda: "json", Resolution(index=True))
     assert not policy.indexes(9_000, lambda: "json", Resolution(index=False))
     assert not policy.indexes(9_000, lambda: "json", Resolution(compression="none"))
     assert not policy.indexes(9_000, lambda: "json", Resolution(compression="none", index=True))
-    assert policy.shortens_arguments(10, Resolution(shrink_arguments=True))
-    assert not policy.shortens_arguments(9_000, Resolution(shrink_arguments=False))
     assert policy.fresh_turns_of("json", 9_000, Resolution(fresh_turns=3)) == 3
     assert policy.compression_of(Resolution(compression=300)) == 300
     assert Policy(compression="none").indexes(

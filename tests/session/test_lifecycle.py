@@ -172,8 +172,6 @@ def read_and_wait(path: str, rounds: int = 30) -> list[dict[str, Any]]:
         ({}, False, False),
         ({"compression": "none"}, True, True),
         ({"index": False}, True, False),
-        ({"shrink_arguments": False}, False, True),
-        ({"compression": "none", "shrink_arguments": True}, True, False),
     ],
 )
 def test_what_a_rule_keeps_in_full_does_not_fade(
