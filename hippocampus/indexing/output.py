@@ -41,7 +41,7 @@ NUMBERED = re.compile(r"^ {0,8}0{0,6}(\d{1,7})(?:\t|→|: | ?\| ?|:(?=\S)|:(?=\r
 NUMBERED_SHARE = 0.9
 AROUND_LINES = 8
 """Up to here lines without a number may surround numbered ones."""
-SAMPLE_LINES = 60
+SAMPLE_LINES, MAX_HEAD_LINES = 60, 40
 PART = re.compile(r"(?i)\blines?:? (\d{1,7})\s?(?:-|–|to)\s?(\d{1,7})\b(?: \(?(?:out )?of (\d+))?")
 OFFSET = re.compile(r"\"(?:offset|start_line|startLine|line_start)\"\s*:\s*\"?(\d{1,7})")
 WRITES = re.compile(r"\"(?:replace|new|old|insert|content|edit|patch|diff)\w*\"\s*:")
@@ -116,22 +116,30 @@ def output_of(text: str, asked_line: int = 1) -> Output:
     return Output(body, first, (*notes, *itertools.islice(cuts, MAX_CUTS)))
 
 
-def first_number(text: str, arguments: str = "") -> int:
-    r"""Return the number of a text's first line, where its body's lines have those of `output_of`.
+def line_numbers(text: str, arguments: str = "") -> Sequence[int]:
+    r"""Return the numbers of a text's lines, where its body's lines have those of `output_of`.
 
-    Lines above the body have numbers under the body's first.
+    Lines above the body have numbers under the body's first; in a dump with numbers, a line without
+    one has that of the line before.
 
-    >>> first_number("  40\tdef one():\n  41\t    return 1")
-    40
+    >>> line_numbers("[File: a.py]\n  40\tdef one():\n  41\t    return 1")
+    [39, 40, 41]
     """
     output = output_of(text, asked_line(arguments))
+    first, lines = output.first_number, text.split("\n")
     if output.is_numbered:
-        for at, line in enumerate(text.split("\n", 40)[:40]):
+        for at, line in enumerate(lines[:MAX_HEAD_LINES]):
             match = NUMBERED.match(re.sub(r"^<\w+>", "", line))
-            if match and int(match[1]) == output.first_number:
-                return output.first_number - at
+            if match and int(match[1]) == first:
+                later = map(NUMBERED.match, lines[at + 1 :])
+                printed = (int(found[1]) if found else 0 for found in later)
+                return [
+                    *range(first - at, first),
+                    *itertools.accumulate(printed, max, initial=first),
+                ]
     head = HEAD.match(text)
-    return output.first_number - (text.count("\n", 0, head.end()) if head else 0)
+    first -= text.count("\n", 0, head.end()) if head else 0
+    return range(first, first + len(lines))
 
 
 def _is_cut(line: str) -> bool:

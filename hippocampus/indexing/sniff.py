@@ -41,8 +41,6 @@ EXIT = re.compile(
 )
 HTTP_STATUS = re.compile(r"\bHTTP/[\d.]{1,4} [1-5]\d\d\b")
 NOTE_CHARACTERS, MAX_NOTES = 220, 12
-DOMINANT_CHARACTERS = 1_500
-"""From this length on a text that is half of a JSON document is read by its own kind."""
 
 
 class _KindReader(NamedTuple):
@@ -113,7 +111,7 @@ def _document_of(text: str, asked: int) -> Extraction | None:
         return None
     if isinstance(value, str):
         return _extract_text("\n".join([*words, value]), asked)
-    longest, rest = unwrap.parted(value, max(DOMINANT_CHARACTERS, len(text) // 2))
+    longest, rest, _ = unwrap.parted(value, len(text))
     found = documents.read(rest)
     if longest:
         inner = _extract_text(longest, asked)

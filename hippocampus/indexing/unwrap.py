@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from hippocampus.formats import json_text
 from hippocampus.formats.json_text import NOTHING
@@ -38,6 +38,8 @@ ONLY_RESULT = {"result"}
 MAX_LAYERS = 8
 K = TypeVar("K")
 MIN_INNER = 24
+DOMINANT_CHARACTERS = 1_500
+"""From this length on a text that is half of a JSON document is read by its own kind."""
 
 
 def plain(text: str) -> str:
@@ -67,21 +69,36 @@ def json_and_words(text: str) -> tuple[Any, list[str]]:
     return (None, []) if value is None or json_text.is_deep(value) else (value, words)
 
 
-def parted(value: Any, min_characters: int) -> tuple[str, Any]:
-    """Return a text of at least `min_characters` in a JSON value, and the value without it; empty for none."""
+class Parted(NamedTuple):
+    """A text that is most of a JSON value."""
+
+    text: str
+    """Empty for none."""
+    rest: Any
+    """The value without it."""
+    place: tuple[str | int, ...] = ()
+    """The keys and indices that lead to it."""
+
+
+def parted(value: Any, characters: int) -> Parted:
+    """Return the text that is half of a JSON value; `characters` is the length of its JSON."""
+    return _parted(value, max(DOMINANT_CHARACTERS, characters // 2))
+
+
+def _parted(value: Any, min_characters: int) -> Parted:
     if isinstance(value, str) and len(value) >= min_characters:
-        return value, ""
+        return Parted(value, "")
     if isinstance(value, CONTAINERS):
         for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
             # Of a large value, most are short texts and numbers.
             is_long = isinstance(inner, str) and len(inner) >= min_characters
             if is_long or isinstance(inner, CONTAINERS):
-                text, rest = parted(inner, min_characters)
+                text, rest, place = _parted(inner, min_characters)
                 if text:
                     around = value.copy()
                     around[key] = rest
-                    return text, around
-    return "", value
+                    return Parted(text, around, (key, *place))
+    return Parted("", value)
 
 
 def _embedded(text: str, words: list[str]) -> Any:

@@ -15,6 +15,7 @@ from hippocampus.entries.text import storable
 from hippocampus.errors import RecallError
 from hippocampus.indexing import unwrap
 from hippocampus.indexing.arguments import REPLACED
+from hippocampus.indexing.output import output_of
 from hippocampus.models import tokens
 from hippocampus.policy.matching import searchable
 
@@ -65,6 +66,8 @@ class Paged(NamedTuple):
     text: str
     paths: Sequence[str] = ()
     """The paths of the first lines, where they are JSON records."""
+    inner: str = ""
+    """The text that is most of the JSON: its lines come first."""
 
 
 Note = Callable[[int, int, int], str]
@@ -96,18 +99,24 @@ def paged(text: str) -> Paged:
         return Paged(storable("\n".join((value, *words))))
     if not isinstance(value, dict | list):
         return Paged(text)
-    lines = list(records(value))
+    from hippocampus.formats.json_paths import written
+
+    inner, rest, place = unwrap.parted(value, len(text))
+    own = [(written(place), line) for line in inner.split("\n")] if inner else []
+    lines = [*own, *records(rest)]
     joined = storable("\n".join([*(line for _, line in lines), *words]))
-    return Paged(joined, [storable(path) for path, _ in lines])
+    return Paged(joined, [storable(path) for path, _ in lines], inner)
 
 
 @functools.lru_cache(maxsize=CACHED_TEXTS)
 def decoded(text: str) -> tuple[Any, list[str]]:
     """Return the value of a JSON text, or None, and the words around it; JSON in its strings is decoded.
 
-    The value is cached and shared: callers must not change it.
+    A tool may have printed line numbers. The value is cached and shared: callers must not change it.
     """
-    return unwrap.json_and_words(text)
+    value, words = unwrap.json_and_words(text)
+    output = output_of(unwrap.plain(text)) if value is None else None
+    return unwrap.json_and_words(output.body) if output and output.is_numbered else (value, words)
 
 
 def records(value: Any, path: str = "$") -> Iterator[tuple[str, str]]:

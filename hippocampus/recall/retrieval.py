@@ -29,7 +29,6 @@ from hippocampus.formats.content import is_image_block, text_of, without_envelop
 from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.formats.writing import tool_results
 from hippocampus.indexing import ExtractionContext, index, kind_of, price_of
-from hippocampus.indexing.output import first_number
 from hippocampus.models import tokens
 from hippocampus.policy import Policy, Refetch, record_subject
 from hippocampus.prices import Prices
@@ -37,7 +36,7 @@ from hippocampus.recall import calls, sources
 from hippocampus.recall.calls import RecallCall
 from hippocampus.recall.definition import TOOL_NAME
 from hippocampus.recall.lines import NOTE_TOKENS, NumberedLine, fit, pages, start_of
-from hippocampus.recall.slices import WORD, Request, content, take, terms
+from hippocampus.recall.slices import WORD, Request, content, numbers_of, take, terms
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.search_index import Content, PassageHit, Passages
 from hippocampus.storage.state import StateStore
@@ -161,7 +160,7 @@ class Retrieval:
                 self._passages = Passages(self._searchable)
             index = self._passages
         most, ids = max(1, max_tokens), list(records)
-        found = search(index, query, most, ids, self._text_of, known, self._first_number)
+        found = search(index, query, most, ids, self._text_of, known, self._numbers_of)
         return found, tuple(dict.fromkeys(HEADER.findall(found)))
 
     def close(self) -> None:
@@ -177,8 +176,8 @@ class Retrieval:
     def _text_of(self, entry_id: str) -> str:
         return self._text_or_none(self._records[entry_id]) or ""
 
-    def _first_number(self, entry_id: str) -> int:
-        return first_number(self._text_of(entry_id), self._records[entry_id].arguments)
+    def _numbers_of(self, entry_id: str) -> Sequence[int]:
+        return numbers_of(self._text_of(entry_id), self._records[entry_id].arguments)
 
     def _text_or_none(self, record: Record) -> str | None:
         try:
@@ -383,11 +382,11 @@ def search(  # noqa: PLR0913, PLR0917 - a search depends on all these
     entry_ids: Sequence[str],
     text: Callable[[str], str],
     known: AbstractSet[str] = frozenset(),
-    first: Callable[[str], int] = lambda _: 1,
+    numbers: Callable[[str], Sequence[int]] | None = None,
 ) -> str:
     """Return the best lines of all these entries for a query, within `max_tokens`.
 
-    `text` returns that of an entry, and `first` the number of its first line. `known` are the names in the view (see `names_in`): lines that
+    `text` returns that of an entry, and `numbers` those of its lines, from 1 if left out. `known` are the names in the view (see `names_in`): lines that
     name nothing beyond these and the query rank low.
 
     Raises:
@@ -416,7 +415,11 @@ def search(  # noqa: PLR0913, PLR0917 - a search depends on all these
         budget_tokens -= cost
         chosen.append(lines[at])
     note = "(weaker lines are left out; ask with other words, or by entry_id)"
-    return fit(_rendered(chosen, hits, first), max_tokens, lambda *_: note)
+    return fit(
+        _rendered(chosen, hits, numbers or (lambda entry_id: numbers_of(text(entry_id)))),
+        max_tokens,
+        lambda *_: note,
+    )
 
 
 def _distinct(
@@ -450,7 +453,7 @@ def names_in(text: str) -> set[str]:
 def _rendered(
     chosen: Sequence[CandidateLine],
     hits: Sequence[PassageHit],
-    first: Callable[[str], int],
+    numbers: Callable[[str], Sequence[int]],
 ) -> Iterator[NumberedLine]:
     """Yield the lines grouped under their entries' ids, the entry of the best passage first.
 
@@ -465,6 +468,7 @@ def _rendered(
     )
     for entry_id, group in itertools.groupby(ordered, key=lambda line: hits[line.hit].entry_id):
         yield NumberedLine(0, f"{entry_id}:")
-        before = first(entry_id) - 1
+        own = numbers(entry_id)
         for line in group:
-            yield NumberedLine(before + line.number, f"…{line.text}" if line.start else line.text)
+            number = own[line.number - 1]
+            yield NumberedLine(number, f"…{line.text}" if line.start else line.text)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ from hippocampus.errors import RecallError, nearest
 from hippocampus.indexing import unwrap
 from hippocampus.indexing.code import depth_of
 from hippocampus.indexing.grids import table_in
-from hippocampus.indexing.output import first_number, output_of, without_numbers
+from hippocampus.indexing.output import line_numbers, output_of, without_numbers
 from hippocampus.indexing.tables import Table
 from hippocampus.models import tokens
 from hippocampus.patterns import PatternError
@@ -112,66 +113,74 @@ def take(text: str, request: Request, max_tokens: int, arguments: str = "") -> s
     Raises:
         RecallError: the pattern, path or range is invalid, nothing matches, or nothing fits.
     """
-    start = first_number(text, arguments)
+    numbers = numbers_of(text, arguments)
     if request.path is not None:
-        found = lines_at(text, request.path, start)
+        found = lines_at(text, request.path, numbers)
         quoted = request.path if len(request.path) <= 20 else f"{request.path[:20]}…"
         more = f"(more is at {quoted}; ask for a longer path or more max_tokens)"
         return fit(found, max_tokens, lambda *_: more)
     if request.pattern is not None:
         try:
-            return _by_pattern(text, request, start, max_tokens)
+            return _by_pattern(text, request, numbers, max_tokens)
         except PatternError as late:
             problem = (
                 f"pattern {request.pattern[:80]!r}: {late}; use a simpler one, or ask by query"
             )
             raise RecallError("bad_request", problem) from None
     if request.query is not None:
-        return best_of(text, request.query, start, max_tokens)
-    return _by_lines(text, request, start, max_tokens)
+        return best_of(text, request.query, numbers, max_tokens)
+    return _by_lines(text, request, numbers, max_tokens)
 
 
-def _by_lines(text: str, request: Request, start: int, max_tokens: int) -> str:
+def numbers_of(text: str, arguments: str = "") -> Sequence[int]:
+    """Return the numbers of a text's lines as its entry has them; a record of JSON has its place."""
+    readable = paged(text)
+    if not readable.paths:
+        return line_numbers(readable.text, arguments)
+    own = line_numbers(readable.inner, arguments) if readable.inner else ()
+    last = own[-1] if own else 0
+    return [*own, *range(last + 1, last + readable.text.count("\n") + 2 - len(own))]
+
+
+def _by_lines(text: str, request: Request, numbers: Sequence[int], max_tokens: int) -> str:
     lines = pages(text)
-    first, last = start, (end := start + len(lines) - 1)
+    first, end = 0, len(lines)
     if request.lines is not None:
-        first, last = request.lines
-        if first > min(last, end) or last < start:
-            problem = f"lines {first} to {last} are not in this content; ask [{start}, {end}]"
-            raise RecallError("bad_request", problem)
-        first, last = max(start, first), min(last, end)
+        first, end = bisect_left(numbers, request.lines[0]), bisect_right(numbers, request.lines[1])
+        if first >= end:
+            asked, known = "lines {} to {}".format(*request.lines), [numbers[0], numbers[-1]]
+            raise RecallError("bad_request", f"{asked} are not in this content; ask {known}")
     elif request.head is not None:
-        last = min(start + max(1, request.head) - 1, end)
+        end = min(end, max(1, request.head))
     elif request.tail is not None:
-        first = max(start, end - max(1, request.tail) + 1)
+        first = max(0, end - max(1, request.tail))
     everything = len(lines) == 1 or request == Request()
     if everything and len(text) <= 40 * max_tokens and tokens.count(text) <= max_tokens:
         return text
-    wanted = list(numbered(lines[first - start : last - start + 1], first))
+    wanted = [*map(NumberedLine, numbers[first:end], lines[first:end])]
     from_end = request.tail is not None and request.lines is None and request.head is None
 
     def note(_shown: int, _left: int, number: int) -> str:
-        left = f"{first} to {number}" if from_end else f"{number} to {last}"
-        return f"(lines {left} are left out; ask for lines=[{left.replace(' to ', ', ')}])"
+        left = (numbers[first], number) if from_end else (number, numbers[end - 1])
+        return "(lines {0} to {1} are left out; ask for lines=[{0}, {1}])".format(*left)
 
     return fit(reversed(wanted) if from_end else wanted, max_tokens, note, from_end=from_end)
 
 
-def _renumbered(found: Iterator[NumberedLine], start: int) -> Iterator[NumberedLine]:
+def _renumbered(found: Iterable[NumberedLine], numbers: Sequence[int]) -> Iterator[NumberedLine]:
     """Yield lines with the numbers that a part of a file has itself."""
     for line in found:
-        yield line._replace(number=line.number + start - 1) if line.number else line
+        yield line._replace(number=numbers[line.number - 1]) if line.number else line
 
 
-def _by_pattern(text: str, request: Request, start: int, max_tokens: int) -> str:
+def _by_pattern(text: str, request: Request, numbers: Sequence[int], max_tokens: int) -> str:
     pattern, readable = request.pattern or "", paged(text)
     found = matching(readable, pattern, request.context)
     first = next(found, None)
     if first is not None:
-        found = itertools.chain((first,), found)
+        found = _renumbered(itertools.chain((first,), found), numbers)
     elif readable.text is not text:  # the pattern may be of the text as it was before it was paged
         found = matching(Paged(text), pattern)
-    found = _renumbered(found, start)
 
     def note(shown: int, left: int, number: int) -> str:
         more = left + sum(1 for _ in itertools.islice(found, MAX_COUNTED))
@@ -226,7 +235,7 @@ def content(text: str, about: str = "") -> Content:
     return Content(found, spread(about[:ABOUT_CHARACTERS]))
 
 
-def best_of(text: str, query: str, start: int, max_tokens: int) -> str:
+def best_of(text: str, query: str, numbers: Sequence[int], max_tokens: int) -> str:
     """Return the passages that match a query best, the best first, within `max_tokens`.
 
     Raises:
@@ -239,7 +248,8 @@ def best_of(text: str, query: str, start: int, max_tokens: int) -> str:
         raise RecallError("no_match", problem)
     shown: list[NumberedLine] = []
     for hit in found:
-        part = numbered(lines[hit.first - 1 : hit.last], start + hit.first - 1)
+        place = slice(hit.first - 1, hit.last)
+        part = map(NumberedLine, numbers[place], lines[place])
         shown += [NumberedLine(0, GAP)] if shown else []
         shown += [line for line in part if line.text.strip()]
     note = "(weaker passages are left out; ask with fewer words or by lines)"
@@ -249,8 +259,8 @@ def best_of(text: str, query: str, start: int, max_tokens: int) -> str:
 # By a path
 
 
-def lines_at(text: str, path: str, start: int) -> Iterator[NumberedLine]:
-    """Yield the lines that a path names: a value's with numbers of their own, others as from `start` on.
+def lines_at(text: str, path: str, numbers: Sequence[int]) -> Iterator[NumberedLine]:
+    """Yield the lines that a path names: a value's with numbers of their own, others with `numbers`.
 
     Raises:
         RecallError: it is not a path, or names nothing here; the error lists existing names.
@@ -284,7 +294,7 @@ def lines_at(text: str, path: str, start: int) -> Iterator[NumberedLine]:
         listed = f"; there are {', '.join(name[:60] for name in near)}" if near else ""
         reason = f"nothing here is named {path[:60]!r}{listed}; or ask by a pattern"
         raise RecallError("no_match", reason)
-    yield from _renumbered(iter(found), start)
+    yield from _renumbered(found, numbers)
 
 
 def _in_json(value: dict[str, Any] | list[Any], path: str) -> Iterator[NumberedLine]:

@@ -88,13 +88,13 @@ def json_value(text: str) -> None:
     assert all(isinstance(word, str) for word in words)
     if value is not None:
         sound(documents.read(value))
-        unwrap.parted(value, 100)
+        unwrap.parted(value, len(text))
 
 
 def tool_output(text: str) -> None:
     found = output.output_of(text, 5)
     assert found.first_number >= 0
-    output.first_number(text, '{"offset": 7}')
+    assert len(output.line_numbers(text, '{"offset": 7}')) == text.count("\n") + 1
     output.without_numbers(text)
     output.thinned(text, 10, '{"new": "a\\nb"}')
 

@@ -1,0 +1,60 @@
+"""What an entry shows of a content, a recall finds: its line numbers and its selectors lead there."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from hippocampus.indexing.extraction import NUMBER, ExtractionContext
+from hippocampus.indexing.sniff import extraction_of
+from hippocampus.recall import Request, take
+
+CODE = "".join(f"def part_{n}(value_{n}):\n    return value_{n} * {n}\n\n" for n in range(90))
+DUMP = [f"{n:6}\t{line}" for n, line in enumerate(CODE.split("\n"), 40)]
+ESSAY = "\n".join(
+    f"Paragraph {n} tells what the {n}th traveller saw by the river." for n in range(60)
+)
+DOCUMENT = json.dumps({"version": 1, "skills": {f"skill {n}": [n] for n in range(60)}}, indent=2)
+CONTENTS = {
+    "a part of a file": ("\n".join(DUMP), ""),
+    "a dump that its tool cut": ("\n".join([*DUMP[:90], "[60 lines omitted]", *DUMP[150:]]), ""),
+    "a dump below a head": ("\n".join(["File Path: a.py", "Total Lines: 270", *DUMP]), ""),
+    "lines that a call named": (CODE, '{"path": "a.py", "offset": 300}'),
+    "a text in an envelope": (json.dumps([{"type": "text", "text": ESSAY}]), ""),
+    "a text inside of JSON": (json.dumps({"ok": True, "data": {"id": 7, "body": ESSAY}}), ""),
+    "a dump inside of JSON": (json.dumps({"code": 0, "stdout": "\n".join(DUMP)}), ""),
+    "JSON with line numbers": (
+        "\n".join(f"{n:6}→{line}" for n, line in enumerate(DOCUMENT.split("\n"), 1)),
+        "",
+    ),
+    "a page of records": (
+        json.dumps([{"id": n, "name": f"order {n}"} for n in range(200)]),
+        '{"offset": 40, "limit": 200}',
+    ),
+}
+
+
+@pytest.mark.parametrize(("content", "arguments"), CONTENTS.values(), ids=CONTENTS)
+def test_what_an_entry_shows_is_recalled_as_it_is_named(content: str, arguments: str) -> None:
+    entry = extraction_of(content, ExtractionContext(arguments))
+    for selector in entry.selectors:
+        name, _, value = selector.partition("=")
+        assert take(content, Request(**{name: json.loads(value)}), 20_000, arguments)
+    assert take(content, Request(lines=(1, 10**6)), 20_000, arguments)
+    for line in entry.lines:
+        if line.number is not None and line.form == NUMBER:
+            found = take(content, Request(lines=(line.number, line.number)), 2_000, arguments)
+            assert line.text.strip(" …") in found
+
+
+def test_a_pattern_and_a_query_name_the_lines_that_a_cut_dump_has() -> None:
+    content, _ = CONTENTS["a dump that its tool cut"]
+    for request in (Request(pattern=r"value_60 \* 60"), Request(query="value_60 part_60")):
+        [line] = [row for row in take(content, request, 2_000).split("\n") if "value_60 *" in row]
+        assert line.split(":")[0] in line.split("\t")[0].split(":")[1]
+
+
+def test_records_are_counted_from_1_whatever_page_a_call_asked_for() -> None:
+    content, arguments = CONTENTS["a page of records"]
+    assert '"id": 0' in take(content, Request(lines=(1, 1)), 2_000, arguments)
