@@ -56,22 +56,12 @@ def app(servers: Mapping[str, MCPServer[Any]], host: str) -> Starlette:
                 await running.enter_async_context(served.router.lifespan_context(served))
             yield
 
-    health = Route("/health", lambda _: JSONResponse({"status": "ok"}), methods=["GET"])
-    return Starlette(routes=[health, Mount("/", _Guard(inner))], lifespan=lifespan)
-
-
-class _Guard:
-    """Passes a request to the server of its bearer token, once its origin was checked."""
-
-    def __init__(self, inner: Mapping[str, ASGIApp]) -> None:
-        self._inner = inner
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
         given = headers.get("authorization", "").encode()
         served = [
             found
-            for token, found in self._inner.items()
+            for token, found in inner.items()
             if not token or hmac.compare_digest(given, f"Bearer {token}".encode())
         ]
         answer: ASGIApp = PlainTextResponse("the bearer token is missing or wrong", 401, CHALLENGE)
@@ -79,3 +69,6 @@ class _Guard:
             wrong = refused(headers, serves_pages=True)
             answer = PlainTextResponse(wrong[1], wrong[0]) if wrong else served[0]
         await answer(scope, receive, send)
+
+    health = Route("/health", lambda _: JSONResponse({"status": "ok"}), methods=["GET"])
+    return Starlette(routes=[health, Mount("/", guarded)], lifespan=lifespan)
