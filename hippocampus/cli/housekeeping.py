@@ -257,7 +257,7 @@ def _forget_session(state: StateStore, session: str, *, apply: bool) -> None:
     typer.echo(f"{session}{left} {word}")
     if found.shared:
         stay = counted(len(found.shared), "payload stays", "payloads stay")
-        typer.echo(f"{stay}: other sessions refer to them")
+        typer.echo(f"{stay}, which other sessions have too")
     if state.layout and (aside := sorted(state.layout.root.rglob(f"*{DAMAGED}*"))):
         names = ", ".join(path.name for path in aside)
         typer.echo(

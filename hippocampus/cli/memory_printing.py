@@ -38,6 +38,12 @@ def _text(ctx: typer.Context, given: str) -> str:
     return text
 
 
+def _limit(number: int) -> int:
+    if number == 0 or number < -1:
+        raise typer.BadParameter(f"{number} asks for nothing; -1 is all")
+    return number
+
+
 DEFAULT_PATH = default_path()
 Database = Annotated[
     str,
@@ -53,7 +59,7 @@ Agent = Annotated[
 ]
 Scope = Annotated[str, Option(help="The part of the memory that is written to.")]
 Scopes = Annotated[list[str] | None, Option("--scope", help="Only this part; may be repeated.")]
-Limit = Annotated[int, Option(help="How many at most; -1 is all.")]
+Limit = Annotated[int, Option(callback=_limit, help="How many at most; -1 is all.")]
 Force = Annotated[bool, Option("--force", help="Do it; without this, only show it.")]
 Ids = Annotated[list[str], Argument(help="Ids of memories, or their ends in MEMORY.md.")]
 Id = Annotated[str, Argument(help="The id of a memory, or its end in MEMORY.md.")]

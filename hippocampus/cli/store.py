@@ -23,6 +23,7 @@ from hippocampus.cli.options import (
     say,
 )
 from hippocampus.formats.visible import visible
+from hippocampus.indexing.extraction import counted
 from hippocampus.storage import entry_exchange as exchange
 from hippocampus.storage import gc as collection
 from hippocampus.storage.database import SqliteDatabase
@@ -69,9 +70,9 @@ def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
     word = "removed" if apply else "would be removed; --apply removes them"
     if words:
         total = sum(removal.packed_bytes for removal in words)
-        lines.append(f"{len(words)} conversations, {total:,} bytes {word}")
+        lines.append(f"{counted(len(words), 'conversation')}, {total:,} bytes {word}")
     total = sum(removal.packed_bytes for removal in removals)
-    lines.append(f"{len(removals)} contents, {total:,} bytes {word}")
+    lines.append(f"{counted(len(removals), 'content')}, {total:,} bytes {word}")
     say("\n".join(lines))
 
 
@@ -112,7 +113,7 @@ def show(
         or (len(named) >= 4 and holding.key.startswith(named))
     ]
     if len(found) != 1:
-        number = "no content is" if not found else f"{len(found)} contents are"
+        number = f"{len(found)} contents are" if found else "no content is"
         fail(f"{number} named {named!r}; `store ls` lists them")
     with state.contents() as store:
         content = store.get(found[0])
@@ -202,6 +203,8 @@ def copy(
 
     if not is_address(source):
         expect_state(source)
+    if source == target or Path(source).resolve() == Path(target).resolve():
+        fail(f"{source} cannot be copied onto itself: name another target")
     is_whole = True
     own, other = state_of(source, tenant), state_of(target, tenant)
     with contextlib.closing(own), contextlib.closing(other):

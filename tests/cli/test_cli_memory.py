@@ -182,6 +182,13 @@ def test_stats_count_by_kind_and_agent(filled: Path) -> None:
     assert "ann" in done("--as", "hippo", "agents", cwd=filled)
 
 
+@pytest.mark.parametrize("limit", [0, -5])
+def test_a_limit_that_asks_for_nothing_is_refused(filled: Path, limit: int) -> None:
+    found = run("list", "--limit", limit, cwd=filled)
+    assert found.returncode == 2
+    assert "asks for nothing; -1 is all" in found.stderr
+
+
 def test_chunks_are_listed_and_filtered(filled: Path) -> None:
     assert len(read("--as", "hippo", "chunks", "ann", cwd=filled)) == 1
     assert len(read("--as", "hippo", "chunks", "ann", "--superseded", cwd=filled)) == 2

@@ -53,10 +53,11 @@ def test_gc_says_first_and_removes_when_told(state: Path, kept: str) -> None:
     dry = hippocampus("gc", state, "--max-age-days", 30)
     assert dry.exit_code == 0
     assert kept[:12] in dry.output
+    assert "1 content, " in dry.output
     assert "would be removed; --apply removes them" in dry.output
     assert "abcd2345" in hippocampus("store", "ls", state).output
     done = hippocampus("gc", state, "--session", "nightly-*=7", "--apply")
-    assert "1 contents, " in done.output
+    assert "1 content, " in done.output
     assert (
         "0 contents, 0 bytes would be removed"
         in hippocampus("gc", state, "--max-age-days", 30).output
@@ -69,7 +70,7 @@ def test_gc_names_the_archive_that_goes(state: Path, kept: str) -> None:
         db.execute("INSERT INTO conversation (session, number, lines) VALUES (1, 9, x'7b7d0a')")
     dry = hippocampus("gc", state, "--max-age-days", 30).output
     assert "(nightly-1)" in dry
-    assert "1 conversations, 3 bytes would be removed" in dry
+    assert "1 conversation, 3 bytes would be removed" in dry
     assert state_of(state).exported("nightly-1") == b"{}\n"
     hippocampus("gc", state, "--max-age-days", 30, "--apply")
     assert state_of(state).exported("nightly-1") == b""
@@ -138,17 +139,10 @@ def test_a_folder_that_is_no_state_directory_stays_as_it_is(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("command", ["doctor", "status"])
-@pytest.mark.parametrize("left", ["memory.sqlite3", "sessions/s-1.sqlite3"])
-def test_a_directory_of_an_earlier_checkout_is_refused_with_how_to_export_it(
-    tmp_path: Path, left: str, command: str
-) -> None:
-    (tmp_path / "sessions").mkdir()
-    (tmp_path / "contents").mkdir()
-    (tmp_path / left).touch()
-    found = hippocampus(command, tmp_path)
+def test_a_state_is_not_copied_onto_itself(state: Path, kept: str) -> None:
+    found = hippocampus("store", "copy", state, f"{state}/.")
     assert found.exit_code == 2
-    assert "of another checkout, which exports it (hippocampus store export)" in found.output
+    assert "cannot be copied onto itself" in found.output
 
 
 @pytest.mark.parametrize(
