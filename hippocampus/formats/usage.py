@@ -48,6 +48,8 @@ GEMINI = (
     "thoughtsTokenCount",
 )
 """Counts of Gemini: the request, its part from the cache, and what was generated."""
+MAX_TOKENS = 10**18
+"""A count that is not smaller is read as zero, as is a negative one: hundreds of digits overflow later."""
 BEDROCK = ("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens", "outputTokens")
 """Counts of Bedrock in the order of those of `Usage`."""
 
@@ -110,4 +112,4 @@ def _plain(value: Any) -> Mapping[str, Any]:
 
 
 def _count(value: Any) -> int:
-    return value if isinstance(value, int) else 0
+    return value if isinstance(value, int) and 0 <= value < MAX_TOKENS else 0

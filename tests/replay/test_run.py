@@ -57,6 +57,37 @@ def test_rows_and_their_outcome_are_json(tmp_path: Path, *, compare: bool) -> No
     assert (ours["invalid_views"], ours["recoverable_percent"]) == (0, 100)
 
 
+@pytest.mark.parametrize(
+    "usage",
+    [{}, None, {"input_tokens": -5}, {"input_tokens": 10**400}, {"input_tokens": {"many": 1}}],
+    ids=["none", "null", "negative", "huge", "an object"],
+)
+def test_a_usage_without_possible_counts_refuses_no_recording(usage: Any) -> None:
+    lines = []
+    for number in range(25):
+        message = {"role": "user", "content": f"Question {number}?"}
+        answer = {
+            "id": f"m{number}",
+            "role": "assistant",
+            "content": [{"type": "text", "text": f"Answer {number}."}],
+            "usage": usage,
+        }
+        lines += [
+            {
+                "type": each["role"],
+                "uuid": f"{each['role']}{number}",
+                "sessionId": "s",
+                "message": each,
+            }
+            for each in (message, answer)
+        ]
+    content = "\n".join(map(json.dumps, lines)).encode()
+    [row] = replay_bytes("folder/session.jsonl", content, Options(EAGER, PRICES))
+    assert "reason" not in row
+    assert row["strategies"][OURS]["calls"] == 25
+    assert (row["raw"]["reported_calls"], row["raw"]["billed_cost"]) == (0, 0)
+
+
 def test_recalls_are_counted_and_no_source_is_asked(tmp_path: Path) -> None:
     """The file that the recording names holds something else today: a replay does not look."""
     today = tmp_path / "7"
