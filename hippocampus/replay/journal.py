@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -32,29 +33,48 @@ def held(folder: Path) -> Iterator[None]:
         raise StoreError(f"{folder}: {failure.strerror or failure}") from failure
 
 
-def read(path: Path) -> list[dict[str, Any]]:
-    """Return the records of a file; empty if it does not exist.
+class RunJournal:
+    """Records by the `name` of the work that they belong to, and by kind: their first other field."""
 
-    Raises:
-        StoreError: the file cannot be read.
-    """
-    try:
-        lines = files.read_file(path).splitlines()
-    except OSError as failure:
-        raise StoreError(f"{path} cannot be read: {failure}") from failure
-    records = []
-    for line in lines:
-        # A killed run may leave an incomplete line.
-        with contextlib.suppress(ValueError):
-            records.append(json.loads(line))
-    return records
+    def __init__(self, path: Path, file_name: str) -> None:
+        """Read the records in a folder; a new journal has no file.
 
+        Raises:
+            StoreError: the file cannot be read.
+        """
+        self.path = path
+        self._file = path / file_name
+        self._records: defaultdict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+        try:
+            lines = files.read_file(self._file).splitlines()
+        except OSError as failure:
+            raise StoreError(f"{self._file} cannot be read: {failure}") from failure
+        for line in lines:
+            # A killed run may leave an incomplete line.
+            with contextlib.suppress(ValueError):
+                self._note(line)
 
-def append(path: Path, record: dict[str, Any]) -> dict[str, Any]:
-    """Append a record, and return it as `read` returns it."""
-    line = json.dumps(record, default=asdict)
-    files.private_folder(path.parent)
-    with os.fdopen(files.opened_for_append(path), "ab") as file:
-        file.write(f"\n{line}\n".encode())
-    written: dict[str, Any] = json.loads(line)
-    return written
+    def add(self, **record: Any) -> None:
+        """Append a record."""
+        line = json.dumps(record, default=asdict)
+        files.private_folder(self.path)
+        with os.fdopen(files.opened_for_append(self._file), "ab") as file:
+            file.write(f"\n{line}\n".encode())
+        self._note(line)
+
+    def _note(self, line: str | bytes) -> None:
+        record = json.loads(line)
+        kind = next((field for field in record if field != "name"), "")
+        self._records[record.get("name", ""), kind].append(record)
+
+    def records(self, kind: str, name: str | None = "") -> list[dict[str, Any]]:
+        """Return the records of a kind, oldest first; None is any name."""
+        if name is not None:
+            return self._records[name, kind]
+        found = (listed for (_, own), listed in self._records.items() if own == kind)
+        return [record for listed in found for record in listed]
+
+    def last(self, kind: str, name: str = "") -> Any:
+        """Return the value of the last record of a kind; None without one."""
+        found = self._records[name, kind]
+        return found[-1][kind] if found else None

@@ -18,13 +18,12 @@ from commands import run
 from models.endpoint import Answer, Asked, Server, endpoint
 from replay.study.scripted_endpoint import is_chat, said
 
-from hippocampus.replay import journal
+from hippocampus.replay.journal import RunJournal
 from hippocampus.replay.readers.documents import MAX_DEPTH
 from hippocampus.replay.trial import running
 from hippocampus.replay.trial.record import (
     RAW,
     VIEW,
-    Attempt,
     Task,
     TrialRecord,
     TrialSettings,
@@ -263,10 +262,10 @@ def test_the_order_is_by_chance_and_the_same_again(tasks: Path) -> None:
 
 def test_figures_are_of_pairs_that_have_ended(tasks: Path) -> None:
     record = TrialRecord(tasks.parent / "out", TrialSettings("tasks", "openai:m"))
-    answer = {"answer": {}, "dollars": 1.0, "seconds": 1.0}
     for name, solved in (("easy-raw", True), ("easy-view", False), ("hard-raw", True)):
         ended = {"solved": solved, "reason": "answer", "recalls": 0, "seconds": 1.0}
-        record.attempts[name] = Attempt([answer], [], ended)
+        record.add(name=name, answer={}, dollars=1.0, seconds=1.0)
+        record.add(name=name, ended=ended)
     found = report(record, tasks_in(tasks))
     assert (found["pairs"], found["solved_by_raw_alone"], found["dollars"]) == (1, 1, 3.0)
     assert found["cost_percent"] == [100.0, 100.0, 100.0]
@@ -276,8 +275,8 @@ def test_a_record_as_deep_as_a_recording_may_be_is_read_again(tmp_path: Path) ->
     value: Any = "kept"
     for _ in range(MAX_DEPTH):
         value = [value]
-    added = journal.append(tmp_path / "record.jsonl", {"view": value})
-    assert journal.read(tmp_path / "record.jsonl") == [added]
+    RunJournal(tmp_path, "record.jsonl").add(view=value)
+    assert RunJournal(tmp_path, "record.jsonl").last("view") == value
 
 
 @pytest.mark.parametrize(("one", "other", "p"), [(0, 0, 1.0), (10, 1, 0.01171875), (3, 3, 1.0)])

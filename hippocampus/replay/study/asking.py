@@ -11,7 +11,7 @@ import json
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import resources
 from math import ceil
 from pathlib import Path
@@ -28,7 +28,7 @@ from hippocampus.formats.usage import Usage
 from hippocampus.models.http import post
 from hippocampus.replay.study import transcript
 from hippocampus.replay.study.cases import answer_recall
-from hippocampus.replay.study.folder import RAW, Answers, StudyCase, StudyFolder
+from hippocampus.replay.study.folder import RAW, StudyCase, StudyFolder
 from hippocampus.replay.study.wires import Reply, Wire, ask_in_turn, list_price, wire_of
 from hippocampus.storage import files
 
@@ -64,8 +64,8 @@ def estimate(folder: StudyFolder) -> list[str]:
     for moment in folder.moments:
         names = folder.by_id(moment)
         compared = moment.tokens + ANSWER_TOKENS * len(names)
-        steps += [moment.tokens for name in names if folder.answers[name].is_open]
-        verdicts += [compared for name in moment.judgements() if folder.answers[name].is_open]
+        steps += [moment.tokens for name in names if folder.is_open(name)]
+        verdicts += [compared for name in moment.judgements() if folder.is_open(name)]
     for model, requests in ((folder.settings.reader, steps), (folder.settings.judge, verdicts)):
         if model == FILES or not requests:
             continue
@@ -86,17 +86,20 @@ def take_steps(folder: StudyFolder) -> Iterator[str]:
     cases, settings = folder.by_id(), folder.settings
     if settings.reader != FILES:
         wire = wire_of(settings.reader)
-        left = [name for name in cases if folder.answers[name].is_open]
+        left = filter(folder.is_open, cases)
         yield from ask_in_turn(left, lambda name: _take_step(folder, name, cases[name], wire))
         return
     by_condition: defaultdict[str, list[str]] = defaultdict(list)
     for name, case in cases.items():
         by_condition[case.condition].append(name)
     readers = [group for names in by_condition.values() for group in _groups(names, settings.seed)]
-    for number, names in enumerate(shuffled(readers, settings.seed), 1):
-        home = folder.path / "readers" / str(number)
-        texts = {name: _text_to_read(home / f"{name}.md", cases[name]) for name in names}
-        yield from _exchange(folder, home, texts, lambda _, line: step_in(line))
+    yield from _exchange(
+        folder,
+        "readers",
+        shuffled(readers, settings.seed),
+        lambda path: _text_to_read(path, cases[path.stem]),
+        lambda _, line: step_in(line),
+    )
 
 
 def judge_steps(folder: StudyFolder) -> Iterator[str]:
@@ -105,44 +108,41 @@ def judge_steps(folder: StudyFolder) -> Iterator[str]:
     labels: dict[str, dict[str, str]] = {}
     texts: dict[str, str] = {}
     for moment in folder.moments:
-        names = folder.by_id(moment)
-        if not all(folder.answers[name].result for name in names):
+        cases = folder.by_id(moment)
+        if not all(folder.last("result", name) for name in cases):
             continue
-        whole = folder.cases[moment.id][0]
+        whole = next(iter(cases.values()))
         recorded = f"{rule} THE RECORDED STEP {rule}\n{whole.recorded}"
         for judgement in moment.judgements():
-            labels[judgement] = labels_of(names, settings.seed, judgement)
+            labels[judgement] = labels_of(cases, settings.seed, judgement)
             parts = [transcript.text_of_conversation(whole), recorded]
             for label, name in labels[judgement].items():
-                parts.append(f"{rule} STEP {label} {rule}\n{step_of(folder.answers[name])}")
+                parts.append(f"{rule} STEP {label} {rule}\n{step_of(folder, name)}")
             texts[judgement] = "\n\n".join([*parts, f"{rule} END {rule}\n"])
     if settings.judge != FILES:
         wire = wire_of(settings.judge)
-        left = [name for name in texts if folder.answers[name].is_open]
         yield from ask_in_turn(
-            left, lambda name: _judge(folder, name, texts[name], labels[name], wire)
+            filter(folder.is_open, texts),
+            lambda name: _judge(folder, name, texts[name], labels[name], wire),
         )
         return
     # Groups are made of all moments, so that a moment's judge does not depend on missing steps.
     passes = zip(*(moment.judgements() for moment in folder.moments), strict=True)
     judges = [group for names in passes for group in _groups(names, settings.seed)]
-    for number, group in enumerate(judges, 1):
-        own = {
-            name: PROMPTS["judge"].substitute(
-                rubric=RUBRIC, answers=ANSWERS, name=name, text=texts[name]
-            )
-            for name in group
-            if name in texts
-        }
-        home = folder.path / "judges" / str(number)
-        yield from _exchange(
-            folder, home, own, lambda name, line: verdicts_in(line.get("verdicts"), labels[name])
-        )
+    yield from _exchange(
+        folder,
+        "judges",
+        [[name for name in group if name in texts] for group in judges],
+        lambda path: PROMPTS["judge"].substitute(
+            rubric=RUBRIC, answers=ANSWERS, name=path.stem, text=texts[path.stem]
+        ),
+        lambda name, line: verdicts_in(line.get("verdicts"), labels[name]),
+    )
 
 
-def step_of(answers: Answers) -> str:
-    """Return the step in a reader's answers as text."""
-    result = answers.result or {"text": "", "calls": []}
+def step_of(folder: StudyFolder, name: str) -> str:
+    """Return the step in the answers of a case's reader as text."""
+    result = folder.last("result", name) or {"text": "", "calls": []}
     return transcript.text_of_step(result["text"], result["calls"])
 
 
@@ -199,7 +199,7 @@ def step_in(line: Mapping[str, Any]) -> Result | str:
 
 def _take_step(folder: StudyFolder, name: str, case: StudyCase, wire: Wire) -> None:
     """Let a model take the next step of a case, with recalls; answers of an earlier run are used."""
-    view, recalls, served = read(case.view), folder.answers[name].recall, 0
+    view, recalls, served = read(case.view), folder.records("recall", name), 0
     has_system = any(message.role == "system" for message in view)
     body = wire.body(case.system or ("" if has_system else NO_SYSTEM), view, case.tools)
     for turn in itertools.count():
@@ -211,7 +211,7 @@ def _take_step(folder: StudyFolder, name: str, case: StudyCase, wire: Wire) -> N
         for call_id, _, arguments in reply.calls:
             if served == len(recalls):
                 folder.add(name=name, recall=answer_recall(folder, case, arguments))
-            results.append(ToolResult(call_id, recalls[served]["answer"]))
+            results.append(ToolResult(call_id, recalls[served]["recall"]["answer"]))
             served += 1
         added = [reply.message, *wire.adapter.tool_results(results)]
         body = {**body, "messages": [*body["messages"], *added]}
@@ -240,9 +240,9 @@ def _judge(folder: StudyFolder, name: str, text: str, labels: Iterable[str], wir
 
 def _reply(folder: StudyFolder, name: str, wire: Wire, body: Item, turn: int) -> Reply:
     """Return the reply to a request, from the record of an earlier run or from the endpoint."""
-    known = folder.answers[name].exchange
+    known = folder.records("exchange", name)
     if turn < len(known):
-        return wire.read(known[turn]["answer"])
+        return wire.read(known[turn]["exchange"]["answer"])
     answer = post(wire.endpoint, wire.path, body)
     reply = wire.read(answer)
     folder.add(name=name, exchange=wire.without_key({"request": body, "answer": answer}))
@@ -261,35 +261,36 @@ def _groups(names: Iterable[str], seed: int) -> list[list[str]]:
 
 def _exchange(
     folder: StudyFolder,
-    home: Path,
-    texts: Mapping[str, str],
+    role: str,
+    groups: Iterable[Sequence[str]],
+    text_of: Callable[[Path], str],
     result_in: Callable[[str, Mapping[str, Any]], Result | str],
 ) -> Iterator[str]:
-    """Write the texts of a reader or judge, read the answers, and yield wrong and missing ones.
+    """Write a folder of texts for each group, read the answers, and yield wrong and missing ones.
 
-    `result_in` takes a name and a line of answers, and returns its result or the problem with it.
-    The first answer to a text counts.
+    `text_of` takes the path of a text. `result_in` takes a name and a line of answers, and returns its
+    result or the problem with it. The first answer to a text counts.
     """
-    for name, text in texts.items():
-        path = home / f"{name}.md"
-        if not path.exists():
-            wrapped = LONG_LINE.sub("\\g<0>⤶\n", text)
-            files.replace_file(path, wrapped.encode("utf-8", "replace"))
-    lines = files.read_file(home / ANSWERS).decode("utf-8", "replace").split("\n")
-    for number, line in enumerate(lines, 1):
-        value = json_text.read(line) if line.strip() else {}
-        name = str(value.get("case")) if isinstance(value, Mapping) else ""
-        if name in texts:
-            result = result_in(name, value)
-            if isinstance(result, str):
-                yield f"{home / ANSWERS}:{number}: {result}"
-            elif folder.answers[name].is_open:
-                folder.add(name=name, result=result)
-        elif line.strip():
-            yield f"{home / ANSWERS}:{number}: no JSON object with a case of this folder"
-    missing = sum(folder.answers[name].is_open for name in texts)
-    if missing:
-        yield f"{home}: {missing} of {len(texts)} answers are missing"
+    for number, names in enumerate(groups, 1):
+        home = folder.path / role / str(number)
+        for path in (home / f"{name}.md" for name in names):
+            if not path.exists():
+                wrapped = LONG_LINE.sub("\\g<0>⤶\n", text_of(path))
+                files.replace_file(path, wrapped.encode("utf-8", "replace"))
+        lines = files.read_file(home / ANSWERS).decode("utf-8", "replace").split("\n")
+        for at, line in enumerate(lines, 1):
+            value = json_text.read(line) if line.strip() else {}
+            name = str(value.get("case")) if isinstance(value, Mapping) else ""
+            if name in names:
+                result = result_in(name, value)
+                if isinstance(result, str):
+                    yield f"{home / ANSWERS}:{at}: {result}"
+                elif folder.is_open(name):
+                    folder.add(name=name, result=result)
+            elif line.strip():
+                yield f"{home / ANSWERS}:{at}: no JSON object with a case of this folder"
+        if missing := sum(map(folder.is_open, names)):
+            yield f"{home}: {missing} of {len(names)} answers are missing"
 
 
 def _text_to_read(path: Path, case: StudyCase) -> str:

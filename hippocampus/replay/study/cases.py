@@ -79,7 +79,7 @@ def prepare(
         folder.add(settings=settings)
         folder.add(moments=chosen)
     for moment in folder.moments:
-        if not folder.cases[moment.id]:
+        if moment.id not in folder.cases:
             read = read_file(files().get(moment.path, moment.path))
             recording = {found.name: found for found in reversed(read)}.get(moment.recording)
             if recording is None:
@@ -104,6 +104,7 @@ def _chosen(
     folders: defaultdict[Path, list[RecordedFile]] = defaultdict(list)
     for path in random.sample(files, len(files)):
         folders[Path(str(path)).parent].append(path)
+    # From each folder in turn, so that a project with most sessions is not the whole study.
     in_turn = itertools.chain.from_iterable(itertools.zip_longest(*folders.values()))
     openings: set[str] = set()
     chosen: list[Moment] = []
@@ -190,6 +191,7 @@ def _cases(
     for condition in folder.settings.conditions():
         case_id = _short_id(str(folder.settings.seed), moment.id, condition)
         state = folder.path / "states" / case_id
+        # A killed run may have left a state half-way, in which the session would go on.
         shutil.rmtree(state, ignore_errors=True)
         with _strategy(folder, condition, case_id) as strategy:
             reading, view = Reading(), list[Item]()

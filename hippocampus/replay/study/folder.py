@@ -1,19 +1,21 @@
-"""The folder of a study: a file of JSON lines with its settings, moments, cases and answers, but no key."""
+"""The folder of a study: a file of JSON lines with its settings, moments, cases and answers, but no key.
+
+The records of a case's reader, or of a judgement, are of these kinds: `exchange`, a request to an
+endpoint with its answer; `recall`, with `arguments`, `answer` and `tokens`; `result`, a step (`text`,
+`calls`) or the verdicts by label; `refused`, why there will be no result.
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from string import ascii_uppercase
-from typing import Any
 
 from hippocampus.errors import PolicyError, StoreError
 from hippocampus.formats.conversation import Item
-from hippocampus.replay import journal
+from hippocampus.replay.journal import RunJournal
 
 RAW, OFFLOAD = "raw", "offload"
-RECORD = "study.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,26 +98,7 @@ class StudyCase:
         return next(iter(self.costs))
 
 
-@dataclass(slots=True)
-class Answers:
-    """The answers of a case's reader, or of a judgement, so far."""
-
-    exchange: list[dict[str, Any]] = field(default_factory=list)
-    """Requests to an endpoint with their answers."""
-    recall: list[dict[str, Any]] = field(default_factory=list)
-    """Recalls with `arguments`, `answer` and `tokens`."""
-    result: dict[str, Any] | None = None
-    """The step of a reader (`text`, `calls`), or the verdicts of a judge by label."""
-    refused: str = ""
-    """Why the case will have no result; empty unless it was refused."""
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the answer is still missing."""
-        return self.result is None and not self.refused
-
-
-class StudyFolder:
+class StudyFolder(RunJournal):
     """The record of a study in its folder."""
 
     def __init__(self, path: Path, given: StudySettings | None = None) -> None:
@@ -124,47 +107,35 @@ class StudyFolder:
         Raises:
             StoreError: the record cannot be read, or belongs to another study.
         """
-        self.path = path
-        self.moments: list[Moment] = []
-        self.cases: defaultdict[str, list[StudyCase]] = defaultdict(list)
-        """By id of the moment; the first case has the whole list."""
-        self.answers: defaultdict[str, Answers] = defaultdict(Answers)
-        """By id of the case, or name of the judgement."""
-        records = journal.read(path / RECORD)
-        found = [StudySettings(**record["settings"]) for record in records if "settings" in record]
-        settings = found[-1] if found else given
+        super().__init__(path, "study.jsonl")
+        found = self.last("settings")
+        settings = StudySettings(**found) if found else given
         if settings is None:
             raise StoreError(f"{path} holds no study")
         self.settings = settings
-        for record in records:
-            self._read(record)
         if self.moments and given not in (None, settings):
             raise StoreError(f"{path} holds a study with other settings; name another folder")
 
-    def add(self, **record: Any) -> None:
-        """Append a line: `settings`, `moments`, `cases` of a moment, or a field of the answers `name`."""
-        self._read(journal.append(self.path / RECORD, record))
+    @property
+    def moments(self) -> list[Moment]:
+        """The moments, once they are chosen."""
+        return [Moment(**moment) for moment in self.last("moments") or ()]
 
-    def _read(self, record: dict[str, Any]) -> None:
-        match record:
-            case {"moments": values}:
-                self.moments = [Moment(**moment) for moment in values]
-            case {"cases": values}:
-                for case in values:
-                    self.cases[case["moment"]].append(StudyCase(**case))
-            case {"name": name, "result": value}:
-                self.answers[name].result = value
-            case {"name": name, "refused": value}:
-                self.answers[name].refused = value
-            case {"name": name, "recall": value}:
-                self.answers[name].recall.append(value)
-            case {"name": name, "exchange": value}:
-                self.answers[name].exchange.append(value)
+    @property
+    def cases(self) -> dict[str, list[StudyCase]]:
+        """By id of the moment; the first case has the whole list."""
+        listed = (record["cases"] for record in self.records("cases"))
+        return {made[0]["moment"]: [StudyCase(**case) for case in made] for made in listed}
 
     def by_id(self, *moments: Moment) -> dict[str, StudyCase]:
         """Return the cases of the given moments, or of all, by id.
 
         The cases of a moment are adjacent, and the first has the whole list.
         """
+        cases = self.cases
         found = moments or self.moments
-        return {case.id: case for moment in found for case in self.cases[moment.id]}
+        return {case.id: case for moment in found for case in cases.get(moment.id, ())}
+
+    def is_open(self, name: str) -> bool:
+        """Return whether the `result` of a case or judgement is missing, and it was not `refused`."""
+        return self.last("result", name) is None and not self.last("refused", name)

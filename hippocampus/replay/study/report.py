@@ -53,12 +53,12 @@ class StudyReport:
             cases = folder.by_id(moment)
             for judgement in moment.judgements():
                 labels = labels_of(cases, settings.seed, judgement)
-                for label, verdict in (folder.answers[judgement].result or {}).items():
+                for label, verdict in (folder.last("result", judgement) or {}).items():
                     self.verdicts[labels[label]].append(verdict)
             missing = [
-                f"{name}: {answers.refused or 'no answer yet'}"
+                f"{name}: {folder.last('refused', name) or 'no answer yet'}"
                 for name in (*cases, *moment.judgements())
-                if not (answers := folder.answers[name]).result
+                if not folder.last("result", name)
             ]
             self.missing += missing
             if missing:
@@ -66,6 +66,7 @@ class StudyReport:
             judged.append(moment)
             for name in cases:
                 verdicts = self.verdicts[name]
+                # Letters are in the opposite order in the second pass: a difference is the judge's.
                 one, two = ((given["quality"], given["same_effect"]) for given in verdicts)
                 if one != two:
                     found = f"{name} has quality and same effect {one}, then {two}"
@@ -101,7 +102,7 @@ class StudyReport:
         case = next(case for case in self.folder.cases[moment.id] if condition in case.costs)
         prices = price_tables.model_prices(self.folder.settings.model)
         verdicts = self.verdicts[case.id]
-        recalled = [recall["tokens"] for recall in self.folder.answers[case.id].recall]
+        recalled = [made["recall"]["tokens"] for made in self.folder.records("recall", case.id)]
         return {
             "quality": mean(verdict["quality"] for verdict in verdicts),
             "same_effect": 100 * mean(verdict["same_effect"] for verdict in verdicts),
@@ -149,7 +150,6 @@ class StudyReport:
         sides, qualities = "", []
         for name, case in self.folder.by_id(moment).items():
             title, verdicts = " and ".join(case.costs), self.verdicts[name]
-            answers = self.folder.answers[name]
             graded = "/".join(str(verdict["quality"]) for verdict in verdicts) or "not judged"
             qualities.append(f"{title} {graded}")
             notes = ""
@@ -157,11 +157,12 @@ class StudyReport:
                 false = "".join(f" False: {fact}" for fact in verdict["false_facts"])
                 notes += f"<p>quality {verdict['quality']}, same effect: {verdict['same_effect']}. "
                 notes += text(f"{verdict.get('note', '')}{false}")
-            recalls = [f"{recall['arguments']}\n\n{recall['answer']}" for recall in answers.recall]
+            served = (record["recall"] for record in self.folder.records("recall", name))
+            recalls = [f"{recall['arguments']}\n\n{recall['answer']}" for recall in served]
             texts = [part.text for message in read(case.view) for part in message.parts]
             sides += (
                 f"<section><h3>{text(title)}</h3><p>{name}, {case.tokens:,} tokens{notes}"
-                f"<pre>{text(step_of(answers))}</pre>{_details('Recalls', recalls)}"
+                f"<pre>{text(step_of(self.folder, name))}</pre>{_details('Recalls', recalls)}"
                 f"{_details('Texts that are not in the list', [e for e in texts if e not in known])}"
                 "</section>"
             )

@@ -52,17 +52,29 @@ class Wire:
     adapter: Adapter
     model: str = ""
 
+    def request(self, system: str, items: Sequence[Item], tools: Sequence[Item]) -> Item:
+        """Return a request with messages and tools in the provider's format."""
+        body: Item = {"model": self.model}
+        if self.adapter is anthropic:
+            body |= {"max_tokens": MAX_OUTPUT_TOKENS, "messages": items}
+            body |= {"system": system} if system else {}
+        else:
+            body["messages"] = [
+                *([{"role": "system", "content": system}] if system else []),
+                *items,
+            ]
+        return {**body, "tools": tools} if tools else body
+
     def body(self, system: str, messages: Iterable[Message], tools: Iterable[Item]) -> Item:
-        """Return the body of a request."""
-        write = _anthropic_request if self.adapter is anthropic else _chat_request
-        body = {"model": self.model, **write(system, numbered(messages))}
+        """Return a request with messages of any format, and with tools of three fields."""
+        convert = _anthropic_items if self.adapter is anthropic else _chat_items
         offered = [
             self.adapter.tool_definition(
                 _name(tool["name"]), tool["description"], tool["parameters"]
             )
             for tool in tools
         ]
-        return {**body, "tools": offered} if offered else body
+        return self.request(*convert(system, numbered(messages)), offered)
 
     def without_key(self, value: Any) -> Any:
         """Return a request or an answer without the key, which it may quote."""
@@ -164,8 +176,8 @@ def ask_in_turn(names: Iterable[str], ask: Callable[[str], None]) -> Iterator[st
             return
 
 
-def _chat_request(system: str, messages: Iterable[Message]) -> Item:
-    items: list[Item] = [{"role": "system", "content": system}] if system else []
+def _chat_items(system: str, messages: Iterable[Message]) -> tuple[str, list[Item]]:
+    items = list[Item]()
     for message in messages:
         results, text, calls = _content(message)
         items += openai_chat.tool_results(results)
@@ -173,11 +185,11 @@ def _chat_request(system: str, messages: Iterable[Message]) -> Item:
             items.append(RawMessage.answer(text, list(starmap(chat_call, calls))).item)
         elif text:
             items.append({"role": message.role, "content": text})
-    return {"messages": items}
+    return system, items
 
 
-def _anthropic_request(system: str, messages: Sequence[Message]) -> Item:
-    """Return a request; leading system messages join the system text, later ones become the user's."""
+def _anthropic_items(system: str, messages: Sequence[Message]) -> tuple[str, list[Item]]:
+    """Return the system text and messages; leading system messages join it, later ones are the user's."""
     leading = list(takewhile(lambda message: message.role == "system", messages))
     sent: list[tuple[str, Item]] = []
     for message in messages[len(leading) :]:
@@ -191,9 +203,7 @@ def _anthropic_request(system: str, messages: Sequence[Message]) -> Item:
         sent.insert(0, ("user", FIRST))
     turns = groupby(sent, key=lambda pair: pair[0])
     items = [{"role": role, "content": [block for _, block in blocks]} for role, blocks in turns]
-    before = "\n\n".join(filter(None, [system, *map(text_in, leading)]))
-    more = {"system": before} if before else {}
-    return {"max_tokens": MAX_OUTPUT_TOKENS, "messages": items, **more}
+    return "\n\n".join(filter(None, [system, *map(text_in, leading)])), items
 
 
 def _content(message: Message) -> tuple[list[ToolResult], str, list[tuple[str, str, Item]]]:

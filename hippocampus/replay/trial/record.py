@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections import defaultdict
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from math import comb
 from pathlib import Path
 from random import Random
@@ -13,12 +12,11 @@ from typing import Any, NamedTuple
 
 from hippocampus.errors import StoreError
 from hippocampus.formats.usage import Usage
-from hippocampus.replay import journal
 from hippocampus.replay.intervals import bootstrap
+from hippocampus.replay.journal import RunJournal
 from hippocampus.replay.readers.raw import reported_usage
 
 RAW, VIEW = "raw", "view"
-RECORD = "trial.jsonl"
 PAIRS_NEEDED = 626
 """The pairs that McNemar's test needs to find a difference of 5 points, by Connor (1987).
 
@@ -76,27 +74,14 @@ class TrialSettings:
     seed: int = 7
 
 
-@dataclass(slots=True)
-class Attempt:
-    """A task under a condition, so far."""
+class TrialRecord(RunJournal):
+    """The record of a trial in its folder.
 
-    answers: list[dict[str, Any]] = field(default_factory=list)
-    """The endpoint's answers, as `answer`, `dollars` and `seconds`."""
-    results: list[dict[str, Any]] = field(default_factory=list)
-    """By answer, the `results` of its calls and their `seconds`."""
-    ended: dict[str, Any] | None = None
-    """Once it has ended, whether it is `solved`, its `recalls` and the `seconds` of calls and commands.
-
-    Its `reason` is `answer`, `refused: …`, or `calls` if the attempt reached the limit of calls."""
-
-    @property
-    def dollars(self) -> float:
-        """The cost of its answers, without those of unknown price."""
-        return sum(answer["dollars"] or 0.0 for answer in self.answers)
-
-
-class TrialRecord:
-    """The record of a trial in its folder, to which lines are only appended."""
+    The records of an attempt are of these kinds: `answer` of the endpoint, with its `dollars` and
+    `seconds`; `results` of an answer's calls, with their `seconds`; `ended`, whether it is `solved`, its
+    `recalls`, the `seconds` of calls and commands, and its `reason`: `answer`, `refused: …`, or `calls`
+    if the attempt reached the limit of calls.
+    """
 
     def __init__(self, path: Path, given: TrialSettings) -> None:
         """Read the record.
@@ -104,34 +89,16 @@ class TrialRecord:
         Raises:
             StoreError: the trial has other settings.
         """
-        self.path, self.settings = path, given
-        self.attempts: defaultdict[str, Attempt] = defaultdict(Attempt)
-        records = journal.read(path / RECORD)
-        found = [record["settings"] for record in records if "settings" in record]
-        if found and found[0] != asdict(given):
-            raise StoreError(f"{path} holds a trial with other settings; name another folder")
-        if not found:
+        super().__init__(path, "trial.jsonl")
+        self.settings = given
+        if not self.records("settings"):
             self.add(settings=asdict(given))
-        for record in records:
-            self._read(record)
+        elif self.last("settings") != asdict(given):
+            raise StoreError(f"{path} holds a trial with other settings; name another folder")
 
-    def add(self, **record: Any) -> None:
-        """Append a line: the settings, or an answer, results or the end of the attempt `name`."""
-        self._read(journal.append(self.path / RECORD, record))
-
-    def _read(self, record: dict[str, Any]) -> None:
-        match record:
-            case {"name": name, "answer": _}:
-                self.attempts[name].answers.append(record)
-            case {"name": name, "results": _}:
-                self.attempts[name].results.append(record)
-            case {"name": name, "ended": value}:
-                self.attempts[name].ended = value
-
-    @property
-    def dollars(self) -> float:
-        """The cost of all answers."""
-        return sum(attempt.dollars for attempt in self.attempts.values())
+    def dollars(self, name: str | None = None) -> float:
+        """Return the cost of an attempt's answers, or of all, without those of unknown price."""
+        return sum(answer["dollars"] or 0.0 for answer in self.records("answer", name))
 
 
 def attempts_at(tasks: list[Task], seed: int) -> dict[str, tuple[Task, str]]:
@@ -157,39 +124,40 @@ def mcnemar(only_one: int, only_other: int) -> float:
 
 def report(record: TrialRecord, tasks: list[Task]) -> dict[str, Any]:
     """Return the figures of both conditions over the pairs that have ended, and their comparison."""
-    found = ([record.attempts[f"{task.name}-{name}"] for name in (RAW, VIEW)] for task in tasks)
-    ended = [pair for pair in found if all(attempt.ended for attempt in pair)]
-    solved = [tuple(bool(one.ended and one.ended["solved"]) for one in pair) for pair in ended]
+    names = ([f"{task.name}-{condition}" for condition in (RAW, VIEW)] for task in tasks)
+    ended = [pair for pair in names if all(record.last("ended", name) for name in pair)]
+    solved = [tuple(record.last("ended", name)["solved"] for name in pair) for pair in ended]
     only_raw, only_view = solved.count((True, False)), solved.count((False, True))
-    raw, view = ([pair[at].dollars for pair in ended] for at in (0, 1))
+    raw, view = ([record.dollars(pair[at]) for pair in ended] for at in (0, 1))
     cost = [round(100 * share, 1) for share in bootstrap(view, raw)] if sum(raw) else None
     return {
         "pairs": len(ended),
         "of": len(tasks),
         "pairs_needed": PAIRS_NEEDED,
         "conditions": {
-            name: _figures([pair[at] for pair in ended]) for at, name in enumerate((RAW, VIEW))
+            condition: _figures(record, [pair[at] for pair in ended])
+            for at, condition in enumerate((RAW, VIEW))
         },
         "solved_by_raw_alone": only_raw,
         "solved_by_view_alone": only_view,
         "mcnemar_p": mcnemar(only_raw, only_view),
         "cost_percent": cost,
-        "dollars": round(record.dollars, 4),
+        "dollars": round(record.dollars(), 4),
     }
 
 
-def _figures(attempts: list[Attempt]) -> dict[str, Any]:
-    answers = [answer for attempt in attempts for answer in attempt.answers]
+def _figures(record: TrialRecord, names: list[str]) -> dict[str, Any]:
+    answers = [answer for name in names for answer in record.records("answer", name)]
     reported = filter(None, (reported_usage(answer["answer"]) for answer in answers))
     usage = sum(reported, Usage())
-    ends = [attempt.ended for attempt in attempts if attempt.ended]
+    ends = [record.last("ended", name) for name in names]
     return {
         "solved": sum(end["solved"] for end in ends),
         "calls": len(answers),
         "input_tokens": usage.context_tokens,
         "cached_tokens": usage.cache_read_tokens,
         "output_tokens": usage.output_tokens,
-        "dollars": round(sum(attempt.dollars for attempt in attempts), 4),
+        "dollars": round(sum(map(record.dollars, names)), 4),
         "unpriced_calls": sum(answer["dollars"] is None for answer in answers),
         "seconds": round(sum(end["seconds"] for end in ends), 1),
         "recalls": sum(end["recalls"] for end in ends),

@@ -23,7 +23,7 @@ from hippocampus.formats.usage import Usage
 from hippocampus.memory import Hippocampus
 from hippocampus.models.http import post
 from hippocampus.replay.readers.raw import reported_usage
-from hippocampus.replay.study.wires import MAX_OUTPUT_TOKENS, Reply, Wire, ask_in_turn, list_price
+from hippocampus.replay.study.wires import Reply, Wire, ask_in_turn, list_price
 from hippocampus.replay.trial.record import VIEW, Task, TrialRecord, attempts_at
 from hippocampus.session.session import Session
 
@@ -58,7 +58,7 @@ def run_trial(
 ) -> Iterator[str]:
     """Run the attempts that have not ended; yield an empty text per attempt, or its problem."""
     attempts = attempts_at(tasks, record.settings.seed)
-    left = [name for name in attempts if not record.attempts[name].ended]
+    left = [name for name in attempts if not record.last("ended", name)]
     try:
         yield from ask_in_turn(
             left, lambda name: _attempt(record, name, *attempts[name], wire, budget_dollars)
@@ -71,7 +71,8 @@ def _attempt(  # noqa: PLR0913, PLR0917 - what names an attempt
     record: TrialRecord, name: str, task: Task, condition: str, wire: Wire, budget: float
 ) -> None:
     settings, home = record.settings, record.path / "attempts" / name
-    work, half, known = home / "workspace", home / "copying", record.attempts[name]
+    work, half = home / "workspace", home / "copying"
+    answers, served = record.records("answer", name), record.records("results", name)
     if not work.exists():  # an interrupted copy is repeated
         shutil.rmtree(half, ignore_errors=True)
         shutil.copytree(task.workspace, half).rename(work)
@@ -84,27 +85,26 @@ def _attempt(  # noqa: PLR0913, PLR0917 - what names an attempt
             closing.callback(memory.close)
             session = closing.enter_context(memory.session(task.name))
         for number in range(settings.calls):
-            if number == len(known.answers):
-                answers = (answer for made in record.attempts.values() for answer in made.answers)
-                if budget and any(answer["dollars"] is None for answer in answers):
-                    raise BudgetError(
-                        "the price of a call is not known, so that no budget can be kept"
-                    )
-                if budget and record.dollars >= budget:
-                    spent = f"the budget of ${budget:,.2f} is spent (${record.dollars:,.2f})"
+            if number == len(answers):
+                unpriced = any(made["dollars"] is None for made in record.records("answer", None))
+                if budget and unpriced:
+                    reason = "the price of a call is not known, so that no budget can be kept"
+                    raise BudgetError(reason)
+                if budget and (dollars := record.dollars()) >= budget:
+                    spent = f"the budget of ${budget:,.2f} is spent (${dollars:,.2f})"
                     raise BudgetError(f"{spent}; the same command with a larger one goes on")
                 _ask(record, name, wire, messages, session)
-            reply = wire.read(known.answers[number]["answer"])
+            reply = wire.read(answers[number]["answer"])
             messages.append(reply.message)
             if reply.refused or not reply.calls:
                 reason = f"refused: {reply.refused}" if reply.refused else "answer"
                 break
             recalls += sum(tool == recall.TOOL_NAME for _, tool, _ in reply.calls)
-            if number == len(known.results):
+            if number == len(served):
                 _serve(record, name, reply, work, session)
-            results = [ToolResult(*result) for result in known.results[number]["results"]]
+            results = [ToolResult(*result) for result in served[number]["results"]]
             messages += wire.adapter.tool_results(results)
-    seconds = sum(done["seconds"] for done in (*known.answers, *known.results))
+    seconds = sum(done["seconds"] for done in (*answers, *served))
     solved = _run([str(task.verify.absolute())], work, VERIFY_SECONDS)[1] == 0
     ended = {"solved": solved, "reason": reason, "recalls": recalls, "seconds": round(seconds, 2)}
     record.add(name=name, ended=ended)
@@ -114,9 +114,8 @@ def _ask(
     record: TrialRecord, name: str, wire: Wire, messages: list[Any], session: Session | None
 ) -> None:
     """Request the next answer, and record it with its price."""
-    is_anthropic = wire.adapter is anthropic
     given = messages
-    if is_anthropic:  # hosts set a cache mark at the end of the list
+    if wire.adapter is anthropic:  # hosts set a cache mark at the end of the list
         *before, last = messages
         content = last["content"]
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
@@ -124,12 +123,8 @@ def _ask(
         given = [*before, {**last, "content": [*blocks[:-1], marked]}]
     view = session(given) if session else given
     offered = [wire.adapter.tool_definition(*BASH.values())]
-    offered += session.tools("anthropic" if is_anthropic else "openai") if session else []
-    body: Item = {"model": wire.model, "tools": offered}
-    if is_anthropic:
-        body |= {"system": SYSTEM, "messages": view, "max_tokens": MAX_OUTPUT_TOKENS}
-    else:
-        body["messages"] = [{"role": "system", "content": SYSTEM}, *view]
+    offered += session.tools(wire.adapter.NAME) if session else []
+    body = wire.request(SYSTEM, view, offered)
     started = time.monotonic()
     answer = post(wire.endpoint, wire.path, body)
     wire.read(answer)  # raises before an unusable answer is recorded, so that it is requested again

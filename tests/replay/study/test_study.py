@@ -78,12 +78,13 @@ def test_a_model_reads_recalls_and_judges(wire: str, run: Run) -> None:
         printed, folder = run(*at(server, wire))
     assert "2 of 2 moments judged" in printed
     assert "differ in 0 of 6 steps" in printed
-    logs = {each.condition: folder.answers[name] for name, each in folder.by_id().items()}
-    assert [len(logs[name].recall) for name in ("raw", "offload", "short")] == [0, 1, 1]
-    for name, page in (("offload", 7), ("short", 5)):
-        assert "part1050" in logs[name].recall[0]["answer"]
+    by_condition = {each.condition: name for name, each in folder.by_id().items()}
+    recalls = {each: folder.records("recall", name) for each, name in by_condition.items()}
+    assert [len(recalls[each]) for each in ("raw", "offload", "short")] == [0, 1, 1]
+    for each, page in (("offload", 7), ("short", 5)):
+        assert "part1050" in recalls[each][0]["recall"]["answer"]
         calls = [["list_parts", json.dumps({"page": page})]]
-        assert logs[name].result == {"text": "", "calls": calls}
+        assert folder.last("result", by_condition[each]) == {"text": "", "calls": calls}
     report = (folder.path / "report.html").read_text("utf-8")
     assert "Recalls (1)" in report
     assert "<td>4.00" in report
@@ -126,7 +127,7 @@ def test_nothing_is_asked_twice_and_no_key_is_kept(wire: str, run: Run) -> None:
         _, folder = run(*at(server, wire))
         assert len(server.asked) == asked
     bodies = Counter(json.dumps(each.body) for each in server.asked)
-    kept = [each["request"] for found in folder.answers.values() for each in found.exchange]
+    kept = [each["exchange"]["request"] for each in folder.records("exchange", None)]
     assert Counter(map(json.dumps, kept)) == bodies
     assert all(KEY in json.dumps(each.headers) for each in server.asked)
     files = [path for path in folder.path.rglob("*") if path.is_file()]
@@ -248,7 +249,7 @@ def test_a_model_that_refuses_is_counted_as_missing_and_not_asked_again(
         printed, folder = run(*at(server, wire))
         assert len(server.asked) == asked
     assert "1 of 2 moments judged" in printed
-    assert [each.refused for each in folder.answers.values() if each.refused] == [
+    assert [each["refused"] for each in folder.records("refused", None)] == [
         "no" if wire == "openai" else "stop reason refusal"
     ]
 
@@ -268,7 +269,7 @@ def test_a_verdict_that_cannot_be_read_is_asked_again_once(wire: str, run: Run) 
     with model(unclear) as server:
         printed, folder = run(*at(server, wire))
     assert "1 of 2 moments judged" in printed
-    [refused] = [each.refused for each in folder.answers.values() if each.refused]
+    [refused] = [each["refused"] for each in folder.records("refused", None)]
     assert refused.startswith("no verdicts in two answers: A lacks a quality from 0 to 4")
 
 
@@ -367,7 +368,7 @@ def test_a_reader_of_files_recalls_at_the_moment_of_the_case(run: Run) -> None:
     assert "module_150/part1050.py ok" in done.output
     anywhere = CliRunner().invoke(app, ["study-recall", str(path), '{"pattern": "part1050"}'])
     assert "module_150/part1050.py ok" in anywhere.output
-    assert len(StudyFolder(folder.path).answers[path.stem].recall) == 2
+    assert len(StudyFolder(folder.path).records("recall", path.stem)) == 2
     whole = next(folder.path.rglob(f"{folder.cases[case.moment][0].id}.md"))
     with pytest.raises(HippocampusError, match="all of it is in the file"):
         CliRunner().invoke(app, ["study-recall", str(whole), arguments], catch_exceptions=False)
@@ -383,7 +384,7 @@ def test_lines_that_are_no_answers_are_named_and_the_first_answer_counts(run: Ru
     printed, folder = run()
     for number in (1, 2, 3, 5):
         assert f"answers.jsonl:{number}: " in printed
-    assert folder.answers[case].result == {"text": "first", "calls": []}
+    assert folder.last("result", case) == {"text": "first", "calls": []}
 
 
 # Moments
