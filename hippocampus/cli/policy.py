@@ -99,8 +99,8 @@ def diff(
         fail("no recorded session in these paths")
     figures = {}
     for name, rows in runs:
-        total = summarise([rows[where] for where in both])[1].strategies
-        figures[name] = total[OURS].figures(total[EVERYTHING.name], len(both))
+        total = summarise([rows[where] for where in both])[1]
+        figures[name] = total.figures(EVERYTHING.name)["strategies"][OURS]
     sizes = [[rows[where]["call_tokens"][OURS] for where in both] for _, rows in runs]
     changed = [sum(map(operator.ne, *pair)) for pair in zip(*sizes, strict=True)]
     if left := len(every) - len(both):

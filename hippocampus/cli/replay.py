@@ -221,6 +221,7 @@ def tune(
 
     from hippocampus.replay import tune as tuning
     from hippocampus.replay.readers import find_files
+    from hippocampus.replay.summary import figures_of
     from hippocampus.replay.table import figures_table
     from hippocampus.replay.workers import over_files
 
@@ -240,7 +241,7 @@ def tune(
         lines = ([name, *(f"{law[key]:g}" for key in moved)] for name, law in named.items())
         print_table(("", *moved), lines)
     rows = {f"policy {policy}": found.before, "tuned": found.after}
-    figures = {name: sums.figures(found.everything) for name, sums in rows.items()}
+    figures = {name: figures_of(sums, found.everything) for name, sums in rows.items()}
     terminal.print(figures_table("owners left out", figures))
     if not found.changes:
         terminal.print(

@@ -113,6 +113,7 @@ def replay_recording(recording: Recording, options: Options) -> Row:
     if recording.cut:
         count = f"{len(recording.cut):,} records are not whole in {recording.path}"
         problems.append(f"{count}, the first: {recording.cut[0]}")
+    # The path of a session in a database ends with `DATABASE/SESSION`: its source is the folder of both.
     folder = Path(recording.path).parent
     folder = folder.parent if archive.is_session(Path(recording.path)) else folder
     row = {
@@ -154,9 +155,8 @@ def summarise(rows: Iterable[Row]) -> tuple[dict[str, Summary], Summary]:
     total = Summary()
     for row in rows:
         if "reason" not in row:
-            found = Summary.of(row)
             for summary in (sources.setdefault(row["source"], Summary()), total):
-                summary.add(found)
+                summary.add(row)
     return sources, total
 
 

@@ -1,11 +1,14 @@
-"""Adds up the figures of many recordings: ratios of sums, never means of ratios. Pure."""
+"""Adds up the figures of many recordings: ratios of sums, never means of ratios. Pure.
+
+Figures have the names of the JSON object, whose reference has their meanings.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any, Self
+from dataclasses import dataclass, field
+from typing import Any
 
 from hippocampus.models import tokens
 from hippocampus.prices import Prices
@@ -16,113 +19,19 @@ from hippocampus.session.billing import CALIBRATION_CALLS, Bill, CountedCall
 
 MIN_CALLS = CALIBRATION_CALLS + 10
 """A recording with fewer billed calls is not compared."""
-
-
-class SummedFields:
-    """Fields that add up over recordings."""
-
-    @classmethod
-    def of(cls, figures: Mapping[str, Any]) -> Self:
-        """Return the sums in figures, without the shares next to them."""
-        return cls(**{name: figures[name] for name in cls.__annotations__})
-
-    def add(self, other: Self) -> None:
-        """Add the sums of another; a peak is the larger of the two."""
-        for name, theirs in vars(other).items():
-            mine = getattr(self, name)
-            setattr(self, name, max(mine, theirs) if name == "peak_tokens" else mine + theirs)
-
-
 SAME_VALUES, SAME_LINES = 0.2, 0.5
-"""In percentage points, the tolerance of `Totals.shows_as_much_as`."""
+"""In percentage points, the tolerance of `shows_as_much`."""
+COMPUTED = ("_percent", "_per_call", "_ratio")
+"""The endings of figures that are computed from sums; all others add up."""
+Figures = dict[str, Any]
 
 
-@dataclass
-class Totals(SummedFields):
-    """The sums of a strategy over recordings."""
-
-    calls: int = 0
-    tokens: int = 0
-    """Tokens of all views sent, recalls included."""
-    view_tokens: int = 0
-    """Tokens of all views sent, without recalls."""
-    cost: float = 0.0
-    """In base input tokens."""
-    cost_if_read: float = 0.0
-    """The cost with recalls of all results that the agent asked to read and did not see in full."""
-    dollars: float = 0.0
-    """The cost at the prices of the recordings' models."""
-    uses: int = 0
-    """Values that the agent took from tool results."""
-    hidden: int = 0
-    line_uses: int = 0
-    """Whole lines that the agent took from tool results."""
-    hidden_lines: int = 0
-    own_uses: int = 0
-    """Lines that the agent repeated from its own calls."""
-    own_hidden: int = 0
-    asked_tokens: int = 0
-    """Tokens of the results that the agent asked to read."""
-    read_tokens: int = 0
-    """Tokens of the results among them that the next view showed in full."""
-    recalls: int = 0
-    """Calls with hidden values or lines, which are charged one recall."""
-    recoverable: int = 0
-    """Hidden values that one recall returns (protocol, section 12.2)."""
-    peak_tokens: int = 0
-    overflows: int = 0
-    """Recordings with a peak over the window."""
-    compactions: int = 0
-    """New contexts that a host would have to start to stay in the window."""
-    invalid_views: int = 0
-    steps: int = 0
-    """Decisive steps: the calls that were the last to write a line of the submitted patch."""
-    steps_hidden: int = 0
-    """Decisive steps with a value or line that the view did not show."""
-    step_lines: int = 0
-    """The lines that decisive steps took from results."""
-    step_lines_hidden: int = 0
-    """The lines among them that the view did not show."""
-    cost_percents: float = 0.0
-    """The costs of the recordings relative to sending everything, summed."""
-
-    def shares(self) -> dict[str, float]:
-        """Return the percentages that views showed: of used values, used lines, own lines and reads.
-
-        Reads are the results that the agent asked to read, by tokens.
-        """
-        return {
-            "visible_percent": percent(self.uses - self.hidden, self.uses),
-            "lines_percent": percent(self.line_uses - self.hidden_lines, self.line_uses),
-            "own_percent": percent(self.own_uses - self.own_hidden, self.own_uses),
-            "read_percent": percent(self.read_tokens, self.asked_tokens),
-        }
-
-    def shows_as_much_as(self, other: Totals) -> bool:
-        """Return whether no share of visible values, lines and reads is lower than that of `other`.
-
-        Differences up to `SAME_VALUES` and `SAME_LINES` are ignored.
-        """
-        ours, theirs = self.shares(), other.shares()
-        same = {"visible_percent": SAME_VALUES, "lines_percent": SAME_LINES, "read_percent": 0.0}
-        return all(ours[name] >= theirs[name] - points for name, points in same.items())
-
-    def figures(self, everything: Totals, recordings: int = 1) -> dict[str, Any]:
-        """Return the sums, and the shares that reports show, relative to sending everything."""
-        cost = percent(self.cost, everything.cost)
-        percents = self.cost_percents or cost  # a recording by itself has not summed any
-        return {
-            **asdict(self),
-            "cost_percents": percents,
-            "mean_cost_percent": round(percents / (recordings or 1), 2),
-            "tokens_per_call": round(self.view_tokens / self.calls) if self.calls else 0,
-            "tokens_percent": percent(self.tokens, everything.tokens),
-            "cost_percent": cost,
-            "cost_if_read_percent": percent(self.cost_if_read, everything.cost),
-            "dollars": round(self.dollars, 6),
-            **self.shares(),
-            "recoverable_percent": percent(self.recoverable, self.hidden),
-        }
+def add(sums: Figures, figures: Mapping[str, Any]) -> None:
+    """Add the figures that add up; a peak is the larger of the two."""
+    for name, theirs in figures.items():
+        if not name.endswith(COMPUTED):
+            mine = sums.get(name, 0)
+            sums[name] = max(mine, theirs) if name == "peak_tokens" else mine + theirs
 
 
 def percent(part: float, whole: float) -> float:
@@ -130,93 +39,86 @@ def percent(part: float, whole: float) -> float:
     return round(100 * part / whole, 2) if whole else 100.0
 
 
-def totals(script: Script, measured: Measured, prices: Prices) -> Totals:
+def totals(script: Script, measured: Measured, prices: Prices) -> Figures:
     """Return the sums of a recording under a strategy."""
-    asked = script.asked_tokens
-    sizes = [call.tokens for call in measured.calls]
-    steps = [measured.calls[step] for step in script.decisive]
-    peak = max(sizes, default=0)
-    window = prices.window_tokens
+    calls, asked = measured.calls, script.asked_tokens
+    sizes = [call.tokens for call in calls]
+    steps = [calls[step] for step in script.decisive]
+    peak, window = max(sizes, default=0), prices.window_tokens
     # A host starts an empty context whenever a view passes the window.
     compactions = dropped = 0
     for size in sizes if window else ():
         if size - dropped > window:
             compactions += 1
             dropped = size
-    return Totals(
-        calls=len(sizes),
-        tokens=sum(call.charged_tokens for call in measured.calls),
-        view_tokens=sum(sizes),
-        cost=measured.cost(prices),
-        cost_if_read=sum(call.cost_if_read(prices) for call in measured.calls),
-        dollars=prices.dollars(measured.cost(prices)),
-        uses=sum(call.uses for call in measured.calls),
-        hidden=sum(len(call.hidden) for call in measured.calls),
-        line_uses=sum(call.line_uses for call in measured.calls),
-        hidden_lines=sum(len(call.hidden_lines) for call in measured.calls),
-        own_uses=sum(call.own_uses for call in measured.calls),
-        own_hidden=sum(call.own_hidden for call in measured.calls),
-        asked_tokens=asked,
-        read_tokens=asked - sum(sum(call.unread) for call in measured.calls),
-        recalls=sum(call.slice_tokens > 0 for call in measured.calls),
-        recoverable=measured.recoverable,
-        peak_tokens=peak,
-        overflows=int(bool(window) and peak > window),
-        compactions=compactions,
-        invalid_views=measured.invalid_views,
-        steps=len(steps),
-        steps_hidden=sum(step.slice_tokens > 0 for step in steps),
-        step_lines=sum(step.line_uses for step in steps),
-        step_lines_hidden=sum(len(step.hidden_lines) for step in steps),
-    )
+    return {
+        "calls": len(calls),
+        "tokens": sum(call.charged_tokens for call in calls),
+        "view_tokens": sum(sizes),
+        "cost": measured.cost(prices),
+        "cost_if_read": sum(call.cost_if_read(prices) for call in calls),
+        "dollars": prices.dollars(measured.cost(prices)),
+        "uses": sum(call.uses for call in calls),
+        "hidden": sum(len(call.hidden) for call in calls),
+        "line_uses": sum(call.line_uses for call in calls),
+        "hidden_lines": sum(len(call.hidden_lines) for call in calls),
+        "own_uses": sum(call.own_uses for call in calls),
+        "own_hidden": sum(call.own_hidden for call in calls),
+        "asked_tokens": asked,
+        "read_tokens": asked - sum(sum(call.unread) for call in calls),
+        "recalls": sum(call.slice_tokens > 0 for call in calls),
+        "recoverable": measured.recoverable,
+        "peak_tokens": peak,
+        "overflows": int(bool(window) and peak > window),
+        "compactions": compactions,
+        "invalid_views": measured.invalid_views,
+        "steps": len(steps),
+        "steps_hidden": sum(step.slice_tokens > 0 for step in steps),
+        "step_lines": sum(step.line_uses for step in steps),
+        "step_lines_hidden": sum(len(step.hidden_lines) for step in steps),
+        "cost_percents": 0.0,  # summed once a recording's cost is known in percent
+    }
 
 
-@dataclass
-class RawTotals(SummedFields):
-    """Sums over recordings that no strategy changes (protocol, sections 1.1 and 12.1).
+def shares(sums: Figures) -> dict[str, float]:
+    """Return the percentages that views showed: of used values, used lines, own lines and reads.
 
-    Only messages that a call sent count: a result after the last answer does not.
+    Reads are the results that the agent asked to read, by tokens.
     """
+    return {
+        "visible_percent": percent(sums["uses"] - sums["hidden"], sums["uses"]),
+        "lines_percent": percent(sums["line_uses"] - sums["hidden_lines"], sums["line_uses"]),
+        "own_percent": percent(sums["own_uses"] - sums["own_hidden"], sums["own_uses"]),
+        "read_percent": percent(sums["read_tokens"], sums["asked_tokens"]),
+    }
 
-    recordings: int = 0
-    messages: int = 0
-    system_tokens: int = 0
-    user_tokens: int = 0
-    assistant_tokens: int = 0
-    call_tokens: int = 0
-    result_tokens: int = 0
-    results: int = 0
-    results_never_used: int = 0
-    """Tool results with no value that a later answer writes."""
-    tokens_never_used: int = 0
-    """The tokens of the results that are never used."""
-    reported_calls: int = 0
-    """Calls for which the provider's own count is recorded."""
-    reported_tokens: int = 0
-    estimated_tokens: int = 0
-    """Our count for the same calls, without the host's system prompt and tool list."""
-    broken_lines: int = 0
-    unanswered: int = 0
-    orphans: int = 0
-    billed_calls: int = 0
-    """Calls with a bill that is compared with its prediction."""
-    predicted_cost: float = 0.0
-    """In base input tokens, as the next two."""
-    billed_cost: float = 0.0
-    missed_cost: float = 0.0
-    """The excess of the bill over the prediction in calls that unexpectedly missed the cache."""
-    missed_calls: int = 0
 
-    def figures(self) -> dict[str, Any]:
-        """Return the sums and the shares that reports show."""
-        return {
-            **asdict(self),
-            "never_used_percent": percent(self.results_never_used, self.results or 1),
-            "never_used_tokens_percent": percent(self.tokens_never_used, self.result_tokens or 1),
-            "reported_ratio": round(self.reported_tokens / self.estimated_tokens, 3)
-            if self.estimated_tokens
-            else None,
-        }
+def shows_as_much(sums: Figures, other: Figures) -> bool:
+    """Return whether no share of visible values, lines and reads is lower than that of `other`.
+
+    Differences up to `SAME_VALUES` and `SAME_LINES` are ignored.
+    """
+    ours, theirs = shares(sums), shares(other)
+    same = {"visible_percent": SAME_VALUES, "lines_percent": SAME_LINES, "read_percent": 0.0}
+    return all(ours[name] >= theirs[name] - points for name, points in same.items())
+
+
+def figures_of(sums: Figures, everything: Figures, recordings: int = 1) -> Figures:
+    """Return a strategy's sums, and the shares that reports show, relative to sending everything."""
+    cost = percent(sums["cost"], everything["cost"])
+    percents = sums["cost_percents"] or cost  # a recording by itself has not summed any
+    return {
+        **sums,
+        "dollars": round(sums["dollars"], 6),
+        "cost_percents": percents,
+        "mean_cost_percent": round(percents / (recordings or 1), 2),
+        "tokens_per_call": round(sums["view_tokens"] / sums["calls"]) if sums["calls"] else 0,
+        "tokens_percent": percent(sums["tokens"], everything["tokens"]),
+        "cost_percent": cost,
+        "cost_if_read_percent": percent(sums["cost_if_read"], everything["cost"]),
+        **shares(sums),
+        "recoverable_percent": percent(sums["recoverable"], sums["hidden"]),
+    }
 
 
 def bill_of(script: Script, prices: Prices) -> Bill:
@@ -239,79 +141,91 @@ def bill_of(script: Script, prices: Prices) -> Bill:
     return bill
 
 
-def raw_of(script: Script, everything: Measured, prices: Prices) -> RawTotals:
-    """Return the sums of a recording."""
+def raw_of(script: Script, everything: Measured, prices: Prices) -> Figures:
+    """Return the sums of a recording that no strategy changes (protocol, sections 1.1 and 12.1).
+
+    Only messages that a call sent count: a result after the last answer does not. The provider's own
+    count of a call is compared with ours, which lacks the host's system prompt and tool list.
+    """
     recording, bill = script.recording, bill_of(script, prices)
     sent = script.messages[: script.answers[-1]] if script.answers else []
-    raw = RawTotals(
-        recordings=1,
-        messages=len(script.messages),
-        broken_lines=len(recording.broken),
-        unanswered=recording.unanswered,
-        orphans=recording.orphans,
-        billed_calls=max(0, bill.calls - CALIBRATION_CALLS),
-        predicted_cost=round(bill.predicted, 1),
-        billed_cost=round(bill.billed, 1),
-        missed_cost=round(bill.missed, 1),
-        missed_calls=bill.missed_calls,
-    )
+    parts = ("system", "user", "assistant", "call", "result")
+    raw: Figures = {
+        "recordings": 1,
+        "messages": len(script.messages),
+        **dict.fromkeys((f"{part}_tokens" for part in parts), 0),
+        **dict.fromkeys(("results", "results_never_used", "tokens_never_used"), 0),
+        **dict.fromkeys(("reported_calls", "reported_tokens", "estimated_tokens"), 0),
+        "broken_lines": len(recording.broken),
+        "unanswered": recording.unanswered,
+        "orphans": recording.orphans,
+        "billed_calls": max(0, bill.calls - CALIBRATION_CALLS),
+        "predicted_cost": round(bill.predicted, 1),
+        "billed_cost": round(bill.billed, 1),
+        "missed_cost": round(bill.missed, 1),
+        "missed_calls": bill.missed_calls,
+    }
     later = set(script.uses[-1]) if script.uses else set()
     answers = dict(zip(script.answers, script.uses, strict=True))
+    # From the end: `later` has what the answers after a result use.
     for number, message in reversed(list(enumerate(sent))):
         for part in message.parts:
             weight = tokens.count_part(part)
             name = part.kind if part.kind in ("call", "result") else message.role
-            field = f"{name if name != 'tool' else 'user'}_tokens"
-            setattr(raw, field, getattr(raw, field) + weight)
+            raw[f"{name if name != 'tool' else 'user'}_tokens"] += weight
             if part.kind == "result":
                 unused = not values_of(part.text) & later
-                raw.results += 1
-                raw.results_never_used += unused
-                raw.tokens_never_used += weight * unused
+                raw["results"] += 1
+                raw["results_never_used"] += unused
+                raw["tokens_never_used"] += weight * unused
         later |= answers.get(number, frozenset())
     for number, usage in recording.usage.items():
         if number < len(everything.calls) and usage.context_tokens:
-            raw.reported_calls += 1
-            raw.reported_tokens += usage.context_tokens
-            raw.estimated_tokens += everything.calls[number].tokens
+            raw["reported_calls"] += 1
+            raw["reported_tokens"] += usage.context_tokens
+            raw["estimated_tokens"] += everything.calls[number].tokens
     return raw
+
+
+def raw_figures(raw: Figures) -> Figures:
+    """Return the sums of `raw_of` and the shares that reports show."""
+    reported, estimated = raw["reported_tokens"], raw["estimated_tokens"]
+    return {
+        **raw,
+        "never_used_percent": percent(raw["results_never_used"], raw["results"] or 1),
+        "never_used_tokens_percent": percent(raw["tokens_never_used"], raw["result_tokens"] or 1),
+        "reported_ratio": round(reported / estimated, 3) if estimated else None,
+    }
 
 
 @dataclass(slots=True)
 class Summary:
     """The sums of a source, or of all sources."""
 
-    raw: RawTotals = field(default_factory=RawTotals)
-    strategies: dict[str, Totals] = field(default_factory=dict)
+    raw: Figures = field(default_factory=dict)
+    strategies: dict[str, Figures] = field(default_factory=dict)
     priced_as: Counter[str] = field(default_factory=Counter)
     """The number of recordings by price table."""
     unpriced: Counter[str] = field(default_factory=Counter)
     """The number of recordings by model, of models without a known price."""
 
-    @classmethod
-    def of(cls, figures: Mapping[str, Any]) -> Self:
-        """Return the sums in the figures of a recording."""
-        strategies = {name: Totals.of(sums) for name, sums in figures["strategies"].items()}
-        counts = (Counter(figures[name]) for name in ("priced_as", "unpriced"))
-        return cls(RawTotals.of(figures["raw"]), strategies, *counts)
-
-    def add(self, other: Summary) -> None:
-        """Add the sums of another."""
-        self.raw.add(other.raw)
-        for name, sums in other.strategies.items():
-            self.strategies.setdefault(name, Totals()).add(sums)
-        self.priced_as += other.priced_as
-        self.unpriced += other.unpriced
+    def add(self, figures: Mapping[str, Any]) -> None:
+        """Add the figures of a recording."""
+        add(self.raw, figures["raw"])
+        for name, sums in figures["strategies"].items():
+            add(self.strategies.setdefault(name, {}), sums)
+        self.priced_as.update(figures["priced_as"])
+        self.unpriced.update(figures["unpriced"])
 
     def figures(self, everything: str, *apart: str) -> dict[str, Any]:
         """Return the figures that reports show, and the cheapest strategy other than those named."""
         base = self.strategies[everything]
         others = self.strategies.keys() - {everything, *apart}
-        by_cost = sorted((self.strategies[name].cost, name) for name in others)
+        by_cost = sorted((self.strategies[name]["cost"], name) for name in others)
         return {
-            "raw": self.raw.figures(),
+            "raw": raw_figures(self.raw),
             "strategies": {
-                name: sums.figures(base, self.raw.recordings)
+                name: figures_of(sums, base, self.raw["recordings"])
                 for name, sums in self.strategies.items()
             },
             "priced_as": dict(self.priced_as),

@@ -28,7 +28,7 @@ from hippocampus.replay.our_strategy import EntryHistories, fresh_session
 from hippocampus.replay.readers import RecordedFile, read_file
 from hippocampus.replay.run import OURS, Options, place, replay_file, summarise
 from hippocampus.replay.strategies import EVERYTHING
-from hippocampus.replay.summary import Totals
+from hippocampus.replay.summary import Figures, add, shows_as_much
 from hippocampus.replay.workers import over_files
 from hippocampus.session.payloads import Payload
 
@@ -217,9 +217,9 @@ class Tuned(NamedTuple):
     """Brier scores by the law that predicts, as `SCORED` lists them."""
     law: Law
     """The law fitted to all owners."""
-    everything: Totals
-    before: Totals
-    after: Totals
+    everything: Figures
+    before: Figures
+    after: Figures
     changes: Mapping[str, Any]
     """The fields to propose; empty if the policy is as good without them."""
 
@@ -256,7 +256,7 @@ def tune(
     done = track(over(files, watch), len(files), "observing")
     observed = sorted((file for file in done if file.rows), key=lambda file: Path(str(file.path)))
 
-    def replayed(paths: Sequence[RecordedFile], candidate: Policy) -> Mapping[str, Totals]:
+    def replayed(paths: Sequence[RecordedFile], candidate: Policy) -> Mapping[str, Figures]:
         work = functools.partial(replay_file, options=Options(candidate, prices))
         rows = itertools.chain.from_iterable(over(paths, work))
         return summarise(sorted(rows, key=place))[1].strategies
@@ -272,23 +272,24 @@ def tune(
     law = fit(seen, start)
     if min(SCORED, key=lambda name: scores[name]) != SCORED[-1]:
         law, *laws = (start.calibrated(rows) for rows in (seen, *trains))
-    everything, before, after, chosen = Totals(), Totals(), Totals(), []
+    everything, before, after, chosen = Figures(), Figures(), Figures(), list[int]()
     for fold, own in track(zip(folds, laws, strict=True), len(folds), "replaying parts"):
         changed = (fields_of(policy, own, scale) for scale in SCALES)
         tried = [policy, *(applied(policy, fields) for fields in changed)]
         train = [file.path for file in observed if file.owner not in fold]
         test = [file.path for file in observed if file.owner in fold]
+        # The policy is the first candidate: a factor that costs as much is not chosen over it.
         sums = [replayed(train, candidate)[OURS] for candidate in tried]
-        good = [n for n, own in enumerate(sums) if own.shows_as_much_as(sums[0])]
-        best = min(good, key=lambda n: sums[n].cost)
+        good = [n for n, own in enumerate(sums) if shows_as_much(own, sums[0])]
+        best = min(good, key=lambda n: sums[n]["cost"])
         chosen.append(best)
         usual = replayed(test, policy)
-        everything.add(usual[EVERYTHING.name])
-        before.add(usual[OURS])
-        after.add(replayed(test, tried[best])[OURS])
+        add(everything, usual[EVERYTHING.name])
+        add(before, usual[OURS])
+        add(after, replayed(test, tried[best])[OURS])
     changes = {}
     median = sorted(chosen)[len(chosen) // 2]
-    if median and after.shows_as_much_as(before) and after.cost < before.cost:
+    if median and shows_as_much(after, before) and after["cost"] < before["cost"]:
         scales = sorted(SCALES[number - 1] for number in chosen if number)
         changes = fields_of(policy, law, scales[len(scales) // 2])
     return Tuned(scores, law, everything, before, after, changes)

@@ -76,11 +76,11 @@ def test_without_a_line_that_a_call_wrote_to_its_file_no_step_is_decisive(patch:
 def test_hidden_quotes_count_at_the_step() -> None:
     prepared, prices = script(), TABLES["anthropic-5m"]
     shown = totals(prepared, measure(prepared, list), prices)
-    assert (shown.steps, shown.steps_hidden) == (1, 0)
+    assert (shown["steps"], shown["steps_hidden"]) == (1, 0)
     gone = totals(prepared, measure(prepared, hide), prices)
-    assert (gone.steps, gone.steps_hidden) == (1, 1)
-    assert shown.step_lines == gone.step_lines == gone.step_lines_hidden > 0
-    assert shown.step_lines_hidden == 0
+    assert (gone["steps"], gone["steps_hidden"]) == (1, 1)
+    assert shown["step_lines"] == gone["step_lines"] == gone["step_lines_hidden"] > 0
+    assert shown["step_lines_hidden"] == 0
 
 
 def test_the_command_prints_hidden_steps_by_folder_and_names_them_a_proxy(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from hippocampus.replay.our_strategy import measure_ours
 from hippocampus.replay.readers import read_file
 from hippocampus.replay.recording import Recording
 from hippocampus.replay.strategies import BASELINES, EVERYTHING, FLOOR
-from hippocampus.replay.summary import Summary, percent, raw_of, totals
+from hippocampus.replay.summary import Summary, percent, raw_figures, raw_of, shares, totals
 from hippocampus.replay.uses import lines_of, searchable, uses, values_of
 
 PRICES = TABLES["anthropic-5m"]
@@ -100,9 +100,9 @@ def test_a_hidden_use_is_charged_one_recall() -> None:
     assert second.charged_tokens == 2 * second.tokens + 400
     assert third.hidden == ()
     together = totals(script, measured, PRICES)
-    assert (together.uses, together.hidden, together.recalls) == (2, 1, 1)
-    assert together.tokens == together.view_tokens + second.tokens + 400
-    assert together.shares()["visible_percent"] == 50
+    assert (together["uses"], together["hidden"], together["recalls"]) == (2, 1, 1)
+    assert together["tokens"] == together["view_tokens"] + second.tokens + 400
+    assert shares(together)["visible_percent"] == 50
 
 
 LINE = "and then the wind turned to the north"
@@ -128,11 +128,11 @@ def test_a_hidden_line_is_charged_one_recall_of_2000_tokens() -> None:
     assert second.cost(PRICES) == pytest.approx(1.35 * second.tokens + 1.25 * LINE_SLICE_TOKENS)
     assert second.charged_tokens == 2 * second.tokens + 2_000
     together = totals(script, measured, PRICES)
-    assert (together.line_uses, together.hidden_lines, together.recalls) == (2, 1, 1)
-    shares = together.shares()
-    assert (shares["lines_percent"], shares["visible_percent"]) == (50, 100)
+    assert (together["line_uses"], together["hidden_lines"], together["recalls"]) == (2, 1, 1)
+    shown = shares(together)
+    assert (shown["lines_percent"], shown["visible_percent"]) == (50, 100)
     everything = totals(script, measure(script, list), PRICES)
-    assert (everything.shares()["lines_percent"], everything.recalls) == (100, 0)
+    assert (shares(everything)["lines_percent"], everything["recalls"]) == (100, 0)
 
 
 @pytest.mark.parametrize(
@@ -189,8 +189,8 @@ def test_what_the_agent_asked_to_read_is_measured_by_hand() -> None:
         measured.cost(PRICES) + more
     )
     together = totals(script, measured, PRICES)
-    assert (together.asked_tokens, together.read_tokens) == (first + second, first)
-    assert together.shares()["read_percent"] == percent(first, first + second)
+    assert (together["asked_tokens"], together["read_tokens"]) == (first + second, first)
+    assert shares(together)["read_percent"] == percent(first, first + second)
 
 
 def test_a_result_that_stands_in_full_elsewhere_in_the_view_is_read() -> None:
@@ -205,7 +205,7 @@ def test_a_result_that_stands_in_full_elsewhere_in_the_view_is_read() -> None:
                 else each for each in items]  # fmt: skip
 
     script = prepare(recording(items))
-    assert totals(script, measure(script, point), PRICES).shares()["read_percent"] == 100
+    assert shares(totals(script, measure(script, point), PRICES))["read_percent"] == 100
 
 
 def test_a_use_is_a_value_that_stood_in_a_result_first() -> None:
@@ -379,33 +379,33 @@ def test_halves_without_each_other_are_named() -> None:
 def test_raw_figures_say_where_the_tokens_are() -> None:
     script = prepare(recording([{"role": "system", "content": "Be brief."}, *ITEMS]))
     raw = raw_of(script, measure(script, list), PRICES)
-    assert raw.system_tokens == tokens.count("Be brief.")
-    assert raw.user_tokens == tokens.count("Find it.")
-    assert (raw.results, raw.results_never_used) == (2, 1)
-    assert raw.tokens_never_used == tokens.count("done_1")
-    figures = raw.figures()
+    assert raw["system_tokens"] == tokens.count("Be brief.")
+    assert raw["user_tokens"] == tokens.count("Find it.")
+    assert (raw["results"], raw["results_never_used"]) == (2, 1)
+    assert raw["tokens_never_used"] == tokens.count("done_1")
+    figures = raw_figures(raw)
     assert figures["never_used_percent"] == 50
-    assert figures["never_used_tokens_percent"] == percent(raw.tokens_never_used, raw.result_tokens)
-    assert figures["never_used_tokens_percent"] < 1
+    share = percent(raw["tokens_never_used"], raw["result_tokens"])
+    assert figures["never_used_tokens_percent"] == share < 1
 
 
 def test_summaries_are_ratios_of_sums() -> None:
     script = prepare(recording(ITEMS))
     everything = totals(script, measure(script, list), PRICES)
     half = totals(script, measure(script, lambda items: items[:1]), PRICES)
-    summary = Summary()
+    raw = raw_of(script, measure(script, list), PRICES)
+    single = Summary(raw, {"all": everything, "half": half}).figures("all")
+    row = {**single, "priced_as": {"one": 1}, "unpriced": {}}
+    twice = Summary()
     for _ in range(2):
-        raw = raw_of(script, measure(script, list), PRICES)
-        summary.add(Summary(raw, {"all": everything, "half": half}))
-    figures = summary.figures("all")["strategies"]
+        twice.add(row)
+    found = twice.figures("all", "none")
+    figures = found["strategies"]
     assert figures["all"]["calls"] == 6
     assert figures["all"]["cost_percent"] == 100
-    assert figures["half"]["tokens_percent"] == percent(half.tokens, everything.tokens)
-    single = Summary(raw, {"all": everything, "half": half}).figures("all")
-    twice = Summary.of(single)
-    twice.add(Summary.of(single))
-    found = twice.figures("all")["strategies"]["half"]
-    assert found["mean_cost_percent"] == single["strategies"]["half"]["cost_percent"]
-    assert figures["all"]["peak_tokens"] == everything.peak_tokens
-    assert summary.figures("all", "none")["best_other"] == "half"
+    assert figures["half"]["tokens_percent"] == percent(half["tokens"], everything["tokens"])
+    assert figures["half"]["mean_cost_percent"] == single["strategies"]["half"]["cost_percent"]
+    assert figures["all"]["peak_tokens"] == everything["peak_tokens"]
+    assert found["priced_as"] == {"one": 2}
+    assert found["best_other"] == "half"
     assert percent(0, 0) == 100
