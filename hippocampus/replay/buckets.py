@@ -58,11 +58,11 @@ def put_part(out: str, name: str, text: bytes) -> None:
     if is_bucket(out):
         _objects(out).put({name: text}, REQUEST_SECONDS)
         return
+    path = Path(out, name)
     try:
-        files.replace_file(Path(out, name), text)
+        files.replace_file(path, text)
     except OSError as failure:
-        reason = f"{Path(out, name)} cannot be written: {failure.strerror or failure}"
-        raise StoreError(reason) from failure
+        raise StoreError(f"{path} cannot be written: {failure.strerror or failure}") from failure
 
 
 def get_part(out: str, name: str) -> bytes:
@@ -73,10 +73,8 @@ def get_part(out: str, name: str) -> bytes:
     """
     if is_bucket(out):
         return _objects(out).get(name, REQUEST_SECONDS)
+    path = Path(out, name)
     try:
-        return Path(out, name).read_bytes()
-    except FileNotFoundError:
-        return b""
+        return files.read_file(path, follows_links=True)
     except OSError as failure:
-        reason = f"{Path(out, name)} cannot be read: {failure.strerror}"
-        raise StoreError(reason) from failure
+        raise StoreError(f"{path} cannot be read: {failure.strerror}") from failure

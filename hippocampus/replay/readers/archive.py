@@ -8,7 +8,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote, unquote
@@ -20,7 +20,7 @@ from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.raw import MessageFormat, RawConversation, RawMessage, chat_call
 from hippocampus.replay.readers.values import JsonRecord, kind_of
 from hippocampus.storage import archive as storage
-from hippocampus.storage.archive_lines import Context, contexts, parsed
+from hippocampus.storage.archive_lines import contexts, parsed
 from hippocampus.storage.deadline import bounded
 from hippocampus.storage.state import DirectoryState, StateStore, state_of
 from hippocampus.storage.state_dir import StateDir, is_address
@@ -42,13 +42,13 @@ def is_own(record: JsonRecord) -> bool:
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:
     """Return the contexts as conversations."""
-    return [
-        RawConversation(
-            KINDS.get(context.format, "chat"),
-            [message._replace(model=context.model) for message in _messages(context)],
-        )
-        for context in contexts(records)
-    ]
+    conversations = []
+    for context in contexts(records):
+        is_known, items = context.format in KINDS, context.items
+        messages = map(RawMessage, items) if is_known else _as_chat(items)
+        named = [message._replace(model=context.model) for message in messages]
+        conversations.append(RawConversation(KINDS.get(context.format, "chat"), named))
+    return conversations
 
 
 class SessionRecording(NamedTuple):
@@ -112,10 +112,6 @@ def _as_recording_error(path: str) -> Iterator[None]:
         yield
     except StoreError as failure:
         raise RecordingError(path, str(failure)) from failure
-
-
-def _messages(context: Context) -> Iterable[RawMessage]:
-    return map(RawMessage, context.items) if context.format in KINDS else _as_chat(context.items)
 
 
 def _as_chat(items: Sequence[Item]) -> Iterator[RawMessage]:

@@ -6,7 +6,7 @@ import itertools
 import json
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -84,17 +84,32 @@ def _of_text(path: str, data: bytes) -> JsonDocument:
     text = data.decode("utf-8-sig", errors="replace")
     if not text.strip():
         return JsonDocument(path, [], "an empty file")
+    failure: Exception | None = None
     try:
         value = _parse(text)
     except NOT_JSON as error:
-        return _lines(path, text, error)
-    found = list(map(_records, value if isinstance(value, list) else [value]))
-    odd = (
-        f"{path}:1: item {number} is not a JSON object"
-        for number, records in enumerate(found, start=1)
-        if not records
-    )
-    return _document(path, [record for records in found for record in records], odd)
+        failure, found = error, list(_lines(text))
+    else:
+        items = enumerate(value if isinstance(value, list) else [value], start=1)
+        found = [(_records(item), f"1: item {at} is not a JSON object") for at, item in items]
+    records = [record for made, _ in found for record in made]
+    broken = (f"{path}:{problem}" for made, problem in found if not made)
+    if records or failure is None:
+        return _document(path, records, broken)
+    if not isinstance(failure, json.JSONDecodeError):
+        raise RecordingError(path, f"cannot be read: {_reason(failure)}") from failure
+    description = f"text that is not JSON ({_reason(failure)})"
+    return JsonDocument(path, [], description, _first(path, broken))
+
+
+def _lines(text: str) -> Iterator[tuple[list[JsonRecord], str]]:
+    """Yield the records of a line, and the problem with a line that has no record."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            try:
+                yield _records(_parse(line)), f"{number}: not a JSON object"
+            except NOT_JSON as error:
+                yield [], f"{number}: {_reason(error)}"
 
 
 def _is_binary(data: bytes) -> bool:
@@ -119,28 +134,6 @@ def _with_valid_text(value: Any) -> Any:
     if isinstance(value, dict):
         return {_with_valid_text(key): _with_valid_text(item) for key, item in value.items()}
     return value
-
-
-def _lines(path: str, text: str, failure: Exception) -> JsonDocument:
-    records: list[JsonRecord] = []
-    broken: list[str] = []
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            found = _records(_parse(line))
-            reason = "not a JSON object"
-        except NOT_JSON as error:
-            found, reason = [], _reason(error)
-        records += found
-        if not found:
-            broken.append(f"{path}:{number}: {reason}")
-    if not records:
-        if not isinstance(failure, json.JSONDecodeError):
-            raise RecordingError(path, f"cannot be read: {_reason(failure)}") from failure
-        description = f"text that is not JSON ({_reason(failure)})"
-        return JsonDocument(path, [], description, _first(path, broken))
-    return _document(path, records, broken)
 
 
 def _records(value: Any) -> list[JsonRecord]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import PurePath
@@ -61,13 +61,8 @@ def make_recordings(
 
 
 def _recording(path: str, format_name: str, conversation: RawConversation) -> Recording:
-    message_format = conversation.message_format
-    valid = [
-        message._replace(item=snapshot(message.item))
-        for message in conversation.messages
-        if _is_valid(message_format, message.item)
-    ]
-    messages, unanswered, orphans = pair(message_format, _without_reasoning(valid))
+    sent = list(_sent(conversation))
+    messages, unanswered, orphans = pair(conversation.message_format, sent)
     read([message.item for message in messages])  # raises if valid items make no valid list
     answers = list(_answers(conversation, messages))
     times: dict[int, float] = {}
@@ -94,18 +89,18 @@ def _recording(path: str, format_name: str, conversation: RawConversation) -> Re
     )
 
 
-def _is_valid(message_format: MessageFormat, item: Item) -> bool:
-    """Return whether an item can be read in its format."""
-    adapter = ADAPTERS[message_format]
-    with contextlib.suppress(*MALFORMED):
-        return adapter.accepts(item) and bool(adapter.read([item]))
-    return False
-
-
-def _without_reasoning(messages: Iterable[RawMessage]) -> list[RawMessage]:
-    """Return the messages without reasoning, and without assistant messages of no text and no call."""
-    kept = (message for message in messages if kind_of(message.item) not in REASONING_BLOCKS)
-    return [message for message in map(_clean, kept) if not _is_empty_answer(message.item)]
+def _sent(conversation: RawConversation) -> Iterator[RawMessage]:
+    """Yield the messages that are valid, without reasoning, and without answers of no text and no call."""
+    adapter = ADAPTERS[conversation.message_format]
+    for message in conversation.messages:
+        try:
+            is_valid = adapter.accepts(message.item) and adapter.read([message.item])
+        except MALFORMED:
+            continue
+        if is_valid and kind_of(message.item) not in REASONING_BLOCKS:
+            clean = _clean(message._replace(item=snapshot(message.item)))
+            if not _is_empty_answer(clean.item):
+                yield clean
 
 
 def _clean(message: RawMessage) -> RawMessage:
