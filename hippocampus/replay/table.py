@@ -53,12 +53,11 @@ def _print_summary(
     recordings = counted(raw["recordings"], "recording")
     console.print(f"\n{name}: {recordings}", markup=False, style="bold")
     console.print(shares_of_raw(raw), markup=False, style="dim")
-    place = {outcome["ours"]: 0, outcome["floor"]: 2}  # ours first, the floor last
-    ordered = sorted(summary["strategies"].items(), key=lambda item: place.get(item[0], 1))
     best = summary["best_other"]
     styles = {outcome["ours"]: "bold", outcome["floor"]: "dim"}
     is_narrow = console.width < WIDE
-    table = figures_table("strategy", dict(ordered), narrow=is_narrow, styles=styles, starred=best)
+    figures = summary["strategies"]
+    table = figures_table("strategy", figures, narrow=is_narrow, styles=styles, starred=best)
     if best and outcome["floor"]:
         table.caption = "* the cheapest of the others"
         table.caption_justify = "left"
@@ -91,14 +90,20 @@ def figures_table(
     """Return a table of figures by name; `narrow` leaves out `WIDE_COLUMNS`."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column(title)  # in a narrow terminal the name is folded, and no figure is cut
-    columns = [column for column in COLUMNS if not narrow or column[1] not in WIDE_COLUMNS]
-    for head, _, _ in columns:
-        table.add_column(head, justify="right", no_wrap=True)
+    absent = WIDE_COLUMNS if narrow else set[str]()
+    for head, field, _ in COLUMNS:
+        if field not in absent:
+            table.add_column(head, justify="right", no_wrap=True)
     for name, figures in rows.items():
-        shown = (form.format(figures[field]) for _, field, form in columns)
+        cells = (cell for field, cell in cells_of(figures).items() if field not in absent)
         mark = " *" if name == starred else ""
-        table.add_row(Text(f"{name}{mark}"), *shown, style=styles.get(name))
+        table.add_row(Text(f"{name}{mark}"), *cells, style=styles.get(name))
     return table
+
+
+def cells_of(figures: Mapping[str, Any]) -> dict[str, str]:
+    """Return the cells of a strategy's row by field."""
+    return {field: form.format(figures[field]) for _, field, form in COLUMNS}
 
 
 def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> list[str]:

@@ -21,8 +21,7 @@ from hypothesis import strategies as st
 from hippocampus import policy, prices
 from hippocampus.policy import Rule
 from hippocampus.replay.page import page, write_page
-from hippocampus.replay.page.markup import json_script
-from hippocampus.replay.page.series import line_styles, page_data, recording_data
+from hippocampus.replay.page.markup import json_script, line_styles, page_data, recording_data
 from hippocampus.replay.recording import Recording
 from hippocampus.replay.run import Options, Row, outcome, place, replay_recording
 

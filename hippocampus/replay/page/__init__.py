@@ -14,8 +14,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from hippocampus.replay.page.markup import json_script, main_parts, text
-from hippocampus.replay.page.series import page_data
+from hippocampus.replay.page.markup import json_script, main_parts, page_data, text
 
 SCRIPTS = ("draw.js", "scatter.js", "charts.js", "timeline.js", "recording.js", "list.js")
 TEXTS_SCRIPTS = ("draw.js", "texts.js")

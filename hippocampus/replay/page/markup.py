@@ -1,4 +1,4 @@
-"""The page's static text and tables: headings, figures, recordings.
+"""The page's static text and tables, and the data that its script draws.
 
 All texts pass through `text` and all data blocks through `json_script`: the names in a recording are
 untrusted.
@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import html
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from hippocampus.indexing.extraction import counted
-from hippocampus.replay.page.series import bounds_data, cells, line_styles, recording_data
-from hippocampus.replay.table import COLUMNS, TITLES, left_out, sentences, shares_of_raw
+from hippocampus.replay.table import TITLES, cells_of, left_out, sentences, shares_of_raw
 
+OTHER_LINES = 8
+"""The number of the style sheet's line styles for strategies that are neither ours nor a bound."""
 text = html.escape
 
 
@@ -116,11 +118,10 @@ def _summary(name: str, summary: dict[str, Any], outcome: dict[str, Any]) -> str
 def _row(strategy: str, line: str, summary: dict[str, Any]) -> str:
     figures = summary["strategies"][strategy]
     mark = " <em>cheapest of the others</em>" if strategy == summary["best_other"] else ""
-    shown = zip(COLUMNS, cells(figures), strict=True)
     limited = {"tokens_percent", "cost_percent", "cost_if_read_percent"}
     numbers = "".join(
         f"<td{' class=loss' if field in limited and figures[field] > 100 else ''}>{cell}</td>"
-        for (_, field, _), cell in shown
+        for field, cell in cells_of(figures).items()
     )
     return (
         f'<tr class="{line}"><th scope="row"><svg class="swatch {line}" viewBox="0 0 26 8" '
@@ -160,3 +161,73 @@ def _recording(number: int, recording: dict[str, Any], outcome: dict[str, Any]) 
         f"<bdi>{text(recording['name'])}</bdi><small><bdi>{text(kind)}</bdi></small>"
         f"</span>{figures}</summary>{json_script(recording_data(recording, outcome))}</details>"
     )
+
+
+def page_data(outcome: dict[str, Any]) -> dict[str, Any]:
+    """Return the data that all drawings share: strategies with their line styles."""
+    total = outcome["total"]
+    best = total and total["best_other"]
+    first = (outcome["ours"], outcome["everything"], best, outcome["floor"])
+    return {
+        "strategies": [
+            {"name": name, "line": line, "shown": name in first}
+            for name, line in line_styles(outcome).items()
+        ],
+        "columns": list(TITLES),
+    }
+
+
+def line_styles(outcome: dict[str, Any]) -> dict[str, str]:
+    """Return the line styles by strategy: ours first, the floor last."""
+    named = {outcome["ours"]: "ours", outcome["everything"]: "everything"}
+    names = outcome["total"]["strategies"] if outcome["total"] else {}
+    others = [name for name in names if name not in {*named, outcome["floor"]}]
+    named |= {name: f"other-{at % OTHER_LINES}" for at, name in enumerate(others)}
+    if outcome["floor"]:
+        named[outcome["floor"]] = "floor"
+    return named
+
+
+def bounds_data(summary: dict[str, Any], outcome: dict[str, Any]) -> list[list[float]]:
+    """Return the strategies' net costs, and the lower shares of visible values or lines, in percent."""
+    return [
+        [figures["cost_percent"], min(figures["visible_percent"], figures["lines_percent"])]
+        for figures in (summary["strategies"][name] for name in line_styles(outcome))
+    ]
+
+
+def recording_data(recording: dict[str, Any], outcome: dict[str, Any]) -> dict[str, Any]:
+    """Return the data of a recording, which is drawn once it is opened."""
+    names = line_styles(outcome)
+    tokens, costs = recording["call_tokens"], recording["call_costs"]
+    return {
+        **{field: recording[field] for field in ("path", "format", "model", "best_other")},
+        "texts": recording.get("texts"),
+        "dollarsPerToken": recording["dollars_per_million"] / 1_000_000,
+        "words": sentences(recording, outcome),
+        "troubles": [*recording["broken"], *recording["problems"]],
+        "rows": [list(cells_of(recording["strategies"][name]).values()) for name in names],
+        "tokens": _shared(tokens[name] for name in names),
+        "costs": _shared(map(round, costs[name]) for name in names),
+        # A use before an entry arrived had its value from another entry.
+        "entries": [
+            {
+                **entry,
+                **{
+                    field: [call for call in entry[field] if call >= entry["arrived"]]
+                    for field in ("used", "recalled", "accessed")
+                },
+            }
+            for entry in recording["entries"]
+        ],
+    }
+
+
+def _shared(rows: Iterable[Iterable[int]]) -> list[list[int] | int]:
+    """Return the rows; a row that repeats an earlier one becomes the number of that row."""
+    seen: dict[tuple[int, ...], int] = {}
+    kept: list[list[int] | int] = []
+    for number, row in enumerate(map(tuple, rows)):
+        first = seen.setdefault(row, number)
+        kept.append(list(row) if first == number else first)
+    return kept
