@@ -139,9 +139,7 @@ def prepare(recording: Recording) -> Script:
     used_lines = uses(messages, lines)
     starts = list(itertools.accumulate((len(message.raw) for message in messages), initial=0))
     answers = tuple(used)
-    asked = _asked(messages)
     texts = functools.cache(searchable)
-    arrivals = itertools.pairwise((0, *answers))
     return Script(
         recording,
         messages,
@@ -150,10 +148,7 @@ def prepare(recording: Recording) -> Script:
         uses=tuple(used.values()),
         line_uses=tuple(used_lines.values()),
         own_uses=tuple(uses(messages, lines, "call").values()),
-        asked=tuple(
-            tuple(part for number in range(start, end) for part in asked.get(number, ()))
-            for start, end in arrivals
-        ),
+        asked=tuple(map(tuple, _asked(messages)[: len(answers)])),
         decisive=decisive_steps(
             recording.submission, dict(enumerate(messages[at] for at in answers)), texts
         ),
@@ -161,11 +156,13 @@ def prepare(recording: Recording) -> Script:
     )
 
 
-def _asked(messages: Sequence[Message]) -> dict[int, list[Part]]:
-    """Return the results that the agent asked to read, by the number of their message."""
+def _asked(messages: Sequence[Message]) -> list[list[Part]]:
+    """Return the results that the agent asked to read, by the call before which they arrived."""
     calls: dict[str, Part] = {}
-    asked: dict[int, list[Part]] = {}
-    for number, message in enumerate(messages):
+    asked: list[list[Part]] = [[]]
+    for message in messages:
+        if message.role == "assistant":
+            asked.append([])
         for part in message.parts:
             if part.kind == "call":
                 calls[part.call_id] = part
@@ -176,7 +173,7 @@ def _asked(messages: Sequence[Message]) -> dict[int, list[Part]]:
                     and tokens.count(part.text) >= READ_TOKENS
                     and indexing.kind_of(part.text) in TEXT_KINDS
                 ):
-                    asked.setdefault(number, []).append(part)
+                    asked[-1].append(part)
     return asked
 
 
@@ -217,6 +214,7 @@ def measure(
         fresh = (message.texts() for message in sent[kept:])
         searched[kept:] = ("\n".join(map(script.searchable, texts)) for texts in fresh)
         used, lines = script.uses[number], script.line_uses[number]
+        # Newest first: a value was mostly brought by a late message, so the search ends early.
         values = hidden(used, (text for message in reversed(sent) for text in message.texts()))
         if recover:
             recovered += sum(map(recover, values))
@@ -232,6 +230,7 @@ def measure(
         asked = script.asked[number]
         parts = (part for message in sent for part in message.parts if part.kind == "result")
         shown = [part.text for part in parts] if asked else []
+        # A view may leave out the line numbers of a file, which is still read in full.
         bare = list(map(unnumbered, shown))
         unread = [
             tokens.count(part.text)

@@ -37,7 +37,8 @@ class EditedList:
     def __init__(self) -> None:
         self._reading = Reading()
         self.view: list[Message] = []
-        self._weights: list[int] = []
+        self.weights: list[int] = []
+        """The tokens of each message of the view."""
         self.results: list[Result] = []
 
     def read(self, items: list[Item]) -> list[Message]:
@@ -47,7 +48,7 @@ class EditedList:
         for message in fresh:
             number = len(self.view)
             self.view.append(message)
-            self._weights.append(tokens.count_message(message))
+            self.weights.append(tokens.count_message(message))
             parts = enumerate(message.parts)
             self.results += [((number, at), part) for at, part in parts if part.kind == "result"]
         return list(fresh)
@@ -56,15 +57,7 @@ class EditedList:
         """Replace the text of a part, from this call on."""
         number, at = place
         self.view[number] = with_texts(self.view[number], {at: text}, (at,))
-        self._weights[number] = tokens.count_message(self.view[number])
-
-    def tokens(self) -> int:
-        """Return the tokens of the view."""
-        return sum(self._weights)
-
-    def weight(self, number: int) -> int:
-        """Return the tokens of a message of the view."""
-        return self._weights[number]
+        self.weights[number] = tokens.count_message(self.view[number])
 
 
 def send_everything() -> ViewFunction:
@@ -85,7 +78,7 @@ def sliding_window(keep_tokens: int = 32_000) -> ViewFunction:
         kept = opening_end(edited.view)
         start, total = len(edited.view), 0
         for number in range(len(edited.view) - 1, kept - 1, -1):
-            total += edited.weight(number)
+            total += edited.weights[number]
             if total > keep_tokens:
                 break
             role, parts = edited.view[number].role, edited.view[number].parts
@@ -122,7 +115,7 @@ def clear_old(over_tokens: int = 100_000, keep: int = 3, at_least: int = 0) -> V
     """
 
     def choose(edited: EditedList, results: list[Result]) -> list[Result]:
-        old = results[:-keep] if edited.tokens() > over_tokens else []
+        old = results[:-keep] if sum(edited.weights) > over_tokens else []
         return old if sum(tokens.count(part.text) for _, part in old) >= at_least else []
 
     return _shortening(choose, lambda _: "[cleared]")
