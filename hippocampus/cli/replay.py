@@ -234,7 +234,7 @@ def tune(
     scores = [f"{score:.4f}" for score in found.scores.values()]
     print_table(("Brier score", *found.scores), [("owners left out", *scores)])
     terminal.print(f"At strength 1 the chance of a use in ten calls is {found.law.chance:.2f}.")
-    named = {f"policy {policy}": tuning.law_of(own).numbers(), "fitted": found.law.numbers()}
+    named = {f"policy {policy}": tuning.law_of(own).numbers, "fitted": found.law.numbers}
     before, after = named.values()
     moved = [name for name, value in after.items() if value != before[name]]
     if moved:

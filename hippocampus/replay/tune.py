@@ -33,6 +33,12 @@ from hippocampus.replay.workers import over_files
 from hippocampus.session.payloads import Payload
 
 Column = npt.NDArray[Any]
+Observations = Mapping[str, Column]
+"""A row per payload and moment, by the names of `COLUMNS`."""
+COLUMNS = ("owner", "name", "age", "rest", "accessed", "used", "weight")
+"""`name` is the key of the payload's rate in `decay_rates`; `age` and `rest` are the turns since its
+arrival and since its last access, times the factors of the rate; `used` is 1 if a value or line of it is
+used within the horizon, else 0."""
 Track = Callable[[Iterable[Any], int, str], Iterable[Any]]
 """Yields from an iterable, and shows its progress, given its length and a title."""
 HORIZON_CALLS = 10
@@ -42,94 +48,73 @@ FOLDS = 3
 MIN_OBSERVATIONS = 200
 """A rate with fewer observations is not fitted."""
 RATES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2, 0.3, 0.5, 0.8, 1.2, 2.0, 3.0)
-EXPONENTS = (0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0)
-MENTIONS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
+OTHER_NUMBERS = {
+    "exponent": (0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0),
+    "mention_strength": (0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0),
+}
+"""The values that the fit tries, of the rates and of the other numbers of the law."""
 THRESHOLDS = ("fade_below", "sleep_below", "digest_below")
 SCALES = (1.0, 0.6, 0.8, 1.25, 1.6)
 """Factors of the thresholds that are replayed."""
 SCORED = ("the policy's law", "the fitted law")
 
 
-class Observations(NamedTuple):
-    """The observations as columns, with a row per payload and moment."""
-
-    owner: Column
-    name: Column
-    """The key of the payload's rate in `decay_rates`."""
-    age: Column
-    rest: Column
-    """Turns since the arrival, and since the last access, times the factors of the rate."""
-    accessed: Column
-    used: Column
-    """1 if a value or line of the payload is used within the horizon, else 0."""
-    weight: Column
-
-    @classmethod
-    def of(cls, observed: Iterable[Observed]) -> Observations:
-        """Return the rows of all files as columns."""
-        rows = (row for file in observed for row in file.rows)
-        return cls(*map(np.array, zip(*rows, strict=True)))
-
-    def split(self, owners: set[str]) -> list[Observations]:
-        """Return the rows of all other owners, and the rows of `owners`."""
-        theirs = np.isin(self.owner, sorted(owners))
-        return [Observations(*(column[rows] for column in self)) for rows in (~theirs, theirs)]
+def split(seen: Observations, owners: set[str]) -> list[Observations]:
+    """Return the rows of all other owners, and the rows of `owners`."""
+    theirs = np.isin(seen["owner"], sorted(owners))
+    chosen = ~theirs, theirs
+    return [{name: column[rows] for name, column in seen.items()} for rows in chosen]
 
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """A policy's parameters of the law of decay, and the chance of a use at strength 1."""
+    """The numbers of the law of decay, by field of the policy or key of `decay_rates`."""
 
-    rates: Mapping[Any, float]
-    exponent: float
-    mention: float
+    numbers: Mapping[Any, float]
     chance: float = 1.0
+    """The chance of a use at strength 1."""
 
     def probabilities(self, seen: Observations) -> Column:
         """Return the probabilities of a use: the chance times `entries.decay.strength`."""
-        names, inverse = np.unique(seen.name, return_inverse=True)
-        rate = np.array([self.rates[name] for name in names.tolist()])[inverse]
-        made = (1 + rate * seen.age) ** -self.exponent
-        named = self.mention * (1 + rate * seen.rest) ** -self.exponent
-        strength = np.where(seen.accessed, np.maximum(made, named), made)
+        names, inverse = np.unique(seen["name"], return_inverse=True)
+        rate = np.array([self.numbers[name] for name in names.tolist()])[inverse]
+        exponent = -self.numbers["exponent"]
+        made = (1 + rate * seen["age"]) ** exponent
+        named = self.numbers["mention_strength"] * (1 + rate * seen["rest"]) ** exponent
+        strength = np.where(seen["accessed"], np.maximum(made, named), made)
         return np.minimum(1.0, self.chance * strength)
-
-    def numbers(self) -> dict[str, float]:
-        """Return the parameters by the names of the policy's fields."""
-        return {"exponent": self.exponent, "mention_strength": self.mention, **self.rates}
 
     def calibrated(self, seen: Observations) -> Law:
         """Return the law with the chance of the least squared error."""
         strength = replace(self, chance=1.0).probabilities(seen)
-        square = float((seen.weight * strength**2).sum())
-        chance = float((seen.weight * strength * seen.used).sum()) / square if square else 0.0
+        square = float((seen["weight"] * strength**2).sum())
+        chance = float((seen["weight"] * strength * seen["used"]).sum()) / square if square else 0.0
         return replace(self, chance=chance)
 
 
 def law_of(policy: Policy) -> Law:
     """Return the law that a policy sets."""
-    return Law(policy.decay_rates, policy.exponent, policy.mention_strength)
+    others = {name: getattr(policy, name) for name in OTHER_NUMBERS}
+    return Law({**others, **policy.decay_rates})
 
 
 def brier(probabilities: Column, seen: Observations) -> float:
     """Return the mean squared error of probabilities; lower is better."""
-    return float((seen.weight * (probabilities - seen.used) ** 2).sum() / seen.weight.sum())
+    return float(
+        (seen["weight"] * (probabilities - seen["used"]) ** 2).sum() / seen["weight"].sum()
+    )
 
 
 def fit(seen: Observations, start: Law) -> Law:
     """Return the law of the least squared error, by coordinate descent."""
-    names, counts = np.unique(seen.name, return_counts=True)
+    names, counts = np.unique(seen["name"], return_counts=True)
     often = names[counts >= MIN_OBSERVATIONS].tolist()
     best, before = start.calibrated(seen), None
     while best != before:
         before = best
-        for number in (*often, "exponent", "mention"):
-            if number == "exponent":
-                tried = [replace(best, exponent=exponent) for exponent in EXPONENTS]
-            elif number == "mention":
-                tried = [replace(best, mention=mention) for mention in MENTIONS]
-            else:
-                tried = [replace(best, rates={**best.rates, number: rate}) for rate in RATES]
+        for name in (*often, *OTHER_NUMBERS):
+            values = OTHER_NUMBERS.get(name, RATES)
+            tried = [replace(best, numbers={**best.numbers, name: value}) for value in values]
             laws = (best, *(law.calibrated(seen) for law in tried))
             best = min(laws, key=lambda law: brier(law.probabilities(seen), seen))
     return best
@@ -151,13 +136,14 @@ def observe_file(path: RecordedFile, policy: Policy, prices: Prices) -> Observed
     scripts: list[Script] = []
     with contextlib.suppress(RecordingError):
         scripts += map(prepare, read_file(path))
-    rows = [
-        (owner, *row)
-        for script in scripts
-        if script.answers
-        for row in _rows(script, policy, prices)
-    ]
-    return Observed(path, owner, rows)
+    rows = (row for script in scripts if script.answers for row in _rows(script, policy, prices))
+    return Observed(path, owner, [(owner, *row) for row in rows])
+
+
+def observations(observed: Iterable[Observed]) -> Observations:
+    """Return the rows of all files."""
+    rows = (row for file in observed for row in file.rows)
+    return dict(zip(COLUMNS, map(np.array, zip(*rows, strict=True)), strict=True))
 
 
 def _rows(script: Script, policy: Policy, prices: Prices) -> Iterator[tuple[Any, ...]]:
@@ -230,9 +216,9 @@ def scored(
     """Return the cross-validated scores of both laws, and the laws fitted without one part each."""
     scores, laws = dict.fromkeys(SCORED, 0.0), []
     for fold in folds:
-        train, test = seen.split(fold)
+        train, test = split(seen, fold)
         laws.append(fit(train, start))
-        share = test.weight.sum() / seen.weight.sum()
+        share = test["weight"].sum() / seen["weight"].sum()
         for name, law in zip(SCORED, (start.calibrated(train), laws[-1]), strict=True):
             scores[name] += float(share) * brier(law.probabilities(test), test)
     return scores, laws
@@ -265,12 +251,11 @@ def tune(
     if not folds[1:]:
         reason = f"tuning needs sessions of over {HORIZON_CALLS} calls in two files, of two owners"
         raise RecordingError(", ".join(map(str, files[:3])), reason)
-    seen = Observations.of(observed)
-    start = law_of(policy)
+    seen, start = observations(observed), law_of(policy)
     scores, laws = scored(seen, folds, start)
-    trains = [seen.split(fold)[0] for fold in folds]
     law = fit(seen, start)
     if min(SCORED, key=lambda name: scores[name]) != SCORED[-1]:
+        trains = (split(seen, fold)[0] for fold in folds)
         law, *laws = (start.calibrated(rows) for rows in (seen, *trains))
     everything, before, after, chosen = Figures(), Figures(), Figures(), list[int]()
     for fold, own in track(zip(folds, laws, strict=True), len(folds), "replaying parts"):
@@ -296,10 +281,11 @@ def tune(
 
 
 def fields_of(policy: Policy, law: Law, scale: float) -> dict[str, Any]:
-    """Return the fields for a law's parameters, and the policy's thresholds scaled."""
+    """Return the fields for a law's numbers, and the policy's thresholds scaled."""
     fields = {name: round(min(1.0, scale * getattr(policy, name)), 3) for name in THRESHOLDS}
-    numbers = {"exponent": law.exponent, "mention_strength": law.mention}
-    return {**fields, **numbers, "decay_rates": dict(law.rates)}
+    numbers = dict(law.numbers)
+    others = {name: numbers.pop(name) for name in OTHER_NUMBERS}
+    return {**fields, **others, "decay_rates": numbers}
 
 
 def applied(policy: Policy, fields: Mapping[str, Any]) -> Policy:

@@ -55,6 +55,10 @@ def recording(path: Path, rates: dict[str, float], seed: int, calls: int = 60) -
     return path
 
 
+def law(rates: dict[str, float], exponent: float, mention: float, chance: float = 1.0) -> tune.Law:
+    return tune.Law({"exponent": exponent, "mention_strength": mention, **rates}, chance)
+
+
 def observations(
     rates: dict[str, float], exponent: float, mention: float, chance: float
 ) -> tune.Observations:
@@ -65,18 +69,19 @@ def observations(
     age = draw.integers(0, 100, count).astype(float)
     rest = np.floor(age * draw.random(count))
     ones = np.ones(count)
-    seen = tune.Observations(names, names, age, rest, draw.random(count) < 0.5, ones, ones)
-    law = tune.Law(rates, exponent, mention, chance)
-    return seen._replace(used=(draw.random(count) < law.probabilities(seen)).astype(float))
+    columns = [names, names, age, rest, draw.random(count) < 0.5, ones, ones]
+    seen = dict(zip(tune.COLUMNS, columns, strict=True))
+    probabilities = law(rates, exponent, mention, chance).probabilities(seen)
+    return {**seen, "used": (draw.random(count) < probabilities).astype(float)}
 
 
 def test_the_fit_finds_the_law_that_made_the_rows() -> None:
     rates = {"code": 0.05, "json": 0.5}
     seen = observations(rates, exponent=1.0, mention=0.5, chance=0.7)
-    found = tune.fit(seen, tune.Law({"code": 0.2, "json": 0.2}, 0.5, 1.0))
-    true = tune.Law(rates, 1.0, 0.5, 0.7).probabilities(seen)
+    found = tune.fit(seen, law({"code": 0.2, "json": 0.2}, 0.5, 1.0))
+    true = law(rates, 1.0, 0.5, 0.7).probabilities(seen)
     assert np.abs(found.probabilities(seen) - true).mean() < 0.01
-    assert found.rates["json"] >= 4 * found.rates["code"]
+    assert found.numbers["json"] >= 4 * found.numbers["code"]
 
 
 def test_the_law_is_that_of_entries() -> None:
@@ -92,9 +97,9 @@ def test_the_law_is_that_of_entries() -> None:
             decay=held,
             lifecycle=Lifecycle(created=0),
         )
-        columns = ("o", "code", float(turn), float(turn - access), access > 0, 0.0, 1.0)
-        row = tune.Observations(*(np.array([each]) for each in columns))
-        [found] = tune.Law({"code": 0.3}, 0.8, 0.4).probabilities(row).tolist()
+        row = ("o", "code", float(turn), float(turn - access), access > 0, 0.0, 1.0)
+        seen = tune.observations([tune.Observed(Path("o"), "o", [row])])
+        [found] = law({"code": 0.3}, 0.8, 0.4).probabilities(seen).tolist()
         assert found == pytest.approx(decay.strength(entry, turn, 0.8))
 
 
@@ -103,11 +108,11 @@ def test_the_rates_of_recordings_are_found(tmp_path: Path) -> None:
     files = [recording(tmp_path / f"owner{n}+s.json", KINDS, n) for n in range(8)]
     observed = [tune.observe_file(path, POLICY, PRICES) for path in files]
     assert {each.owner for each in observed} == {f"owner{n}" for n in range(8)}
-    seen = tune.Observations.of(observed)
-    assert {"code", "json"} <= set(seen.name.tolist())
-    start = tune.Law({**POLICY.decay_rates, "code": 0.3, "json": 0.3}, 1.0, 0.3)
+    seen = tune.observations(observed)
+    assert {"code", "json"} <= set(seen["name"].tolist())
+    start = law({**POLICY.decay_rates, "code": 0.3, "json": 0.3}, 1.0, 0.3)
     found = tune.fit(seen, start)
-    assert found.rates["code"] < 0.3 < found.rates["json"]
+    assert found.numbers["code"] < 0.3 < found.numbers["json"]
     scores, _ = tune.scored(seen, tune.folds_of(observed), start)
     assert min(scores, key=lambda name: scores[name]) == tune.SCORED[-1]
 
@@ -138,8 +143,8 @@ def test_what_is_written_is_a_policy_and_else_nothing_is(tmp_path: Path) -> None
 
 
 def test_the_fields_that_are_written_are_those_that_were_replayed() -> None:
-    law = tune.Law({**POLICY.decay_rates, "code": 0.08}, 0.8, 0.2)
-    fields = tune.fields_of(POLICY, law, 0.5)
+    new_law = law({**POLICY.decay_rates, "code": 0.08}, 0.8, 0.2)
+    fields = tune.fields_of(POLICY, new_law, 0.5)
     new = Policy.model_validate(fields)
     assert (new.decay_rates["code"], new.exponent, new.mention_strength) == (0.08, 0.8, 0.2)
     assert new.fade_below == POLICY.fade_below / 2
