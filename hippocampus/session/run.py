@@ -31,7 +31,7 @@ from hippocampus.session.state import State, read
 from hippocampus.session.turn import Turn, take_turn
 from hippocampus.session.view import View
 from hippocampus.storage.archive import Journal, RawList
-from hippocampus.storage.ledger import Ledger, Measure, SentMessages
+from hippocampus.storage.ledger import Ledger, Measure
 
 LOG = logging.getLogger("hippocampus")
 MIN_PACKED_BYTES = 1 << 18
@@ -260,11 +260,12 @@ class SessionRun:
             elif not self.ledger.put_longer(store, key, begun, content, parts):
                 self.ledger.put(store, whole(), parts)
         state, before, measures = turn.state, self.state.history, self._new_measures(turn)
-        start = len(state.sent_keys)
+        start, keys, counts = len(state.sent_keys), state.history.keys, state.history.tokens
         self.ledger.commit(
             turn.rows._replace(
                 call=replace(turn.rows.call, marks=marks),
-                sent=SentMessages(start, state.history.keys[start:], state.history.tokens[start:]),
+                first=start,
+                sent=[*zip(keys[start:], counts[start:], strict=True)],
                 measures=measures,
                 raw=_raw_list(state.history, turn.kept),
                 model=self._model,

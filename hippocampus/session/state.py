@@ -78,11 +78,11 @@ class State:
             StoreError: the ledger cannot be read.
         """
         last, sent = ledger.last_call(), ledger.sent()
-        history = History(weights=dict(zip(sent.keys, sent.tokens, strict=True)))
+        history = History(weights=dict(sent))
         state = cls(
             history,
             view=View(history, sent=last.messages if last else 0),
-            sent_keys=sent.keys,
+            sent_keys=[key for key, _ in sent],
             candidates={candidate.entry_id: candidate for candidate in ledger.candidates()},
             last=last,
         )

@@ -140,17 +140,6 @@ class StoredSession(NamedTuple):
     """The ids of entries that cannot be read."""
 
 
-class SentMessages(NamedTuple):
-    """The messages of a request from a number on, as hashes of their words, and their tokens."""
-
-    first: int = 0
-    keys: Sequence[str] = ()
-    tokens: Sequence[int] = ()
-
-
-NOTHING_SENT = SentMessages()
-
-
 class Measure(NamedTuple):
     """The tokens and the kind of a long text, by its hash, so that they are determined only once."""
 
@@ -167,7 +156,9 @@ class TurnRows(NamedTuple):
     call: ModelCall
     records: Sequence[Record] = ()
     decisions: Sequence[Decision] = ()
-    sent: SentMessages = NOTHING_SENT
+    first: int = 0
+    sent: Sequence[tuple[str, int]] = ()
+    """The messages of the request from the `first` on: the hash of the words of each, and its tokens."""
     measures: Sequence[Measure] = ()
     raw: RawList | None = None
     """The list as its host handed it over, for the journal."""
@@ -361,12 +352,12 @@ class Ledger:
                 found.setdefault((entry_id, stage), (turn, decision))
         return [*found.values()]
 
-    def sent(self) -> SentMessages:
-        """Return the messages of the request that was sent last."""
+    def sent(self) -> list[tuple[str, int]]:
+        """Return the messages of the request that was sent last, as `TurnRows` has them."""
         sent: list[tuple[str, int]] = []
         for first, messages in self._stored("sent"):
             sent[first:] = _listed(messages)
-        return SentMessages(0, [key for key, _ in sent], [count for _, count in sent])
+        return [(key, count) for key, count in sent]
 
     def agent(self, named: str = "") -> str:
         """Return the agent of the session, which is the first that is named.
@@ -458,7 +449,7 @@ class Ledger:
 
     def _write_call(self, change: int, turn: TurnRows) -> None:
         """Write the row of a turn; its second call finds in the cache what the first one paid for."""
-        call, sent = turn.call, turn.sent
+        call = turn.call
         before = [earlier for earlier in self._calls if earlier.turn <= call.turn]
         if len(before) < len(self._calls):
             [rows] = self._db.together((TWO_CALLS, (self._number, call.turn + 1)))
@@ -471,11 +462,11 @@ class Ledger:
             later = "UPDATE call SET turn = NULL WHERE session = ? AND turn >= ?"
             self._db.run(later, (self._number, call.turn))
         brought = (
-            [*zip(sent.keys, sent.tokens, strict=True)],
+            [*turn.sent],
             [(measure.digest.hex(), measure.tokens, measure.kind) for measure in turn.measures],
             [(call.turn, *astuple(decision)) for decision in turn.decisions],
         )
-        row = (*astuple(call), sent.first, *map(json.dumps, brought))
+        row = (*astuple(call), turn.first, *map(json.dumps, brought))
         self._db.run(WRITE_CALL, (self._number, change, *row))
         self._calls = [call, *before][:2]
 
@@ -669,18 +660,9 @@ def record_of(row: tuple[Any, ...]) -> Record:
     origin, tool, arguments = (text.decode() for text in (origin, tool, arguments))
     near = entry_id + tool
     try:
-        return Record(
-            Entry.parsed(json.loads(text_of(entry, near + content))),
-            parsed(origin),
-            content,
-            form,
-            kind,
-            tool,
-            arguments,
-            tokens,
-            Stage(stage),
-            text_of(shown, near),
-        )
+        own = Entry.parsed(json.loads(text_of(entry, near + content))), parsed(origin)
+        view = Stage(stage), text_of(shown, near)
+        return Record(*own, content, form, kind, tool, arguments, tokens, *view)
     except ValueError as failure:
         raise StoreError(f"entry {entry_id} is damaged: {failure}") from failure
 

@@ -24,7 +24,6 @@ from hippocampus.storage.ledger import (
     Measure,
     ModelCall,
     NextText,
-    SentMessages,
     TurnRows,
 )
 from hippocampus.storage.state import DirectoryState, StateStore
@@ -138,13 +137,13 @@ def test_no_stage_goes_back(state: StateStore, session: Ledger) -> None:
 
 
 def test_each_turn_adds_the_messages_from_its_first_one_on(session: Ledger) -> None:
-    session.commit(TurnRows(ModelCall(1, 2, 0, 0), sent=SentMessages(0, ["a", "b"], [5, 6])))
-    session.commit(TurnRows(ModelCall(2, 3, 0, 0), sent=SentMessages(2, ["c"], [7])))
-    assert session.sent() == (0, ["a", "b", "c"], [5, 6, 7])
+    session.commit(TurnRows(ModelCall(1, 2, 0, 0), sent=[("a", 5), ("b", 6)]))
+    session.commit(TurnRows(ModelCall(2, 3, 0, 0), first=2, sent=[("c", 7)]))
+    assert session.sent() == [("a", 5), ("b", 6), ("c", 7)]
     session.go_on_from(1)
-    assert session.sent() == (0, ["a", "b", "c"], [5, 6, 7])
-    session.commit(TurnRows(ModelCall(3, 1, 0, 0), sent=SentMessages(1)))
-    assert session.sent() == (0, ["a"], [5])
+    assert session.sent() == [("a", 5), ("b", 6), ("c", 7)]
+    session.commit(TurnRows(ModelCall(3, 1, 0, 0), first=1))
+    assert session.sent() == [("a", 5)]
 
 
 def test_a_session_that_is_opened_again_has_all_of_its_turn(
@@ -158,7 +157,7 @@ def test_a_session_that_is_opened_again_has_all_of_its_turn(
             decisions=[Decision("a", Stage.INDEXED, "why \x00", 5, 0.5)],
             records=[record("a", shown="odd \x00 text")],
             candidates=[candidate],
-            sent=SentMessages(0, ["a"], [5]),
+            sent=[("a", 5)],
             measures=[measure],
         )
     )
@@ -166,7 +165,7 @@ def test_a_session_that_is_opened_again_has_all_of_its_turn(
         assert other.records() == [record("a", shown="odd \x00 text")]
         assert other.decisions() == session.decisions()
         assert other.last_call() == ModelCall(1, 2, 3, 4, 5.0, 6.0, 7.0, 0.5, "marks")
-        assert other.sent() == SentMessages(0, ["a"], [5])
+        assert other.sent() == [("a", 5)]
         assert other.measures() == [measure]
         assert other.candidates() == [candidate]
         assert other.pending() == 1
