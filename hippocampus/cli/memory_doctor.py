@@ -15,7 +15,7 @@ from hippocampus.cli.memory_store import complete, embed, existing, is_there, re
 from hippocampus.cli.options import AsJson, Shown
 from hippocampus.errors import HippocampusError
 from hippocampus.storage.facts import memories
-from hippocampus.storage.full_text import SQLITE_VERSION, has_tokenizer
+from hippocampus.storage.full_text import SQLITE_VERSION, is_installed
 from hippocampus.storage.ledger import activity
 from hippocampus.storage.state_dir import is_address
 from hippocampus.storage.verify import damaged_sessions
@@ -35,7 +35,7 @@ def report(
     """Print the state of the memory as JSON, with an answer per model; status 1 where there is a problem."""
     from hippocampus.models.local_embedding import installed
 
-    words = {"fts5": has_tokenizer("porter unicode61"), "trigram": has_tokenizer("trigram")}
+    has_words = is_installed()
     database, models = _database(db), _models()
     stored, given = database.get("embedding_model"), models["embed"]
     if stored and given and stored != given:
@@ -43,7 +43,7 @@ def report(
         models |= {"problem": f"{other}: hippocampus memory reembed", "ok": False}
     found: dict[str, Any] = {
         "python": {"version": platform.python_version(), "ok": sys.version_info >= (3, 11)},
-        "sqlite": {"version": SQLITE_VERSION, "ok": all(words.values()), **words},
+        "sqlite": {"version": SQLITE_VERSION, "fts5": has_words, "ok": has_words},
         "database": database,
         "models": models,
         "local_embedding": {"installed": installed(), "ok": True},
