@@ -58,7 +58,8 @@ class RunJournal:
         """Append a record."""
         line = json.dumps(record, default=asdict)
         files.private_folder(self.path)
-        with os.fdopen(files.opened_for_append(self._file), "ab") as file:
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | files.NO_LINK
+        with os.fdopen(files.opened(self._file, flags), "ab") as file:
             file.write(f"\n{line}\n".encode())
         self._note(line)
 

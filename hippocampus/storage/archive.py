@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from hippocampus.entries.entry import Decision, Record, storable
+from hippocampus.entries.entry import storable
 from hippocampus.formats.conversation import Message
 from hippocampus.storage import archive_lines, packing
 from hippocampus.storage.archive_lines import ArchivedConversation
@@ -76,27 +76,6 @@ class Journal:
         old[start:] = new
         self._same = len(old)
         return b"".join([*lines, archive_lines.line(**end)])
-
-
-def call_fields(
-    call: Any, decisions: Iterable[Decision], committed: Iterable[Record]
-) -> dict[str, Any]:
-    """Return the fields of the record of a call: the account, the decisions, and the entries."""
-    entries = [
-        {
-            "id": record.entry.id,
-            "type": record.entry.type,
-            "turn": record.entry.source.turn,
-            "kind": record.kind,
-            "tool": record.tool,
-            "content": record.content,
-            "tokens": record.tokens,
-            "stage": record.stage,
-        }
-        for record in committed
-    ]
-    decided = [asdict(decision) for decision in decisions]
-    return {"kind": "call", **asdict(call), "decisions": decided, "entries": entries}
 
 
 def pack(db: Database, session: int, min_bytes: int) -> None:

@@ -138,15 +138,6 @@ def held(path: Path, max_seconds: float | None = None) -> Iterator[None]:
         lock.release()
 
 
-def opened_for_append(path: Path) -> int:
-    """Open a private file, created where it is missing, and return its descriptor.
-
-    Raises:
-        OSError: it cannot be opened, or is a link, which would write another file.
-    """
-    return opened(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | NO_LINK)
-
-
 def read_file(path: Path, *, follows_links: bool = False) -> bytes:
     """Return the bytes of a file; nothing for a missing one.
 

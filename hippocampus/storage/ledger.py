@@ -7,12 +7,11 @@ tables; nothing is decided here.
 from __future__ import annotations
 
 import contextlib
-import functools
 import json
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, astuple, dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hippocampus.entries.entry import Decision, Entry, Record, Stage, storable
@@ -20,7 +19,7 @@ from hippocampus.entries.origin import parsed
 from hippocampus.errors import StoreError
 from hippocampus.formats import json_text
 from hippocampus.storage import consolidated, database, packing
-from hippocampus.storage.archive import LINES, Journal, RawList, call_fields, pack
+from hippocampus.storage.archive import LINES, Journal, RawList, pack
 from hippocampus.storage.content_store import LEVEL, ContentStore, DiskStore, damage
 from hippocampus.storage.database import Database, Query, Row
 from hippocampus.storage.deadline import bounded
@@ -122,6 +121,8 @@ class ModelCall:
 
 
 NO_CALL = ModelCall(0, 0, 0, 0)
+RECORDED = ("kind", "tool", "content", "tokens", "stage")
+"""The fields of a committed record that the raw conversation has with its call."""
 SUMS = ("raw_cost", "sent_cost", "edit_cost", "recall_cost")
 
 
@@ -151,9 +152,9 @@ class Measure(NamedTuple):
 
 
 class TurnRows(NamedTuple):
-    """All that a turn brought."""
+    """All that a turn brought, or what was changed between two calls."""
 
-    call: ModelCall
+    call: ModelCall = NO_CALL
     records: Sequence[Record] = ()
     decisions: Sequence[Decision] = ()
     first: int = 0
@@ -162,8 +163,8 @@ class TurnRows(NamedTuple):
     measures: Sequence[Measure] = ()
     raw: RawList | None = None
     """The list as its host handed it over, for the journal."""
-    model: str = ""
-    """The model with the prices of the call; empty where none was named."""
+    model: str | None = None
+    """The model with the prices of the call, empty where none was named; None is that of the last call."""
     candidates: Sequence[NextText] = ()
     replaced: Sequence[str] = ()
     """The entries without a need for next texts any more, besides those of `records`."""
@@ -427,7 +428,7 @@ class Ledger:
         query = "SELECT 1 FROM tombstone WHERE content = ?"
         return not self._together((query, (key,)))[0]
 
-    def commit(self, turn: TurnRows) -> None:
+    def commit(self, turn: TurnRows, *, is_synced: bool = False) -> None:
         """Write all that a turn brought, in one transaction.
 
         The ledger has the messages of the last call before the first new one already, and drops the
@@ -436,12 +437,13 @@ class Ledger:
         Raises:
             StoreError: the state is locked, full, damaged or gone; then nothing was written.
         """
-        fields = functools.partial(call_fields, turn.call, turn.decisions, turn.records)
         entries = self._rows_of(turn.records)
         candidates = [(self._number, *candidate_row(candidate)) for candidate in turn.candidates]
-        done = [*(record.entry.id for record in turn.records), *turn.replaced]
-        with self._change(turn.raw, fields, model=turn.model) as change:
+        done = [*(row[1] for row in entries), *turn.replaced]
+        with self._change(turn, is_synced=is_synced) as change:
             self._db.insert(SAVE, entries)
+            if turn.call is NO_CALL:
+                return
             if done:
                 self._db.run(DROP_CANDIDATES, (self._number, json.dumps(done)))
             self._db.insert(CANDIDATE, candidates)
@@ -470,25 +472,22 @@ class Ledger:
         self._db.run(WRITE_CALL, (self._number, change, *row))
         self._calls = [call, *before][:2]
 
+    def _rows_of(self, records: Iterable[Record]) -> list[Row]:
+        """Return the rows of the latest records: they are packed before the lock is taken."""
+        rows = {record.entry.id: (self._number, *columns_of(record)) for record in records}
+        return [*rows.values()]
+
     def save(self, *records: Record, raw: RawList | None = None) -> None:
         """Write entries again, after an access; `raw` is the list as it ended, for the journal.
 
         A state waits for the disk: no list has it, from which a call could write it again.
         """
         is_state = any(record.entry.type == "state" for record in records)
-        entries = self._rows_of(records)
-        with self._change(raw, dict, is_synced=is_state):
-            self._db.insert(SAVE, entries)
-
-    def _rows_of(self, records: Iterable[Record]) -> list[Row]:
-        """Return the rows of the latest records: they are packed before the lock is taken."""
-        rows = {record.entry.id: (self._number, *columns_of(record)) for record in records}
-        return [*rows.values()]
+        self.commit(TurnRows(records=records, raw=raw), is_synced=is_state)
 
     def go_on_from(self, turn: int) -> None:
         """Keep the sums of all calls before a turn: the list has fewer turns than were paid for."""
-        with self._change(None, dict) as change:
-            self._write_call(change, TurnRows(replace(self._calls[0], turn=turn - 1)))
+        self.commit(TurnRows(replace(self._calls[0], turn=turn - 1)))
 
     def settle_context_load(self, text: str, tokens: int, records: Iterable[Record]) -> str:
         """Settle the text before the first message, with its entries; the first one stays."""
@@ -528,20 +527,14 @@ class Ledger:
         self._db.close()
 
     @contextlib.contextmanager
-    def _change(
-        self,
-        raw: RawList | None,
-        fields: Callable[[], dict[str, Any]],
-        *,
-        model: str | None = None,
-        is_synced: bool = False,
-    ) -> Iterator[int]:
+    def _change(self, turn: TurnRows, *, is_synced: bool) -> Iterator[int]:
         """Write a change of the session, which other processes take up; on a server in two round trips.
 
         The first locks the session; the number of the change is yielded. Large payloads are in object
         storage before it. Calls and lines are read again only where another process has written.
         """
-        number, journal = self._number, self._journal if raw else None
+        number, raw = self._number, turn.raw
+        journal = self._journal if raw else None
         contents, put_keys, self._waiting, self._put_keys = self._waiting, self._put_keys, [], []
         calls, queries = self._calls, [(LINES, (number, journal.last))] if journal else []
         try:
@@ -550,7 +543,9 @@ class Ledger:
                 stack.enter_context(self._db.transaction(is_synced=is_synced))
                 is_known = journal is None or journal.last == self._seen_changes
                 ahead = [] if is_known else queries
-                found, *others = self._db.together((CHANGED, (time.time(), model, number)), *ahead)
+                found, *others = self._db.together(
+                    (CHANGED, (time.time(), turn.model, number)), *ahead
+                )
                 [change] = self._expected(found)
                 if change != self._seen_changes + 1:
                     last, *others = self._db.together((TWO_CALLS, (number, EVER)), *queries)
@@ -561,7 +556,8 @@ class Ledger:
                 if put := [*put_keys, *(key for key, *_ in payloads)]:
                     self._db.run(DIG_UP, (json.dumps(put),))
                 if journal and raw:
-                    lines = journal.lines([row for rows in others for row in rows], raw, fields())
+                    fields = {} if turn.call is NO_CALL else call_fields(turn)
+                    lines = journal.lines([row for rows in others for row in rows], raw, fields)
                     packed = lines if self._db.is_local else packing.packed(lines, LEVEL)
                     query = "INSERT INTO conversation (session, number, lines) VALUES (?, ?, ?)"
                     self._db.run(query, (number, change, packed))
@@ -627,6 +623,21 @@ def expect_closed(db: Database, session: str) -> None:
     number = db.value("SELECT number FROM session WHERE name = ?", (storable(session),))
     if number is not None and db.open_sessions([number]):
         raise StoreError(f"session {session!r} is open in a process: close it first")
+
+
+def call_fields(turn: TurnRows) -> dict[str, Any]:
+    """Return the fields of the record of a call: the account, the decisions, and the entries."""
+    entries = [
+        {
+            "id": record.entry.id,
+            "type": record.entry.type,
+            "turn": record.entry.source.turn,
+            **{name: getattr(record, name) for name in RECORDED},
+        }
+        for record in turn.records
+    ]
+    decisions = [asdict(decision) for decision in turn.decisions]
+    return {"kind": "call", **asdict(turn.call), "decisions": decisions, "entries": entries}
 
 
 def columns_of(record: Record) -> tuple[str | int | bytes, ...]:

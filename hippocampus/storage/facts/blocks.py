@@ -9,6 +9,8 @@ from hippocampus.storage.database import Database
 from hippocampus.storage.facts.errors import BlockError
 from hippocampus.storage.facts.models import EVERY_AGENT, Block
 
+SELECT = "SELECT agent, scope, key, value, updated FROM block"
+OF_NAME = "agent = ? AND scope = ? AND key = ?"
 INSERT = "INSERT INTO block (agent, scope, key, value, updated) VALUES (?, ?, ?, ?, ?)"
 
 
@@ -25,21 +27,15 @@ class Blocks:
 
     def get(self, key: str, *, agent: str | None = None, scope: str = "") -> Block | None:
         """Return a block, or nothing where it is missing."""
-        found = self._db.rows(
-            "SELECT agent, scope, key, value, updated FROM block"
-            " WHERE agent = ? AND scope = ? AND key = ?",
-            (agent or self._agent, scope, key),
-        )
+        found = self._db.rows(f"{SELECT} WHERE {OF_NAME}", (agent or self._agent, scope, key))
         return Block(*found[0]) if found else None
 
     def list(self, *, agent: str | None = None, scope: str | None = None) -> list[Block]:
         """Return the blocks of an agent (`*` is all) and a scope (none is all), by key."""
         agent = agent or self._agent
-        found = self._db.rows(
-            "SELECT agent, scope, key, value, updated FROM block WHERE (? OR agent = ?)"
-            " AND (? OR scope = ?) ORDER BY agent, scope, key",
-            (agent == EVERY_AGENT, agent, scope is None, scope),
-        )
+        among = "(? OR agent = ?) AND (? OR scope = ?) ORDER BY agent, scope, key"
+        values = (agent == EVERY_AGENT, agent, scope is None, scope)
+        found = self._db.rows(f"{SELECT} WHERE {among}", values)
         return [Block(*row) for row in found]
 
     def set(self, key: str, value: str, *, agent: str | None = None, scope: str = "") -> Block:
@@ -95,9 +91,5 @@ class Blocks:
 
     def delete(self, key: str, *, agent: str | None = None, scope: str = "") -> bool:
         """Delete a block and return whether it was there."""
-        return bool(
-            self._db.rows(
-                "DELETE FROM block WHERE agent = ? AND scope = ? AND key = ? RETURNING key",
-                (agent or self._agent, scope, key),
-            )
-        )
+        gone = f"DELETE FROM block WHERE {OF_NAME} RETURNING key"
+        return bool(self._db.rows(gone, (agent or self._agent, scope, key)))
