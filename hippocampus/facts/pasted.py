@@ -56,23 +56,21 @@ _ASKING = r".*(?:[?？؟]$|(?<!\w)(?:{please}|{below})(?!\w).*[.。]$)"
 """A question or a request, with the text below it where that is much longer."""
 _REPORTED = r"(?=[^:：.!?]{0,160}[:：])[^:：.!?]{0,80}(?:{reported})[^:：.!?]{0,40}[:：]"
 """Someone else's words are announced, with the words."""
-_LISTED = re.compile(
-    r"(?:[-*•+‣–·]|[A-Z]?\d{1,3}[.)]|\d{1,5}(?=\s\s|\t)|\(?(?:[a-z]|[ivx]{2,5})[.)]|\[[ x]\])\s"
-)
+_LISTED = re.compile(r"(?:[-*•+‣–·]|[A-Z]?\d{1,3}[.)]|\(?(?:[a-z]|[ivx]{2,5})[.)])\s")
 _OPENING = (
     r"[\"“‘«„「『](?=.{1,40}[\"”“’»」』])|['¿¡`]|[*_]{1,2}(?=\w)|\((?![^.!?]*\)$)|(?:\.{3}|…)\s?|[@/](?=\w+\s)"
     r"|[\U0001F300-\U0001FAFF]+\s?"
 )
 """What prose may have before its first word: a quote, emphasis, a mention, a command, an emoji."""
 _AMOUNT = rf"[$€£]?\d+(?:(?:%|[a-z]{{2}})?\s(?!\|)|(?=[{UNSPACED}]))"
-_WORD = r"(?![^\W\d_][.)]\s)[^\W\d_][^\s:()\[{<>|/=\\]*(?:(?:/[\w.]+)+(?=\s[^|])|\(?\))?:?(?:\s(?![=\[|]|[:-]=)|$)"
+_WORD = r"[^\W\d_][^\s:()\[{<>|/=\\]*(?:(?:/[\w.]+)+(?=\s[^|])|\(?\))?:?(?:\s(?![=\[|]|[:-]=)|$)"
 _PROSE = re.compile(rf"(?:{_OPENING})?(?:{_AMOUNT}|{_WORD}|[^\W\d_]+[^\x00-\x7f])")
 """How a line of prose begins: with a word or an amount, and not with a sign, a time or code."""
 _TIME = r"\d{1,2}:\d\d(?::\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?"
 _COPIED = re.compile(
-    rf".{{0,60}}(?:[·•»★☆⭐|→➜►]|->|\t\S)|.{{0,20}}\b\d\d:\d\d:\d\d\b|.{{0,40}}\b{_TIME}[^\w.!?]{{0,3}}$"
+    rf".{{0,60}}(?:[·•»★☆⭐|]|\t\S)|.{{0,40}}\b{_TIME}[^\w.!?]{{0,3}}$"
     r"|.{0,60}\b(?:commented|posted|replied|answered|asked|opened)\b.{0,20}\bago\b"
-    r"|.*<<[-~]?['\"]?\w+|.*(?:[=(]\s?`|[({\[]|:\s[>|][+-]?)$|(?i:re|fwd?|aw|wg): |PS [A-Z]:\\|(?:[A-Z]+ \S+ )?HTTP/\d"
+    r"|.*<<[-~]?['\"]?\w+|.*(?:[=(]\s?`|:\s[>|][+-]?)$|(?i:re|fwd?|aw|wg): |PS [A-Z]:\\|(?:[A-Z]+ \S+ )?HTTP/\d"
 )
 """A line of a page, a log, a program or a letter."""
 _CHAT = re.compile(rf"[^.!?]{{0,40}}?\b{_TIME}[^.!?]{{0,30}}[:：]\s")
