@@ -329,7 +329,7 @@ def test_conversations_of_the_proxy_go_by_age(tmp_path: Path) -> None:
     command = ["gc", str(tmp_path), "--max-age-days", "7"]
     assert "(old)" in CliRunner().invoke(app, command).output
     assert sent(state) == {"old", "new"}
-    assert "1 conversations, 0 bytes removed" in (
+    assert "1 conversation, 0 bytes removed" in (
         CliRunner().invoke(app, [*command, "--apply"]).output
     )
     left = [
