@@ -84,6 +84,13 @@ LANGUAGE sql STABLE AS $q$
     FROM hit CROSS JOIN total
     GROUP BY memory HAVING count(DISTINCT part) = json_array_length(asked::json)
 $q$;
+-- Refuses the payloads of a worker whose key is not the one of a tenant's encrypted payloads.
+CREATE FUNCTION expect_key(marker text) RETURNS void LANGUAGE plpgsql AS $q$
+BEGIN
+    IF EXISTS (SELECT FROM meta WHERE key = 'sealed' AND value != marker) THEN
+        RAISE 'is encrypted, and not written without its key: set HIPPOCAMPUS_KEY to the key under which it was written';
+    END IF;
+END $q$;
 -- Row-level security binds every table to the tenant of a transaction.
 DO $$
 DECLARE named text;
@@ -96,17 +103,5 @@ BEGIN
     END LOOP;
 END $$
 """
-KEYS = """
--- Refuses the payloads of a worker whose key is not the one of a tenant's encrypted payloads.
-CREATE FUNCTION expect_key(marker text) RETURNS void LANGUAGE plpgsql AS $q$
-BEGIN
-    IF EXISTS (SELECT FROM meta WHERE key = 'sealed' AND value != marker) THEN
-        RAISE 'is encrypted, and not written without its key: set HIPPOCAMPUS_KEY to the key under which it was written';
-    END IF;
-END $q$
-"""
-SCRIPTS = (
-    f"{tables(TABLES)};{tables(OF_SERVERS)};{FUNCTIONS}".replace("{OF_TENANT}", OF_TENANT),
-    KEYS,
-)
+SCRIPTS = (f"{tables(TABLES)};{tables(OF_SERVERS)};{FUNCTIONS}".replace("{OF_TENANT}", OF_TENANT),)
 """In the order in which they are applied."""
