@@ -8,7 +8,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
@@ -19,7 +19,6 @@ FAILURES = (OSError, sqlite3.Error, UnicodeDecodeError)
 """What a damaged file raises; the last where the message of SQLite has damaged bytes in it."""
 BUSY_SECONDS = 10.0
 """How long a statement waits for a lock of another process."""
-PAUSE_SECONDS = 0.01
 MEAN_POLL_SECONDS = 0.003
 IN_MEMORY = ":memory:"
 SHRUNK_PAGES = 64
@@ -65,7 +64,9 @@ def connected(path: Path | str, *, synchronous: str = "NORMAL") -> FileConnectio
     )
     db.path = None if str(path) == IN_MEMORY else Path(path).resolve()
     try:
-        use_write_ahead_log(db, seconds)
+        # SQLite may wait for no lock when it changes to a write-ahead log, with which readers do not
+        # wait for a writer: some processes that create a file together have to ask again.
+        _repeated(db, "PRAGMA journal_mode = WAL", seconds)
         db.execute(f"PRAGMA synchronous = {synchronous}")
     except BaseException:
         db.close()
@@ -85,22 +86,8 @@ def _empty_database() -> bytes:
         return db.serialize()
 
 
-def use_write_ahead_log(db: sqlite3.Connection, seconds: float) -> None:
-    """Switch a file to a write-ahead log, with which readers do not wait for a writer.
-
-    SQLite may wait for no lock when it changes to that log, even within the connection's time limit,
-    so some processes that create a file together have to ask again.
-
-    Raises:
-        sqlite3.OperationalError: the file was locked for longer than `seconds`.
-    """
-    _repeated(db, "PRAGMA journal_mode = WAL", seconds, lambda: PAUSE_SECONDS)
-
-
-def _repeated(
-    db: sqlite3.Connection, statement: str, seconds: float, pause: Callable[[], float]
-) -> None:
-    """Run a statement until no lock keeps it from running, with a pause in seconds between tries."""
+def _repeated(db: sqlite3.Connection, statement: str, seconds: float) -> None:
+    """Run a statement until no lock keeps it from running, for some seconds at most."""
     until = time.monotonic() + seconds
     while True:
         try:
@@ -108,7 +95,7 @@ def _repeated(
         except sqlite3.OperationalError as failure:
             if not is_busy(failure) or time.monotonic() > until:
                 raise
-            time.sleep(pause())
+            time.sleep(pause_by_chance())
         else:
             return
 
@@ -155,7 +142,7 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
     db.execute("PRAGMA busy_timeout = 0")  # a transaction that has begun meets no lock
     try:
         with in_turn(db.path if isinstance(db, FileConnection) else None, until):
-            _repeated(db, "BEGIN IMMEDIATE", until - time.monotonic(), pause_by_chance)
+            _repeated(db, "BEGIN IMMEDIATE", until - time.monotonic())
             try:
                 yield
                 db.execute("COMMIT")

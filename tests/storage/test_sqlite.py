@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from hippocampus.storage.sqlite import reading, use_write_ahead_log
+from hippocampus.storage.sqlite import reading
 
 
 def opened(path: Path) -> sqlite3.Connection:
     db = sqlite3.connect(path, isolation_level=None)
-    use_write_ahead_log(db, 1.0)
+    db.execute("PRAGMA journal_mode = WAL")
     return db
 
 

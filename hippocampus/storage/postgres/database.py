@@ -60,7 +60,7 @@ class ServerDatabase(Database):
             yield
             return
         patience = BUSY_SECONDS if self.rules else self.patience_seconds
-        with self._guarded(), self._connections.transaction(self._tenant, patience) as db:
+        with self._connections.transaction(self._tenant, patience) as db:
             self._thread.open = db
             try:
                 if self.rules:  # no row changes between reading and writing
@@ -75,17 +75,15 @@ class ServerDatabase(Database):
         return getattr(self._thread, "open", None)
 
     def together(self, *queries: Query) -> list[list[Row]]:
-        patience = self.patience_seconds
-        with self._guarded():
-            if (open_ := self._open) is not None:
-                if self.rules:  # the limit is for these statements, not for all
-                    open_.until = time.monotonic() + left(BUSY_SECONDS)
+        if (open_ := self._open) is not None:
+            if self.rules:  # the limit is for these statements, not for all
+                open_.until = time.monotonic() + left(BUSY_SECONDS)
+            first = self._send(open_, queries)
+            open_.receive()
+        else:
+            with self._connections.transaction(self._tenant, self.patience_seconds) as open_:
                 first = self._send(open_, queries)
-                open_.receive()
-            else:
-                with self._connections.transaction(self._tenant, patience) as open_:
-                    first = self._send(open_, queries)
-            return open_.rows[first : first + len(queries)]
+        return open_.rows[first : first + len(queries)]
 
     def run(self, sql: str, values: Values = ()) -> None:
         with self.transaction():
@@ -104,16 +102,11 @@ class ServerDatabase(Database):
             written = [  # no text of a server has a NUL
                 value.replace("\0", "\\x00") if isinstance(value, str) else value for value in given
             ]
-            statements.send(parts, written, prepare=not self.rules)
+            try:
+                statements.send(parts, written, prepare=not self.rules)
+            except UnicodeEncodeError as failure:
+                raise FactError(f"a value that no row can hold: {failure}") from failure
         return first
-
-    @contextlib.contextmanager
-    def _guarded(self) -> Iterator[None]:
-        """Raise `FactError` for a value that no row can hold; a failure of the server is a `StoreError`."""
-        try:
-            yield
-        except UnicodeEncodeError as failure:
-            raise FactError(f"a value that no row can hold: {failure}") from failure
 
     def memories(self) -> int:
         return int(self.value("SELECT memories FROM memory_total") or 0)
