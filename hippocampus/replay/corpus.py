@@ -48,11 +48,12 @@ class Corpus:
         A file that cannot be replayed gets no part, and a row in `left_out`: the next run tries again.
         """
         work = functools.partial(write_part, out=self.out, options=self.options, resume=self.resume)
-        for file, found in over_files(files, work, jobs=jobs, engine=engine, lost=_killed):
-            if isinstance(found, dict):
-                self.left_out.append(found)
-            else:
+        over = functools.partial(over_files, jobs=jobs, engine=engine)
+        for file, found in over(files, work, lost=lambda file: (file, None)):
+            if isinstance(found, tuple):
                 self.parts.append(found)
+            else:
+                self.left_out.append(found or {"path": str(file), "reason": KILLED})
             yield file
 
     def __iter__(self) -> Iterator[Row]:
@@ -60,10 +61,6 @@ class Corpus:
         yield from self.left_out
         for _, name in sorted(self.parts):
             yield from _read(get_part(self.out, name))
-
-
-def _killed(file: RecordedFile) -> tuple[RecordedFile, Row]:
-    return file, {"path": str(file), "reason": KILLED}
 
 
 def write_part(

@@ -1,6 +1,6 @@
 """Adds up the figures of many recordings: ratios of sums, never means of ratios. Pure.
 
-Figures have the names of the JSON object, whose reference has their meanings.
+Figures have the names of the JSON object: docs/reference/replay-json.md has their meanings.
 """
 
 from __future__ import annotations
