@@ -86,6 +86,9 @@ class LimitedPattern:
         PatternError: the text is no pattern, or a search takes longer.
     """
 
+    programsize = 0
+    """How many instructions RE2 may run for a character; here time is what ends a search."""
+
     def __init__(self, pattern: str | bytes) -> None:
         r"""Compile a pattern; `\w` and `\b` know the letters of every script, those of RE2 only ASCII."""
         import regex

@@ -5,15 +5,15 @@
 
 from __future__ import annotations
 
-import functools
+import contextlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from json.encoder import encode_basestring
-from typing import Any
+from typing import Any, ClassVar
 
 from jsonpath import JSONPath, JSONPathEnvironment
 from jsonpath.exceptions import JSONPathError, JSONPathRecursionError
-from jsonpath.function_extensions import Match, Search
+from jsonpath.function_extensions import ExpressionType, FilterFunction
 from jsonpath.match import JSONPathMatch
 from jsonpath.parse import Parser
 
@@ -26,6 +26,10 @@ MAX_STEPS = 200_000
 FILTER_CHARACTERS = SELECTORS = 8
 """A test of a filter takes one step more for every 8 characters of its path, and a value for every
 8 selectors that it is compared with, whether they find something or not."""
+PATTERN_STEPS = 10_000
+"""A search takes one step for each 10,000 instructions that RE2 may run: all for each character."""
+COMPILE_STEPS = 10_000
+"""The steps of each pattern of a filter: every value may have another."""
 UNQUOTED = re.compile(r"(\[[^\]]*\])|(?<!\.)\.(?!\.)([^.\[\]*\"']+)")
 NAME = re.compile(r"[^\W\d]\w*")
 MAX_QUOTED_CHARACTERS = 100
@@ -77,35 +81,41 @@ class _QueryParser(Parser):
         return query
 
 
-class _Match(Match):
-    """Matches by RE2, which is linear; an invalid pattern matches nothing."""
+class _Search(FilterFunction):
+    """A search by RE2, whose steps are counted; an invalid pattern matches nothing."""
 
-    def check_cache(self, pattern: str) -> Any:
-        return _expression(pattern)
+    arg_types: ClassVar = [ExpressionType.VALUE, ExpressionType.VALUE]
+    return_type = ExpressionType.LOGICAL
 
+    def __init__(self, method: str, spend: Callable[[int], None]) -> None:
+        self._method, self._spend = method, spend
+        self._known: dict[str, Any] = {}
 
-class _Search(Search):
-    def check_cache(self, pattern: str) -> Any:
-        return _expression(pattern)
+    def __call__(self, value: object, pattern: object) -> bool:
+        if not isinstance(value, str) or not isinstance(pattern, str):
+            return False
+        if pattern not in self._known:
+            self._spend(COMPILE_STEPS)
+            self._known[pattern] = None
+            with contextlib.suppress(patterns.PatternError):
+                self._known[pattern] = patterns.compiled(storable(pattern))
+        if (found := self._known[pattern]) is None:
+            return False
+        self._spend(found.programsize * len(value) // PATTERN_STEPS)
+        return getattr(found, self._method)(value) is not None
 
 
 class _Environment(JSONPathEnvironment):
+    """What reads one path, whose searches are counted with the values that it visits."""
+
     parser_class = _QueryParser
 
-    def setup_function_extensions(self) -> None:
-        super().setup_function_extensions()
-        self.function_extensions |= {"match": _Match(), "search": _Search()}
-
-
-ENVIRONMENT = _Environment(strict=True)
-
-
-@functools.lru_cache(maxsize=64)
-def _expression(pattern: str) -> Any:
-    try:
-        return patterns.compiled(storable(pattern))
-    except patterns.PatternError:
-        return None
+    def __init__(self, spend: Callable[[int], None]) -> None:
+        super().__init__(strict=True)
+        self.function_extensions |= {
+            "match": _Search("fullmatch", spend),
+            "search": _Search("search", spend),
+        }
 
 
 def at_path(value: Any, path: str) -> Iterator[tuple[str, Any]]:
@@ -114,8 +124,8 @@ def at_path(value: Any, path: str) -> Iterator[tuple[str, Any]]:
     Raises:
         ValueError: the text is not a path, or visits too many values.
     """
-    compiled = _compiled(path)
-    for node in _nodes(value, path, compiled.segments, _budget()):
+    compiled = _compiled(path, spend := _budget())
+    for node in _nodes(value, path, compiled, spend):
         yield written(node.parts), node.obj
 
 
@@ -127,10 +137,11 @@ def reached(value: Any, path: str) -> tuple[str, Any]:
     Raises:
         ValueError: as `at_path`.
     """
-    segments, spend = _compiled(path).segments, _budget()
+    compiled = _compiled(path, spend := _budget())
     existing, there = "$", value
-    for count in range(1, len(segments)):
-        node = next(_nodes(value, path, segments[:count], spend), None)
+    for count in range(1, len(compiled.segments)):
+        start = JSONPath(env=compiled.env, segments=compiled.segments[:count])
+        node = next(_nodes(value, path, start, spend), None)
         if node is None:
             break
         existing, there = written(node.parts), node.obj
@@ -154,9 +165,9 @@ def step(part: int | str) -> str:
 
 
 def _nodes(
-    value: Any, path: str, segments: Sequence[Any], spend: Callable[[int], None]
+    value: Any, path: str, compiled: JSONPath, spend: Callable[[int], None]
 ) -> Iterator[JSONPathMatch]:
-    selectors = max((len(segment.selectors) for segment in segments), default=0)
+    selectors = max((len(segment.selectors) for segment in compiled.segments), default=0)
     context = {
         "root": value,
         "spend": spend,
@@ -164,9 +175,8 @@ def _nodes(
         "filter_steps": 1 + len(path) // FILTER_CHARACTERS,
     }
     try:
-        yield from _Query(env=ENVIRONMENT, segments=segments).finditer(
-            value, filter_context=context
-        )
+        query = _Query(env=compiled.env, segments=compiled.segments)
+        yield from query.finditer(value, filter_context=context)
     except JSONPathRecursionError:
         raise ValueError("the JSON is too deep for '..'; name its keys") from None
     except JSONPathError as wrong:
@@ -185,17 +195,16 @@ def _budget() -> Callable[[int], None]:
     return spend
 
 
-@functools.lru_cache(maxsize=256)
-def _compiled(path: str) -> JSONPath:
+def _compiled(path: str, spend: Callable[[int], None]) -> JSONPath:
     if len(path) > MAX_PATH_CHARACTERS:
         raise ValueError(f"the path is longer than {MAX_PATH_CHARACTERS:,} characters")
     bare = path.strip().removeprefix("$")
     standard = f"${'' if not bare or bare[0] in '.[' else '.'}{bare}"
     quoted = UNQUOTED.sub(lambda found: found[1] or f"[{encode_basestring(found[2])}]", standard)
-    wrong: Exception = ValueError()
+    environment, wrong = _Environment(spend), Exception()
     for candidate in (standard, quoted):
         try:
-            return ENVIRONMENT.compile(candidate)  # type: ignore[return-value]
+            return environment.compile(candidate)  # type: ignore[return-value]
         except (JSONPathError, ValueError) as error:
             wrong = error
     raise _invalid(path, wrong)

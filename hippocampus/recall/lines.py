@@ -34,6 +34,8 @@ MIN_TOKENS = 2 * NOTE_TOKENS
 MAX_TOKEN_CHARACTERS = 128
 """The length of the longest token of the vocabularies."""
 MAX_PATTERN_CHARACTERS = 2_000
+MAX_PATTERN_STEPS = 10_000_000_000
+"""RE2 runs each instruction of a pattern for each character at worst, so many in twelve seconds."""
 UNSUPPORTED = ("invalid perl", "invalid named", "invalid escape", "bad repetition")
 """How RE2's errors begin for what only other engines have."""
 LINEAR = "RE2 has no lookaround and no backreferences; match more and read on in the answer"
@@ -209,6 +211,7 @@ def matching(paged: Paged, pattern: str, context: int = 0) -> Iterator[NumberedL
     `context` is the number of lines before and after each match that are included.
 
     Raises:
+        PatternError: a search for it takes too long.
         RecallError: the pattern is not an RE2 expression, or too long.
     """
     if len(pattern) > MAX_PATTERN_CHARACTERS:
@@ -220,6 +223,8 @@ def matching(paged: Paged, pattern: str, context: int = 0) -> Iterator[NumberedL
         hint = f". {LINEAR}" if str(wrong).startswith(UNSUPPORTED) else ""
         text = f"pattern {pattern!r} is no regular expression (RE2): {wrong}{hint}"
         raise RecallError("bad_request", text) from None
+    if wanted.programsize * len(paged.text) > MAX_PATTERN_STEPS:
+        raise patterns.PatternError("its repeats are too many for so long a text")
     found_in = functools.lru_cache(4_096)(lambda line: wanted.search(searchable(line)))
     longest = 2 * RECORD_CHARACTERS if paged.paths else LONG_LINE_CHARACTERS
     lines = paged.text.split("\n")

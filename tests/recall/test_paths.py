@@ -156,6 +156,14 @@ def test_a_path_with_many_names_visits_fewer_values() -> None:
         at(text, f"$..[{','.join([repr('a')] * 200)}]")
 
 
+@pytest.mark.parametrize("pattern", ["a?" * 30, ".{0,990}.{0,990}Q", r"\pL{0,150}"])
+def test_a_search_in_a_filter_counts_by_its_length(pattern: str) -> None:
+    long = {"s": "a" * 200_000, "c": [{"p": f"{pattern}{n}"} for n in range(3_000)]}
+    with pytest.raises(RecallError, match="visits over"):
+        at(json.dumps(long), "$.c[?search($.s, @.p)]")
+    assert "lang" in at(json.dumps([{"s": "a" * 999 + "lang"}]), "$[?search(@.s, 'l.*g')]")
+
+
 def test_two_json_blocks_of_one_result_are_a_list_of_both() -> None:
     text = f"{json.dumps([{'id': n} for n in range(400)])}\n{RESULTS}"
     assert at(text, "$[1].results[3].id") == "$[1].results[3].id: 3"

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus.errors import RecallError
+from hippocampus.patterns import PatternError
 from hippocampus.recall.lines import Paged, matching
 
 PATTERNS = [
@@ -57,6 +58,13 @@ def test_no_pattern_can_take_forever(pattern: str) -> None:
         assert list(matching(Paged("a" * 200_000), pattern)) == []
     except RecallError as told:
         assert told.reason == "bad_request"  # noqa: PT017 - either outcome is right
+
+
+@pytest.mark.parametrize("text", ["a" * 1_000_000, f"{'a' * 99}\n" * 10_000])
+def test_a_pattern_of_many_steps_is_refused_for_a_long_text(text: str) -> None:
+    with pytest.raises(PatternError, match="too many"):
+        next(matching(Paged(text), ".{0,1000}.{0,1000}.{0,1000}x"))
+    assert not list(matching(Paged(text), ".{0,200}x"))
 
 
 def test_a_million_matches_or_lines_are_read() -> None:
