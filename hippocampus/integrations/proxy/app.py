@@ -40,6 +40,8 @@ HOP_BY_HOP = {
 MADE_ANEW = {b"host", b"content-length", b"expect"}
 REFUSALS = {400, 413, 422}
 """The statuses with which a provider refuses a request for its content."""
+COUNTING = "/count_tokens"
+"""The end of an address at which Anthropic counts a request's tokens."""
 METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 CREDENTIAL = re.compile(
     r"(?:auth(?:entication|orization)?|(?<!idempotency-)key|secret|token|credentials?|password|user(?:[-_]?(?:id|name))?|e?mail)$",
@@ -128,11 +130,13 @@ class Proxy:
         if wrong := refused(request.headers):
             return JSONResponse({"error": {"message": wrong[1]}}, wrong[0])
         path = request.url.path
-        answers = next((api for end, api in ANSWERS.items() if path.endswith(end)), None)
+        counted = path.removesuffix(COUNTING)
+        answers = next((api for end, api in ANSWERS.items() if counted.endswith(end)), None)
         try:
             if answers is None or request.method != "POST" or "content-encoding" in request.headers:
                 return _streamed(await self._send(request, request.stream()))
-            return await self._managed(request, answers, await request.body())
+            send = self._unmanaged if path.endswith(COUNTING) else self._managed
+            return await send(request, answers, await request.body())
         except ClientDisconnect:
             return Response(status_code=499)
         except httpx2.InvalidURL as wrong:
@@ -170,7 +174,7 @@ class Proxy:
         self._metrics.added.observe(perf_counter() - started)
         if isinstance(exchange, str):
             self._metrics.request(exchange)
-            return _streamed(await self._send(request, content))
+            return await self._unmanaged(request, answers, content)
         response = await self._send(request, exchange.content, is_read=True)
         if response.status_code in REFUSALS:
             return await self._refused(request, exchange, response, content)
@@ -188,7 +192,7 @@ class Proxy:
         """Send the host's own request; if the provider takes that, the conversation passes from now on."""
         reason = await refusal.aread()
         await refusal.aclose()
-        response = await self._send(request, content)
+        response = await self._unmanaged(request, type(exchange.answer), content)
         if response.status_code < 400:
             exchange.conversation.is_refused = True
             self._metrics.request("refused")
@@ -197,7 +201,14 @@ class Proxy:
                 "conversation passes as it is: %s",
                 exchange.conversation.session.id, refusal.status_code, reason[:500].decode("utf-8", "replace"),
             )  # fmt: skip
-        return _streamed(response)
+        return response
+
+    async def _unmanaged(
+        self, request: Request, answers: type[ModelAnswer], content: bytes
+    ) -> Response:
+        """Send a request of the host's own, without what the policy redacts."""
+        own = await run_in_threadpool(self._service.unmanaged, answers, content)
+        return _streamed(await self._send(request, own))
 
     async def _send(
         self, request: Request, content: bytes | AsyncIterable[bytes], *, is_read: bool = False
@@ -289,7 +300,7 @@ class Proxy:
             name, is_bug = exchange.conversation.session.id, not isinstance(failure, MALFORMED)
             LOG.warning("session %s: passes as it is: %r", name, failure, exc_info=is_bug)
             return (
-                _streamed(await self._send(request, own))
+                await self._unmanaged(request, type(answer), own)
                 if answer.is_changed
                 else _response(response, Response(content))
             )

@@ -13,7 +13,8 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import SimpleQueue
@@ -36,11 +37,14 @@ from hippocampus.integrations.proxy.conversations import (
 )
 from hippocampus.integrations.proxy.metrics import by_price
 from hippocampus.memory import Hippocampus
+from hippocampus.policy import load as load_policy
 from hippocampus.prices.prompt_cache import OWN_MARKS
 from hippocampus.session.marks import UNSEEN_MARKS
 from hippocampus.session.observer import Observer
 from hippocampus.session.open_sessions import OpenSessions, Use
+from hippocampus.session.redactor import redacted_list
 from hippocampus.session.resources import DEADLINE_SECONDS
+from hippocampus.session.rules import Rules
 from hippocampus.session.session import Session
 from hippocampus.storage.proxy_conversations import Conversations
 from hippocampus.storage.state import state_of
@@ -126,13 +130,8 @@ class Exchange:
 
     def send_view(self, idle_seconds: float = 0.0) -> bytes:
         """Take a turn of the session, and return the body with its view and our tool."""
-        session, name = self.conversation.session, self.answer.ITEMS
-        view = session(self.items, idle_seconds=idle_seconds)
-        lists: dict[str, Sequence[Item]] = {"tools": self.tools}
-        own = self.body.values[name]
-        if isinstance(own, list) or len(view) > 1 or view[0] != _listed(own)[0]:
-            lists[name] = view
-        self.content = self.body.with_lists(lists)
+        view = self.conversation.session(self.items, idle_seconds=idle_seconds)
+        self.content = _written(self.body, self.answer.ITEMS, view, {"tools": self.tools})
         self.conversation.requests += 1
         self.conversation.used = time.monotonic()
         return self.content
@@ -200,6 +199,7 @@ class Service:
             StoreError: the state cannot be used.
         """
         self._policy, self._upstream = policy, upstream
+        self._rules = Rules("", load_policy(policy), prices.TABLES["anthropic-5m"])
         self._observers = observers
         self._opening = threading.Lock()
         self._tenant, self._has_tenants = tenant, is_address(state)
@@ -280,6 +280,18 @@ class Service:
         exchange.send_view(now - sent if sent else 0.0)
         return exchange
 
+    def unmanaged(self, answers: type[ModelAnswer], content: bytes) -> bytes:
+        """Return a request as it is sent without a session: what the policy redacts is left out."""
+        if not self._rules.policy.redacts:
+            return content
+        try:
+            body = Body(content)
+            items = _listed(body.values[answers.ITEMS])
+            return _written(body, answers.ITEMS, redacted_list(items, self._rules), {})
+        except (*MALFORMED, MessagesError) as wrong:
+            LOG.warning("a request is sent with what the policy redacts: %r", wrong)
+            return content
+
     def _begun(self, key: Key, caller: str, api: str, items: list[Item]) -> OpenConversation:
         tenant, name, caching = key
         session = self._memory(tenant).session(
@@ -333,6 +345,15 @@ class Service:
         if self._known:
             self._known.close()
         self._root.close()
+
+
+def _written(
+    body: Body, name: str, view: Sequence[Item], lists: Mapping[str, Sequence[Item]]
+) -> bytes:
+    """Return a body with its messages replaced, unless they are a text that stays, and other lists."""
+    own = body.values[name]
+    is_same = not isinstance(own, list) and [*view] == _listed(own)
+    return body.with_lists({**lists, **({} if is_same else {name: view})})
 
 
 def _listed(items: Any) -> list[Item]:

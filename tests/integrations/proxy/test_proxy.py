@@ -249,6 +249,30 @@ def test_a_request_that_is_not_managed_passes_byte_for_byte(
     assert answer.content == mended
 
 
+def test_a_request_that_is_not_managed_is_redacted(state: Path, tmp_path: Path) -> None:
+    (tmp_path / "p.yaml").write_text(
+        "extends: default\nlifecycle_policies: [{match: {}, action: {redact: [email]}}]"
+    )
+    words = {"role": "user", "content": "Write to ada@example.org"}
+    asked = {"messages": [words], "model": "m"}
+    requests = [
+        *(("/v1/messages", asked), ("/v1/messages/count_tokens", asked)),
+        ("/v1/responses", {"input": words["content"], "model": "m", "tools": [{}]}),
+        ("/v1/chat/completions", {**asked, "tools": [TOOL]}),  # whose view is refused
+    ]
+    refusing = Upstream(
+        lambda _: "Yes.",
+        refuses=lambda sent: 400 if "tools" in sent.body and sent.body["tools"][1:] else 0,
+    )
+    with provider(refusing) as upstream:
+        app = Proxy(upstream.url, state, str(tmp_path / "p.yaml"), LIMIT_SECONDS).app()
+        with served(app) as url:
+            for path, body in requests:
+                assert httpx2.post(url + path, json=body).status_code == 200
+    assert len(upstream.sent) == len(requests) + 1
+    assert all(b"Write to [redacted email]" in sent.content for sent in upstream.sent)
+
+
 @pytest.mark.slow
 def test_a_body_of_20_megabytes_passes_and_is_shortened(state: Path) -> None:
     result = "\n".join(
