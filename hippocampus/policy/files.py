@@ -99,6 +99,8 @@ def _load(path: Path, named: str, chain: tuple[Path, ...]) -> Policy:
             if other.resolve() in chain:
                 circle = " → ".join(file.name for file in (*chain, other))
                 raise _NoPolicyError(f"a policy cannot extend itself: {circle}")
+            if other.exists() and not other.is_file():  # a pipe may never end
+                raise _NoPolicyError(f"{extends!r} is not a file")
             base = _load(other, extends, chain)
         except PolicyError as failure:
             inherited += failure.problems

@@ -35,7 +35,7 @@ MAX_TOKEN_CHARACTERS = 128
 """The length of the longest token of the vocabularies."""
 MAX_PATTERN_CHARACTERS = 2_000
 MAX_PATTERN_STEPS = 10_000_000_000
-"""RE2 runs each instruction of a pattern for each character at worst, so many in twelve seconds."""
+"""RE2 runs each instruction of a pattern for each character at worst: in twelve seconds."""
 UNSUPPORTED = ("invalid perl", "invalid named", "invalid escape", "bad repetition")
 """How RE2's errors begin for what only other engines have."""
 LINEAR = "RE2 has no lookaround and no backreferences; match more and read on in the answer"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import pickle
 import re
 from pathlib import Path
@@ -154,6 +155,13 @@ def test_a_policy_has_what_it_leaves_out_from_the_one_it_extends(tmp_path: Path)
     assert treatment.because == {"floor": "kept", "decay_rate": "replaced"}
     assert treatment.pin is None
     assert [rule.name for rule in policy.lifecycle_policies] == ["kept", "base rule 2", "replaced"]
+
+
+def test_a_policy_extends_no_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    write(tmp_path, "one", "extends: pipe")
+    with pytest.raises(PolicyError, match="'pipe' is not a file"):
+        load(tmp_path / "one.yaml")
 
 
 def test_a_chain_and_a_shipped_name_are_followed_and_a_cycle_is_told(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ import math
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import SimpleQueue
