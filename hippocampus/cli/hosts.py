@@ -85,7 +85,12 @@ def uninstall(host: Named, project: Project = False, dry_run: DryRun = False) ->
 
 def status(
     host: Annotated[
-        str, Argument(help="The coding agent, or a state directory.", metavar="HOST|DIR")
+        str,
+        Argument(
+            envvar="HIPPOCAMPUS_STATE",
+            help="The coding agent, or a state directory.",
+            metavar="HOST|DIR",
+        ),
     ] = str(DEFAULT_STATE),
     project: Project = False,
     state_dir: State = "",

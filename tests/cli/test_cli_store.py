@@ -207,6 +207,13 @@ def test_status_of_a_directory_sums_what_its_sessions_have_saved_each_at_its_own
     assert lines[-1].split()[0] == str(sum(each["turn"] + 1 for each in figures))
 
 
+def test_status_is_of_the_state_that_the_environment_names(
+    state: Path, kept: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HIPPOCAMPUS_STATE", str(state))
+    assert "nightly-1" in hippocampus("status").output
+
+
 def test_status_of_neither_names_the_coding_agents(tmp_path: Path) -> None:
     wrong = hippocampus("status", tmp_path / "clode")
     assert wrong.exit_code == 2
