@@ -7,7 +7,7 @@ import sys
 
 
 def main() -> None:
-    """Run the command line; a known error is one sentence on stderr and exit status 2."""
+    """Run the command line; an error of ours, or of a file, is one sentence on stderr and exit status 2."""
     if sys.argv[1:2] == ["hook"] and "--help" not in sys.argv:  # an agent waits for its hooks
         from hippocampus.integrations import hooks
 
@@ -23,6 +23,6 @@ def main() -> None:
 
     try:
         command()()
-    except HippocampusError as problem:
+    except (HippocampusError, OSError) as problem:
         print(visible(f"hippocampus: {problem}"), file=sys.stderr)  # noqa: T201 - a command prints
         sys.exit(2)

@@ -6,6 +6,8 @@ import io
 import json
 import re
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -283,6 +285,17 @@ def test_a_mistake_ends_the_process_with_status_2(tmp_path: Path) -> None:
     done = run_apart("replay", "missing.json", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("hippocampus: ")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+def test_output_that_cannot_be_written_is_one_sentence() -> None:
+    command = [sys.executable, "-m", "hippocampus", "policy", "schema"]
+    with Path("/dev/full").open("wb") as full:
+        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (
+        2,
+        "hippocampus: [Errno 28] No space left on device\n",
+    )
 
 
 def test_a_wrong_choice_lists_the_choices(source: Path) -> None:

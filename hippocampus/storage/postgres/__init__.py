@@ -36,7 +36,10 @@ class PostgresState(StateStore):
             StoreError: no tenant is named, or the address cannot be read.
         """
         if not tenant:
-            raise StoreError('a state on PostgreSQL needs the name of a tenant: tenant="acme"')
+            raise StoreError(
+                'a state on PostgreSQL needs the name of a tenant: tenant="acme", or the variable '
+                "HIPPOCAMPUS_TENANT for a command"
+            )
         self.tenant = storable(tenant).replace("\0", "\\x00")
         self.connections = connections or Connections(address)
         self._address, self._is_owner = address, connections is None
