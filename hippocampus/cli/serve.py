@@ -136,8 +136,14 @@ def proxy(  # noqa: PLR0913, PLR0917 - one parameter an option
 ) -> None:
     """Pass an agent's requests on to its provider, with the views of its conversations."""
     with _needing(INSTALL_PROXY, "httpx2", "prometheus_client", "starlette", "uvicorn"):
+        from httpx2 import URL, InvalidURL
+
         from hippocampus.integrations.proxy.app import Proxy
-    if not upstream.startswith(("https://", "http://")):
+    try:
+        address = URL(upstream)
+    except InvalidURL:
+        address = URL()
+    if address.scheme not in {"https", "http"} or not address.host:
         raise typer.BadParameter(f"--upstream {upstream!r} is not the address of a provider")
     if tenant_header and not is_address(state_dir):
         fail("a directory has one tenant: leave out --tenant-header, or name a server")
@@ -146,10 +152,8 @@ def proxy(  # noqa: PLR0913, PLR0917 - one parameter an option
     app = Proxy(
         upstream, state_dir, policy, timeout, caller_header, _observers(), tenant, tenant_header
     ).app()
-    address = f"http://{host}:{port}"
-    text = (
-        f"hippocampus proxy: {address} for {upstream}\nits conversations: {address}{app.state.page}"
-    )
+    own = f"http://{host}:{port}"
+    text = f"hippocampus proxy: {own} for {upstream}\nits conversations: {own}{app.state.page}"
     _serve(app, host, port, text)
 
 

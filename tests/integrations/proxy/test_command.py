@@ -85,7 +85,8 @@ def test_the_commands_of_the_page_run_as_printed(tmp_path: Path) -> None:
     assert (tmp_path / "agent-state" / "state.sqlite3").exists()
 
 
-def test_an_address_that_is_none_is_refused() -> None:
-    done = CliRunner().invoke(app, ["proxy", "--upstream", "api.anthropic.com"])
+@pytest.mark.parametrize("address", ["api.anthropic.com", "http://", "http://[::1", "http://a:b"])
+def test_an_address_that_is_none_is_refused(address: str) -> None:
+    done = CliRunner().invoke(app, ["proxy", "--upstream", address])
     assert done.exit_code == 2
-    assert "'api.anthropic.com' is not" in done.output
+    assert f"{address!r} is not" in done.output
