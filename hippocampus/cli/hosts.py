@@ -134,6 +134,7 @@ def _print_savings(state: StateStore, model: str, *, as_json: bool) -> None:
             "--model NAME takes its prices for all",
         )
     for day, sessions in itertools.groupby(found, key=lambda row: row["day"]):
+        # A line for each session of a day, then one for their sum.
         of_day = list(sessions)
         named = [(", ".join(filter(None, (row["session"], row["model"]))), [row]) for row in of_day]
         for name, of in [*named, (day, of_day)]:

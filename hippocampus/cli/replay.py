@@ -102,6 +102,7 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
     with nullcontext(out) if out else temporary_folder("hippocampus-rows") as folder:
         corpus = Corpus(str(folder), options, resume)
         gone: list[str] = []
+        # Listed twice, once for the bar of progress: a corpus in a bucket is no list in memory.
         count = sum(1 for _ in find_files(paths, gone))
         if len(gone) == len(paths):
             raise RecordingError(gone[0], MISSING)
@@ -180,6 +181,7 @@ def explain(
     from hippocampus.replay.readers import find_files, read_file
     from hippocampus.replay.run import Options
 
+    # FILE#NAME is one conversation of a file, unless a file has that very name.
     whole = file.rpartition("#")[0]
     path = whole if Path(whole).is_file() and not Path(file).exists() else file
     files = list(find_files([path]))

@@ -237,6 +237,7 @@ def _edited(path: Path, *edits: Callable[[Settings], None]) -> SettingsChange:
             edit(found)
     if not before and not found:
         return SettingsChange(path, "", "")
+    # Settings that stay equal keep their text: our form of it would be a change to its owner.
     indent = INDENT.search(before)
     after = json.dumps(found, indent=indent[1] if indent else 2, ensure_ascii=False) + "\n"
     return SettingsChange(

@@ -70,6 +70,7 @@ def stored(
         record = Record(
             entry, origin, key, "text", kind, tool, arguments, size, Stage.INDEXED, shown
         )
+        # The content first: no record may refer to one that is not on disk.
         store.put(content)
         ledger.save(record)
     edit = {"entry": named, "tool": tool, "tokens": size, "shown": weight}

@@ -68,6 +68,7 @@ class ResponsesAnswer(ModelAnswer):
         if not self.is_changed or not data:
             yield event.content
         else:
+            # The provider's own numbers would have gaps, and begin anew with each round.
             changed = {**data, "sequence_number": self._events}
             if index is not None:
                 changed["output_index"] = self.place(index)
