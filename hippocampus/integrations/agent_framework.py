@@ -25,7 +25,9 @@ class HippocampusChatMiddleware(ChatMiddleware):  # type: ignore[misc]
 
     def __init__(self, memory: Hippocampus) -> None:
         """Take the memory; an `AgentSession` is one of its sessions."""
-        self._adapter = adapter.ConversationAdapter(memory, _read, _edit, _make, "contents")
+        self._adapter = adapter.ConversationAdapter(
+            memory, _read, _edit, lambda role, text: Message(role, [text]), "contents"
+        )
 
         async def answer(ctx: FunctionInvocationContext, **arguments: Any) -> str:
             if ctx.session is None:
@@ -42,10 +44,6 @@ class HippocampusChatMiddleware(ChatMiddleware):  # type: ignore[misc]
         if session is not None and session.service_session_id is None:
             context.messages = await self._adapter.aview(session.session_id, context.messages)
         await call_next()
-
-
-def _make(role: str, text: str) -> Message:
-    return Message(role, [text])
 
 
 def _read(message: Message) -> list[Item]:

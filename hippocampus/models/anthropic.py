@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from hippocampus.models.http import Endpoint, ask, text_of
 
@@ -36,8 +35,6 @@ class AnthropicCompleter:
             "temperature": self.temperature,
             "system": self.system or None,
         }
-        return ask(self.endpoint, "messages", body, _text, "a message")
-
-
-def _text(answer: Any) -> str:
-    return text_of(answer["content"])
+        return ask(
+            self.endpoint, "messages", body, lambda answer: text_of(answer["content"]), "a message"
+        )

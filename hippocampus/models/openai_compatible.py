@@ -75,8 +75,8 @@ class Completer:
             "temperature": self.temperature,
             self.limit_field: self.max_tokens,
         }
-        return ask(self.endpoint, "chat/completions", body, _text, "a message")
 
+        def text(answer: Any) -> str:
+            return text_of(answer["choices"][0]["message"]["content"])
 
-def _text(answer: Any) -> str:
-    return text_of(answer["choices"][0]["message"]["content"])
+        return ask(self.endpoint, "chat/completions", body, text, "a message")

@@ -205,7 +205,7 @@ class Service:
         self._root = state_of(state, tenant or UNNAMED)
         self._memories: dict[str, Hippocampus] = {}
         """By tenant, the most recently made last; its sessions share files, whatever their models."""
-        self._memory(tenant or UNNAMED)
+        self._memory(tenant)
         self._known = None if self._has_tenants else self._conversations("")
         self._open = OpenSessions[Key, OpenConversation](
             MAX_CONVERSATIONS, lambda unused: self._ended.put(unused.session), IDLE_SECONDS
@@ -305,12 +305,12 @@ class Service:
         return OpenConversation(session, api, caching, title, session.status()["sent_cost"])
 
     def _conversations(self, tenant: str) -> Conversations:
-        root = self._root.of_tenant(tenant) if self._has_tenants else self._root
+        root = self._root.of_tenant(tenant)
         return Conversations(root.database(), root.caller_key(), DEADLINE_SECONDS)
 
     def _memory(self, tenant: str) -> Hippocampus:
         """Return a tenant's memory; one that is open waits for none that is being opened."""
-        named = tenant if self._has_tenants else UNNAMED
+        named = tenant or UNNAMED
         if found := self._memories.get(named):
             return found
         with self._opening:
