@@ -19,7 +19,7 @@ from rich.console import Console
 from hippocampus import Hippocampus
 from hippocampus.cli import options
 from hippocampus.cli.options import PIPED_WIDTH
-from hippocampus.replay.table import figures_table
+from hippocampus.replay.table import WIDE_COLUMNS, figures_table
 
 
 @pytest.fixture
@@ -63,6 +63,7 @@ def test_a_table_fits_the_width_and_cuts_no_figure(width: int) -> None:
     outcome |= dict.fromkeys(
         ("visible_percent", "lines_percent", "own_percent", "read_percent"), 100.0
     )
+    outcome |= dict.fromkeys(WIDE_COLUMNS, 0)
     out = Console(width=width, file=io.StringIO())
     out.print(figures_table("policy", {"a name that is longer than the column": outcome}))
     text = out.file.getvalue()
