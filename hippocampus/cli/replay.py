@@ -26,6 +26,7 @@ from hippocampus.cli.options import (
     track,
 )
 from hippocampus.errors import RecordingError
+from hippocampus.indexing.extraction import counted
 from hippocampus.policy.words import PriceTable
 from hippocampus.prices import DEFAULT_MODEL
 from hippocampus.storage.files import temporary_folder
@@ -141,7 +142,8 @@ def _print_outcome(
     broken = found["total"]["raw"]["broken_lines"]
     is_killed = any(file["reason"] == KILLED for file in skipped)
     if (strict and (skipped or broken)) or is_killed:
-        typer.echo(f"hippocampus: {len(skipped)} files and {broken} lines not read", err=True)
+        left = f"{counted(len(skipped), 'file')} and {counted(broken, 'line')} not read"
+        typer.echo(f"hippocampus: {left}", err=True)
         raise typer.Exit(1)
 
 
