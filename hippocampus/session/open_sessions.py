@@ -73,19 +73,13 @@ class OpenSessions(Generic[K, V]):
             self._end_unused()
 
     def _end_unused(self) -> None:
-        now = time.monotonic()
+        now, gone = time.monotonic(), list[V]()
         with self._lock:
-            free = [
-                (key, slot.used)
-                for key, slot in self._slots.items()
-                if slot.opened.done() and not slot.uses
-            ]
-            over = len(self._slots) - self._most
-            gone = [
-                self._slots.pop(key).opened.result()
-                for at, (key, used) in enumerate(free)
-                if at < over or now - used > self._idle_seconds
-            ]
+            slots = [*self._slots.items()]
+            free = [(key, slot) for key, slot in slots if slot.opened.done() and not slot.uses]
+            for number, (key, slot) in enumerate(free):
+                if number < len(slots) - self._most or now - slot.used > self._idle_seconds:
+                    gone.append(self._slots.pop(key).opened.result())
         for value in gone:
             self._ended(value)
 
