@@ -60,12 +60,15 @@ app = typer.Typer(cls=Verbs, no_args_is_help=True, add_completion=False)
 
 @app.callback()
 def main(
+    ctx: typer.Context,
     store: Annotated[
         Literal["hippo", "crib", "scriptling"] | None,
         Option("--as", is_eager=True, help="The verbs of this store, on our database."),
     ] = None,
 ) -> None:
     """Remember, recall, inspect and move long-term memory."""
+    if store:  # a verb's help and its errors show how it is called
+        ctx.info_name = f"{ctx.info_name} --as {store}"
 
 
 @verb(app, opens=stores.for_writing)

@@ -182,6 +182,10 @@ def test_stats_count_by_kind_and_agent(filled: Path) -> None:
     assert "ann" in done("--as", "hippo", "agents", cwd=filled)
 
 
+def test_the_help_of_a_stores_verb_shows_how_it_is_called(tmp_path: Path) -> None:
+    assert "memory --as hippo chunks" in done("--as", "hippo", "chunks", "--help", cwd=tmp_path)
+
+
 @pytest.mark.parametrize("limit", [0, -5])
 def test_a_limit_that_asks_for_nothing_is_refused(filled: Path, limit: int) -> None:
     found = run("list", "--limit", limit, cwd=filled)
