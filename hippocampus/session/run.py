@@ -130,7 +130,7 @@ class SessionRun:
         if self.ledger.has_changed() or self.ledger.last_call() != self.state.last:
             self._load_changes()
         before = self.state.history
-        history = before.extended(items, min(same, len(before.reading.items)))
+        history = self._extended(items, min(same, len(before.reading.items)))
         fresh = history.raw[history.reading.kept :]
         if history.reading.problem:
             self._guard.log_once(f"sending a message as it is: {history.reading.problem}")
@@ -158,6 +158,15 @@ class SessionRun:
         self._warn_of_excess()
         self._consolidate_in_background(before, compacted=turn.compacted)
         return True
+
+    def _extended(self, items: list[Item], same: int = 0) -> History:
+        """Return the history of a list; one that is cut or read anew may show earlier digests again."""
+        before = self.state.history
+        history = before.extended(items, same)
+        kept = history.reading.kept
+        if (kept < len(before.raw) or not kept) and self.state.lacks_text(kept):
+            self.state.with_committed(self.ledger.records())
+        return history
 
     def _store_lost(self) -> None:
         """Store again the payloads of the list that are lost: a power cut takes the newest ones."""
@@ -277,6 +286,7 @@ class SessionRun:
             sent_keys=state.history.keys,
             last=self.ledger.last_call(),
         )
+        self.state.drop_texts()
         self._note_change(turn.kept, before)
         self.edits = len(turn.rows.decisions)
 
@@ -343,7 +353,7 @@ class SessionRun:
     def read(self, items: list[Item]) -> None:
         """Read and store a final list, with the messages after its last call; no view is made of it."""
         before = self.state.history
-        history = before.extended(items)
+        history = self._extended(items)
         taken = read(self.state, history, self._opening_of(history), self.rules)
         if taken.kept == len(before.raw) == len(history.raw):
             self.state = taken.state

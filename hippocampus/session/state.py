@@ -108,6 +108,17 @@ class State:
                 self.digests[record.origin] = record
         return self
 
+    def drop_texts(self) -> None:
+        """Drop the texts of digests that the view does not show; the ledger has them."""
+        for record in [*self.digests.values()]:
+            if record.shown and compaction.span_of(record) not in self.view.folds:
+                self.with_committed([replace(record, shown="")])
+
+    def lacks_text(self, kept: int) -> bool:
+        """Return whether a list that differs after `kept` messages may show a digest without its text."""
+        dropped = (record for record in self.digests.values() if not record.shown)
+        return any(span.end > kept for span in filter(None, map(compaction.span_of, dropped)))
+
     def with_record(self, record: Record, rules: Rules) -> State:
         """Return the state with an entry that an access or the host has changed."""
         payloads = self.payloads.updated(record, rules)
