@@ -104,6 +104,7 @@ def arrival_of(  # noqa: PLR0913, PLR0917 - a list, its state, and the rules
     """
     payloads.index.pack()
     reader = _MessageReader(history, payloads, records, by_id, rules, sent, hidden, later)
+    reader.shows = bool(payloads.items)
     for number in range(read_again, start):
         reader.thin_again(number)
     reader.rendered += [
@@ -142,6 +143,8 @@ class _MessageReader:
     touched: set[int] = field(default_factory=set)
     """The payloads of earlier messages that were replaced."""
     accessed: set[int] = field(default_factory=set)
+    shows: bool = False
+    """Whether a payload came that no digest replaces."""
 
     def arrival(self) -> Arrival:
         """Return the result of reading the messages."""
@@ -170,9 +173,11 @@ class _MessageReader:
     def take(self, number: int) -> None:
         """Read a new message."""
         message, index = self.history.raw[number], self.payloads.index
-        if message.role != "system":
+        # Before the first payload that a view shows, a message can cite only what no view shows again.
+        cites = self.shows or number >= self.sent or number not in self.hidden
+        if cites and message.role != "system":
             self._see_accesses(message, self.history.turns[number], is_sent=number < self.sent)
-        if message.role == "assistant":
+        if cites and message.role == "assistant":
             for text in message.texts():
                 index.write(number, identifiers(text))
         for at, part in enumerate(message.parts):
@@ -357,7 +362,9 @@ class _MessageReader:
         self.payloads.items.append(payload)
         self.payloads.numbers[payload.id] = own
         self.payloads.sites[payload.message, payload.part] = own
-        self.payloads.index.add(own, identifiers(part.text) | {payload.id})
+        self.shows |= not payload.collapsed
+        add = self.payloads.index.add if self.shows else self.payloads.index.add_packed
+        add(own, identifiers(part.text) | {payload.id})
         if self.rules.summaries and part.kind == "result" and payload.is_full:
             name, text = str(payload.record.origin), payload.resolution.redacted(part.text)
             self.rules.summaries.ask(name, text)

@@ -20,10 +20,10 @@ from hippocampus.memory import Hippocampus
 CALLS = 5_000
 TOKENS_PER_MESSAGE = 400
 LENGTHS = (1_000, 2_000, 4_000, 8_000)
-TIMES_THE_LIST = 3.3
+TIMES_THE_LIST = 2.8
 """The messages as read, with copies of the host's dicts, take 0.6 of it, and as much the entries: records,
-their texts, what identifies them. Digests inside others take 0.5: a list that is cut shows them again. The
-rest are files at work, identifiers, and caches of the process, which are bounded."""
+their texts, what identifies them. The rest are files at work, identifiers, and caches of the process,
+which are bounded."""
 LINEAR = 1.3
 
 
