@@ -141,6 +141,7 @@ class DiskStore:
     """The content store on diskcache; `folder` is made when missing, readable by its owner only.
 
     It is opened when it is used first: one that cannot be opened is tried again at the next use.
+    Whatever cannot be read or written is a `StoreError`.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -263,11 +264,7 @@ class DiskStore:
             yield
 
     def get(self, key: str) -> bytes | None:
-        """Return the payload of a key, byte for byte, or None.
-
-        Raises:
-            StoreError: the stored bytes are damaged or cannot be read.
-        """
+        """Return the payload of a key, byte for byte, or None."""
         with _as_store_error(self._folder):
             packed = self._cache.get(key)
         if packed is None:
@@ -284,22 +281,22 @@ class DiskStore:
         return content
 
     def __contains__(self, key: str) -> bool:
-        """Return whether a payload of a key is stored, damaged or not.
-
-        Raises:
-            StoreError: the database cannot be read.
-        """
+        """Return whether a payload of a key is stored, damaged or not."""
         with _as_store_error(self._folder):
             return key in self._cache
 
     def _content(self, key: str, packed: bytes) -> bytes:
         parts, sealed = _without_parts(packed)
-        return unpacked_payload(key, sealed, str(self._folder), self._all(parts))
+        return unpacked_payload(key, sealed, str(self._folder), self._texts(parts))
 
-    def _all(self, keys: Iterable[str]) -> Iterator[bytes]:
+    def _texts(self, keys: Iterable[str]) -> Iterator[bytes]:
+        """Yield the payloads that another one repeats, and that repeat none."""
         left = MAX_PARTS_BYTES
         for key in keys:
-            text = self._part(key)
+            packed = self._cache.get(key) or b""
+            if not packed or packed.startswith(WITH_PARTS):
+                raise packing.DamagedError(f"content {key[:12]}, which it repeats, is gone")
+            text = self._content(key, packed)
             left -= len(text)
             if left < 0:
                 raise packing.DamagedError(f"it repeats more than {MAX_PARTS_BYTES:,} bytes")
@@ -324,29 +321,14 @@ class DiskStore:
             return b"", b""
         return _head(found), packing.dictionary(map(texts.__getitem__, found))
 
-    def _part(self, key: str) -> bytes:
-        """Return a payload that another one repeats, and that repeats none."""
-        packed = self._cache.get(key) or b""
-        if not packed or packed.startswith(WITH_PARTS):
-            raise packing.DamagedError(f"content {key[:12]}, which it repeats, is gone")
-        return self._content(key, packed)
-
     def delete(self, key: str, put_before: float = float("inf")) -> bool:
-        """Remove a payload and return whether it was there; one put after `put_before` stays.
-
-        Raises:
-            StoreError: the database cannot be written.
-        """
+        """Remove a payload and return whether it was there; one put after `put_before` stays."""
         with _as_store_error(self._folder), self._cache.transact(retry=True):
             _, until = self._cache.get(key, expire_time=True)
             return (until or 0) - NEVER_SECONDS <= put_before and bool(self._cache.delete(key))
 
     def stored(self) -> Iterator[StoredPayload]:
-        """Yield every payload, by key.
-
-        Raises:
-            StoreError: the database cannot be read.
-        """
+        """Yield every payload, by key."""
         self.open()
         with _as_store_error(self._folder), reading(self._database) as db:
             rows = db.execute(STORED, (len(WITH_PARTS), WITH_PARTS)).fetchall()
@@ -359,11 +341,7 @@ class DiskStore:
             )
 
     def wipe(self) -> None:
-        """Leave nothing of deleted payloads in the database.
-
-        Raises:
-            StoreError: it cannot be written.
-        """
+        """Leave nothing of deleted payloads in the database."""
         with _as_store_error(self._folder), contextlib.closing(connected(self._database)) as db:
             db.execute("VACUUM")
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -531,7 +531,7 @@ class Ledger:
         """Write a change of the session, which other processes take up; on a server in two round trips.
 
         The first locks the session; the number of the change is yielded. Large payloads are in object
-        storage before it. Calls and lines are read again only where another process has written.
+        storage before it. Where it fails, the next change begins with the rows as they are then.
         """
         number, raw = self._number, turn.raw
         journal = self._journal if raw else None
@@ -539,6 +539,7 @@ class Ledger:
         calls, queries = self._calls, [(LINES, (number, journal.last))] if journal else []
         try:
             with self._timed(), contextlib.ExitStack() as stack:
+                # Large ones go to object storage, for which no transaction waits.
                 payloads = self._payloads.rows_of(contents) if self._payloads and contents else []
                 stack.enter_context(self._db.transaction(is_synced=is_synced))
                 is_known = journal is None or journal.last == self._seen_changes
@@ -547,7 +548,7 @@ class Ledger:
                     (CHANGED, (time.time(), turn.model, number)), *ahead
                 )
                 [change] = self._expected(found)
-                if change != self._seen_changes + 1:
+                if change != self._seen_changes + 1:  # another process has written since
                     last, *others = self._db.together((TWO_CALLS, (number, EVER)), *queries)
                     self._calls = [ModelCall(*row) for row in last]
                 yield change

@@ -15,7 +15,7 @@ import sqlite3
 import struct
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +36,6 @@ OF_FILES = {"migration", "Settings"}
 """Tables that a new file has its own rows in."""
 Make = Callable[[Path | str], sqlite3.Connection]
 """Opens a new database with its tables."""
-TableColumns = Mapping[str, tuple[str, ...]]
-"""The columns of tables, by their names."""
 COLUMNS = """
     SELECT found.name, field.name FROM pragma_table_list AS found
     JOIN pragma_table_xinfo(found.name) AS field
@@ -220,7 +218,7 @@ def _copy_with_list(path: Path, copy: Path, pattern: bytes) -> None:
         file.write(struct.pack(">III", path.stat().st_size // PAGE_BYTES, 0, 0))
 
 
-def columns_of(db: sqlite3.Connection) -> TableColumns:
+def columns_of(db: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
     """Return the columns of the tables of a file, without generated ones."""
     columns: dict[str, tuple[str, ...]] = {}
     for table, column in db.execute(COLUMNS):
