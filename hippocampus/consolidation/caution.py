@@ -11,12 +11,10 @@ from collections.abc import Iterable
 
 from hippocampus import secrets
 from hippocampus.facts.languages import expression
+from hippocampus.facts.words import SIGN_OR_WORD
 
 LEFT_OUT = "[left out]"
 """The replacement of a secret; the rest of the text is worth keeping without it."""
-_SIGN = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]"
-WORD = re.compile(rf"{_SIGN}|(?:(?!{_SIGN})[^\W_])+")
-"""A word, or a character of a script that is written without spaces."""
 CLAUSE = re.compile(r"[:：\"“”„«»「」『』()（）—–]|\s-\s")
 """What opens or closes a quotation, or announces one."""
 CLAUSE_WORDS = 3
@@ -78,4 +76,4 @@ class ToolTexts:
 
 
 def _words(text: str) -> str:
-    return " ".join(WORD.findall(text.lower()))
+    return " ".join(SIGN_OR_WORD.findall(text.lower()))

@@ -97,6 +97,7 @@ def opening(
         "stored": _stored_entries(excerpts, request, resources),
     }
     needed = "\n".join(line.text for lines in parts.values() for line in lines)
+    # Memories get what the other parts do not need, and no less than their share.
     share = max(SHARES["known"] * left, left - tokens.count(needed))
     known = [*_known(facts, request, resources, states, share, frame_tokens)] if facts else []
     chosen: list[LoadLine] = []
@@ -116,7 +117,7 @@ def opening(
             chosen += [LoadLine(f"{TITLES[name]}{number}", None), *fitting]
     if not chosen:
         return "", 0, ()
-    for line in chosen:
+    for line in chosen:  # law 1: a payload is stored before the text that names it is sent
         if line.original:
             resources.store.put(line.original)
     text = "\n".join([first, *(line.text for line in chosen), FOOTER, "", ""])

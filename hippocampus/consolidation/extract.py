@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from hippocampus.consolidation.caution import WORD, ToolTexts, speaks_of_secret, without_secrets
+from hippocampus.consolidation.caution import ToolTexts, speaks_of_secret, without_secrets
 from hippocampus.consolidation.transcript import Transcript, Utterance
 from hippocampus.entries.decay import strength
 from hippocampus.entries.entry import Record, content_key, is_adopted, storable
@@ -18,6 +18,7 @@ from hippocampus.facts.pasted import MAX_CHARACTERS, MAX_WRITTEN, Written, writt
 from hippocampus.facts.sentences import sentences, without_recalled
 from hippocampus.facts.statements import joined, read, type_of, worded_as
 from hippocampus.facts.topics import is_own
+from hippocampus.facts.words import SIGN_OR_WORD
 from hippocampus.policy import Policy, Subject
 from hippocampus.session.consolidator import Speaker
 from hippocampus.storage.facts.models import HEARSAY, Item, Origin
@@ -103,7 +104,7 @@ def worth_keeping(
             text = without_secrets(without_recalled(said.text)[:ASSISTANT_CHARACTERS])
             if tool_texts.any:  # an answer repeats what it has from elsewhere
                 text = " ".join(part for part in sentences(text) if tool_texts.allow(part))
-            if len(WORD.findall(text[:200])) >= MIN_WORDS:
+            if len(SIGN_OR_WORD.findall(text[:200])) >= MIN_WORDS:
                 found.append(extracted(session, text, MESSAGE, "assistant", said.turn))
     for record in records:
         if text := _of_record(record, policy, turn):
@@ -112,7 +113,7 @@ def worth_keeping(
             found.append(extracted(session, text, "note", origin, entry.source.turn, entry.id))
     first: dict[str, Extracted] = {}
     for claim in found:
-        if WORD.search(claim.item.content):
+        if SIGN_OR_WORD.search(claim.item.content):
             first.setdefault(claim.key, claim)
     claims = [claim for claim in first.values() if claim.way in {"claim", "update"}]
     too_many = {claim.key for claim in claims[:-MAX_CLAIMS]}
@@ -152,9 +153,9 @@ def _of_user(said: Written, policy: Policy) -> Iterator[tuple[str, str]]:
             kinds.setdefault(_claim(sentence), kind)
     yield from kinds.items()
     is_claim = kinds.get(" ".join(whole.split()), UPDATE) != UPDATE
-    if len(WORD.findall(text[:200])) >= MIN_WORDS and not is_claim:
+    if len(SIGN_OR_WORD.findall(text[:200])) >= MIN_WORDS and not is_claim:
         yield whole, MESSAGE
-    if len(WORD.findall(said.pasted[:200])) >= MIN_WORDS:
+    if len(SIGN_OR_WORD.findall(said.pasted[:200])) >= MIN_WORDS:
         yield without_secrets(said.pasted[:PASTED_CHARACTERS]), PASTED
 
 
@@ -182,7 +183,9 @@ def _of_record(record: Record, policy: Policy, turn: int) -> str:
 
 
 def _is_statement(sentence: str) -> bool:
-    return not sentence.endswith(("?", "？", "؟")) and len(WORD.findall(sentence)) >= MIN_WORDS
+    return (
+        not sentence.endswith(("?", "？", "؟")) and len(SIGN_OR_WORD.findall(sentence)) >= MIN_WORDS
+    )
 
 
 def _kind_of(sentence: str) -> str:

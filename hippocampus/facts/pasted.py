@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from hippocampus.facts.languages import expression, pattern, words_of_any
 from hippocampus.facts.sentences import RECALLED
-from hippocampus.facts.topics import foreign_label, is_labelled
+from hippocampus.facts.topics import LABEL, foreign_label, is_labelled
 from hippocampus.facts.words import UNSPACED, UNSPACED_SIGN, spoken, words
 
 MAX_CHARACTERS = 200_000
@@ -74,7 +74,6 @@ _COPIED = re.compile(
 )
 """A line of a page, a log, a program or a letter."""
 _CHAT = re.compile(rf"[^.!?]{{0,40}}?\b{_TIME}[^.!?]{{0,30}}[:：]\s")
-_SPOKEN = re.compile(r"[^\s:：][^:：]{0,60}(?::(?:\s|\*)|：)(?=\S)")
 _CAPITAL = r"\(?[A-ZÀ-ÞА-ЯЁ\d]\S*"
 _TITLE = re.compile(
     rf"[*_]*{_CAPITAL}(?:(?:\s(?:{_CAPITAL}|\w{{1,3}})){{0,8}}\s{_CAPITAL})?(?<![.!?…:;,])"
@@ -112,7 +111,7 @@ def written(text: str, *, by_shape: bool = True) -> Written:
     if _OBSERVATION.match(text):
         return Written((), {}, "")
     lines, taken = _opened(text)
-    is_chat = sum(_SPOKEN.match(line) is not None for line in lines) > 1
+    is_chat = sum(LABEL.match(line) is not None for line in lines) > 1
     own: list[str] = []
     lists: dict[int, str] = {}
     pasted: list[str] = []
@@ -125,7 +124,7 @@ def written(text: str, *, by_shape: bool = True) -> Written:
         elif _is_forwarded(lines, at) or (
             by_shape and _is_foreign(lines, at, own, is_chat=is_chat)
         ):
-            pasted += lines[at:]
+            pasted += lines[at:]  # no line shows where a paste ends
             break
         elif is_labelled(line) or expression(_REPORTED).match(line[:200]) or _CHAT.match(line):
             pasted.append(line)
@@ -176,7 +175,7 @@ def _is_foreign(lines: Sequence[str], at: int, own: Sequence[str], *, is_chat: b
     if line.endswith((":", "：")):  # it announces the text below, but for a list or a fence
         first = next(filter(None, lines[at + 1 : at + 3]), "")
         return not (_LISTED.match(first) or first == _TAKEN)
-    is_spoken = _SPOKEN.match(line) and (is_chat or foreign_label(line))
+    is_spoken = foreign_label(line) or (is_chat and LABEL.match(line))
     if is_spoken or not _PROSE.match(line) or _COPIED.match(line):
         return True
     asked, *gap = own or [""]

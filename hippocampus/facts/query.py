@@ -83,7 +83,7 @@ def recall(  # noqa: PLR0913 - each is one property of a recall
         return []
     scores = _scores(tables, text, query, ranking, seconds)
     best = sorted(scores, key=lambda row: (-scores[row].total, -row))
-    if limit > 0:
+    if limit > 0:  # a budget is filled from more than the limit: long memories may not fit
         best = best[: limit if budget is None else RERANKED * limit]
     kept = memories.by_row(tables.database, best)
     related = triples.of_rows(tables.database, best)

@@ -27,7 +27,7 @@ from hippocampus.facts.statements import (
 )
 from hippocampus.facts.topics import coverage, holds, is_own, persons, small_words, topic
 from hippocampus.facts.values import replaced_value, value_behind
-from hippocampus.facts.words import MARKS, UNSPACED, key, normalised, spoken, words
+from hippocampus.facts.words import SIGN_OR_WORD, key, normalised, spoken, words
 from hippocampus.storage.facts.models import Memory
 
 MIN_SHARED = 0.6
@@ -215,7 +215,7 @@ def _changes(sentence: str, text: str) -> list[tuple[list[str], list[str]]]:
     [(['web'], ['api']), (['80'], ['8080'])]
     """
     texts = sentence, " ".join(uncorrected(text))
-    old, new = (_SPELLED.findall(normalised(side)) for side in texts)
+    old, new = (SIGN_OR_WORD.findall(normalised(side)) for side in texts)
     alike = SequenceMatcher(None, [word[:4] for word in old], [word[:4] for word in new])
     dated = expression(r"\d.*|{days}", spoken(sentence).code)
     changes = []
@@ -231,7 +231,3 @@ def _changes(sentence: str, text: str) -> list[tuple[list[str], list[str]]]:
             changes.append((old[a:b], new[c:d]))
     small = small_words(sentence)
     return [change for change in changes if not small.issuperset([*change[0], *change[1]])]
-
-
-_SPELLED = re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}])[^\W_]|[{MARKS}])+")
-"""A word, or a character of a script without spaces."""

@@ -25,8 +25,6 @@ MAX_SUBJECT_WORDS, MAX_VALUE_WORDS = 8, 6
 MAX_STATEMENT = 600
 SHORT = 5
 """A correction of this many words means the sentence after it."""
-OPEN_WORDS = 3
-"""How many words of a value without a word after it count."""
 _CASED = re.compile(r"[A-ZÄÖÜÀ-ÞА-ЯЁ\d]")
 _PLACES = frozenset({"lives_in", "works_at"})
 
@@ -102,11 +100,13 @@ def read(text: str) -> Statement:
     if plain.endswith(("?", "？", "؟")) or reported or is_labelled(plain):
         return Statement(text, hearsay=True)
     clauses = [stripped for part in _clauses(plain, rules) if (stripped := part.strip(" .!。！।"))]
+    # A supposition ends nothing, and one that begins with a condition is no word of the user's.
     if pattern(rules.hypothetical).search(plain):
         return Statement(text, hearsay=bool(expression(_CONDITION, rules.code).search(plain)))
     passing = pattern(rules.temporary).search(plain) is not None
     adds = passing or pattern(rules.addition).search(plain) is not None
     now = pattern(rules.now).search(plain) is not None
+    # Nothing that holds next to something else, or for a while, may take its place.
     swaps = tuple(_swaps(plain, rules, adds=adds, moves=now or corrects))
     ended = tuple(_ended(clauses, rules))
     moves = now or corrects or bool(swaps) or pattern(rules.changed).search(plain) is not None
@@ -205,8 +205,7 @@ def _cut(value: str, *, last: bool = False) -> str:
     parts = value.split()[::-1] if last else value.split()
     small = small_words(value)
     first = next((at for at, part in enumerate(parts) if part.lower() not in small), 0)
-    named = itertools.takewhile(lambda part: part.lower() not in small, parts[first:])
-    found = list(named)[:OPEN_WORDS]
+    found = list(itertools.takewhile(lambda part: part.lower() not in small, parts[first:]))
     return " ".join(found[::-1] if last else found).strip(" '\"“”„«»")
 
 

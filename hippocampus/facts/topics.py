@@ -11,7 +11,7 @@ from hippocampus.facts.languages import language_of, pattern, words_of_any
 from hippocampus.facts.words import UNSPACED_SIGN, bigrams, normalised, spoken, words
 from hippocampus.storage.facts.models import Memory
 
-_LABEL = re.compile(r"\W{0,3}([^\W_][^:：!?,;]{0,60})(?::[\s*]+|：\s*)(?=\S)")
+LABEL = re.compile(r"\W{0,3}([^\W_][^:：!?,;]{0,60})(?::[\s*]+|：\s*)(?=\S)")
 MAX_LABEL_WORDS = 3
 MIN_PART = 5
 """How many letters of a word a compound with it has."""
@@ -67,7 +67,7 @@ def foreign_label(line: str) -> str:
     >>> foreign_label("Act as Bo. Bo's bio: I cook"), foreign_label("Note: I cook"), foreign_label("Not Bo: I cook")
     ("Act as Bo. Bo's bio", '', '')
     """
-    label = _LABEL.match(line)
+    label = LABEL.match(line)
     if label is None:
         return ""
     if _IDENTIFIER.search(label[1]):

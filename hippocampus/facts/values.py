@@ -18,8 +18,6 @@ _UNSPACED_TOKEN = rf"(?P<number>\d+(?:[.,:]\d+)*(?:[万千百億억만천]\d*)*|
 _STOPS = " .!。！।"
 _CASED = re.compile(r"[A-ZÄÖÜÀ-ÞА-ЯЁ]")
 _HIRAGANA = re.compile("[\u3041-\u309f]")
-FARTHEST = 6
-"""How many tokens after its thing a value is at most."""
 MAX_WORDS, MAX_SIGNS = 3, 6
 """How long a name is: in words, and in characters of a script without spaces."""
 
@@ -75,7 +73,7 @@ def value_behind(sentence: str, thing: str, value: str) -> str:
     last = _read(thing, code).tokens[-1].lower()
     elided = [token.lower().rpartition("'")[2] for token in known.tokens]
     place = next((at for at, token in enumerate(elided) if same_stem(token, last)), None)
-    near = [at for at in known.numbers if place is not None and 0 < at - place <= FARTHEST]
+    near = [at for at in known.numbers if place is not None and at > place]
     theirs, ours = [known.tokens[at] for at in near], [new.tokens[at] for at in new.numbers]
     if not near or not ours or [*map(str.lower, theirs)] == [*map(str.lower, ours)]:
         return ""

@@ -22,6 +22,8 @@ UNSPACED_SIGN = re.compile(f"[{UNSPACED}]")
 MARKS = r"\u0300-\u036f\u0610-\u061a\u064b-\u0655\u0900-\u0903\u093a-\u094f"
 """The vowel signs of Devanagari and Arabic, which are no letters to `re`."""
 _WORD = re.compile(rf"(?:[^\W_]|[{MARKS}])+(?:'[^\W_]+)?")
+SIGN_OR_WORD = re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}])[^\W_]|[{MARKS}])+")
+"""A character of a script without spaces, or a word."""
 _RUN = f"[{UNSPACED}]+"
 _HIRAGANA = "[\u3041-\u309f\u30fc]+"
 _HANGUL = "[\uac00-\ud7af]"

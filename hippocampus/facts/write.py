@@ -172,22 +172,16 @@ def verbatim(tables: FactTables, item: Item) -> MemoryRequest:
 
 
 def keep(
-    tables: FactTables,
-    wanted: Iterable[MemoryRequest],
-    agent: str | None = None,
-    known: Mapping[str, KnownStatement] | None = None,
+    tables: FactTables, wanted: Iterable[MemoryRequest], agent: str | None = None
 ) -> list[Outcome]:
-    """Write texts, a thousand to a transaction; a later one sees those before it.
-
-    `known` has what their decisions name; without it, the store's model decides.
-    """
+    """Write texts, a thousand to a transaction; a later one sees those before it."""
     agent = agent or tables.agent
     if agent == EVERY_AGENT:
         raise FactError(f"{EVERY_AGENT!r} asks for all agents; name the one that remembers")
     outcomes: list[Outcome] = []
     waiting = iter(wanted)
     while chunk := list(itertools.islice(waiting, CHUNK)):
-        outcomes += written(tables, agent, *prepared(tables, chunk, agent, known))
+        outcomes += written(tables, agent, *prepared(tables, chunk, agent))
     return outcomes
 
 
