@@ -7,12 +7,14 @@ import json
 import os
 import threading
 import time
+import uuid
 from pathlib import Path
 
 import pytest
 from conversations import EAGER, reading, written_at
 from hypothesis import given
 from hypothesis import strategies as st
+from postgres_server import Server
 from states import activity, collect, conversation, execute, holdings, problems
 from typer.testing import CliRunner
 
@@ -35,7 +37,7 @@ from hippocampus.storage.gc import DAY_SECONDS, GcRules, Holding, Reference
 from hippocampus.storage.ledger import Ledger, ModelCall, TurnRows
 from hippocampus.storage.packing import packed_text
 from hippocampus.storage.proxy_conversations import Conversations
-from hippocampus.storage.state import DirectoryState
+from hippocampus.storage.state import DirectoryState, state_of
 from hippocampus.storage.state_dir import StateDir
 from hippocampus.storage.verify import verify
 
@@ -337,6 +339,24 @@ def test_conversations_of_the_proxy_go_by_age(tmp_path: Path) -> None:
         for row in execute(tmp_path, f"SELECT session FROM {name}")
     ]  # fmt: skip
     assert left == [("new",)] * 2
+
+
+def test_the_words_of_sessions_on_a_server_go_by_age_too(postgres: Server) -> None:
+    with contextlib.closing(state_of(postgres.address, uuid.uuid4().hex)) as state:
+        with contextlib.closing(Hippocampus(state, policy=EAGER)) as memory:
+            memory.session("old")(reading(1))
+            memory.session("new")(reading(1))
+        with state.writing() as db:
+            for name, at in (("old", 0.0), ("proxied", 0.0), ("new", 0.0)):
+                db.run(proxy_conversations.TIP, (name, name, at))
+            db.run("UPDATE session SET active_at = 1 WHERE name = 'old'")
+            found = gc.collect_words(db, GcRules(max_age_days=30), time.time())
+            assert [one.sessions for one in found] == [("old",), ("proxied",)]
+            assert found[0].packed_bytes > found[1].packed_bytes == 0
+            assert gc.plan_words(db, GcRules(max_age_days=30), time.time()) == []
+            assert db.rows("SELECT session FROM proxy_conversation") == [("new",)]
+        assert state.exported("old") == b""
+        assert state.exported("new")
 
 
 def test_a_conversation_that_sends_again_meanwhile_stays(tmp_path: Path) -> None:
