@@ -26,12 +26,7 @@ def name_of(script: str) -> str:
 
 
 def migrate(db: sqlite3.Connection, path: str, scripts: Sequence[str] = SCRIPTS) -> None:
-    """Bring a file up to date; of two processes that open it at once, one does the work.
-
-    Raises:
-        StoreError: it is of another kind or a later version, or has tables that were never released.
-        sqlite3.Error: it is locked, full or damaged.
-    """
+    """Bring a file up to date, if `applied` accepts it; of two processes at once, one does the work."""
     if len(applied(db, path, scripts)) == len(scripts):
         return
     with transaction(db):

@@ -1,7 +1,7 @@
 """Which sessions are open: bytes of a file, locked by their numbers as SQLite locks its own.
 
 The system lets go of a lock when its process ends. It asks no clock, and no number of a process, which
-containers share.
+containers share. A file that cannot be made or locked is an `OSError`.
 """
 
 from __future__ import annotations
@@ -52,11 +52,7 @@ def _file(path: Path) -> Iterator[tuple[int, Counter[int]]]:
 
 
 def hold(path: Path, session: int) -> None:
-    """Let a session, by its number, be open until it is released, or this process ends.
-
-    Raises:
-        OSError: the file cannot be made or locked.
-    """
+    """Let a session, by its number, be open until it is released, or this process ends."""
     with _file(path) as (descriptor, held):
         if not held[session]:
             _lock(descriptor, session, is_shared=True)
@@ -74,11 +70,7 @@ def release(path: Path, session: int) -> None:
 
 
 def open_sessions(path: Path, sessions: Iterable[int]) -> set[int]:
-    """Return those of some sessions, by their numbers, that a process has open.
-
-    Raises:
-        OSError: the file cannot be opened.
-    """
+    """Return those of some sessions, by their numbers, that a process has open."""
     if not path.exists():
         return set()
     with _file(path) as (descriptor, held):

@@ -1,4 +1,7 @@
-"""SQLite files that several processes open at once: with a write-ahead log, and private."""
+"""SQLite files that several processes open at once: with a write-ahead log, and private.
+
+A file that is missing, damaged, or locked for longer than `BUSY_SECONDS` is a `sqlite3.Error`.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +56,6 @@ def connected(path: Path | str, *, synchronous: str = "NORMAL") -> FileConnectio
 
     Raises:
         OSError: the file or its folder cannot be created.
-        sqlite3.Error: the file is damaged, or locked for longer than `BUSY_SECONDS`.
     """
     if str(path) != IN_MEMORY:
         files.private_folder(Path(path).parent)
@@ -101,11 +103,7 @@ def _repeated(db: sqlite3.Connection, statement: str, seconds: float) -> None:
 
 
 def shrink(db: sqlite3.Connection) -> None:
-    """Give pages that deleted rows have left back to the disk, in steps between which others write.
-
-    Raises:
-        sqlite3.Error: the file is locked for longer than `BUSY_SECONDS`, or damaged.
-    """
+    """Give pages that deleted rows have left back to the disk, in steps between which others write."""
     (free,) = db.execute("PRAGMA freelist_count").fetchone()
     for _ in range(free // SHRUNK_PAGES):
         db.executescript(
@@ -118,7 +116,6 @@ def wipe(db: sqlite3.Connection) -> None:
 
     Raises:
         TimeoutError: another connection reads the log for longer than `BUSY_SECONDS`.
-        sqlite3.Error: the file is locked for longer than `BUSY_SECONDS`, or damaged.
     """
     shrink(db)
     (is_read, *_) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -132,11 +129,7 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
 
     It waits for other processes with the same chance as they have. SQLite's own wait grows to a tenth
     of a second a try: the writer that has waited longest asks least often, and some time out while
-    others go first again and again.
-
-    Raises:
-        sqlite3.Error: the file is full, damaged, or locked for longer than `BUSY_SECONDS`, or the limit
-            of this thread.
+    others go first again and again. The limit of the thread counts, if it has one.
     """
     until = time.monotonic() + left(BUSY_SECONDS)
     db.execute("PRAGMA busy_timeout = 0")  # a transaction that has begun meets no lock
@@ -182,11 +175,7 @@ def is_busy(failure: sqlite3.OperationalError) -> bool:
 
 
 def reading(path: Path) -> contextlib.closing[sqlite3.Connection]:
-    """Open a file only for reading in a block, and leave no log next to it that was not there before.
-
-    Raises:
-        sqlite3.Error: the file is not there, damaged, or locked for longer than `BUSY_SECONDS`.
-    """
+    """Open a file only for reading in a block, and leave no log next to it that was not there before."""
     # A connection that may write removes the log when it is the last to close. Removing an empty log
     # changes nothing else; one with pages belongs to a process that runs or has crashed, and stays.
     try:
