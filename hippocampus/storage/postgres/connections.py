@@ -10,6 +10,7 @@ import math
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future
 from typing import Any
 from urllib.parse import quote
 
@@ -18,6 +19,7 @@ from psycopg import conninfo
 from psycopg_pool import ConnectionPool
 
 from hippocampus.errors import StoreError
+from hippocampus.models.bounded import in_thread
 from hippocampus.storage.deadline import left
 from hippocampus.storage.migrations import name_of
 from hippocampus.storage.postgres.schema import SCHEMA, SCRIPTS
@@ -61,47 +63,41 @@ class Connections:
         self.name = f"PostgreSQL {named.get('host', 'localhost')}/{named.get('dbname', '')}"
         """As errors name it: without a password."""
         self._address = address
-        self._pool: ConnectionPool[Connection] | None = None
+        self._pool: Future[ConnectionPool[Connection]] | None = None
+        """Made in a thread that may be left; one that failed is tried again."""
         self._lock = threading.Lock()
-        self._starting: threading.Thread | None = None
-        self._failure: Exception | None = None
         self._shut_until = -math.inf
 
-    def start(self, seconds: float = START_SECONDS) -> None:
-        """Make the tables where they are missing, and open the pool, in a thread that may be left.
+    def start(self, seconds: float = START_SECONDS) -> ConnectionPool[Connection]:
+        """Return the pool; the first call makes the tables where they are missing.
 
         Raises:
             StoreError: the server does not answer within `seconds`, or refuses.
         """
         with self._lock:
-            if self._pool is not None:
-                return
-            if self._starting is None or not self._starting.is_alive():
-                self._starting = threading.Thread(target=self._start, daemon=True)
-                self._starting.start()
-            starting = self._starting
-        starting.join(seconds)
-        if self._pool is None:
-            raise self._failed(self._failure or LateError("no answer within the deadline"))
-
-    def _start(self) -> None:
-        self._failure = None
+            if self._pool is None or (self._pool.done() and self._pool.exception()):
+                self._pool = in_thread(self._opened)
+            pool = self._pool
         try:
-            with psycopg.connect(self._address, autocommit=True, connect_timeout=2) as db:
-                _migrate(db)
-            pool = ConnectionPool(
-                self._address,
-                connection_class=Connection,
-                kwargs={"autocommit": True, "connect_timeout": 2},
-                min_size=1,
-                max_size=MAX_CONNECTIONS,
-                reconnect_timeout=1.0,  # a later call asks for a new connection
-                num_workers=2,
-                open=True,
-            )
-            self._pool = pool
-        except (psycopg.Error, StoreError) as failure:
-            self._failure = failure
+            return pool.result(seconds)
+        except TimeoutError:
+            raise self._failed(LateError("no answer within the deadline")) from None
+        except psycopg.Error as failure:
+            raise self._failed(failure) from failure
+
+    def _opened(self) -> ConnectionPool[Connection]:
+        with psycopg.connect(self._address, autocommit=True, connect_timeout=2) as db:
+            _migrate(db)
+        return ConnectionPool(
+            self._address,
+            connection_class=Connection,
+            kwargs={"autocommit": True, "connect_timeout": 2},
+            min_size=1,
+            max_size=MAX_CONNECTIONS,
+            reconnect_timeout=1.0,  # a later call asks for a new connection
+            num_workers=2,
+            open=True,
+        )
 
     @contextlib.contextmanager
     def transaction(self, tenant: str, patience: float) -> Iterator[Statements]:
@@ -115,10 +111,9 @@ class Connections:
         until = time.monotonic() + left(patience)
         if time.monotonic() < self._shut_until:
             raise StoreError(f"{self.name} has failed, and is tried again in a few seconds")
-        self.start(until - time.monotonic())
-        assert self._pool is not None
+        pool = self.start(until - time.monotonic())
         try:
-            db = self._pool.getconn(max(0.001, until - time.monotonic()))
+            db = pool.getconn(max(0.001, until - time.monotonic()))
         except psycopg.Error as failure:
             raise self._failed(failure) from failure
         try:
@@ -132,22 +127,25 @@ class Connections:
                 raise self._failed(failure) from failure
             raise
         finally:
-            self._pool.putconn(db)
+            pool.putconn(db)
 
-    def _failed(self, failure: Exception) -> StoreError:
+    def _failed(self, failure: psycopg.Error) -> StoreError:
         """Return the failure as an error; where the server itself has failed, pause its use."""
-        if isinstance(failure, StoreError):
-            return failure
         if isinstance(failure, psycopg.OperationalError | psycopg.InterfaceError):
             self._shut_until = time.monotonic() + RETRY_SECONDS
         return StoreError(f"{self.name}: {failure}")
 
     def close(self) -> None:
-        """Close the pool."""
+        """Close the pool, one that is being made as soon as it is there."""
         with self._lock:
-            if self._pool is not None:
-                self._pool.close(timeout=1.0)
-            self._pool = None
+            pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.add_done_callback(_close)
+
+
+def _close(pool: Future[ConnectionPool[Connection]]) -> None:
+    if not pool.exception():
+        pool.result().close(timeout=1.0)
 
 
 def _migrate(db: psycopg.Connection[Any]) -> None:
