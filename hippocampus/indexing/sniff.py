@@ -110,7 +110,7 @@ def _document_of(text: str, asked: int) -> Extraction | None:
     if value is None:
         return None
     if isinstance(value, str):
-        return _extract_text("\n".join([*words, value]), asked)
+        return with_notes(_extract_text(value, asked), words)
     longest, rest, _ = unwrap.parted(value, len(text))
     found = documents.read(rest)
     if longest:

@@ -22,6 +22,10 @@ CONTENTS = {
     "a dump below a head": ("\n".join(["File Path: a.py", "Total Lines: 270", *DUMP]), ""),
     "lines that a call named": (CODE, '{"path": "a.py", "offset": 300}'),
     "a text in an envelope": (json.dumps([{"type": "text", "text": ESSAY}]), ""),
+    "a failed call of MCP": (
+        json.dumps({"content": [{"type": "text", "text": ESSAY}], "isError": True}),
+        "",
+    ),
     "a text inside of JSON": (json.dumps({"ok": True, "data": {"id": 7, "body": ESSAY}}), ""),
     "a dump inside of JSON": (json.dumps({"code": 0, "stdout": "\n".join(DUMP)}), ""),
     "JSON with line numbers": (
