@@ -7,6 +7,7 @@ one is broken. Called directly, since the session reads plainly what an extracto
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import math
 import sys
@@ -37,7 +38,15 @@ from tests.trust.odd_texts import texts
 
 MAX_SECONDS_PER_MB, NOISE_SECONDS = 1.0, 0.15
 """The CPU time of a text; a small one may take the noise of a busy machine besides."""
-COPIES = {"conversation": 4}
+PATHS = (
+    "$..*",
+    "$..a",
+    f"$..[{','.join(['0', repr('a')] * 90)}]",
+    "$..[?@.a > 3 || @[0] == 'x']",
+    "$..[?search(@, '(a+)+$')]",
+    "$[*][?count(@..*) > 2]",
+)
+COPIES = {"conversation": 4, "paths": len(PATHS)}
 """How often a check reads its text, where that is more than once."""
 PRICES = TABLES["anthropic-5m"]
 EAGER = Policy(
@@ -138,6 +147,14 @@ def recalls(text: str) -> None:
             assert tokens.count(found) <= 300
 
 
+def paths(text: str) -> None:
+    """Paths into as many small values as a text of its length can have."""
+    whole = json.dumps([[[text[:3]], {"a": len(text)}]] * (len(text) // 30))
+    for path in PATHS:
+        with contextlib.suppress(RecallError):
+            take(whole, Request(path=path), 300)
+
+
 def redaction(text: str) -> None:
     EVERYTHING.redacted(text)
     whole = json.dumps({"a": text[:5_000], "b": [1, text[:99]]})
@@ -179,6 +196,7 @@ CHECKS: dict[str, Callable[[str], Any]] = {
     "entry": entry,
     "arguments": arguments,
     "recalls": recalls,
+    "paths": paths,
     "redaction": redaction,
     "work file": work_file,
     "claims": pasted.written,
