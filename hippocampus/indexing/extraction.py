@@ -143,7 +143,6 @@ def packed(  # noqa: PLR0913 — what a line may have
     *,
     weight: float = 1.0,
     parent: int | None = None,
-    count: int = 1,
     unit: str = "",
     characters: int = PACKED_CHARACTERS,
 ) -> list[EntryLine]:
@@ -160,7 +159,7 @@ def packed(  # noqa: PLR0913 — what a line may have
     for group in groups:
         opening = f"{label}: " if label.strip() else label
         text = opening + ", ".join(group)
-        lines.append(EntryLine(text, weight, parent=parent, count=count * len(group), unit=unit))
+        lines.append(EntryLine(text, weight, parent=parent, count=len(group), unit=unit))
     return lines
 
 

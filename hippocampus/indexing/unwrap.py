@@ -52,17 +52,11 @@ def plain(text: str) -> str:
     return fenced.group(1) if fenced else text
 
 
-def json_value(text: str) -> Any:
-    """Return the JSON value in a text, without its envelopes, or nothing.
-
-    The JSON in its strings is read too. Words around it are no hindrance where they are few;
-    `json_and_words` returns them.
-    """
-    return json_and_words(text)[0]
-
-
 def json_and_words(text: str) -> tuple[Any, list[str]]:
-    """Return the JSON value in a text, or nothing, and the words around it and inside envelopes."""
+    """Return the JSON value in a text, or nothing, and the words around it and inside envelopes.
+
+    The JSON in its strings is read too. Words around it are no hindrance where they are few.
+    """
     words: list[str] = []
     found = _embedded(text, words)
     value = None if found is NOTHING or json_text.is_deep(found) else _inner(found, 0, words)

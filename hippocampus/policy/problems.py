@@ -9,9 +9,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from hippocampus.errors import nearest
-from hippocampus.policy.blocks import Consolidation, FactFields
 from hippocampus.policy.fields import Policy
-from hippocampus.policy.rules import Match, Rule, RuleAction
 from hippocampus.policy.tree import Problem, Tree, YamlPath
 
 EXPECTED = {
@@ -33,15 +31,6 @@ QUOTABLE = ("string_type", "invalid_key")
 BOUNDS = {"greater_than_equal": ("at least", "ge"), "less_than_equal": ("at most", "le")}
 QUOTED = re.compile(r"'([^']*)'")
 MAX_FOUND_CHARACTERS = 60
-OWNERS: tuple[tuple[str, type[BaseModel]], ...] = (
-    ("under `match`", Match),
-    ("under `action`", RuleAction),
-    ("in a rule", Rule),
-    ("under `consolidation`", Consolidation),
-    ("under `facts`", FactFields),
-    ("at the top of the file", Policy),
-)
-"""Where fields belong, for the message about a field in the wrong place."""
 
 
 def problems_of(tree: Tree, failure: ValidationError) -> Iterator[Problem]:
@@ -54,7 +43,10 @@ def problems_of(tree: Tree, failure: ValidationError) -> Iterator[Problem]:
 def _sentence(error: Any, path: YamlPath) -> str:
     kind, found = error["type"], error["input"]
     if kind == "extra_forbidden":
-        return _unknown(str(path[-1]), fields_at(path[:-1]))
+        fields = fields_at(path[:-1])
+        near = nearest(str(path[-1]), fields)
+        hint = f"did you mean {', '.join(near)}?" if near else f"known: {', '.join(fields)}"
+        return f"unknown field {str(path[-1])!r}; {hint}"
     if kind == "missing":
         return f"field {path[-1]!r} is missing"
     if kind == "literal_error":
@@ -72,23 +64,6 @@ def _sentence(error: Any, path: YamlPath) -> str:
     return str(error["msg"]).removeprefix("Value error, ")
 
 
-def _unknown(name: str, fields: tuple[str, ...]) -> str:
-    near = nearest(name, fields)
-    homes = [where for where, model in OWNERS if name in names_of(model)]
-    clauses = [f"unknown field {name!r}"]
-    if homes:
-        clauses.append(f"it belongs {' or '.join(homes)}")
-    if near or not homes:
-        known = f"known: {', '.join(fields)}"
-        clauses.append(f"did you mean {', '.join(near)}?" if near else known)
-    return "; ".join(clauses)
-
-
-def names_of(model: type[BaseModel]) -> tuple[str, ...]:
-    """Return the names of a model's fields in a policy file."""
-    return tuple(field.alias or name for name, field in model.model_fields.items())
-
-
 def fields_at(path: YamlPath) -> tuple[str, ...]:
     """Return the names of the fields that a policy allows at a path."""
     model: type[BaseModel] = Policy
@@ -97,7 +72,7 @@ def fields_at(path: YamlPath) -> tuple[str, ...]:
             fields = model.model_fields.items()
             field = next(field for name, field in fields if key == (field.alias or name))
             model = next(_models(field.annotation), model)
-    return names_of(model)
+    return tuple(field.alias or name for name, field in model.model_fields.items())
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:

@@ -115,14 +115,6 @@ class Redaction(BaseModel):
                 )
         return stretches
 
-    def __or__(self, other: Redaction) -> Redaction:
-        """Return a redaction that finds the matches of both."""
-        return Redaction(
-            kinds=tuple(dict.fromkeys(self.kinds + other.kinds)),
-            patterns=tuple(dict.fromkeys(self.patterns + other.patterns)),
-            original=self.original or other.original,
-        )
-
     def _find(self, text: str) -> Iterator[tuple[int, int, str]]:
         for kind in self.kinds:
             if kind == "secret":
@@ -175,4 +167,8 @@ def _spans(
 @functools.lru_cache(maxsize=64)
 def joined(redactions: tuple[Redaction, ...]) -> Redaction:
     """Return a redaction that finds the matches of all redactions."""
-    return functools.reduce(lambda one, other: one | other, redactions)
+    return Redaction(
+        kinds=tuple({kind: None for one in redactions for kind in one.kinds}),
+        patterns=tuple({pattern: None for one in redactions for pattern in one.patterns}),
+        original=any(one.original for one in redactions),
+    )

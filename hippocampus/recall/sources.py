@@ -232,8 +232,8 @@ def is_same(stored: str, present: str) -> bool:
     """
     if stored.rstrip() == present.rstrip():
         return True
-    value = unwrap.json_value(stored)
-    return value is not None and value == unwrap.json_value(present)
+    value, other = (unwrap.json_and_words(text)[0] for text in (stored, present))
+    return value is not None and value == other
 
 
 def is_part(stored: str, present: str) -> bool:

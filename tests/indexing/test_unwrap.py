@@ -10,21 +10,25 @@ from hypothesis import strategies as st
 from hippocampus.indexing import unwrap
 
 
+def json_value(text: str) -> object:
+    return unwrap.json_and_words(text)[0]
+
+
 @given(numbers=st.lists(st.integers(), min_size=unwrap.MIN_INNER))
 def test_json_in_a_json_string_in_a_block_is_found(numbers: list[int]) -> None:
     text = json.dumps([{"type": "text", "text": json.dumps({"data": json.dumps(numbers)})}])
-    assert unwrap.json_value(text) == [{"data": numbers}]
+    assert json_value(text) == [{"data": numbers}]
 
 
 def test_words_around_json_are_no_hindrance_where_it_is_most_of_the_text() -> None:
     rows = json.dumps([{"id": at} for at in range(40)])
-    assert unwrap.json_value(f"Found 40 rows:\n{rows}\nDone.")[3] == {"id": 3}
-    assert unwrap.json_value("Much prose with no value in it. " * 20 + '{"a": 1}') is None
+    assert json_value(f"Found 40 rows:\n{rows}\nDone.")[3] == {"id": 3}
+    assert json_value("Much prose with no value in it. " * 20 + '{"a": 1}') is None
 
 
 def test_text_blocks_become_their_text() -> None:
     blocks = [{"type": "text", "text": "one line"}, {"type": "text", "text": "and another"}]
-    assert unwrap.json_value(json.dumps(blocks)) == ["one line", "and another"]
+    assert json_value(json.dumps(blocks)) == ["one line", "and another"]
 
 
 def test_the_two_forms_of_a_tool_result_are_one_value() -> None:
@@ -32,7 +36,7 @@ def test_the_two_forms_of_a_tool_result_are_one_value() -> None:
     block = {"type": "text", "text": json.dumps(rows), "annotations": None, "_meta": None}
     for structured in ({"result": rows}, {"result": json.dumps(rows)}, {"result": [block]}, None):
         result = {"meta": None, "content": [block], "structuredContent": structured}
-        assert unwrap.json_value(json.dumps({**result, "isError": False})) == rows
+        assert json_value(json.dumps({**result, "isError": False})) == rows
 
 
 def test_words_around_json_are_returned() -> None:
@@ -50,10 +54,10 @@ def test_colours_progress_and_fences_come_off() -> None:
 @given(text=st.text())
 def test_nothing_raises(text: str) -> None:
     unwrap.plain(text)
-    unwrap.json_value(text)
+    json_value(text)
 
 
 def test_deep_nesting_never_raises() -> None:
     for depth in (100, 600, 900, 100_000):
-        unwrap.json_value("[" * depth + "]" * depth)
-        unwrap.json_value('{"a":' * depth + "1" + "}" * depth)
+        json_value("[" * depth + "]" * depth)
+        json_value('{"a":' * depth + "1" + "}" * depth)
