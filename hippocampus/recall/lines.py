@@ -90,20 +90,19 @@ def pages(text: str) -> list[str]:
 
 @functools.lru_cache(maxsize=CACHED_TEXTS)
 def paged(text: str) -> Paged:
-    """Return a text with lines to page: the text itself, or its JSON with one record a line.
+    """Return a text with lines to page: the text itself, or the JSON of its long lines, a record each.
 
     Lines of long strings inside the JSON are lines too, and the words around it come last.
     """
-    if len(text) < LONG_LINE_CHARACTERS * max(1, text.count("\n", 0, -1)):
-        return Paged(text)
+    from hippocampus.formats.json_paths import written
+
     value, words = decoded(text)
     if isinstance(value, str):
         return Paged(storable("\n".join((value, *words))))
-    if not isinstance(value, dict | list):
-        return Paged(text)
-    from hippocampus.formats.json_paths import written
-
     inner, rest, place = unwrap.parted(value, len(text))
+    is_long = len(text) >= LONG_LINE_CHARACTERS * max(1, text.count("\n", 0, -1))
+    if not (isinstance(value, dict | list) and (is_long or inner)):
+        return Paged(text)
     own = [(written(place), line) for line in inner.split("\n")] if inner else []
     lines = [*own, *records(rest)]
     joined = storable("\n".join([*(line for _, line in lines), *words]))
@@ -114,11 +113,13 @@ def paged(text: str) -> Paged:
 def decoded(text: str) -> tuple[Any, list[str]]:
     """Return the value of a JSON text, or None, and the words around it; JSON in its strings is decoded.
 
-    A tool may have printed line numbers. The value is cached and shared: callers must not change it.
+    A tool may have printed line numbers and notes. The value is cached and shared: callers must not
+    change it.
     """
     value, words = unwrap.json_and_words(text)
     output = output_of(unwrap.plain(text)) if value is None else None
-    return unwrap.json_and_words(output.body) if output and output.is_numbered else (value, words)
+    is_wrapped = output is not None and (output.is_numbered or output.notes)
+    return unwrap.json_and_words(output.body) if output and is_wrapped else (value, words)
 
 
 def records(value: Any, path: str = "$") -> Iterator[tuple[str, str]]:

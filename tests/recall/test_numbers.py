@@ -28,6 +28,15 @@ CONTENTS = {
     ),
     "a text inside of JSON": (json.dumps({"ok": True, "data": {"id": 7, "body": ESSAY}}), ""),
     "a dump inside of JSON": (json.dumps({"code": 0, "stdout": "\n".join(DUMP)}), ""),
+    "a text in JSON of short lines": (
+        json.dumps({"ok": True, "body": ESSAY, "tags": [*range(40)]}, indent=1),
+        "",
+    ),
+    "a short JSON string": (json.dumps("\n".join(ESSAY.split("\n")[:5])), ""),
+    "coloured JSON below a note": (
+        f"Exit code: 0\nOutput:\n{DOCUMENT}".replace('"', '\x1b[32m"'),
+        "",
+    ),
     "JSON with line numbers": (
         "\n".join(f"{n:6}→{line}" for n, line in enumerate(DOCUMENT.split("\n"), 1)),
         "",

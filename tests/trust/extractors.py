@@ -251,12 +251,17 @@ def run(name: str, examples: int, seed: int) -> Findings:
         tried, characters = tried + 1, characters + len(text)
         spent += check(name, text)
 
-    broken = ""
+    failures: tuple[BaseException, ...] = ()
     try:
         checked()
+    except ExceptionGroup as several:
+        failures = several.exceptions
     except Exception as failure:  # noqa: BLE001 - these are what is looked for
-        notes = "\n".join(getattr(failure, "__notes__", ()))
-        broken = f"{type(failure).__name__}: {str(failure)[:200]}\n{notes[:2_000]}"
+        failures = (failure,)
+    broken = "\n".join(
+        "\n".join((f"{type(failure).__name__}: {failure!s:.200}", *failure.__notes__))[:2_000]
+        for failure in failures
+    )
     return Findings(tried, characters / 1e6, spent, broken)
 
 
