@@ -80,8 +80,3 @@ def read_exactly(text: str | bytes) -> Any:
 
 def _text(value: object) -> str:
     return base64.b64encode(value).decode("ascii") if isinstance(value, bytes) else str(value)
-
-
-def is_json(text: str) -> bool:
-    """Return whether a text can be read as JSON."""
-    return read(text) is not NOTHING

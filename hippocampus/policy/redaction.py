@@ -87,9 +87,9 @@ class Redaction(BaseModel):
         """
         found = self._stretches(text)
         plain = _replace(text, found)
-        if not found or json_text.is_json(plain):
+        if not found or json_text.read(plain) is not json_text.NOTHING:
             return plain
-        if text.lstrip()[:1] not in ("{", "[") and not json_text.is_json(text):
+        if text.lstrip()[:1] not in ("{", "[") and json_text.read(text) is json_text.NOTHING:
             return plain
         return _replace(text, _within_tokens(text, found))
 

@@ -77,12 +77,6 @@ Note = Callable[[int, int, int], str]
 found lines that are not, and the line number of the first left-out one."""
 
 
-def numbered(lines: Iterable[str], first: int = 1) -> Iterator[NumberedLine]:
-    """Yield lines with their numbers."""
-    for number, line in enumerate(lines, start=first):
-        yield NumberedLine(number, line)
-
-
 def pages(text: str) -> list[str]:
     """Return the lines of a text as a recall counts them; JSON on one line is broken first."""
     return paged(text).text.split("\n")

@@ -31,7 +31,6 @@ from hippocampus.recall.lines import (
     fit,
     long_texts,
     matching,
-    numbered,
     paged,
     pages,
     records,
@@ -274,8 +273,11 @@ def lines_at(text: str, path: str, numbers: Sequence[int]) -> Iterator[NumberedL
     if isinstance(value, dict | list):
         is_named = is_json or path in value
         texts = long_texts(value) if isinstance(value, dict) and not is_named else {}
-        defined = _definitions(next(iter(texts.values()), ""), path)
-        yield from defined or _in_json(value, path)
+        source = next(iter(texts.values()), "")
+        if defined := _definitions(source, path):
+            yield from _spanned(source, defined, range(1, source.count("\n") + 2))
+        else:
+            yield from _in_json(value, path)
         return
     if is_json:
         problem = "this content is neither JSON nor a table; ask by lines or by a pattern"
@@ -294,7 +296,14 @@ def lines_at(text: str, path: str, numbers: Sequence[int]) -> Iterator[NumberedL
         listed = f"; there are {', '.join(name[:60] for name in near)}" if near else ""
         reason = f"nothing here is named {path[:60]!r}{listed}; or ask by a pattern"
         raise RecallError("no_match", reason)
-    yield from _renumbered(found, numbers)
+    yield from _spanned(inner, found, numbers)
+
+
+def _spanned(text: str, spans: Iterable[slice], numbers: Sequence[int]) -> Iterator[NumberedLine]:
+    """Yield the lines of a text that some spans have, with their numbers."""
+    lines = text.split("\n")
+    for span in spans:
+        yield from map(NumberedLine, numbers[span], lines[span])
 
 
 def _in_json(value: dict[str, Any] | list[Any], path: str) -> Iterator[NumberedLine]:
@@ -313,7 +322,7 @@ def _in_json(value: dict[str, Any] | list[Any], path: str) -> Iterator[NumberedL
         found = json_paths.at_path(value, steps)
         first = list(itertools.islice(found, 2))
         if len(first) == 1 and isinstance(text := first[0][1], str):
-            yield from numbered(storable(text).split("\n"))
+            yield from map(NumberedLine, itertools.count(1), storable(text).split("\n"))
             return
         if first:
             for place, part in itertools.chain(first, found):
@@ -340,30 +349,25 @@ def _table(text: str) -> Table | None:
 # Elements of page snapshots, and definitions of code
 
 
-def _by_ref(text: str, path: str) -> list[NumberedLine]:
-    """Return the first line with a ref, and the lines that are indented below it."""
+def _by_ref(text: str, path: str) -> list[slice]:
+    """Return the span of the first line with a ref, and of the lines that are indented below it."""
     found = REF.fullmatch(path)
     if found is None:
         return []
     ref = re.escape(found["ref"])
     pattern = rf"(?:\b(?:ref|uid|id)=[\"']?{ref}[\"']?(?:[^\w]|$)|\[{ref}\]|^[\s\-*]*@?{ref}[:\s])"
-    first, lines = next(matching(Paged(text), pattern), None), text.split("\n")
-    return _spanned(lines, _block(lines, first.number - 1)) if first else []
+    first = next(matching(Paged(text), pattern), None)
+    return [_block(text.split("\n"), first.number - 1)] if first else []
 
 
-def _definitions(text: str, path: str) -> list[NumberedLine]:
-    """Return the lines of the definitions of a symbol, `name` or `Outer.name`."""
+def _definitions(text: str, path: str) -> list[slice]:
+    """Return the spans of the definitions of a symbol, `name` or `Outer.name`."""
     if not SYMBOL.fullmatch(path):
         return []
-    lines, bare = text.split("\n"), _bare(text)
+    bare = _bare(text)
     last = re.split(r"\.|::", path.removesuffix("()"))[-1]
     wanted = DEFINITION % {"name": re.escape(last)}
-    found = matching(Paged("\n".join(bare)), wanted)
-    return [part for line in found for part in _spanned(lines, _block(bare, line.number - 1))]
-
-
-def _spanned(lines: Sequence[str], span: slice) -> list[NumberedLine]:
-    return list(numbered(lines[span], span.start + 1))
+    return [_block(bare, found.number - 1) for found in matching(Paged("\n".join(bare)), wanted)]
 
 
 def _block(bare: Sequence[str], start: int) -> slice:
@@ -423,8 +427,8 @@ def _headings(text: str) -> list[Heading]:
     return found
 
 
-def _section(text: str, path: str) -> list[NumberedLine]:
-    """Return the section below the heading with this title, or one that starts with it."""
+def _section(text: str, path: str) -> list[slice]:
+    """Return the span of the section below the heading with this title, or one that starts with it."""
     wanted = " ".join(path.strip("#").split()).casefold()
     found = _headings(text)
     titles = [heading.title.casefold() for heading in found]
@@ -435,10 +439,9 @@ def _section(text: str, path: str) -> list[NumberedLine]:
         return []
     start = found[at].start
     later = (heading.start for heading in found[at + 1 :] if heading.level <= found[at].level)
-    lines = text[start : next(later, len(text))].rstrip().split("\n")
-    return list(numbered(lines, text.count("\n", 0, start) + 1))
+    above = text.count("\n", 0, start)
+    section = text[start : next(later, len(text))].rstrip()
+    return [slice(above, above + section.count("\n") + 1)]
 
 
-FINDERS: tuple[Callable[[str, str], list[NumberedLine]], ...] = (
-    _by_ref, _definitions, _section,
-)  # fmt: skip
+FINDERS: tuple[Callable[[str, str], list[slice]], ...] = (_by_ref, _definitions, _section)

@@ -20,7 +20,6 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from hippocampus.errors import RecallError
 from hippocampus.facts import pasted
-from hippocampus.formats import json_text
 from hippocampus.formats.content import without_envelope
 from hippocampus.formats.conversation import Item, unpaired
 from hippocampus.formats.reader import read
@@ -158,7 +157,7 @@ def paths(text: str) -> None:
 def redaction(text: str) -> None:
     EVERYTHING.redacted(text)
     whole = json.dumps({"a": text[:5_000], "b": [1, text[:99]]})
-    assert json_text.is_json(EVERYTHING.redacted_json(whole))
+    json.loads(EVERYTHING.redacted_json(whole))
 
 
 def work_file(text: str) -> None:
