@@ -160,7 +160,14 @@ class Retrieval:
                 self._passages = Passages(self._searchable)
             index = self._passages
         most, ids = max(1, max_tokens), list(records)
-        found = search(index, query, most, ids, self._text_of, known, self._numbers_of)
+
+        def text(entry_id: str) -> str:
+            return self._text_or_none(records[entry_id]) or ""
+
+        def numbers(entry_id: str) -> Sequence[int]:
+            return numbers_of(text(entry_id), records[entry_id].arguments)
+
+        found = search(index, query, most, ids, text, known, numbers)
         return found, tuple(dict.fromkeys(HEADER.findall(found)))
 
     def close(self) -> None:
@@ -172,12 +179,6 @@ class Retrieval:
         record = self._records.get(entry_id)
         text = record and self._text_or_none(record)
         return content(text, f"{record.tool} {record.arguments}") if record and text else None
-
-    def _text_of(self, entry_id: str) -> str:
-        return self._text_or_none(self._records[entry_id]) or ""
-
-    def _numbers_of(self, entry_id: str) -> Sequence[int]:
-        return numbers_of(self._text_of(entry_id), self._records[entry_id].arguments)
 
     def _text_or_none(self, record: Record) -> str | None:
         try:

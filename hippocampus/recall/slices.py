@@ -166,18 +166,13 @@ def _by_lines(text: str, request: Request, numbers: Sequence[int], max_tokens: i
     return fit(reversed(wanted) if from_end else wanted, max_tokens, note, from_end=from_end)
 
 
-def _renumbered(found: Iterable[NumberedLine], numbers: Sequence[int]) -> Iterator[NumberedLine]:
-    """Yield lines with the numbers that a part of a file has itself."""
-    for line in found:
-        yield line._replace(number=numbers[line.number - 1]) if line.number else line
-
-
 def _by_pattern(text: str, request: Request, numbers: Sequence[int], max_tokens: int) -> str:
     pattern, readable = request.pattern or "", paged(text)
     found = matching(readable, pattern, request.context)
     first = next(found, None)
     if first is not None:
-        found = _renumbered(itertools.chain((first,), found), numbers)
+        every = itertools.chain((first,), found)  # our own lines have the number 0
+        found = (line._replace(number=line.number and numbers[line.number - 1]) for line in every)
     elif readable.text is not text:  # the pattern may be of the text as it was before it was paged
         found = matching(Paged(text), pattern)
 
