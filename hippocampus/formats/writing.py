@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -78,9 +79,7 @@ def alternating(items: list[Item], adapter: Adapter, added: Collection[int]) -> 
             continue
         [item] = following
         blocks = _blocks(item.get(blocks_at))
-        start = next(
-            (at for at, block in enumerate(blocks) if not _is_reasoning(block)), len(blocks)
-        )
+        start = len([*itertools.takewhile(_is_reasoning, blocks)])
         blocks = [*blocks[:start], *_blocks(last.get(blocks_at)), *blocks[start:]]
         joined[number - 1 : number + 1] = [{**item, blocks_at: blocks}]
     return joined

@@ -111,9 +111,9 @@ def decoded(text: str) -> tuple[Any, list[str]]:
     change it.
     """
     value, words = unwrap.json_and_words(text)
-    output = output_of(unwrap.plain(text)) if value is None else None
-    is_wrapped = output is not None and (output.is_numbered or output.notes)
-    return unwrap.json_and_words(output.body) if output and is_wrapped else (value, words)
+    if value is None and (output := output_of(unwrap.plain(text))).body != text:
+        return unwrap.json_and_words(output.body)
+    return value, words
 
 
 def records(value: Any, path: str = "$") -> Iterator[tuple[str, str]]:
