@@ -28,7 +28,7 @@ from hippocampus.session.marks import Marker
 from hippocampus.session.resources import END_SECONDS, Resources, SessionInfo
 from hippocampus.session.rules import Rules
 from hippocampus.session.state import State, read
-from hippocampus.session.turn import Turn, take_turn
+from hippocampus.session.turn import Turn, is_folded_first, take_turn
 from hippocampus.session.view import View
 from hippocampus.storage.archive import Journal, RawList
 from hippocampus.storage.ledger import Ledger, Measure
@@ -146,10 +146,11 @@ class SessionRun:
             if is_continued:
                 self._store_lost()
             return True
-        costs = self._costs_before(history.turn)
-        opening = self._opening_of(history)
-        rules = replace(self._rules_of_turn(), mark_tokens=self._marked_tokens(history, items))
-        turn = take_turn(self.state, history, costs, rules, opening, cold=cold)
+        costs, rules = self._costs_before(history.turn), self._rules_of_turn()
+        later = is_folded_first(history.total, rules)
+        taken = read(self.state, history, self._opening_of(history), rules, later=later)
+        rules = replace(rules, mark_tokens=self._marked_tokens(taken.state.view, items))
+        turn = take_turn(taken, costs, rules, cold=cold)
         _check(turn.state.view)
         shown, kept = turn.state.view.shown, len(turn.state.sent_keys)
         self._commit(turn, self.marker.place(shown, kept, idle_seconds))
@@ -209,9 +210,8 @@ class SessionRun:
         """Restore the view of the last request, where another process has sent it."""
         if self.state.is_read:
             return
-        opening = self._opening_of(history)
-        self._marked_tokens(history, items)
-        state = read(self.state, history, opening, self._rules_of_turn()).state
+        state = read(self.state, history, self._opening_of(history), self._rules_of_turn()).state
+        self._marked_tokens(state.view, items)
         _check(state.view)
         self.state = replace(state, view=replace(state.view, sent=len(history.raw)))
 
@@ -222,14 +222,12 @@ class SessionRun:
             self.ledger.go_on_from(turn)
         return Costs.after(self.ledger.last_call(turn))
 
-    def _marked_tokens(self, history: History, items: list[Item]) -> Sequence[int] | None:
-        """Return the tokens of the last view up to its cache marks, as far as it is unchanged."""
-        self.marker.look(items, history.reading.adapter.NAME)
+    def _marked_tokens(self, view: View, items: list[Item]) -> Sequence[int] | None:
+        """Return the tokens of the last request up to its cache marks, as far as `view` begins with it."""
+        self.marker.look(items, view.history.reading.adapter.NAME)
         last = self.ledger.last_call()
         if self.marker.is_lost and self.marker.is_marked and last is not None:
-            unread = self.state.unread()  # its tables have nothing of this list
-            before = read(unread, history, self._opening or "", self.rules).state.view
-            self.marker.restore(before.shown[: before.sent], last.marks)
+            self.marker.restore(view.shown[: view.sent], last.marks)
         return self.marker.mark_tokens
 
     @contextlib.contextmanager

@@ -1,6 +1,6 @@
-"""One turn: takes a list, and returns its view with every decided change. No I/O.
+"""One turn: takes a list that was read, and returns its view with every decided change. No I/O.
 
-`take_turn` reads, decides and accounts. Nothing is stored here; a list whose turn is not committed is
+`take_turn` decides and accounts. Nothing is stored here; a list whose turn is not committed is
 dropped, since its tables have grown.
 """
 
@@ -16,12 +16,11 @@ from hippocampus.session import compaction
 from hippocampus.session.arrival import UNREAD, with_kind
 from hippocampus.session.compaction import Original
 from hippocampus.session.costs import Costs, call_of
-from hippocampus.session.history import History
 from hippocampus.session.payloads import Payloads, due_from, has_faded
 from hippocampus.session.plan import Candidate, PlanInput, calls_to_come, plan
 from hippocampus.session.renderer import EntryRenderer
 from hippocampus.session.rules import Rules
-from hippocampus.session.state import State, next_texts, read
+from hippocampus.session.state import ReadList, State, next_texts
 from hippocampus.session.view import Rendered, View
 from hippocampus.storage.ledger import TurnRows
 
@@ -73,22 +72,12 @@ class _Changes:
     """Full results that an entry refers to, which need a record so that their ids can be recalled."""
 
 
-def take_turn(  # noqa: PLR0913 - a state, a list, and by what to decide
-    state: State,
-    history: History,
-    costs: Costs,
-    rules: Rules,
-    opening: str = "",
-    *,
-    cold: bool = False,
-) -> Turn:
+def take_turn(taken: ReadList, costs: Costs, rules: Rules, *, cold: bool = False) -> Turn:
     """Return the turn of a call: the state with its view, and the rows and contents to commit.
 
-    `history` is the list, extended from that of `state`; `costs` are the sums before this turn;
-    `opening` is the text before the user's first words; `cold` means that the provider's cache has
-    expired, so that an edit rewrites nothing.
+    `taken` is its list as it was read; `costs` are the sums before this turn; `cold` means that the
+    provider's cache has expired, so that an edit rewrites nothing.
     """
-    taken = read(state, history, opening, rules, later=_is_folded_first(history.total, rules))
     before = taken.state.view
     # An edit is priced by what the cache has of the last request, so this comes before any change.
     cached = 0 if cold else before.tokens_to(before.sent)
@@ -141,7 +130,7 @@ def _changes(state: State, costs: Costs, rules: Rules, *, cold: bool) -> _Change
     policy, prices = rules.policy, rules.prices
     changes = _Changes(state.view, state.payloads)
     if not state.view.sent:
-        if _is_folded_first(state.view.shown_total, rules):
+        if is_folded_first(state.view.shown_total, rules):
             changes = _folded_to_limit(changes, state, rules)
         changes = _with_kinds(changes, rules)
     view = changes.view
@@ -169,7 +158,7 @@ def _changes(state: State, costs: Costs, rules: Rules, *, cold: bool) -> _Change
     return changes
 
 
-def _is_folded_first(total_tokens: int, rules: Rules) -> bool:
+def is_folded_first(total_tokens: int, rules: Rules) -> bool:
     """Return whether a new list of these tokens has digests first, so that few of its texts are read."""
     limit = rules.limit_tokens
     return bool(limit) and total_tokens - limit > FOLDED_LIMITS * limit
