@@ -86,7 +86,7 @@ def parsed(text: str, session: str = "") -> list[EntryDocument]:
             document = EntryDocument.model_validate(value)
         except ValidationError as failure:
             problems += [
-                f"entry {number}: {'.'.join(map(str, error['loc']))}: {error['msg']}"
+                f"entry {number}: {'.'.join(map(str, error['loc'])) or 'document'}: {error['msg']}"
                 for error in failure.errors()
             ]
             continue

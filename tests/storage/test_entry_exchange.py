@@ -122,6 +122,7 @@ def test_every_problem_of_a_file_is_listed_and_nothing_is_saved(used: Path, tmp_
     for text, problem in (
         ("- hippocampus_entry: {id: a}\n- 7\n", "entry 2: "),
         ("- hippocampus_entry: {id: a}\n- 7\n", "entry 1: hippocampus_entry.summary"),
+        ("- 7\n", "entry 1: document: Input should be"),
         ("a: [", "neither JSON nor YAML"),
     ):
         file.write_text(text, "utf-8")
