@@ -23,7 +23,7 @@ from hippocampus.storage.facts.memories import NAMES
 from hippocampus.storage.state import StateStore
 
 COLUMNS = {
-    "session": "name, agent, active_at, changes, consolidated, model, context_load, context_load_tokens, mark",
+    "session": "name, consolidated, changes, agent, active_at, model, context_load, context_load_tokens, mark",
     "entry": "id, origin, content, form, kind, tool, arguments, tokens, stage, shown, entry, is_pinned",
     "candidate": "id, stage, shown, entry, note",
     "call": "number, turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost, edit_cost, recall_cost, marks, first,"
@@ -32,8 +32,8 @@ COLUMNS = {
     "consolidated": "key, shown",
 }
 """The columns of the tables of sessions, `session` first."""
-CHANGES, CONSOLIDATED, CONTENT = 3, 4, 2
-"""The positions of three columns in `session` and in `entry`."""
+CONSOLIDATED, CHANGES, CONTENT = 1, 2, 2
+"""The positions of columns in `session`, where the first two are not of its content, and in `entry`."""
 REMOVED = "SELECT content, removed, rule FROM tombstone WHERE content"
 BURIED = "INSERT INTO tombstone (content, removed, rule) VALUES {(?, ?, ?)} ON CONFLICT (content) DO NOTHING"
 SECONDS = 60.0
@@ -117,7 +117,7 @@ def _digest(rows: Rows) -> bytes:
     Its name is left out, in which a server writes a NUL in another way.
     """
     found = {table: list(rows[table]) for table in COLUMNS}
-    found["session"] = [row[1:CONSOLIDATED] + row[CONSOLIDATED + 1 :] for row in rows["session"]]
+    found["session"] = [row[CHANGES:] for row in rows["session"]]
     del found["consolidated"]
     lines = b"".join(readable(lines) for _, lines in found.pop("conversation"))
     return hashlib.sha256(repr(found).encode() + lines).digest()
@@ -143,7 +143,7 @@ def _write(db: Database, name: str, rows: Rows, before: Rows) -> None:
     marks = {row[0]: row for row in (*before["consolidated"], *rows["consolidated"])}
     given = {
         **{table: [(*row, name) for row in found] for table, found in rows.items()},
-        "session": [(name, *own[1:CONSOLIDATED], done, *own[CONSOLIDATED + 1 :])],
+        "session": [(name, done, *own[CHANGES:])],
         "consolidated": [(*row, name) for row in marks.values()],
     }
     with bounded(SECONDS), db.transaction():

@@ -132,8 +132,6 @@ class StoredSession(NamedTuple):
     name: str
     active_at: float
     """When it was last written, in seconds since 1970; infinite while a process has it open."""
-    model: str
-    """The model with the prices of its last call; empty where none was named."""
     call: ModelCall
     """The last one, of turn 0 before the first."""
     records: tuple[Record, ...]
@@ -590,8 +588,10 @@ def stored_sessions(db: Database, *, damaged: bool = False) -> list[StoredSessio
     Raises:
         StoreError: the state cannot be read, or an entry is damaged and `damaged` is not set.
     """
-    active, found = activity(db), []
-    for number, name, model in db.rows("SELECT number, name, model FROM session ORDER BY number"):
+    numbers: dict[str, int] = dict(db.rows("SELECT name, number FROM session"))
+    found = []
+    for name, active_at in activity(db).items():
+        number = numbers.get(name, 0)
         rows, calls = db.together((ROWS["entry"], (number,)), (TWO_CALLS, (number, EVER)))
         records, unread = [], []
         for row in rows:
@@ -602,8 +602,7 @@ def stored_sessions(db: Database, *, damaged: bool = False) -> list[StoredSessio
                     raise
                 unread.append(row[0])
         call = ModelCall(*calls[0]) if calls else NO_CALL
-        at = active.get(name, math.inf)
-        found.append(StoredSession(name, at, model, call, tuple(records), tuple(unread)))
+        found.append(StoredSession(name, active_at, call, tuple(records), tuple(unread)))
     return found
 
 

@@ -177,7 +177,7 @@ def kept(stage: str = "dormant", **fields: Any) -> Record:
 
 
 def past(active_at: float, turn: int, one: Record) -> list[StoredSession]:
-    return [StoredSession("s", active_at, "", ModelCall(turn, 0, 0, 0), (one,), ())]
+    return [StoredSession("s", active_at, ModelCall(turn, 0, 0, 0), (one,), ())]
 
 
 @pytest.mark.parametrize(
