@@ -37,6 +37,8 @@ def consolidate(state: str, policy: str, session: str, transcript: Path) -> None
     from hippocampus.replay.readers import read_file
     from hippocampus.storage.state_dir import tenant_of_environment
 
+    if not transcript.is_file():  # a pipe may never end
+        return
     # No user wrote a sub-agent's task; what a compaction removed was consolidated before it.
     own = [recording for recording in read_file(transcript) if SUB_AGENT not in recording.name]
     if not own:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
+import os
 import re
 import subprocess
 import sys
@@ -334,6 +335,14 @@ def test_a_transcript_is_consolidated_once(state: Path, tmp_path: Path) -> None:
     assert len(memory.facts.memories(containing="metric units")) == 1
     assert DirectoryState(StateDir(state)).unconsolidated() == []
     memory.close()
+
+
+def test_a_transcript_that_is_a_pipe_is_not_waited_for(state: Path, tmp_path: Path) -> None:
+    from hippocampus.integrations.hooks import transcripts
+
+    os.mkfifo(tmp_path / "pipe")
+    transcripts.consolidate(str(state), "default", "s1", tmp_path / "pipe")
+    assert not state.exists()
 
 
 def test_of_a_transcript_the_last_context_counts_and_no_sub_agent(
