@@ -62,12 +62,13 @@ SAMPLED = 16
 """Every sixteenth item is compared by identity: other objects are of another copy of the list."""
 
 
-def adapter_of(items: Sequence[Any]) -> tuple[Adapter, int | None]:
+def adapter_of(items: Sequence[Any], start: int = 0) -> tuple[Adapter, int | None]:
     """Return the adapter for a list, and the index of the item that can be of no other format.
 
-    Plain `{"role", "content"}` messages are valid in every format and are read as OpenAI Chat.
+    Plain `{"role", "content"}` messages are valid in every format and are read as OpenAI Chat. Items
+    before `start` are known to be such.
     """
-    for number, item in enumerate(items):
+    for number, item in enumerate(items[start:], start):
         for adapter in FORMATS:
             with contextlib.suppress(*MALFORMED):
                 if adapter.recognises(item):
@@ -175,7 +176,7 @@ def read_on(before: Reading, items: Sequence[Item], same: int = 0) -> Reading:
         return replace(before, kept=len(before.messages))
     adapter, decisive = before.adapter, before.decisive
     if decisive is None or decisive >= same:
-        adapter, decisive = adapter_of(items)
+        adapter, decisive = adapter_of(items, same)
     kept = start = 0
     if adapter is before.adapter and before.starts:
         # The message before the first changed item is read again: in some formats that item joins it.
