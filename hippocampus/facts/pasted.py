@@ -68,7 +68,7 @@ _PROSE = re.compile(rf"(?:{_OPENING})?(?:{_AMOUNT}|{_WORD}|[^\W\d_]+[^\x00-\x7f]
 """How a line of prose begins: with a word or an amount, and not with a sign, a time or code."""
 _TIME = r"\d{1,2}:\d\d(?::\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?"
 _COPIED = re.compile(
-    rf".{{0,60}}(?:[·•»★☆⭐|]|\t\S)|.{{0,40}}\b{_TIME}[^\w.!?]{{0,3}}$"
+    rf".{{0,60}}(?:[·•★☆⭐|]|\t\S)|[^«]{{0,60}}»|.{{0,40}}\b{_TIME}[^\w.!?]{{0,3}}$"
     r"|.{0,60}\b(?:commented|posted|replied|answered|asked|opened)\b.{0,20}\bago\b"
     r"|.*<<[-~]?['\"]?\w+|.*(?:[=(]\s?`|:\s[>|][+-]?)$|(?i:re|fwd?|aw|wg): |PS [A-Z]:\\|(?:[A-Z]+ \S+ )?HTTP/\d"
 )
@@ -175,7 +175,10 @@ def _is_foreign(lines: Sequence[str], at: int, own: Sequence[str], *, is_chat: b
     if line.endswith((":", "：")):  # it announces the text below, but for a list or a fence
         first = next(filter(None, lines[at + 1 : at + 3]), "")
         return not (_LISTED.match(first) or first == _TAKEN)
-    is_spoken = foreign_label(line) or (is_chat and LABEL.match(line))
+    label = foreign_label(line)  # a name or a word, and no clause
+    is_spoken = (label and (" " not in label or _is_title(label))) or (
+        is_chat and LABEL.match(line)
+    )
     if is_spoken or not _PROSE.match(line) or _COPIED.match(line):
         return True
     asked, *gap = own or [""]

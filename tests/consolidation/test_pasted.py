@@ -343,6 +343,9 @@ def test_no_claim_in_a_paste_is_a_word_of_its_author() -> None:
         "I use Vim\n{c}",
         "Remember this: {c}",
         "{c}\n\nCheers",
+        "Le dépôt « cantine » est en français. {c}",
+        "В проекте «Сокол» всё на русском. {c}",
+        "Mudámos de planos: nas férias vamos para os Açores. {c}",
     ],
 )
 def test_what_the_user_writes_next_to_a_paste_is_a_claim(frame: str, make: Make) -> None:
