@@ -140,8 +140,7 @@ def with_notes(extraction: Extraction, notes: Sequence[str]) -> Extraction:
 def _extract_text(text: str, asked: int) -> Extraction:
     """Return the extraction of a text without what its tool printed around it."""
     output = output_of(unwrap.plain(text), asked)
-    is_wrapped = output.is_numbered or output.notes
-    found = _document_of(output.body, asked) if is_wrapped else None
+    found = _document_of(output.body, asked) if output.body != text else None
     if found is None:
         readers = _readers_of(output.body, is_numbered=output.is_numbered)
         extractors = (

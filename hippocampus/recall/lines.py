@@ -18,6 +18,7 @@ from hippocampus.indexing.arguments import REPLACED
 from hippocampus.indexing.output import output_of
 from hippocampus.models import tokens
 from hippocampus.policy.matching import searchable
+from hippocampus.secrets.encodings import ANSI
 
 LONG_LINE_CHARACTERS = 400
 """Of a longer line, a pattern returns only the text around a match; JSON on one is broken."""
@@ -201,7 +202,7 @@ def _joined(pieces: Iterable[str]) -> Iterator[tuple[slice, str]]:
 
 
 def matching(paged: Paged, pattern: str, context: int = 0) -> Iterator[NumberedLine]:
-    """Yield the lines that match; of long lines, the text around each match.
+    """Yield the lines that match, with their colours or without; of long lines, the text around each match.
 
     `context` is the number of lines before and after each match that are included.
 
@@ -220,14 +221,19 @@ def matching(paged: Paged, pattern: str, context: int = 0) -> Iterator[NumberedL
         raise RecallError("bad_request", text) from None
     if wanted.programsize * len(paged.text) > MAX_PATTERN_STEPS:
         raise patterns.PatternError("its repeats are too many for so long a text")
-    found_in = functools.lru_cache(4_096)(lambda line: wanted.search(searchable(line)))
+
+    @functools.lru_cache(4_096)  # of millions of lines nearly all are empty, or alike
+    def matched(line: str) -> str | None:
+        forms = (line, ANSI.sub("", line)) if "\x1b" in line else (line,)
+        return next((form for form in forms if wanted.search(searchable(form))), None)
+
     longest = 2 * RECORD_CHARACTERS if paged.paths else LONG_LINE_CHARACTERS
     lines = paged.text.split("\n")
     found: Iterator[NumberedLine] = (
         NumberedLine(number, part)
         for number, line in enumerate(lines, start=1)
-        if found_in(line)  # of millions of lines nearly all are empty, or alike
-        for part in ([line] if len(line) <= longest else _excerpts(line, pattern))
+        if (form := matched(line)) is not None
+        for part in ([line] if len(line) <= longest else _excerpts(form, pattern))
     )
     if context > 0:
         found = _with_context(found, lines, min(context, MAX_CONTEXT_LINES), longest)

@@ -37,6 +37,7 @@ CONTENTS = {
         f"Exit code: 0\nOutput:\n{DOCUMENT}".replace('"', '\x1b[32m"'),
         "",
     ),
+    "coloured JSON": (DOCUMENT.replace('"', '\x1b[32m"'), ""),
     "JSON with line numbers": (
         "\n".join(f"{n:6}→{line}" for n, line in enumerate(DOCUMENT.split("\n"), 1)),
         "",
@@ -66,6 +67,15 @@ def test_a_pattern_and_a_query_name_the_lines_that_a_cut_dump_has() -> None:
     for request in (Request(pattern=r"value_60 \* 60"), Request(query="value_60 part_60")):
         [line] = [row for row in take(content, request, 2_000).split("\n") if "value_60 *" in row]
         assert line.split(":")[0] in line.split("\t")[0].split(":")[1]
+
+
+def test_a_pattern_finds_what_an_entry_shows_without_colours() -> None:
+    content = "\n".join(
+        f"\x1b[1m FAIL \x1b[22m test/api-{n}.test.ts\x1b[2m > get" for n in range(40)
+    )
+    shown = next(line.text for line in extraction_of(content, ExtractionContext()).lines)
+    assert "\x1b" not in shown
+    assert take(content, Request(pattern=shown.strip()), 2_000).startswith("1: \x1b[1m FAIL")
 
 
 def test_records_are_counted_from_1_whatever_page_a_call_asked_for() -> None:
