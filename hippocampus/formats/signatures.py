@@ -54,39 +54,31 @@ def as_function(
     answer: Callable[[Mapping[str, Any]], str],
     name: str,
     description: str,
-    **more: Any,
 ) -> Any:
     """Return a tool as a function, for frameworks that read a signature and a docstring.
 
-    `answer` takes the arguments that a model wrote; what it left out is not among them. `more` adds
-    arguments by their types, empty if left out.
+    `answer` takes the arguments that a model wrote; what it left out is not among them.
     """
 
     def function(**arguments: Any) -> str:
         return answer({key: value for key, value in arguments.items() if value is not None})
 
-    fields = model.model_fields
-    hints = {
-        key: Annotated.__class_getitem__(  # type: ignore[attr-defined]
-            (field.annotation, *field.metadata, Field(description=field.description))
+    parameters = [
+        inspect.Parameter(
+            key,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if field.is_required() else field.default,
+            annotation=Annotated.__class_getitem__(  # type: ignore[attr-defined]
+                (field.annotation, *field.metadata, Field(description=field.description))
+            ),
         )
-        for key, field in fields.items()
-    }
-    defaults = {
-        key: inspect.Parameter.empty if field.is_required() else field.default
-        for key, field in fields.items()
-    }
-    hints, defaults = hints | more, defaults | dict.fromkeys(more, "")
+        for key, field in model.model_fields.items()
+    ]
+    hints = {parameter.name: parameter.annotation for parameter in parameters}
     function.__name__ = function.__qualname__ = name
     function.__doc__ = description
     function.__annotations__ = {**hints, "return": str}
     function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [
-            inspect.Parameter(
-                key, inspect.Parameter.KEYWORD_ONLY, default=defaults[key], annotation=hint
-            )
-            for key, hint in hints.items()
-        ],
-        return_annotation=str,
+        parameters, return_annotation=str
     )
     return function
