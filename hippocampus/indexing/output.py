@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hippocampus.formats.calls import lines_in
+from hippocampus.indexing import unwrap
 from hippocampus.indexing.excerpt import is_notice
 
 HEADS = (
@@ -125,7 +126,16 @@ def line_numbers(text: str, arguments: str = "") -> Sequence[int]:
     >>> line_numbers("[File: a.py]\n  40\tdef one():\n  41\t    return 1")
     [39, 40, 41]
     """
-    output = output_of(text, asked_line(arguments))
+    bare = unwrap.plain(text)
+    own = _numbers_of(bare, output_of(bare, asked_line(arguments)))
+    if not (around := text.count("\n") - bare.count("\n")):
+        return own
+    above = 1 + text.split("```", 1)[0].count("\n")  # a fence and blank lines are around it
+    below = own[-1] + 1
+    return [*range(own[0] - above, own[0]), *own, *range(below, below + around - above)]
+
+
+def _numbers_of(text: str, output: Output) -> Sequence[int]:
     first, lines = output.first_number, text.split("\n")
     if output.is_numbered:
         for at, line in enumerate(lines[:MAX_HEAD_LINES]):

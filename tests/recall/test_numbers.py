@@ -38,6 +38,8 @@ CONTENTS = {
         "",
     ),
     "coloured JSON": (DOCUMENT.replace('"', '\x1b[32m"'), ""),
+    "a fenced text": (f"\n```text\n{ESSAY}\n```\n\n", ""),
+    "a coloured dump": ("\n".join(f"\x1b[2m{line}\x1b[0m" for line in DUMP), ""),
     "JSON with line numbers": (
         "\n".join(f"{n:6}→{line}" for n, line in enumerate(DOCUMENT.split("\n"), 1)),
         "",
