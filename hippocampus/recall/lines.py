@@ -70,7 +70,7 @@ class Paged(NamedTuple):
     paths: Sequence[str] = ()
     """The paths of the first lines, where they are JSON records."""
     inner: str = ""
-    """The text that is most of the JSON: its lines come first."""
+    """The text that is the JSON, or most of it: its lines come first."""
 
 
 Note = Callable[[int, int, int], str]
@@ -93,7 +93,7 @@ def paged(text: str) -> Paged:
 
     value, words = decoded(text)
     if isinstance(value, str):
-        return Paged(storable("\n".join((value, *words))))
+        return Paged(storable("\n".join((value, *words))), inner=value)
     inner, rest, place = unwrap.parted(value, len(text))
     is_long = len(text) >= LONG_LINE_CHARACTERS * max(1, text.count("\n", 0, -1))
     if not (isinstance(value, dict | list) and (is_long or inner)):

@@ -134,11 +134,11 @@ def take(text: str, request: Request, max_tokens: int, arguments: str = "") -> s
 def numbers_of(text: str, arguments: str = "") -> Sequence[int]:
     """Return the numbers of a text's lines as its entry has them; a record of JSON has its place."""
     readable = paged(text)
-    if not readable.paths:
-        return line_numbers(readable.text, arguments)
-    own = line_numbers(readable.inner, arguments) if readable.inner else ()
-    last = own[-1] if own else 0
-    return [*own, *range(last + 1, last + readable.text.count("\n") + 2 - len(own))]
+    count = readable.text.count("\n") + 1
+    if readable.paths and not readable.inner:
+        return range(1, count + 1)
+    own = line_numbers(readable.inner or readable.text, arguments)
+    return [*own, *range(own[-1] + 1, own[-1] + 1 + count - len(own))]
 
 
 def _by_lines(text: str, request: Request, numbers: Sequence[int], max_tokens: int) -> str:

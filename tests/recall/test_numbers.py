@@ -26,6 +26,10 @@ CONTENTS = {
         json.dumps({"content": [{"type": "text", "text": ESSAY}], "isError": True}),
         "",
     ),
+    "a short dump in a failed call": (
+        json.dumps({"content": [{"type": "text", "text": "\n".join(DUMP[:4])}], "isError": True}),
+        "",
+    ),
     "a text inside of JSON": (json.dumps({"ok": True, "data": {"id": 7, "body": ESSAY}}), ""),
     "a dump inside of JSON": (json.dumps({"code": 0, "stdout": "\n".join(DUMP)}), ""),
     "a text in JSON of short lines": (
