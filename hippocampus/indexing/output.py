@@ -152,10 +152,6 @@ def _numbers_of(text: str, output: Output) -> Sequence[int]:
     return range(first, first + len(lines))
 
 
-def _is_cut(line: str) -> bool:
-    return CUT.fullmatch(line) is not None
-
-
 def _lines(text: str) -> list[str]:
     """Return the lines that say something, unlike `Output:`."""
     return [line.strip() for line in text.split("\n") if line.strip() and line.strip()[-1] != ":"]
@@ -167,7 +163,8 @@ def _numbered(body: str) -> tuple[list[str], int, list[str]] | None:
     found = _sampled(head)
     numbers = [int(match[1]) for match in found]
     gaps = [after - before for before, after in itertools.pairwise(numbers) if after != before + 1]
-    if len(found) < 2 or min(gaps, default=1) < 1 or len(gaps) > sum(map(_is_cut, head)):
+    cuts = sum(CUT.fullmatch(line) is not None for line in head)
+    if len(found) < 2 or min(gaps, default=1) < 1 or len(gaps) > cuts:
         return None
     first = head.index(found[0].string)
     row, sign = found[0].string, found[0].string[found[0].end(1) : found[0].start(2)].strip(" ")
@@ -187,7 +184,7 @@ def _numbered(body: str) -> tuple[list[str], int, list[str]] | None:
         elif match and int(match[1]) > expected:
             lines += [""] * min(int(match[1]) - expected, 100_000) + [match[2]]
             expected = int(match[1]) + 1
-        elif expected and _is_cut(line):
+        elif expected and CUT.fullmatch(line):
             around.append(f"after line {expected - 1}: {line.strip()}")
             lines[-1] += " …"
         elif line.strip() and (is_notice(line) or not expected):

@@ -4,25 +4,20 @@ Reads policy files and resolves their rules for an entry; the plan decides on ch
 """
 
 from hippocampus.policy.blocks import Consolidation
-from hippocampus.policy.fields import DECAY_RATES, Policy, new_entry
+from hippocampus.policy.fields import Policy, new_entry
 from hippocampus.policy.files import load, shipped, text_of
 from hippocampus.policy.redaction import Redaction
 from hippocampus.policy.resolution import NO_RULES, Resolution, Subject, record_subject
-from hippocampus.policy.rules import Match, Refetch, Rule, RuleAction
-from hippocampus.policy.words import ERROR_SOURCE
+from hippocampus.policy.rules import Refetch, Rule
 
 __all__ = [
-    "DECAY_RATES",
-    "ERROR_SOURCE",
     "NO_RULES",
     "Consolidation",
-    "Match",
     "Policy",
     "Redaction",
     "Refetch",
     "Resolution",
     "Rule",
-    "RuleAction",
     "Subject",
     "load",
     "new_entry",

@@ -13,8 +13,7 @@ from hippocampus.recall.definition import (
     as_function,
     tool,
 )
-from hippocampus.recall.lines import pages
-from hippocampus.recall.retrieval import names_in, search
+from hippocampus.recall.retrieval import names_in
 from hippocampus.recall.slices import Request, take
 
 __all__ = [
@@ -25,8 +24,6 @@ __all__ = [
     "Request",
     "as_function",
     "names_in",
-    "pages",
-    "search",
     "take",
     "tool",
 ]

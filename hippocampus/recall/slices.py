@@ -10,7 +10,7 @@ import functools
 import itertools
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -277,7 +277,8 @@ def lines_at(text: str, path: str, numbers: Sequence[int]) -> Iterator[NumberedL
     if is_json:
         problem = "this content is neither JSON nor a table; ask by lines or by a pattern"
         raise RecallError("bad_request", problem)
-    found = next(filter(None, (find(inner, path.strip()) for find in FINDERS)), None)
+    finders = (_by_ref, _definitions, _section)
+    found = next(filter(None, (find(inner, path.strip()) for find in finders)), None)
     if found is None:
         # The names that there are: rows and columns, definitions, and titles, outer ones first.
         table = _table(inner)
@@ -359,7 +360,7 @@ def _definitions(text: str, path: str) -> list[slice]:
     """Return the spans of the definitions of a symbol, `name` or `Outer.name`."""
     if not SYMBOL.fullmatch(path):
         return []
-    bare = _bare(text)
+    bare = without_numbers(text).split("\n")
     last = re.split(r"\.|::", path.removesuffix("()"))[-1]
     wanted = DEFINITION % {"name": re.escape(last)}
     return [_block(bare, found.number - 1) for found in matching(Paged("\n".join(bare)), wanted)]
@@ -388,12 +389,6 @@ def _block(bare: Sequence[str], start: int) -> slice:
     while end > start + 1 and not bare[end - 1].strip():
         end -= 1
     return slice(first, end)
-
-
-@functools.lru_cache(maxsize=2)
-def _bare(text: str) -> list[str]:
-    """Return the lines of a source without the line numbers of a dump."""
-    return without_numbers(text).split("\n")
 
 
 # Sections of Markdown, HTML and page snapshots
@@ -437,6 +432,3 @@ def _section(text: str, path: str) -> list[slice]:
     above = text.count("\n", 0, start)
     section = text[start : next(later, len(text))].rstrip()
     return [slice(above, above + section.count("\n") + 1)]
-
-
-FINDERS: tuple[Callable[[str, str], list[slice]], ...] = (_by_ref, _definitions, _section)

@@ -28,6 +28,8 @@ from hippocampus.errors import RecallError
 from hippocampus.formats.conversation import Message
 from hippocampus.formats.reader import read
 from hippocampus.models import tokens
+from hippocampus.recall import retrieval
+from hippocampus.recall.lines import pages
 from hippocampus.recall.retrieval import names_in
 from hippocampus.recall.slices import content, terms
 from hippocampus.replay.measure import hidden, prepare
@@ -92,7 +94,7 @@ def ask(session, index: Passages, value: str, said: Message, view: list[Message]
     query = " ".join(f"{part.tool} {part.text}" for part in said.parts).replace(value, " ")
     known = set().union(*(names_in(text) for message in view for text in message.texts()))
     try:
-        searched = recall.search(index, query, QUERY_TOKENS, ids, session.entries.text, known)
+        searched = retrieval.search(index, query, QUERY_TOKENS, ids, session.entries.text, known)
     except RecallError as told:
         searched = str(told)
     return Use(
@@ -106,7 +108,7 @@ def lack(session, index: Passages, query: str, ids: list[str], value: str) -> st
     if len(query.split()) < 12:
         return "the message says nothing but the value"
     for rank, hit in enumerate(index.search(terms(query), ids, 60)):
-        lines = recall.pages(session.entries.text(hit.entry_id))[hit.first - 1 : hit.last]
+        lines = pages(session.entries.text(hit.entry_id))[hit.first - 1 : hit.last]
         if value in "\n".join(lines):
             return f"its passage is number {rank}, its line too weak"
     return "its passage is not among the best 60"
@@ -227,7 +229,7 @@ def search_next(
     def text(entry_id: str) -> str:
         return store.get(keys[entry_id]).decode()
 
-    return recall.search(index, next(queries), QUERY_TOKENS, list(keys), text)
+    return retrieval.search(index, next(queries), QUERY_TOKENS, list(keys), text)
 
 
 def main() -> None:

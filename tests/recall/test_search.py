@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus import recall
 from hippocampus.errors import RecallError
 from hippocampus.models import tokens
+from hippocampus.recall import retrieval
 from hippocampus.recall.retrieval import names_in
 from hippocampus.recall.slices import content, passages, terms
 from hippocampus.storage.search_index import Passages
@@ -28,7 +28,7 @@ def opened() -> Passages:
 
 
 def search(index: Passages, query: str, bound: int = 800, **more) -> str:
-    return recall.search(index, query, bound, list(TEXTS), TEXTS.__getitem__, **more)
+    return retrieval.search(index, query, bound, list(TEXTS), TEXTS.__getitem__, **more)
 
 
 def test_words_find_the_entry_and_its_lines() -> None:
@@ -80,7 +80,7 @@ def test_only_the_entries_that_are_asked_for_are_searched() -> None:
     index = opened()
     search(index, "refund")
     with pytest.raises(RecallError):
-        recall.search(index, "refund", 500, ["orders01"], TEXTS.__getitem__)
+        retrieval.search(index, "refund", 500, ["orders01"], TEXTS.__getitem__)
 
 
 @given(st.lists(st.text("ab {\n", max_size=80), max_size=60))
@@ -99,5 +99,5 @@ def test_a_sentence_in_a_long_paragraph_is_found_within_few_tokens() -> None:
     before, after = "The committee met and talked. " * 200, "Then they went for dinner. " * 200
     text = f"{before}The reserve key is under stone 47 by the gate. {after}"
     index = Passages(lambda _: content(text, ""))
-    found = recall.search(index, "reserve key stone gate", 300, ["aaaa2222"], lambda _: text)
+    found = retrieval.search(index, "reserve key stone gate", 300, ["aaaa2222"], lambda _: text)
     assert "under stone 47 by the gate" in found
