@@ -6,6 +6,7 @@ is no prose begins a paste that goes on to the end. Pure; what a line means is d
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -68,11 +69,13 @@ _PROSE = re.compile(rf"(?:{_OPENING})?(?:{_AMOUNT}|{_WORD}|[^\W\d_]+[^\x00-\x7f]
 """How a line of prose begins: with a word or an amount, and not with a sign, a time or code."""
 _TIME = r"\d{1,2}:\d\d(?::\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?"
 _COPIED = re.compile(
-    rf".{{0,60}}(?:[·•★☆⭐|]|\t\S)|[^«]{{0,60}}»|.{{0,40}}\b{_TIME}[^\w.!?]{{0,3}}$"
-    r"|.{0,60}\b(?:commented|posted|replied|answered|asked|opened)\b.{0,20}\bago\b"
-    r"|.*<<[-~]?['\"]?\w+|.*(?:[=(]\s?`|:\s[>|][+-]?)$|(?i:re|fwd?|aw|wg): |PS [A-Z]:\\|(?:[A-Z]+ \S+ )?HTTP/\d"
+    r".{0,60}\t\S|.*<<[-~]?['\"]?\w+|.*(?:[=(]\s?`|:\s[>|][+-]?)$|(?i:re|fwd?|aw|wg): |PS [A-Z]:\\|(?:[A-Z]+ \S+ )?HTTP/\d"
 )
-"""A line of a page, a log, a program or a letter."""
+"""A line of a table, a program, a terminal or a letter."""
+_PAGE = re.compile(
+    rf".{{0,60}}?(?:[·•★☆⭐]|\s\|(?:\s|$))|[^«]{{0,60}}»|.{{0,40}}\b{_TIME}[^\w.!?]{{0,3}}$"
+    r"|.{0,60}\b(?:commented|posted|replied|answered|asked|opened)\b.{0,20}\bago\b"
+)
 _CHAT = re.compile(rf"[^.!?]{{0,40}}?\b{_TIME}[^.!?]{{0,30}}[:：]\s")
 _CAPITAL = r"\(?[A-ZÀ-ÞА-ЯЁ\d]\S*"
 _TITLE = re.compile(
@@ -115,24 +118,29 @@ def written(text: str, *, by_shape: bool = True) -> Written:
     own: list[str] = []
     lists: dict[int, str] = {}
     pasted: list[str] = []
+    rest: list[str] = []
+    """What the author's lines announce, however long it is."""
     for at, line in enumerate(lines):
         if by_shape and _LISTED.match(line):
             place = len(own) - 1
             if own and own[-1].endswith((":", "：")):
                 lists[place] = f"{lists.get(place, '')} {line}"
             pasted.append(line)
-        elif _is_forwarded(lines, at) or (
-            by_shape and _is_foreign(lines, at, own, is_chat=is_chat)
-        ):
+        elif _is_forwarded(lines, at):
+            rest = lines[at:]
+            break
+        elif by_shape and _is_foreign(lines, at, own, is_chat=is_chat):
             pasted += lines[at:]  # no line shows where a paste ends
             break
-        elif is_labelled(line) or expression(_REPORTED).match(line[:200]) or _CHAT.match(line):
-            pasted.append(line)
         elif line != _TAKEN:
-            own.append(line)
+            is_reported = is_labelled(line) or expression(_REPORTED).match(line[:200])
+            (pasted if is_reported or _opens(_CHAT, line) else own).append(line)
+            if by_shape and _announces(lines, at):
+                rest = lines[at + 1 :]
+                break
     if by_shape and _is_paste(own, lines, sum(map(len, pasted))):
         return Written((), {}, text.strip())
-    return Written(tuple(own), lists, "\n".join([*taken, *pasted]).strip())
+    return Written(tuple(own), lists, "\n".join([*taken, *pasted, *rest]).strip())
 
 
 def own_words(text: str) -> str:
@@ -172,20 +180,29 @@ def _is_foreign(lines: Sequence[str], at: int, own: Sequence[str], *, is_chat: b
     line = lines[at]
     if not line or line == _TAKEN:
         return False
-    if line.endswith((":", "：")):  # it announces the text below, but for a list or a fence
-        first = next(filter(None, lines[at + 1 : at + 3]), "")
-        return not (_LISTED.match(first) or first == _TAKEN)
     label = foreign_label(line)  # a name or a word, and no clause
     is_spoken = (label and (" " not in label or _is_title(label))) or (
         is_chat and LABEL.match(line)
     )
-    if is_spoken or not _PROSE.match(line) or _COPIED.match(line):
+    if is_spoken or not _PROSE.match(line) or _COPIED.match(line) or _opens(_PAGE, line):
         return True
-    asked, *gap = own or [""]
-    if not gap or any(gap) or sum(map(len, lines[at:])) <= MIN_BELOW * len(asked):
+    is_below = len(own) > 1 and not any(itertools.islice(own, 1, None))
+    if not is_below or sum(map(len, lines[at:])) <= MIN_BELOW * len(asked := own[0]):
         return False
     is_request = expression(_ASKING).fullmatch(asked) is not None
     return is_request and not pattern(spoken(asked).own).search(asked)
+
+
+def _announces(lines: Sequence[str], at: int) -> bool:
+    """Return whether a line ends with a colon, and neither a list nor a fence is below it."""
+    first = next(filter(None, lines[at + 1 : at + 3]), "")
+    return lines[at].endswith((":", "：")) and not (_LISTED.match(first) or first == _TAKEN)
+
+
+def _opens(shape: re.Pattern[str], line: str) -> bool:
+    """Return whether a line opens with a shape in which its author is not speaking."""
+    found = shape.match(line)
+    return found is not None and not pattern(spoken(line).own).search(found[0])
 
 
 def _is_paste(own: Sequence[str], lines: Sequence[str], pasted: int) -> bool:

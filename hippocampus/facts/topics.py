@@ -70,9 +70,9 @@ def foreign_label(line: str) -> str:
     label = LABEL.match(line)
     if label is None:
         return ""
-    if _IDENTIFIER.search(label[1]):
-        return label[1]
     named, rules = words(_STOP.split(label[1])[-1]), spoken(line)
+    if _IDENTIFIER.search(label[1]) and named[0] not in rules.stop_words:
+        return label[1]
     is_owned = any(word.endswith("'s") for word in named)
     is_label = not words_of_any("labels").isdisjoint(named) and not is_owned
     if is_label or pattern(rf"{rules.own}|{rules.correction}").search(label[1] + ":"):

@@ -346,6 +346,15 @@ def test_no_claim_in_a_paste_is_a_word_of_its_author() -> None:
         "Le dépôt « cantine » est en français. {c}",
         "В проекте «Сокол» всё на русском. {c}",
         "Mudámos de planos: nas férias vamos para os Açores. {c}",
+        "I sleep at 10:30 most days: that is fixed. {c}",
+        "My train leaves at 18:20\n{c}",
+        "I run ls | wc a lot. {c}",
+        "I gave it 5★ and · more. {c}",
+        "My boss replied 2 days ago that it is fine. {c}",
+        "In main.py: it always fails. {c}",
+        "{c} Please summarize this text:\n\n" + 9 * LETTER,
+        "{c} Here is what I have so far:\n" + 9 * LETTER,
+        "{c}\n\nFrom: Dave\nSubject: Hello\n\n" + 9 * LETTER,
     ],
 )
 def test_what_the_user_writes_next_to_a_paste_is_a_claim(frame: str, make: Make) -> None:
