@@ -23,7 +23,6 @@ from hippocampus.session.work_files import WorkFile, described, excerpt
 
 CALL_CHARACTERS = 240
 ERROR_CHARACTERS = 400
-OUTCOME_CHARACTERS = 120
 WORDS_CHARACTERS = 600
 OUTCOME_SHARE = 10
 """A result is shown by a tenth of its tokens."""
@@ -169,13 +168,13 @@ def _line(role: str, part: Part, call: Part, ids: Mapping[str, Sequence[str]], r
         lines = excerpt(part.text, room, arguments="" if call is part else call.text)
         text = "\n".join(f"  {line}" for line in lines)
     else:
-        text = f"  -> {_cut(part.text, OUTCOME_CHARACTERS)}"
+        text = f"  -> {_cut(part.text, CALL_CHARACTERS)}"
     return "\n".join(map(as_content, text.split("\n")))
 
 
 def _room_of(part: Part) -> int:
     """Return the tokens that the line of a part may have; with less room it is not written."""
-    is_short = part.kind != "result" or part.is_error or len(part.text) <= OUTCOME_CHARACTERS
+    is_short = part.kind != "result" or part.is_error or len(part.text) <= CALL_CHARACTERS
     return 0 if is_short else max(MIN_TOKENS // 3, len(part.text) // (4 * OUTCOME_SHARE))
 
 
