@@ -187,7 +187,7 @@ def _fitting(
     words of the assistant.
     """
     lines: dict[int, str] = {}
-    known: dict[str, bool] = {}
+    known: dict[str, int] = {}
     newest = range(len(parts) - 1, -1, -1)
     said = {at for at in newest if parts[at].kind == "text" or parts[at].is_error}
     for at in (*sorted(said, reverse=True), *(at for at in newest if at not in said)):
@@ -197,10 +197,9 @@ def _fitting(
             continue
         text = write(at)
         if text not in known:
-            weight = tokens.count(text) + 1
-            known[text] = weight <= budget_tokens
-            budget_tokens -= weight * known[text]
-        if known[text]:
+            known[text] = tokens.count(text) + 1
+        if known[text] <= budget_tokens:
+            budget_tokens -= known[text]
             lines[at] = text
     return [lines[at] for at in sorted(lines)], budget_tokens
 
