@@ -27,7 +27,7 @@ from hippocampus.session.history import History
 from hippocampus.session.marks import Marker
 from hippocampus.session.resources import END_SECONDS, Resources, SessionInfo
 from hippocampus.session.rules import Rules
-from hippocampus.session.state import State, read
+from hippocampus.session.state import State, only_grows, read
 from hippocampus.session.turn import Turn, is_folded_first, take_turn
 from hippocampus.session.view import View
 from hippocampus.storage.archive import Journal, RawList
@@ -165,7 +165,9 @@ class SessionRun:
         before = self.state.history
         history = before.extended(items, same)
         kept = history.reading.kept
-        if (kept < len(before.raw) or not kept) and self.state.lacks_text(kept):
+        if not (kept and only_grows(self.state, history, kept)) and not all(
+            record.shown for record in self.state.digests.values()
+        ):
             self.state.with_committed(self.ledger.records())
         return history
 

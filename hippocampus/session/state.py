@@ -109,15 +109,12 @@ class State:
         return self
 
     def drop_texts(self) -> None:
-        """Drop the texts of digests that the view does not show; the ledger has them."""
+        """Drop the texts of digests inside those that the view shows; the ledger has them."""
         for record in [*self.digests.values()]:
-            if record.shown and compaction.span_of(record) not in self.view.folds:
+            span = compaction.span_of(record)
+            others = (fold for fold in self.view.folds if fold != span)
+            if span and record.shown and any(fold.holds(span) for fold in others):
                 self.with_committed([replace(record, shown="")])
-
-    def lacks_text(self, kept: int) -> bool:
-        """Return whether a list that differs after `kept` messages may show a digest without its text."""
-        dropped = (record for record in self.digests.values() if not record.shown)
-        return any(span.end > kept for span in filter(None, map(compaction.span_of, dropped)))
 
     def with_record(self, record: Record, rules: Rules) -> State:
         """Return the state with an entry that an access or the host has changed."""
@@ -204,7 +201,7 @@ def read(
     if not before or history.reading.kept < before:
         sent_keys = sent_keys[: common_prefix(sent_keys, history.keys)]
     sent = _count_sent(state, history, kept) if before else min(view.sent, len(sent_keys))
-    if not _only_grows(state, history, kept):
+    if not only_grows(state, history, kept):
         payloads, view, start = Payloads(), View(History()), 0
         sent = min(sent, len(sent_keys))
         history, kept = history.unredacted(), 0
@@ -271,7 +268,7 @@ def _pointed_at(
                 yield replace(payload.record, shown=""), payloads.original(payload, history)
 
 
-def _only_grows(state: State, history: History, kept: int) -> bool:
+def only_grows(state: State, history: History, kept: int) -> bool:
     """Return whether a list only grows, or has the same words under other marks."""
     before = len(state.history.raw)
     if kept == before:

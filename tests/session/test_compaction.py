@@ -175,6 +175,19 @@ def test_digests_that_grow_are_stored_once_and_each_comes_back(tmp_path: Path) -
     assert verify(DirectoryState(StateDir(tmp_path))) == []
 
 
+def test_a_digest_has_its_text_where_the_list_was_cut_and_grows_again(tmp_path: Path) -> None:
+    items = long_talk(120)
+    with Hippocampus(tmp_path, prices=WINDOW) as memory, memory.session("s") as session:
+        for end in range(1, len(items), 2):
+            session(items[:end])
+        whole = session(items)
+        edited = {"role": "user", "content": "Another question."}
+        for changed in (items[:5], items[:7], items[:100], [*items[:100], edited], items):
+            view = session(changed)
+            assert all(message["content"] for message in view)
+        assert view == whole
+
+
 def test_a_digest_is_the_same_after_a_restart(tmp_path: Path) -> None:
     items = long_talk(90)
     memory = Hippocampus(tmp_path, prices=WINDOW)
