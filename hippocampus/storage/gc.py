@@ -137,7 +137,7 @@ def plan(
     most = math.inf if rules.max_bytes is None else rules.max_bytes
     left = sum(holding.packed_bytes for holding in holdings if holding.key not in gone)
     # The idle ones go first; a payload is removed before those without which it cannot be read.
-    for holding in sorted(free.values(), key=lambda held: (held.active_at, not held.parts)):
+    for holding in sorted(free.values(), key=lambda held: (held.active_at, -len(held.parts))):
         if left > most and holding.key not in gone and holding.references:
             left -= holding.packed_bytes
             gone[holding.key] = f"contents over {most} bytes together"

@@ -374,3 +374,22 @@ def test_a_payload_stays_while_one_that_repeats_it_is_pinned(state: Path) -> Non
     assert run(state, GcRules(max_age_days=0, max_bytes=0)) == []
     with contextlib.closing(DiskStore(state / "contents")) as store:
         assert store.get(content_key(whole)) == whole
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_digest_goes_before_the_lists_that_it_continues(state: Path, seed: int) -> None:
+    texts = [f"{seed} {number} " * 99 for number in range(4)]
+    first, both = (json.dumps(texts[:end]).encode() for end in (2, 4))
+    put(state, "s", first, "aaaa1111")
+    with contextlib.closing(DiskStore(state / "contents")) as store:
+        parts = [text.encode() for text in texts[2:]]
+        for part in parts:
+            store.put(part)
+        items = json.dumps(texts[2:]).encode()
+        assert store.put_longer(content_key(both), content_key(first), items, parts)
+    put(state, "s", b"", "bbbb2222")
+    execute(state, "UPDATE entry SET content = ? WHERE id = 'bbbb2222'", content_key(both))
+    found = held(state)
+    for most in range(0, sum(each.packed_bytes for each in found), 50):
+        gone = {each.key for each in gc.plan(found, GcRules(max_bytes=most), NOW)}
+        assert all(each.key in gone or gone.isdisjoint(each.parts) for each in found)
