@@ -244,9 +244,10 @@ class DiskStore:
             if len({*pieces}) < len(pieces):
                 return False
             with self._transaction(cache):
-                if not cache.add(key, _head(pieces), expire=NEVER_SECONDS):
-                    cache.touch(key, expire=NEVER_SECONDS)
-        return True
+                # A list that is stored whole may be damaged, and others may refer to it.
+                is_whole = bool(_without_parts(cache.get(key, b""))[1])
+                there = (cache.touch(piece, expire=NEVER_SECONDS) for piece in pieces)
+                return not is_whole and all(there) and cache.set(key, _head(pieces), NEVER_SECONDS)
 
     @contextlib.contextmanager
     def _transaction(self, cache: Any) -> Iterator[None]:
@@ -267,14 +268,15 @@ class DiskStore:
         """Return the payload of a key, byte for byte, or None."""
         with _as_store_error(self._folder):
             packed = self._cache.get(key)
-        if packed is None:
-            return None
-        pieces, frame = _without_parts(packed)
-        if frame or not pieces:
-            return self._content(key, packed)
-        lists = [
-            self._content(piece, self._cache.get(piece) or b"") for piece in dict.fromkeys(pieces)
-        ]
+            if packed is None:
+                return None
+            pieces, frame = _without_parts(packed)
+            if frame or not pieces:
+                return self._content(key, packed)
+            lists = [
+                self._content(piece, self._cache.get(piece) or b"")
+                for piece in dict.fromkeys(pieces)
+            ]
         content = b"[" + b", ".join(items[1:-1] for items in lists) + b"]"
         if content_key(content) != key:
             raise StoreError(f"content {key[:12]} in {self._folder} is damaged")
@@ -331,10 +333,12 @@ class DiskStore:
         """Yield every payload, by key."""
         self.open()
         with _as_store_error(self._folder), reading(self._database) as db:
-            rows = db.execute(STORED, (len(WITH_PARTS), WITH_PARTS)).fetchall()
-        parts = {key: _without_parts(head)[0] for key, _, _, head in rows if head}
-        for key, size, until, _ in rows:
-            own = parts.get(key, ())
+            rows = [
+                (key, size, until, _without_parts(head)[0])
+                for key, size, until, head in db.execute(STORED, (len(WITH_PARTS), WITH_PARTS))
+            ]
+        parts = {key: own for key, _, _, own in rows if own}
+        for key, size, until, own in rows:
             inner = (part for piece in own for part in parts.get(piece, ()))
             yield StoredPayload(
                 key, size, until - NEVER_SECONDS, tuple(dict.fromkeys((*own, *inner)))

@@ -175,6 +175,38 @@ def test_a_list_that_grows_is_stored_by_what_is_new(tmp_path: Path) -> None:
         assert store.get(keys[2]) == lists[2]
 
 
+def test_a_list_goes_on_only_from_lists_that_are_stored(tmp_path: Path) -> None:
+    lists = [json.dumps([*range(end)]).encode() for end in (2, 4, 6)]
+    keys, news = list(map(content_key, lists)), [b"[2, 3]", b"[4, 5]"]
+    with contextlib.closing(DiskStore(tmp_path)) as store:
+        store.put(lists[0])
+        before = time.time()
+        assert store.put_longer(keys[1], keys[0], news[0])
+        assert all(payload.put_at >= before for payload in store.stored())
+        store._cache.set(keys[2], WITH_PARTS + (1).to_bytes(4) + b"\0" * 32)  # damaged
+        assert store.put_longer(keys[2], keys[1], news[1])
+        assert store.get(keys[2]) == lists[2]
+        store.delete(keys[0])
+        assert not store.put_longer(keys[2], keys[1], news[1])
+        store._cache.set(keys[2], b"damaged")
+        store.put(lists[0])
+        assert not store.put_longer(keys[2], keys[1], news[1])
+
+
+def test_a_part_that_cannot_be_read_is_a_store_error(tmp_path: Path) -> None:
+    part = random.Random(1).randbytes(40_000)
+    with contextlib.closing(DiskStore(tmp_path)) as store:
+        store.put(part)
+        key = store.put(b"[" + part + b"]", [part])
+    file = tmp_path / "cache.db"
+    content = bytearray(file.read_bytes())
+    at = content.index(part[20_000:20_100]) // 4_096 * 4_096
+    content[at : at + 4] = b"\xff" * 4  # the number of the page that goes on
+    file.write_bytes(content)
+    with contextlib.closing(DiskStore(tmp_path)) as store, pytest.raises(StoreError):
+        store.get(key)
+
+
 def test_a_row_that_names_payloads_without_end_is_damaged(tmp_path: Path) -> None:
     large, own = content_key(b"a" * (1 << 22)), content_key(b"own")
     with contextlib.closing(DiskStore(tmp_path)) as store:
