@@ -46,6 +46,7 @@ _OBSERVATION = re.compile(
     re.IGNORECASE,
 )
 """How a host begins a message in which it sends what a tool answered."""
+_GREETING, _CLOSING = r"¡?(?:{greetings}).{0,40}$", r"(?:{closings}).{0,20}$"
 _HEADER, _FIELD = r"(?:{headers})\s*[:：]", re.compile(r"[^:：]{1,20}[:：]")
 _BEGINS_REST = (
     r"<[a-z][\w:-]{0,40}\b[^<>]{0,200}>|\W{0,4}(?:-{2,}\s*)?(?:{forwarded})|(?:{wrote})\s*:$"
@@ -118,6 +119,8 @@ def written(text: str, *, by_shape: bool = True) -> Written:
     own: list[str] = []
     lists: dict[int, str] = {}
     pasted: list[str] = []
+    ends = expression(_CLOSING)
+    closing = max((at for at, line in enumerate(lines) if ends.match(line)), default=-1)
     rest: list[str] = []
     """What the author's lines announce, however long it is."""
     for at, line in enumerate(lines):
@@ -126,7 +129,7 @@ def written(text: str, *, by_shape: bool = True) -> Written:
             if own and own[-1].endswith((":", "：")):
                 lists[place] = f"{lists.get(place, '')} {line}"
             pasted.append(line)
-        elif _is_forwarded(lines, at):
+        elif _is_forwarded(lines, at) or _is_letter(lines, at, closing):
             rest = lines[at:]
             break
         elif by_shape and _is_foreign(lines, at, own, is_chat=is_chat):
@@ -167,12 +170,18 @@ def _opened(text: str) -> tuple[list[str], list[str]]:
 
 
 def _is_forwarded(lines: Sequence[str], at: int) -> bool:
-    """Return whether all lines from one on are a letter, a mail, or a text to be worked on."""
+    """Return whether all lines from one on are a mail, or a text to be worked on."""
     head, below = lines[at][:200], lines[at + 1 : at + 2]
     is_mail = expression(_HEADER).match(head) and below and _FIELD.match(below[0])
-    is_greeting = head.endswith((",", "，")) and len(head.split()) <= MAX_GREETING
-    is_letter = is_greeting and _is_title(lines[-1])  # with the name of who signs it
-    return bool(is_mail or is_letter or expression(_BEGINS_REST).match(head))
+    return bool(is_mail or expression(_BEGINS_REST).match(head))
+
+
+def _is_letter(lines: Sequence[str], at: int, closing: int) -> bool:
+    """Return whether a line greets, and a later one closes or has the name of who signs."""
+    line = lines[at]
+    is_short = line.endswith((",", "，", "،")) and len(line.split()) <= MAX_GREETING
+    is_greeting = is_short or expression(_GREETING).match(line) is not None
+    return (is_short and _is_title(lines[-1])) or (is_greeting and at < closing)
 
 
 def _is_foreign(lines: Sequence[str], at: int, own: Sequence[str], *, is_chat: bool) -> bool:

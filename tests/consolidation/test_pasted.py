@@ -266,6 +266,14 @@ FURTHER_WRAPPERS = (
     "Input: {c}\nOutput:",
     "Customer: {c}\nAgent: Thanks!",
     'the email says "{c}"',
+    "Hi Ann!\n\n{c}\n\nBest,\nBob",
+    "hi ann,\n\n{c}\n\nbest regards,\nbob",
+    "Hi Ann,\n\n{c}\n\nKind regards, Bob",
+    "Sehr geehrte Damen und Herren,\n\n{c}\n\nMit freundlichen Grüßen\nBob Müller",
+    "尊敬的王先生，\n\n{c}\n\n此致\n李明",
+    "안녕하세요,\n{c}\n감사합니다.\n이민수 드림",
+    "¡Hola Ana!\n\n{c}\n\nSaludos\nPedro",
+    "To whom it may concern,\n\n{c}\n\nYours sincerely,\nBob Miller",
 )
 CLAIMS = (
     CLAIM,
