@@ -164,10 +164,7 @@ class Retrieval:
         def text(entry_id: str) -> str:
             return self._text_or_none(records[entry_id]) or ""
 
-        def numbers(entry_id: str) -> Sequence[int]:
-            return numbers_of(text(entry_id), records[entry_id].arguments)
-
-        found = search(index, query, most, ids, text, known, numbers)
+        found = search(index, query, most, ids, text, known, lambda id_: records[id_].arguments)
         return found, tuple(dict.fromkeys(HEADER.findall(found)))
 
     def close(self) -> None:
@@ -383,17 +380,18 @@ def search(  # noqa: PLR0913, PLR0917 - a search depends on all these
     entry_ids: Sequence[str],
     text: Callable[[str], str],
     known: AbstractSet[str] = frozenset(),
-    numbers: Callable[[str], Sequence[int]] | None = None,
+    arguments: Callable[[str], str] = lambda _: "",
 ) -> str:
     """Return the best lines of all these entries for a query, within `max_tokens`.
 
-    `text` returns that of an entry, and `numbers` those of its lines, from 1 if left out. `known` are the names in the view (see `names_in`): lines that
-    name nothing beyond these and the query rank low.
+    `text` returns that of an entry, `arguments` those of its call. `known` are the names in the view (see
+    `names_in`): lines that name nothing beyond these and the query rank low.
 
     Raises:
         RecallError: no stored content contains a word of the query.
     """
     hits = contents.search(terms(query), entry_ids, MAX_HITS)
+    text = functools.cache(text)  # a second reading may fail, or find another text
     of = functools.cache(lambda entry_id: pages(text(entry_id)))
     lines = _distinct(hits, of, known | names_in(query))
     if not lines:
@@ -417,7 +415,7 @@ def search(  # noqa: PLR0913, PLR0917 - a search depends on all these
         chosen.append(lines[at])
     note = "(weaker lines are left out; ask with other words, or by entry_id)"
     return fit(
-        _rendered(chosen, hits, numbers or (lambda entry_id: numbers_of(text(entry_id)))),
+        _rendered(chosen, hits, lambda entry_id: numbers_of(text(entry_id), arguments(entry_id))),
         max_tokens,
         lambda *_: note,
     )

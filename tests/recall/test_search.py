@@ -39,6 +39,12 @@ def test_words_find_the_entry_and_its_lines() -> None:
     assert "退款政策" in search(index, "退款")
 
 
+def test_a_search_reads_each_text_once() -> None:
+    left = dict(TEXTS)
+    found = retrieval.search(opened(), "refund card", 400, list(TEXTS), left.pop)
+    assert "card_9911" in found
+
+
 def test_two_searches_return_the_same_bytes() -> None:
     one, two = opened(), opened()
     assert search(one, "order box customer") == search(one, "order box customer")
