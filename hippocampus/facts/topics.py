@@ -56,6 +56,8 @@ def is_labelled(line: str) -> bool:
 
     >>> is_labelled("dave: my team is Chelsea"), is_labelled("Ticket #12: I pay by Visa"), is_labelled("Note: I like tea")
     (True, True, False)
+    >>> is_labelled("My boss: I like tabs"), is_labelled("My job: I like tabs")
+    (True, False)
     """
     label = foreign_label(line)
     return bool(label) and pattern(spoken(line).own).search(line, len(label)) is not None
@@ -71,11 +73,12 @@ def foreign_label(line: str) -> str:
     if label is None:
         return ""
     named, rules = words(_STOP.split(label[1])[-1]), spoken(line)
-    if _IDENTIFIER.search(label[1]) and named[0] not in rules.stop_words:
+    if _IDENTIFIER.search(label[1]) and rules.stop_words.isdisjoint(named[:1]):
         return label[1]
     is_owned = any(word.endswith("'s") for word in named)
     is_label = not words_of_any("labels").isdisjoint(named) and not is_owned
-    if is_label or pattern(rf"{rules.own}|{rules.correction}").search(label[1] + ":"):
+    is_users = not persons(label[1]) and pattern(rules.own).search(label[1])
+    if is_label or is_users or pattern(rules.correction).search(label[1] + ":"):
         return ""
     is_name = 0 < len(named) <= MAX_LABEL_WORDS and named[0] not in small_words(line)
     is_about = pattern(rf"(?<!\w)(?:{rules.below})(?!\w)").search(label[1])
