@@ -51,6 +51,19 @@ def test_what_all_vectors_have_in_common_is_taken_out_of_a_cosine(opened):
     assert found == pytest.approx(dict(zip([1, 300, 600], slow, strict=True)), abs=1e-5)
 
 
+def test_a_new_vector_is_found_without_a_copy_of_the_others(opened):
+    embed = Placed(64)
+    vectors = (facts := opened(embed=embed)).tables.vectors
+    copies = 0
+    for number in range(40):
+        before = vectors._matrix
+        factual.store_many(facts, [f"row {number}"])
+        assert next(iter(vectors.nearest(embed.matrix[number], 9))) == number + 1
+        copies += not np.shares_memory(before, vectors._matrix)
+    assert copies < 20
+    assert len(vectors.nearest(embed.matrix[0], 99)) == 40
+
+
 def test_another_handle_sees_new_and_deleted_vectors(opened):
     embed = Placed(64)
     one, other = opened(embed=embed), opened(embed=embed)

@@ -83,7 +83,7 @@ class Vectors:
         """Read all vectors anew when they are next asked for."""
         self._epoch = ""
         self._rows = np.zeros(0, np.int64)
-        self._matrix: Floats = np.zeros((0, 0), np.float32)
+        self._matrix = self._space = np.zeros((0, 1), np.float32)
         self._sum: Floats = np.zeros(1, np.float32)
 
     def exact(self, rows: Iterable[int]) -> dict[int, Floats]:
@@ -138,7 +138,7 @@ class Vectors:
             self.forget_cached()
             self._epoch = epoch
         last = int(self._rows[-1]) if len(self._rows) else 0
-        rows, parts = [self._rows], [self._matrix] if len(self._rows) else []
+        rows, parts, known = [self._rows], list[Floats](), len(self._rows)
         after = "SELECT row, exact FROM vector WHERE row > ? ORDER BY row LIMIT ?"
         while chunk := self._db.rows(after, (last, READ_AT_ONCE)):
             matrix = np.frombuffer(b"".join(vector for _, vector in chunk), "<f4")
@@ -147,8 +147,14 @@ class Vectors:
             parts.append(matrix)
             rows.append(np.array([row for row, _ in chunk], np.int64))
             last = int(rows[-1][-1])
-        if len(rows) > 1:
-            self._rows, self._matrix = np.concatenate(rows), np.concatenate(parts)
+        if parts:
+            end = known + sum(map(len, parts))
+            if end > len(self._space):  # with room for more: a new vector does not copy the others
+                space = np.empty((end * 5 // 4, parts[0].shape[1]), np.float32)
+                space[:known] = self._matrix
+                self._space = space
+            np.concatenate(parts, out=self._space[known:end])
+            self._rows, self._matrix = np.concatenate(rows), self._space[:end]
 
 
 def unit(matrix: np.ndarray[Any, Any]) -> Floats:
