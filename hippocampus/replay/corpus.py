@@ -6,6 +6,7 @@ a run are read from its parts, so that memory does not grow with the corpus.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import json
@@ -68,15 +69,15 @@ def write_part(
 ) -> tuple[RecordedFile, Part | Row]:
     """Replay a file into its part unless a part is used; return a row if it cannot be replayed."""
     name = _name(file, options)
-    text = get_part(out, name) if resume else b""
-    if not text:
-        rows = sorted(replay_file(file, options), key=place)
-        if rows and "reason" in rows[0]:
-            return file, rows[0]
-        # A part without rows is a newline: an empty text would be a missing part.
-        text = "\n".join((*map(json.dumps, rows), "")).encode("ascii") or b"\n"
-        put_part(out, name, text)
-    return file, (place(next(_read(text), {})), name)
+    if resume and (text := get_part(out, name)):
+        with contextlib.suppress(ValueError):  # a damaged part is written anew
+            return file, (place([*_read(text), {}][0]), name)
+    rows = sorted(replay_file(file, options), key=place)
+    if rows and "reason" in rows[0]:
+        return file, rows[0]
+    # A part without rows is a newline: an empty text would be a missing part.
+    put_part(out, name, "\n".join((*map(json.dumps, rows), "")).encode("ascii") or b"\n")
+    return file, (place([*rows, {}][0]), name)
 
 
 def _read(text: bytes) -> Iterator[Row]:

@@ -295,6 +295,8 @@ def test_the_command_prints_from_a_folder_what_it_prints_without(tmp_path: Path)
     assert parts(tmp_path / "out") == before
     marked.write_text(marked.read_text().replace('"format": "', '"format": "kept-'))
     assert '"kept-' in run(*arguments, "--out", "out", "--resume", cwd=tmp_path).stdout
+    marked.write_text(marked.read_text()[:-9])
+    assert run(*arguments, "--out", "out", "--resume", cwd=tmp_path).stdout == plain
     assert "name it by --out" in run(*arguments, "--resume", cwd=tmp_path).stderr
     assert f"{marked} is not a directory" in run(*arguments, "--out", marked, cwd=tmp_path).stderr
     done = run("replay", "source", "--out", "source/out", cwd=tmp_path)
