@@ -177,11 +177,15 @@ def _is_forwarded(lines: Sequence[str], at: int) -> bool:
 
 
 def _is_letter(lines: Sequence[str], at: int, closing: int) -> bool:
-    """Return whether a line greets, and a later one closes or has the name of who signs."""
+    """Return whether a line greets, and a later one closes or has the name of who signs.
+
+    A message that begins with a greeting and ends with a name alone is written to the assistant.
+    """
     line = lines[at]
     is_short = line.endswith((",", "，", "،")) and len(line.split()) <= MAX_GREETING
     is_greeting = is_short or expression(_GREETING).match(line) is not None
-    return (is_short and _is_title(lines[-1])) or (is_greeting and at < closing)
+    is_signed = is_short and _is_title(lines[-1]) and (at > 0 or any(lines[-2:-1]))
+    return is_signed or (is_greeting and at < closing)
 
 
 def _is_foreign(lines: Sequence[str], at: int, own: Sequence[str], *, is_chat: bool) -> bool:

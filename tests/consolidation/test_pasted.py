@@ -332,6 +332,7 @@ def test_no_claim_in_a_paste_is_a_word_of_its_author() -> None:
         "Which match is on today?\n\n{c}",
         "Fix the bug\n{c}",
         "{c}\n\nBest\nDave",
+        "Hi Claude,\n{c}\n\nDave",
         "(btw) {c}",
         "(By the way, {c})",
         "... {c}",
