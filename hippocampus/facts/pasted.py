@@ -133,7 +133,9 @@ def written(text: str, *, by_shape: bool = True) -> Written:
             rest = lines[at:]
             break
         elif by_shape and _is_foreign(lines, at, own, is_chat=is_chat):
-            pasted += lines[at:]  # no line shows where a paste ends
+            # No line shows where a paste ends. Below a paragraph of the author's it is announced.
+            is_below = at > 0 and not lines[at - 1] and any(own)
+            (rest if is_below else pasted).extend(lines[at:])
             break
         elif line != _TAKEN:
             is_reported = is_labelled(line) or expression(_REPORTED).match(line[:200])

@@ -363,6 +363,8 @@ def test_no_claim_in_a_paste_is_a_word_of_its_author() -> None:
         "In main.py: it always fails. {c}",
         "{c} Please summarize this text:\n\n" + 9 * LETTER,
         "{c} Here is what I have so far:\n" + 9 * LETTER,
+        "{c}\n\n## Task\n\n" + 9 * LETTER,
+        "{c}\n\n---\n\n" + 9 * LETTER,
         "{c}\n\nFrom: Dave\nSubject: Hello\n\n" + 9 * LETTER,
     ],
 )
