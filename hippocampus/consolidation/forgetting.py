@@ -51,7 +51,8 @@ def traces(state: StateStore, session: str, store: ContentStore, facts: Facts) -
     payloads: list[str] = []
     shared: list[str] = []
     db = facts.tables.database
-    for held in gc.holdings(db, store):
+    # A payload comes after its parts: without an entry, only a payload that has them names them.
+    for held in sorted(gc.holdings(db, store), key=lambda held: len(held.parts)):
         owners = {reference.session for reference in held.references}
         if name in owners:
             (payloads if owners == {name} else shared).append(held.key)

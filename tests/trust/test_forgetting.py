@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from hippocampus import Hippocampus, StoreError
 from hippocampus.cli.commands import app
 from hippocampus.consolidation import forgetting
-from hippocampus.facts import tools
+from hippocampus.facts import Facts, tools
 from hippocampus.prices import TABLES
 from hippocampus.storage import proxy_conversations
 from hippocampus.storage.content_store import DiskStore
@@ -149,6 +149,36 @@ def test_forgetting_that_is_cut_off_is_finished_by_the_next(state, monkeypatch, 
                 )
         forgetting.forget(DirectoryState(state), f"about {SECRET}", memory._store, memory.facts)
     assert found_on_disk(state.root, SECRET) == []
+
+
+@pytest.mark.parametrize("deleted", [1, 2, 3])
+def test_forgetting_that_is_cut_off_loses_no_part_of_a_digest(tmp_path, deleted):
+    class Failing(DiskStore):
+        left = deleted
+
+        def delete(self, key, put_before=float("inf")):
+            self.left -= 1
+            if self.left < 0:
+                raise StoreError("the disk is gone")
+            return super().delete(key, put_before)
+
+    prices = replace(TABLES["anthropic-5m"], window_tokens=8_000)
+    items = [{"role": "user", "content": "Go."}]
+    with Hippocampus(tmp_path, prices=prices) as memory, memory.session("s") as session:
+        for number in range(150):
+            text = f"Looking at {number}. " * 20
+            items += [{"role": "assistant", "content": text}, {"role": "user", "content": "On."}]
+            session(items)
+    state = DirectoryState(StateDir(tmp_path))
+    for kind in (Failing, DiskStore):
+        with contextlib.closing(kind(tmp_path / "contents")) as store, Facts(state) as facts:
+            if kind is Failing:
+                assert len(list(store.stored())) > deleted
+                with pytest.raises(StoreError, match="not forgotten yet"):
+                    forgetting.forget(state, "s", store, facts)
+            else:
+                forgetting.forget(state, "s", store, facts)
+                assert list(store.stored()) == []
 
 
 def test_a_running_session_is_not_forgotten(state):
