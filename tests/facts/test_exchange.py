@@ -340,6 +340,8 @@ def test_a_struck_line_of_a_memory_file_is_no_fact(other: Facts, tmp_path: Path)
     done = import_file(other, written(tmp_path, lines, "MEMORY.md"))
     assert [each.content for each in other.memories()] == ["I live in Derby."]
     assert [each.reason for each in done.skipped] == ["it is struck out"] * 3
+    done = import_file(other, written(tmp_path, "- Hull is wet.\n- …\n", "MEMORY.md"))
+    assert [(each.what, each.reason) for each in done.skipped] == [("…", "it has no word")]
 
 
 def test_a_memory_file_is_imported_once(other: Facts, tmp_path: Path) -> None:

@@ -49,7 +49,8 @@ def bundle(text: str, agent: str) -> Bundle:
         if len(parts := ARROW.split(item.content)) == 3:  # as `retrieve` writes a relation
             item = replace(item, content=" ".join(parts).replace("_", " "))
         if not re.search(r"\w", item.content):
-            skipped.append(Skip(found.text, "it is struck out"))
+            is_struck = STRUCK.search(found.text)
+            skipped.append(Skip(found.text, "it is struck out" if is_struck else "it has no word"))
             continue
         if item.content in items:
             skipped.append(Skip(item.content, "the file has it twice"))
