@@ -31,17 +31,24 @@ def main(arguments: list[str] | None = None) -> None:
     """Answer the event on stdin: `--state-dir` is the memory, `--policy NAME` its policy.
 
     The memory is a state directory or the address of a server; without the option, that which
-    HIPPOCAMPUS_STATE names.
+    HIPPOCAMPUS_STATE names. Another argument is named on stderr, and the event is answered.
     """
     given = sys.argv[1:] if arguments is None else arguments
-    options = dict(zip(given[::2], given[1::2], strict=False))
-    state = options.get("--state-dir") or os.environ.get("HIPPOCAMPUS_STATE") or ".hippocampus"
+    words, options = iter(given), {"--state-dir": "", "--policy": "default"}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if name in options:
+            options[name] = value if equals else next(words, "")
+        else:
+            with contextlib.suppress(OSError):  # a host may have closed it
+                sys.stderr.write(f"hippocampus: hook has no argument {word!r}\n")
+    state = options["--state-dir"] or os.environ.get("HIPPOCAMPUS_STATE") or ".hippocampus"
     watch = threading.Timer(MAX_SECONDS, _give_up, (state,))
     watch.daemon = True
     watch.start()
     try:
         event = json.loads(sys.stdin.buffer.read())
-        answer = answered(event, state, options.get("--policy", "default"))
+        answer = answered(event, state, options["--policy"])
         if answer is not None:
             sys.stdout.write(json.dumps(answer))
             sys.stdout.flush()

@@ -15,6 +15,7 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+import commands
 import pytest
 from postgres_server import Server
 from states import stored_sessions
@@ -237,6 +238,19 @@ def test_what_fails_inside_gets_no_output_and_is_in_the_log(state: Path, tmp_pat
     assert run(large, taken) == ""
     log = log_of(str(state))
     assert [each["failed"].split(":")[0] for each in log] == ["JSONDecodeError", "PolicyError"]
+
+
+def test_an_option_may_follow_an_argument_that_is_unknown_and_named(tmp_path: Path) -> None:
+    state = tmp_path / "own"
+    large = json.dumps(with_result(BASH, ROWS, "Bash", command="tracker list"))
+    given = ("claude-code", f"--state-dir={state}", "--policy", "default")
+    ended = commands.run_apart("hook", *given, cwd=tmp_path, stdin=large)
+    assert (ended.returncode, ended.stderr) == (
+        0,
+        "hippocampus: hook has no argument 'claude-code'\n",
+    )
+    assert "updatedToolOutput" in ended.stdout
+    assert [path.name for path in tmp_path.iterdir()] == ["own"]
 
 
 def test_a_small_result_loads_nothing_heavy() -> None:
