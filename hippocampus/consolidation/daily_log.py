@@ -50,7 +50,9 @@ def append(state: StateDir, outcome: ConsolidationOutcome, at: float) -> bool:
                 mark = f" <!-- {mark_of(kept.fact_id)} -->" if kept.fact_id else ""
                 origin = f"{kept.origin}, turn {kept.turn}{entry}"
                 lines.append(f"- {kept.kind}: {shown(kept.text)} ({origin}{done}){mark}")
-            text = "\n".join([*lines, "" if outcome.kept else "Nothing was kept.\n"])
+            if not outcome.kept:
+                lines.append("No statement was kept; messages are not listed.")
+            text = "\n".join([*lines, ""])
             files.replace_file(path, text.encode("utf-8", "surrogateescape"))
     except OSError as failure:
         raise StoreError(f"daily log {path}: {failure}") from failure

@@ -38,6 +38,12 @@ def test_a_day_has_what_each_session_kept(tmp_path: Path) -> None:
     assert path.read_text() == WRITTEN.replace("8b5c5e5a6d2c", key)
 
 
+def test_a_consolidation_of_messages_only_is_not_one_of_nothing(tmp_path: Path) -> None:
+    assert append(StateDir(tmp_path), ConsolidationOutcome("talk", 1, (), finished=True), AT)
+    [path] = StateDir(tmp_path).daily_logs()
+    assert path.read_text().endswith("\n\nNo statement was kept; messages are not listed.\n")
+
+
 def test_a_consolidation_is_told_once(tmp_path: Path) -> None:
     """Also where it is repeated the day after; an unfinished one is told when it is finished."""
     assert not append(StateDir(tmp_path), outcome(finished=False), AT)
