@@ -32,7 +32,7 @@ def examine(state: StateStore, policy: str | Path = "default") -> list[Finding]:
     try:
         policies.load(policy)
     except PolicyError as wrong:
-        found += [Finding(f"policy: {problem}") for problem in wrong.problems]
+        found += [Finding(f"policy: {problem}", is_loss=True) for problem in wrong.problems]
     with contextlib.suppress(StoreError):  # a damaged file is found by `verify`, and mended first
         if is_whole and state.has_facts():
             from hippocampus.facts import Facts

@@ -123,5 +123,6 @@ def test_a_policy_that_cannot_be_read_is_a_finding(state, tmp_path):
     policy = tmp_path / "mine.yaml"
     policy.write_text("recall_tokenz: 5\n")
     result = CliRunner().invoke(app, ["doctor", str(state.root), "--policy", str(policy)])
+    assert "fault: policy: " in result.output
     assert "recall_tokenz" in result.output
-    assert result.exit_code == 0
+    assert result.exit_code == 1
