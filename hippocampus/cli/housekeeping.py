@@ -192,7 +192,7 @@ def doctor(
     lines = [f"mended: {finding.text}: {finding.remedy}" for finding in mended]
     for finding in left:
         remedy = f"; --fix would {finding.remedy}" if finding.mend else ""
-        lines.append(f"{'damage' if finding.is_loss else 'note'}: {finding.text}{remedy}")
+        lines.append(f"{'fault' if finding.is_loss else 'note'}: {finding.text}{remedy}")
     lines.append(f"{counted(len(found), 'finding')}, {len(mended)} mended")
     Shown({"findings": rows}, lines).show(as_json=as_json)
     if any(finding.is_loss for finding in left):
@@ -218,6 +218,7 @@ def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
         _forget_session(expect_state(named), everything_from, apply=apply)
         return
     from hippocampus.consolidation.forgetting import sync_files
+    from hippocampus.facts.words import content_words
 
     is_whole = is_address(named) or _is_database(named)
     layout = None if is_whole else StateDir(Path(named))
@@ -230,9 +231,12 @@ def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
             if layout:
                 sync_files(layout, facts, ids)
             facts.delete(ids)
-    gone(found, force=apply, returned=returned, option="--apply").show(as_json=as_json)
+    shown = gone(found, force=apply, returned=returned, option="--apply")
     if not found:
-        raise typer.Exit(1)
+        hint = ": one word has to be of one memory only; name two of its words or more, or its id"
+        is_one = len(content_words(what)) <= 1
+        shown = shown._replace(problems=[shown.otherwise + hint * is_one])
+    shown.show(as_json=as_json)
 
 
 def _is_database(named: str) -> bool:

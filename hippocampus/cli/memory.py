@@ -147,9 +147,12 @@ def show(facts: Facts, ids: out.Ids) -> Shown:
     """Show memories whole: text, dates, who said it, what replaces it; status 1 where an id is unknown."""
     found = stores.known(facts, ids)
     rows = list(map(out.row, found))
-    fields = [(name, _words(value)) for row in rows for name, value in row.items()]
-    lines = [f"{name:>14}  {words}" for name, words in fields if words]
-    return Shown(rows, lines, "no memories", out.missing(ids, found))
+    fields = [
+        [f"{name:>14}  {words}" for name, value in row.items() if (words := _words(value))]
+        for row in rows
+    ]
+    text = "\n\n".join(map("\n".join, fields))
+    return Shown(rows, [text], "no memories", out.missing(ids, found))
 
 
 def _words(value: Any) -> str:

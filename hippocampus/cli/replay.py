@@ -89,9 +89,10 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
     if report is not None:
         _expect_writable(report)
     if out and not is_bucket(out):
-        to = Path(out).resolve()
-        if {Path(path).resolve() for path in paths} & {to, *to.parents}:
-            fail(f"the rows cannot be written to {out}, which is in a folder of recordings")
+        to, named = Path(out).resolve(), {Path(path).resolve() for path in paths}
+        holds_file = any(path.is_file() and path.parent == to for path in named)
+        if holds_file or named & {to, *to.parents}:
+            fail(f"the rows cannot be written to {out}, in a folder of recordings")
     options = run.Options(
         policies.load(policy),
         price_tables.prices_for(prices, None if by_model else model),

@@ -128,7 +128,7 @@ def proxy(  # noqa: PLR0913, PLR0917 - one parameter an option
     policy: PolicyName = "default",
     host: Annotated[str, Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, Option(help="The port to listen on.")] = 8787,
-    timeout: Annotated[float, Option(help="Seconds the provider may be silent.")] = 600.0,
+    timeout: Annotated[float, Option(min=1, help="Seconds the provider may be silent.")] = 600.0,
     caller_header: Annotated[str, Option(help="The header by which callers differ.")] = "",
     tenant_header: Annotated[
         str, Option(help="A server's header of the tenant; else --tenant, or its key's hash.")

@@ -81,7 +81,7 @@ def replay_bytes(name: str, content: bytes, options: Options) -> list[Row]:
 
 def _rows(name: str, read: Callable[[], list[Recording]], options: Options) -> list[Row]:
     try:
-        return [replay_recording(recording, options) for recording in read()]
+        rows = [replay_recording(recording, options) for recording in read()]
     except RecordingError as problem:
         return [{"path": problem.path, "reason": problem.reason}]
     except StoreError as failure:
@@ -90,6 +90,7 @@ def _rows(name: str, read: Callable[[], list[Recording]], options: Options) -> l
         # A bug in one file must not end hours of work on others.
         log.warning("%s cannot be replayed", name, exc_info=bug)
         return [{"path": name, "reason": f"a bug of hippocampus: {type(bug).__name__}: {bug}"}]
+    return rows or [{"path": name, "reason": "no model answered in it"}]
 
 
 def replay_recording(recording: Recording, options: Options) -> Row:

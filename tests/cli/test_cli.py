@@ -248,11 +248,14 @@ def test_a_report_next_to_the_recordings_is_written_again_and_not_read(source: P
         (["replay", "source", "--report", "source"], ["source", "a folder"]),
         (["replay", "source", "--report", "source/one.json"], ["it is a recording"]),
         (["replay", "source", "--texts"], ["name it by --report"]),
+        (["replay", "source/one.json", "--out", "source"], ["in a folder of recordings"]),
+        (["replay", "asked.json"], ["asked.json: no model answered in it"]),
+        (["study-recall", "empty/no", "{}"], ["empty/no is no case of a study"]),
         (["tune", "source", "--out", "source/one.json"], ["it is a recording"]),
         (["replay", "gone", "away"], ["gone"]),
         (["replay", "source", "--prices", "zzz"], ["there are anthropic-5m, anthropic-1h, openai"]),
         (["explain", "missing.json", "--turn", "0"], ["missing.json"]),
-        (["explain", ".", "--turn", "0"], ["has 2 files or sessions; name one, such as"]),
+        (["explain", ".", "--turn", "0"], ["has 3 files or sessions; name one, such as"]),
         (["replay", "source", "--model", "foo"], ["those of the package genai-prices"]),
         (["explain", "source/one.json", "--turn", "99"], ["no turn 99", "0 to 2"]),
         (["explain", "source/one.json", "--turn", "-1"], ["no turn -1"]),
@@ -266,6 +269,7 @@ def test_a_mistake_is_one_helpful_sentence_and_status_2(
     folder = source.parent
     (folder / "empty").mkdir()
     (folder / "bad.yaml").write_text("recall_token: 9\n")
+    (folder / "asked.json").write_text(json.dumps(reading(1)[:1]))
     done = hippocampus(*arguments, cwd=folder)
     assert done.returncode == 2, done.stderr
     assert done.stdout == ""
@@ -305,6 +309,12 @@ def test_a_wrong_choice_lists_the_choices(source: Path) -> None:
     assert (
         "Invalid value for '--marks': 'hers' is not one of 'tail', 'ours', 'ideal'" in done.stderr
     )
+
+
+def test_a_timeout_of_no_time_is_refused(tmp_path: Path) -> None:
+    done = hippocampus("proxy", "--upstream", "http://127.0.0.1:9", "--timeout", -3, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "Invalid value for '--timeout'" in done.stderr
 
 
 def test_of_several_paths_one_that_is_not_there_is_told_and_left_out(source: Path) -> None:

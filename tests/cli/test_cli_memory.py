@@ -359,6 +359,16 @@ def test_forgetting_shows_first(tmp_path: Path) -> None:
     assert read("--as", "scriptling", "count", cwd=tmp_path) == {"count": 0}
 
 
+def test_forgetting_by_one_word_of_several_memories_asks_for_two(tmp_path: Path) -> None:
+    for place in ("cellar", "attic"):
+        done("remember", f"The boiler is in the {place}.", cwd=tmp_path)
+    for words, hint in (("the boiler", True), ("boiler garage", False)):
+        ended = commands.run("forget", ".hippocampus", words, cwd=tmp_path)
+        assert (ended.returncode, ended.stdout) == (1, "")
+        assert ended.stderr.startswith("hippocampus: nothing to delete")
+        assert ("name two of its words or more" in ended.stderr) == hint
+
+
 def test_forgetting_by_the_mark_of_a_line_takes_the_lines_in_files_too(tmp_path: Path) -> None:
     messages = [
         {"role": "user", "content": "Remember: the boiler is red. Remember: tea is at five."},
@@ -610,6 +620,10 @@ def test_a_memory_is_shown_with_the_fields_that_are_set(tmp_path: Path) -> None:
     shown = done("show", memory["id"], cwd=tmp_path)
     assert "Alice likes tea." in shown
     assert not re.search("[{}]|None|origin", shown)
+    done("remember", "Bob likes coffee.", cwd=tmp_path)
+    ids = [each["id"] for each in read("list", cwd=tmp_path)]
+    one, other = (done("show", each, cwd=tmp_path) for each in ids)
+    assert done("show", *ids, cwd=tmp_path) == f"{one}\n{other}"
 
 
 def test_a_preference_of_little_importance_is_not_compacted(tmp_path: Path) -> None:

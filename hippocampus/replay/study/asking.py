@@ -313,7 +313,10 @@ def answered(file: Path, arguments: str) -> str:
     Raises:
         StoreError: the file is not a case of a study, or the case has nothing to recall.
     """
-    folder = StudyFolder(file.absolute().parent.parent.parent)
+    try:
+        folder = StudyFolder(file.absolute().parent.parent.parent)
+    except StoreError as failure:
+        raise StoreError(f"{file} is no case of a study: {failure}") from failure
     case = folder.by_id().get(file.stem)
     if case is None:
         raise StoreError(f"{file} is no case of a study")
