@@ -70,14 +70,13 @@ def write_part(
     """Replay a file into its part unless a part is used; return a row if it cannot be replayed."""
     name = _name(file, options)
     if resume and (text := get_part(out, name)):
-        with contextlib.suppress(ValueError):  # a damaged part is written anew
-            return file, (place([*_read(text), {}][0]), name)
+        with contextlib.suppress(ValueError, StopIteration):  # a damaged part is written anew
+            return file, (place(next(_read(text))), name)
     rows = sorted(replay_file(file, options), key=place)
-    if rows and "reason" in rows[0]:
+    if "reason" in rows[0]:
         return file, rows[0]
-    # A part without rows is a newline: an empty text would be a missing part.
-    put_part(out, name, "\n".join((*map(json.dumps, rows), "")).encode("ascii") or b"\n")
-    return file, (place([*rows, {}][0]), name)
+    put_part(out, name, "\n".join((*map(json.dumps, rows), "")).encode("ascii"))
+    return file, (place(rows[0]), name)
 
 
 def _read(text: bytes) -> Iterator[Row]:
