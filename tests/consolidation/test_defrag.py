@@ -17,9 +17,10 @@ import pytest
 from commands import Done
 from commands import run as hippocampus
 from conversations import EAGER, no_fallback, reading, written_at
+from states import stored_sessions
 
 from hippocampus import Entry, Hippocampus, Policy, RecallError
-from hippocampus.consolidation.defrag import PROMOTED, Defragmented, defrag, sessions
+from hippocampus.consolidation.defrag import PROMOTED, Defragmented, defrag
 from hippocampus.consolidation.memory_file import members, sync
 from hippocampus.entries.entry import Record, Stage
 from hippocampus.entries.origin import PartOrigin
@@ -349,7 +350,7 @@ def test_a_running_session_is_not_disturbed(tmp_path: Path) -> None:
             run(tmp_path, policy=policy(1), apply=True)
             runs += 1
     assert (process.returncode, runs > 0) == (0, True)
-    assert len(sessions(StateDir(tmp_path))) == 5
+    assert len(stored_sessions(tmp_path)) == 5
 
 
 # The command
