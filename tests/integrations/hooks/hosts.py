@@ -122,7 +122,7 @@ def _stream(events: list[dict[str, Any]]) -> bytes:
 
 
 def claude(home: Path, project: Path, server: Server, prompt: str) -> dict[str, Any]:
-    """Run Claude Code once; return what it reports."""
+    """Run Claude Code once, whose first request waits for our server; return what it reports."""
     tools = ["Bash", "Read", "mcp__hippocampus__recall"]
     printed = _run(
         ["claude", "-p", prompt, "--output-format", "json", "--allowedTools", *tools],
@@ -132,6 +132,9 @@ def claude(home: Path, project: Path, server: Server, prompt: str) -> dict[str, 
         ANTHROPIC_API_KEY="unused",
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC="1",
         DISABLE_AUTOUPDATER="1",
+        MCP_CONNECTION_NONBLOCKING="false",
+        MCP_CONNECT_TIMEOUT_MS="600000",
+        MCP_TIMEOUT="600000",
     )
     found: dict[str, Any] = json.loads(printed)
     return found
@@ -146,7 +149,7 @@ def _run(command: list[str], home: Path, project: Path, **variables: str) -> str
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=180,
+        timeout=900,
         check=False,
     )
     assert ended.returncode == 0, ended.stderr + ended.stdout

@@ -49,8 +49,8 @@ def remember(home: Path, said: str) -> None:
 
 
 def told_later(home: Path, said: str) -> bool:
-    """Return whether the memory has a sentence within half a minute."""
-    for _ in range(60):
+    """Return whether the memory gets a sentence, for which a loaded machine has ten minutes."""
+    for _ in range(1_200):
         if (home / ".hippocampus" / "state.sqlite3").exists():
             with Facts(home / ".hippocampus" / "state.sqlite3") as facts:
                 if facts.recall(said):
@@ -103,11 +103,10 @@ def test_claude_code_gets_the_entry_recalls_its_payload_and_remembers(
 @with_claude
 def test_claude_code_lists_the_recall_tool_from_the_start(home: Path, project: Path) -> None:
     hosts.hippocampus(home, project, "install", "claude-code")
-    steps = [hosts.call("Bash", command="sleep 3", description="wait"), hosts.say("Done.")]
-    with hosts.claude_model(steps) as server:
+    with hosts.claude_model([hosts.say("Done.")]) as server:
         hosts.claude(home, project, server, "Wait.")
-    names = [each["name"] for each in server.asked[-1].body["tools"]]
-    assert "mcp__hippocampus__recall" in names
+    [first] = (each.body for each in server.asked if each.body and each.body.get("tools"))
+    assert "mcp__hippocampus__recall" in [each["name"] for each in first["tools"]]
 
 
 @with_codex

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from hippocampus.cli.commands import app
 from hippocampus.integrations import hooks
-from hippocampus.integrations.hooks import settings
+from hippocampus.integrations.hooks import settings, status
 
 HOSTS = ["claude-code", "codex", "gemini"]
 OWN = {
@@ -29,6 +29,7 @@ TOML = '# mine\nmodel = "gpt-5"  # kept\n\n[mcp_servers.tracker]\ncommand = "tra
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(status, "PROBE_SECONDS", 600)  # a loaded machine starts a server late
     for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):
         monkeypatch.delenv(name, raising=False)
     return tmp_path
