@@ -31,7 +31,7 @@ class _Slot(Generic[V]):
 
 
 class OpenSessions(Generic[K, V]):
-    """Values by key, each opened once; one in use is never ended."""
+    """Values by key, of which one at a time is open for a key; one in use is never ended."""
 
     def __init__(
         self, most: int, ended: Callable[[V], object], idle_seconds: float = math.inf
@@ -43,6 +43,7 @@ class OpenSessions(Generic[K, V]):
         self._lock = threading.Lock()
         self._slots: dict[K, _Slot[V]] = {}
         """The most recently used last."""
+        self._ending: dict[K, Future[None]] = {}
 
     def use(self, key: K, opened: Callable[[], V]) -> tuple[V, Use]:
         """Return the value of a key, which is `opened` where it is not open, and a use of it."""
@@ -52,9 +53,12 @@ class OpenSessions(Generic[K, V]):
             slot = self._slots[key] = known or _Slot()
             slot.uses.add(use)
             slot.used = time.monotonic()
+            ending = self._ending.get(key)
         self._end_unused()
         if known is None:  # without the lock: a value that opens slowly delays no other
             try:
+                if ending:
+                    ending.result()
                 slot.opened.set_result(opened())
             except BaseException as failure:  # noqa: BLE001 - raised again for each that waits
                 with self._lock:
@@ -73,15 +77,20 @@ class OpenSessions(Generic[K, V]):
             self._end_unused()
 
     def _end_unused(self) -> None:
-        now, gone = time.monotonic(), list[V]()
+        now, gone = time.monotonic(), dict[K, V]()
         with self._lock:
             slots = [*self._slots.items()]
             free = [(key, slot) for key, slot in slots if slot.opened.done() and not slot.uses]
             for number, (key, slot) in enumerate(free):
                 if number < len(slots) - self._most or now - slot.used > self._idle_seconds:
-                    gone.append(self._slots.pop(key).opened.result())
-        for value in gone:
-            self._ended(value)
+                    gone[key] = self._slots.pop(key).opened.result()
+                    self._ending[key] = Future()
+        for key, value in gone.items():
+            try:
+                self._ended(value)
+            finally:
+                with self._lock:
+                    self._ending.pop(key).set_result(None)
 
     def values(self) -> list[V]:
         """Return the values that are open."""
@@ -90,6 +99,6 @@ class OpenSessions(Generic[K, V]):
 
     def close(self) -> list[V]:
         """Return the values that are open, for the caller to end, and keep none."""
-        found = self.values()
-        self._slots.clear()
-        return found
+        with self._lock:
+            slots, self._slots = self._slots, {}
+        return [slot.opened.result() for slot in slots.values() if slot.opened.done()]

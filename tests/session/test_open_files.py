@@ -127,3 +127,30 @@ def test_a_session_that_takes_long_to_open_holds_up_no_other(tmp_path: Path) -> 
     for session in sessions.close():
         session.close()
     memory.close()
+
+
+def test_a_value_that_is_being_ended_is_opened_again_only_when_it_has_ended() -> None:
+    steps, is_ending, may_end = list[str](), threading.Event(), threading.Event()
+
+    def end(name: str) -> None:
+        is_ending.set()
+        assert may_end.wait(20)
+        steps.append(f"ended {name}")
+
+    def used(name: str) -> None:
+        with sessions.using(name, lambda: steps.append(f"opened {name}") or name):
+            pass
+
+    sessions = OpenSessions[str, str](1, end)
+    with ThreadPoolExecutor(2) as pool:
+        used("a")
+        other = pool.submit(used, "b")
+        assert is_ending.wait(20)
+        again = pool.submit(used, "a")
+        with pytest.raises(TimeoutError):
+            again.result(0.2)
+        may_end.set()
+        other.result(20)
+        again.result(20)
+    assert steps[:2] == ["opened a", "ended a"]
+    assert steps.count("opened a") == 2
