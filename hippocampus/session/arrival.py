@@ -78,43 +78,8 @@ class _NewPart(NamedTuple):
     """The arguments of the call that it answers."""
     tokens: int
     resolution: Resolution
-
-
-def arrival_of(  # noqa: PLR0913, PLR0917 - a list, its state, and the rules
-    history: History,
-    payloads: Payloads,
-    records: Mapping[EntryOrigin, Record],
-    by_id: Mapping[str, Record],
-    rules: Rules,
-    read_again: int,
-    start: int,
-    sent: int,
-    hidden: Container[int] = (),
-    *,
-    later: bool = False,
-) -> Arrival:
-    """Add to the payloads of a list, which is new from message `start` on.
-
-    With `later`, the kinds of texts are read where they count: a digest may replace most of them.
-
-    `records` are the entries of the session by origin, `by_id` by id; they have the accesses by the
-    first `sent` messages. Digests replace the `hidden` messages.
-
-    Messages from `read_again` to `start` have the words that they had, and may carry other marks.
-    """
-    payloads.index.pack()
-    reader = _MessageReader(history, payloads, records, by_id, rules, sent, hidden, later)
-    reader.shows = bool(payloads.items)
-    for number in range(read_again, start):
-        reader.thin_again(number)
-    reader.rendered += [
-        Rendered(payload.message, payload.part, payload.record.shown, payload.without_images)
-        for payload in (payloads.items if read_again < start else ())
-        if read_again <= payload.message < start and not payload.is_full
-    ]
-    for number in range(start, len(history.raw)):
-        reader.take(number)
-    return reader.arrival()
+    later: bool = False
+    """Whether its kind is left unread."""
 
 
 def _replaces(whole: Record, known: Record, *, written: bool) -> bool:
@@ -127,17 +92,20 @@ def _replaces(whole: Record, known: Record, *, written: bool) -> bool:
 
 
 @dataclass(slots=True)
-class _MessageReader:
+class MessageReader:
     """Reads new messages into tables of payloads."""
 
     history: History
     payloads: Payloads
     records: Mapping[EntryOrigin, Record]
+    """The entries of the session by origin, with the accesses by the first `sent` messages."""
     by_id: Mapping[str, Record]
     rules: Rules
     sent: int
     hidden: Container[int]
+    """The messages that digests replace."""
     later: bool
+    """Whether the kinds of texts are read where they count: a digest may replace most of them."""
     rendered: list[Rendered] = field(default_factory=list)
     noted: list[tuple[Record, bytes]] = field(default_factory=list)
     touched: set[int] = field(default_factory=set)
@@ -146,9 +114,24 @@ class _MessageReader:
     shows: bool = False
     """Whether a payload came that no digest replaces."""
 
-    def arrival(self) -> Arrival:
-        """Return the result of reading the messages."""
+    def read(self, read_again: int, start: int) -> Arrival:
+        """Add to the payloads of a list, which is new from message `start` on.
+
+        Messages from `read_again` to `start` have the words that they had, and may carry other marks.
+        """
         own, policy = self.payloads, self.rules.policy
+        own.index.pack()
+        self.shows = bool(own.items)
+        for number in range(read_again, start):
+            self._thin_again(number)
+        self.rendered += [
+            Rendered(payload.message, payload.part, payload.record.shown, payload.without_images)
+            for payload in (own.items if read_again < start else ())
+            if read_again <= payload.message < start and not payload.is_full
+        ]
+        for number in range(start, len(self.history.raw)):
+            self._take(number)
+        # A later message may change an earlier payload, so the turns of the tables come last.
         first_new = len(own.messages)
         new = own.items[first_new:]
         own.messages.extend(payload.message for payload in new)
@@ -170,7 +153,7 @@ class _MessageReader:
 
     # One message
 
-    def take(self, number: int) -> None:
+    def _take(self, number: int) -> None:
         """Read a new message."""
         message, index = self.history.raw[number], self.payloads.index
         # Before the first payload that a view shows, a message can cite only what no view shows again.
@@ -283,9 +266,7 @@ class _MessageReader:
             subject.tokens, lambda: kind(part.text), resolution
         )
         weight = subject.tokens + (0 if large else images)
-        held = self._hold(
-            _NewPart(site, tool, argued, weight, resolution), large=large, later=later
-        )
+        held = self._hold(_NewPart(site, tool, argued, weight, resolution, later), large=large)
         if not is_ours:
             self._thin(site.message, site.at, argued, held)
         if held is not None:
@@ -303,12 +284,9 @@ class _MessageReader:
         if not part.is_error:
             self._follow_files(tool, argued, held, wrote, self.history.turns[site.message])
 
-    def _hold(self, new: _NewPart, *, large: bool, later: bool = False) -> int | None:
-        """Make a part a payload and return its number; None where it is too small, or an entry.
-
-        `later` leaves its kind unread.
-        """
-        (number, at, part), tool, argued, weight, resolution = new
+    def _hold(self, new: _NewPart, *, large: bool) -> int | None:
+        """Make a part a payload and return its number; None where it is too small, or an entry."""
+        (number, at, part), tool, argued, weight, resolution, later = new
         policy = self.rules.policy
         bound = resolution.pin or resolution.index is False or resolution.compression == "none"
         followed = large or bound or weight > policy.fade_over_tokens
@@ -319,7 +297,7 @@ class _MessageReader:
         origin = self._origin(number, part)
         record = self.records.get(origin)
         if record is None:
-            record = self._new_record(new, origin, later=later)
+            record = self._new_record(new, origin)
         elif later and number not in self.hidden:
             large = policy.indexes(weight, lambda: self.rules.kind_of(part.text), resolution)
         full = record.stage is Stage.FULL
@@ -348,7 +326,7 @@ class _MessageReader:
                 saved = self.rules.count_tokens(said) - self.rules.count_tokens(text)
                 self.payloads.items[held] = replace(payload, weight=payload.weight - saved)
 
-    def thin_again(self, number: int) -> None:
+    def _thin_again(self, number: int) -> None:
         """Show fewer line numbers of the results of a message that was read before."""
         for at, part in enumerate(self.history.raw[number].parts):
             called = self.payloads.calls.get(part.call_id) if part.kind == "result" else None
@@ -468,7 +446,7 @@ class _MessageReader:
             origin = replace(origin, rank=rank)
         return origin
 
-    def _new_record(self, new: _NewPart, origin: PartOrigin, *, later: bool) -> Record:
+    def _new_record(self, new: _NewPart, origin: PartOrigin) -> Record:
         number, at, part = new.site
         form, original = original_of(self.history.raw[number], part)
         content = content_key(original)
@@ -479,7 +457,7 @@ class _MessageReader:
         elif not part.text.strip() and self.history.image_tokens(number, at):
             kind = IMAGE
         else:
-            kind = UNREAD if later else self.rules.kind_of(part.text)
+            kind = UNREAD if new.later else self.rules.kind_of(part.text)
         return Record(
             entry=self._new_entry(new, origin, content, kind),
             origin=origin,

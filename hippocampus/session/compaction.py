@@ -7,9 +7,8 @@ while they fit.
 from __future__ import annotations
 
 import bisect
-import functools
 import hashlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
@@ -234,25 +233,16 @@ def span_of(record: Record) -> Span | None:
     return Span(origin.start, origin.end) if isinstance(origin, DigestOrigin) else None
 
 
-class Original(NamedTuple):
-    """Bytes for the store, and the payloads that they repeat."""
-
-    content: bytes
-    parts: tuple[bytes, ...] = ()
-    start: str = ""
-    """The key of the stored list that `content` continues; empty where it is the whole."""
-    key: str = ""
-    """The key of the whole list."""
-    whole: Callable[[], bytes] = bytes
-    """Returns the whole list."""
-
-
 class Digest(NamedTuple):
-    """The record of a digest, the messages that it replaces, and their bytes."""
+    """The record of a digest, the messages that it replaces, and their bytes for the store."""
 
     span: Span
     record: Record
-    original: Original
+    items: bytes
+    parts: tuple[bytes, ...]
+    """The payloads that `items` repeat."""
+    start: str
+    """The key of the stored list that `items` continue; empty where they are the whole."""
 
 
 def digests_of(
@@ -278,7 +268,6 @@ def digests_of(
         and inner
         and view.shown[inner.start].parts[0].text == record.shown
     }
-    hashes = dict[str, Any]()
     for span, room in zip(planned.spans, planned.rooms, strict=True):
         # What a digest in the view has is stored: a longer digest adds to it, and is hashed on from there.
         start, end, hashed = "", span.start, hashlib.sha256(b"[")
@@ -292,7 +281,7 @@ def digests_of(
         items = original_of(view, Span(end, span.end))
         hashed.update(items[1:-1])
         origin = DigestOrigin(span.start, span.end, _closed(hashed))
-        hashes[origin.content] = hashed
+        rules.hashes[origin.content] = hashed
         inside = payloads.entries_in(span, records)
         ids: dict[str, list[str]] = {}
         for payload in inside:
@@ -306,10 +295,7 @@ def digests_of(
         parts = tuple(
             payloads.original(payload, history) for payload in inside if payload.message >= end
         )
-        whole = functools.partial(original_of, view, span)
-        found.append(Digest(span, record, Original(items, parts, start, origin.content, whole)))
-    rules.hashes.clear()
-    rules.hashes.update(hashes)
+        found.append(Digest(span, record, items, parts, start))
     return found
 
 

@@ -106,16 +106,13 @@ class EntryRenderer:
         rest = kept.lines[1:]
         if payload.resolution.redact:  # again, since what markup parts is joined in them
             rest = tuple(map(screen, rest))
-        pictures = self._pictures(payload)
+        images = self.history.image_tokens(payload.message, payload.part)
+        # The images of a result leave the view with its text.
+        has_left = images and not (payload.large and payload.is_full)
+        pictures = [f'images of {images} tokens: recall("{payload.id}")'] if has_left else []
         about = [frame.as_content(summary)] if text or not pictures else []
         lines = [opening, *note, *pictures, *about, *rest]
         return lines, summary, payload.resolution.redacted_data(kept.key_data), kept.selectors
-
-    def _pictures(self, payload: Payload) -> list[str]:
-        """Return the line for the images of a result, which leave the view with its text."""
-        weight = self.history.image_tokens(payload.message, payload.part)
-        weight = 0 if payload.large and payload.is_full else weight
-        return [f'images of {weight} tokens: recall("{payload.id}")'] if weight else []
 
     def part_of(self, payload: Payload) -> Part:
         """Return the part of the list that a payload is."""

@@ -15,6 +15,10 @@ from hippocampus.recall.calls import is_named
 from hippocampus.session.summaries import Summaries
 from hippocampus.session.work_files import WorkFiles
 
+FOLDED_LIMITS = 3
+"""A new list that passes its limit by this many limits has digests first: no entries are written for what
+they replace."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rules:
@@ -37,13 +41,18 @@ class Rules:
     files: WorkFiles = field(default_factory=WorkFiles)
     """The files of the list up to the end of its last digest: a cache too."""
     hashes: dict[str, Any] = field(default_factory=dict)
-    """By the key of a list that the last digests replace, its hash but for its end: a cache too."""
+    """By the key of a list that a digest replaces, its hash but for its end: a cache too."""
 
     @property
     def limit_tokens(self) -> int:
         """Return the tokens that no view should pass; 0 is no limit."""
         threshold = int(self.policy.context_threshold * self.prices.window_tokens)
         return min((limit for limit in (self.policy.budget_tokens, threshold) if limit), default=0)
+
+    def is_folded_first(self, total_tokens: int) -> bool:
+        """Return whether a new list of these tokens has digests first, so that few of its texts are read."""
+        limit = self.limit_tokens
+        return bool(limit) and total_tokens - limit > FOLDED_LIMITS * limit
 
     def count_tokens(self, text: str) -> int:
         """Return the tokens of a text."""

@@ -28,7 +28,7 @@ from hippocampus.session.marks import Marker
 from hippocampus.session.resources import END_SECONDS, Resources, SessionInfo
 from hippocampus.session.rules import Rules
 from hippocampus.session.state import State, only_grows, read
-from hippocampus.session.turn import Turn, is_folded_first, take_turn
+from hippocampus.session.turn import Turn, take_turn
 from hippocampus.session.view import View
 from hippocampus.storage.archive import Journal, RawList
 from hippocampus.storage.ledger import Ledger, Measure
@@ -147,8 +147,7 @@ class SessionRun:
                 self._store_lost()
             return True
         costs, rules = self._costs_before(history.turn), self._rules_of_turn()
-        later = is_folded_first(history.total, rules)
-        taken = read(self.state, history, self._opening_of(history), rules, later=later)
+        taken = read(self.state, history, self._opening_of(history), rules)
         rules = replace(rules, mark_tokens=self._marked_tokens(taken.state.view, items))
         turn = take_turn(taken, costs, rules, cold=cold)
         _check(turn.state.view)
@@ -262,12 +261,14 @@ class SessionRun:
 
         `marks` are the positions of our cache marks in its view.
         """
-        store = self._resources.store
-        for content, parts, begun, key, whole in turn.originals:
-            if not begun:
-                self.ledger.put(store, content, parts)
-            elif not self.ledger.put_longer(store, key, begun, content, parts):
-                self.ledger.put(store, whole(), parts)
+        store, put_longer = self._resources.store, self.ledger.put_longer
+        for original in turn.originals:
+            self.ledger.put(store, original)
+        for span, record, items, parts, known in turn.digests:
+            if not known:
+                self.ledger.put(store, items, parts)
+            elif not put_longer(store, record.content, known, items, parts):
+                self.ledger.put(store, compaction.original_of(turn.state.view, span), parts)
         state, before, measures = turn.state, self.state.history, self._new_measures(turn)
         start, keys, counts = len(state.sent_keys), state.history.keys, state.history.tokens
         self.ledger.commit(

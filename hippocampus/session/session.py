@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import logging
-import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -56,7 +55,6 @@ class SessionReport:
 
     _run: SessionRun
     _guard: Guard
-    _lock: threading.RLock
 
     @property
     def failures(self) -> int:
@@ -79,17 +77,17 @@ class SessionReport:
 
     def payloads(self) -> list[Payload]:
         """Return everything that may leave the view, in full or as an entry, oldest first."""
-        with self._lock:
+        with self._run.lock:
             return list(self._run.state.payloads.items)
 
     def view_pairs(self) -> list[tuple[Message, Message]]:
         """Return pairs of a raw message and the message sent for it; inside a digest that is empty."""
-        with self._lock:
+        with self._run.lock:
             return list(zip(self._run.state.history.raw, self._run.state.view.shown, strict=True))
 
     def decisions(self) -> list[tuple[int, Decision]]:
         """Return every change made to the view, with the turn in which it was made."""
-        with self._lock:
+        with self._run.lock:
             return self._run.ledger.decisions()
 
 
@@ -103,7 +101,7 @@ class Session:
         self._guard = Guard(session_id, resources.disk_problems)
         self._run = SessionRun(session_id, resources, info, self._guard)
         self._lock = self._run.lock
-        self.report = SessionReport(self._run, self._guard, self._lock)
+        self.report = SessionReport(self._run, self._guard)
         """Its rows, and the outcomes of its calls."""
         self._is_closed = False
         self._last_items: list[Item] = []

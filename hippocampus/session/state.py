@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hippocampus.entries.entry import Entry, Record, Stage, content_key
 from hippocampus.entries.origin import DigestOrigin, EntryOrigin
 from hippocampus.formats.reader import common_prefix
 from hippocampus.session import compaction
-from hippocampus.session.arrival import arrival_of
+from hippocampus.session.arrival import MessageReader
 from hippocampus.session.costs import Costs
 from hippocampus.session.digest import Span
 from hippocampus.session.history import History, joined_end
@@ -35,7 +35,7 @@ class State:
     """Every entry of the session by its origin, oldest first; it grows in place, as the ledger does."""
     by_id: dict[str, Record] = field(default_factory=dict)
     """The same by their ids."""
-    digests: dict[EntryOrigin, Record] = field(default_factory=dict)
+    digests: dict[DigestOrigin, Record] = field(default_factory=dict)
     """The digests among these."""
     sent_keys: Sequence[str] = ()
     """The keys of the last request, as far as this list has them."""
@@ -104,16 +104,16 @@ class State:
         """Add recorded entries to the tables, since no later failure takes them back; return the state."""
         for record in records:
             self.records[record.origin] = self.by_id[record.entry.id] = record
-            if record.kind == compaction.KIND:
+            if isinstance(record.origin, DigestOrigin):
                 self.digests[record.origin] = record
         return self
 
     def drop_texts(self) -> None:
         """Drop the texts of digests inside those that the view shows; the ledger has them."""
-        for record in [*self.digests.values()]:
-            span = compaction.span_of(record)
+        for origin, record in [*self.digests.items()]:
+            span = Span(origin.start, origin.end)
             others = (fold for fold in self.view.folds if fold != span)
-            if span and record.shown and any(fold.holds(span) for fold in others):
+            if record.shown and any(fold.holds(span) for fold in others):
                 self.with_committed([replace(record, shown="")])
 
     def with_record(self, record: Record, rules: Rules) -> State:
@@ -183,12 +183,8 @@ class ReadList:
     """The entries that new messages refer to, with the access."""
 
 
-def read(
-    state: State, history: History, opening: str, rules: Rules, *, later: bool = False
-) -> ReadList:
+def read(state: State, history: History, opening: str, rules: Rules) -> ReadList:
     """Take in a list: append its new messages, or branch where it differs from the last one.
-
-    With `later`, the kinds of texts are left unread in a list of which nothing was sent.
 
     A list with changed words is read from its start, as after a restart; so is one that was
     cut inside a digest. The steps: compare, replace pointers, redact, find payloads, render.
@@ -223,19 +219,18 @@ def read(
     # Payloads in the messages of a committed digest are not rendered.
     digests = _digests(state, view, kept)
     hidden = {number for span, _ in digests for number in range(max(start, span.start), span.end)}
-    arrival = arrival_of(
-        history,
-        payloads,
-        state.records,
-        state.by_id,
-        rules,
-        kept,
-        start,
-        sent,
-        frozenset(hidden),
-        later=later and not sent and not pointers,
-    )
-    noted = [*arrival.noted, *_pointed_at(pointers, arrival.payloads, state.records, history)]
+    later = not sent and not pointers and rules.is_folded_first(history.total)
+    records, by_id = state.records, state.by_id
+    reader = MessageReader(history, payloads, records, by_id, rules, sent, hidden, later)
+    arrival = reader.read(kept, start)
+    # Texts in place of pointers get records, so that a restart shows them again.
+    own = arrival.payloads
+    pointed = [own.items[own.sites[site]] for site in pointers if site in own.sites]
+    noted = arrival.noted + [
+        (replace(payload.record, shown=""), own.original(payload, history))
+        for payload in pointed
+        if payload.record.origin not in records
+    ]
     # An entry replaces the text of its part, and a digest replaces both.
     shown = [rendered for rendered in texts if rendered.message not in hidden]
     view, payloads = view.with_texts([*shown, *arrival.rendered]), arrival.payloads
@@ -252,20 +247,6 @@ def read(
         candidates=state.candidates if is_continued else {},
     )
     return ReadList(taken.with_candidates(rules), kept, noted, arrival.accessed)
-
-
-def _pointed_at(
-    pointers: Iterable[tuple[int, int]],
-    payloads: Payloads,
-    records: Container[EntryOrigin],
-    history: History,
-) -> Iterator[tuple[Record, bytes]]:
-    """Yield records of new texts in place of pointers, so that a restart shows them again."""
-    for site in pointers:
-        if site in payloads.sites:
-            payload = payloads.items[payloads.sites[site]]
-            if payload.record.origin not in records:
-                yield replace(payload.record, shown=""), payloads.original(payload, history)
 
 
 def only_grows(state: State, history: History, kept: int) -> bool:
@@ -299,7 +280,7 @@ def _digests(state: State, view: View, kept: int) -> list[tuple[Span, str]]:
     fitting = [
         (Span(origin.start, origin.end), record)
         for origin, record in reversed([*state.digests.items()])
-        if isinstance(origin, DigestOrigin) and kept < origin.end <= end
+        if kept < origin.end <= end
     ]
     chosen: list[tuple[Span, str]] = []
     for span, record in sorted(fitting, key=lambda pair: pair[0].start - pair[0].end):

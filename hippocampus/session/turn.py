@@ -14,7 +14,7 @@ from hippocampus.entries.entry import Decision, Record, Stage
 from hippocampus.indexing.worth import SLICE_TOKENS
 from hippocampus.session import compaction
 from hippocampus.session.arrival import UNREAD, with_kind
-from hippocampus.session.compaction import Original
+from hippocampus.session.compaction import Digest
 from hippocampus.session.costs import Costs, call_of
 from hippocampus.session.payloads import Payloads, due_from, has_faded
 from hippocampus.session.plan import Candidate, PlanInput, calls_to_come, plan
@@ -26,9 +26,6 @@ from hippocampus.storage.ledger import TurnRows
 
 LIMIT_REASON = "the view passed its limit: old turns became digests"
 UNREAD_REASON = "the view passes its limit: there is no room to read it in full first"
-FOLDED_LIMITS = 3
-"""A new list that passes its limit by this many limits has digests first: no entries are written for what
-they replace."""
 CHANCE_OF_USE = 0.5
 """How likely a payload at full strength is used in the next ten turns: a record has the curve."""
 RISKY_TURNS = 30
@@ -44,8 +41,10 @@ class Turn:
     """How many leading messages the list shares with the last one."""
     rows: TurnRows
     """The rows that the ledger gets."""
-    originals: Sequence[Original]
-    """The contents that left the view, for the store."""
+    originals: Sequence[bytes]
+    """The payloads that left the view, for the store."""
+    digests: Sequence[Digest]
+    """The digests, with the messages that they replace for the store."""
 
     @property
     def compacted(self) -> bool:
@@ -65,9 +64,9 @@ class _Changes:
     entries: tuple[Record, ...] = ()
     """The new records of the payloads that became shorter."""
     folds: tuple[Decision, ...] = ()
-    digests: tuple[Record, ...] = ()
-    originals: tuple[Original, ...] = ()
-    """The bytes that left the view: of payloads, and of the messages that digests replace."""
+    digests: tuple[Digest, ...] = ()
+    originals: tuple[bytes, ...] = ()
+    """The bytes of the payloads that left the view."""
     named: tuple[tuple[Record, bytes], ...] = ()
     """Full results that an entry refers to, which need a record so that their ids can be recalled."""
 
@@ -98,7 +97,7 @@ def take_turn(taken: ReadList, costs: Costs, rules: Rules, *, cold: bool = False
             records=[
                 *taken.accessed,
                 *changes.entries,
-                *changes.digests,
+                *(digest.record for digest in changes.digests),
                 *(record for record, _ in noted),
             ],
             decisions=[*changes.edits, *changes.folds],
@@ -111,7 +110,8 @@ def take_turn(taken: ReadList, costs: Costs, rules: Rules, *, cold: bool = False
             if changes.digests
             else [],
         ),
-        [*(Original(original) for _, original in noted), *changes.originals],
+        [*(original for _, original in noted), *changes.originals],
+        changes.digests,
     )
 
 
@@ -130,7 +130,7 @@ def _changes(state: State, costs: Costs, rules: Rules, *, cold: bool) -> _Change
     policy, prices = rules.policy, rules.prices
     changes = _Changes(state.view, state.payloads)
     if not state.view.sent:
-        if is_folded_first(state.view.shown_total, rules):
+        if rules.is_folded_first(state.view.shown_total):
             changes = _folded_to_limit(changes, state, rules)
         changes = _with_kinds(changes, rules)
     view = changes.view
@@ -156,12 +156,6 @@ def _changes(state: State, costs: Costs, rules: Rules, *, cold: bool) -> _Change
     if excess_tokens(changes.view, rules):
         changes = _last_resort(changes, state, rules)
     return changes
-
-
-def is_folded_first(total_tokens: int, rules: Rules) -> bool:
-    """Return whether a new list of these tokens has digests first, so that few of its texts are read."""
-    limit = rules.limit_tokens
-    return bool(limit) and total_tokens - limit > FOLDED_LIMITS * limit
 
 
 def _with_kinds(changes: _Changes, rules: Rules) -> _Changes:
@@ -264,7 +258,7 @@ def _with_edits(
         entries=(*changes.entries, *(payload.record for payload in moved)),
         originals=(
             *changes.originals,
-            *(Original(payloads.original(payload, history)) for payload in moved),
+            *(payloads.original(payload, history) for payload in moved),
         ),
         named=(*changes.named, *named),
     )
@@ -297,11 +291,7 @@ def _with_digests(
         view=folded,
         payloads=changes.payloads.collapsed((digest.span for digest in digests), rules),
         folds=(*changes.folds, *decisions),
-        digests=(*changes.digests, *(digest.record for digest in digests)),
-        originals=(
-            *changes.originals,
-            *(digest.original for digest in digests),
-        ),
+        digests=(*changes.digests, *digests),
     )
 
 

@@ -174,9 +174,9 @@ def test_a_kind_that_is_read_later_changes_nothing(rounds: Rounds) -> None:
     """Neither do the accesses before it is read; read twice, so that files and texts come again."""
     items = list(itertools.chain(*rounds, *rounds[1:]))
     rules, history = Rules("s", load("default"), TABLES["none"]), History().extended(items)
-    now, later = (
-        read(State.empty(), history, "", rules, later=is_later) for is_later in (False, True)
-    )
+    limited = replace(rules, policy=rules.policy.model_copy(update={"budget_tokens": 1}))
+    assert limited.is_folded_first(history.total) == (history.total > 4)
+    now, later = (read(State.empty(), history, "", own) for own in (rules, limited))
     assert [
         with_kind(payload, history, later.state.payloads, rules)
         for payload in later.state.payloads.items

@@ -444,7 +444,7 @@ def interrupted_in(name: str) -> Iterator[None]:
 
 
 @pytest.mark.parametrize(
-    "name", ["read", "arrival", "take_turn", "place", "_write_call", "with_committed"]
+    "name", ["read", "due_from", "take_turn", "place", "_write_call", "with_committed"]
 )
 @pytest.mark.parametrize("end", [11, 9])
 def test_after_an_interruption_anywhere_a_session_goes_on_as_after_a_restart(
