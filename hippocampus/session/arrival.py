@@ -57,18 +57,6 @@ ARGUMENT = re.compile(r"\[([a-z2-7]{8,12}) (?:·|\\u00b7) (\d+) tokens\]")
 """The frames of our entries in a list that a host sends back: of a text, and of shortened arguments."""
 
 
-class Arrival(NamedTuple):
-    """The payloads of a list, with those of its new messages."""
-
-    payloads: Payloads
-    rendered: list[Rendered]
-    """The texts that replace parts of messages."""
-    noted: list[tuple[Record, bytes]]
-    """Words of the user to keep, which no view shortens."""
-    accessed: list[Record]
-    """The entries that new messages refer to, with the access."""
-
-
 class _NewPart(NamedTuple):
     """A part of a new message that may become a payload."""
 
@@ -107,17 +95,20 @@ class MessageReader:
     later: bool
     """Whether the kinds of texts are read where they count: a digest may replace most of them."""
     rendered: list[Rendered] = field(default_factory=list)
+    """The texts that replace parts of messages."""
     noted: list[tuple[Record, bytes]] = field(default_factory=list)
+    """Words of the user to keep, which no view shortens."""
     touched: set[int] = field(default_factory=set)
     """The payloads of earlier messages that were replaced."""
     accessed: set[int] = field(default_factory=set)
     shows: bool = False
     """Whether a payload came that no digest replaces."""
 
-    def read(self, read_again: int, start: int) -> Arrival:
+    def read(self, read_again: int, start: int) -> list[Record]:
         """Add to the payloads of a list, which is new from message `start` on.
 
         Messages from `read_again` to `start` have the words that they had, and may carry other marks.
+        Return the entries that the new messages refer to, with the access.
         """
         own, policy = self.payloads, self.rules.policy
         own.index.pack()
@@ -140,16 +131,16 @@ class MessageReader:
         for number in {*self.touched, *range(first_new, len(own.items))}:
             own.due_turns[number] = due_from(own.items[number], policy)
             own.cold_turns[number] = cold_from(own.items[number], policy)
-        numbers = own.numbers
         if self.hidden:
-            numbers = {named: at for named, at in numbers.items() if not own.items[at].collapsed}
+            known = own.numbers.items()
+            numbers = {named: at for named, at in known if not own.items[at].collapsed}
+            self.payloads = replace(own, numbers=numbers)
         entries = (own.items[number].record for number in sorted(self.accessed))
-        accessed = [
+        return [
             record
             for record in entries
             if record.stage is not Stage.FULL and self.records.get(record.origin) != record
         ]
-        return Arrival(replace(own, numbers=numbers), self.rendered, self.noted, accessed)
 
     # One message
 
@@ -260,6 +251,7 @@ class MessageReader:
         resolution = rules.policy.resolve(subject)
         kind = rules.kind_of
         images = self.history.image_tokens(site.message, site.at)
+        # A smaller text is a payload only by its kind, and images count where their text is not large.
         later = self.later or site.message in self.hidden
         later = later and not images and subject.tokens > rules.policy.fade_over_tokens
         large = not later and rules.policy.indexes(

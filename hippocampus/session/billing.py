@@ -107,10 +107,17 @@ class Bill:
             self.misses[miss] += 1
         if self.calls:
             expected, is_warm = self._expected(call), self._is_warm(call)
-            is_read = usage.cache_read_tokens >= (expected.tokens - expected.new_tokens) / 2
+            read_tokens = expected.tokens - expected.new_tokens
+            is_read = usage.cache_read_tokens >= read_tokens / 2
             if self.calls >= CALIBRATION_CALLS:
                 is_kept = not is_warm and usage.cache_read_tokens > expected.tokens / 2
-                self._compare(expected, usage, is_missed=not is_read, is_kept=is_kept)
+                predicted = self.prices.read * read_tokens + self._write_price * expected.new_tokens
+                cost = self.prices.billed_cost(usage)
+                self.predicted += predicted
+                self.billed += cost
+                self.missed_calls += not is_read
+                if is_kept or not is_read:
+                    self.missed += cost - predicted
             before, billed = self._last
             self._growth.add(
                 call.tokens - before.tokens, usage.context_tokens - billed.context_tokens
@@ -121,16 +128,6 @@ class Bill:
         self._last = call, usage
         self._usage += usage
         self.calls += 1
-
-    def _compare(self, expected: Expected, usage: Usage, *, is_missed: bool, is_kept: bool) -> None:
-        read = expected.tokens - expected.new_tokens
-        predicted = self.prices.read * read + self._write_price * expected.new_tokens
-        billed = self.prices.billed_cost(usage)
-        self.predicted += predicted
-        self.billed += billed
-        self.missed_calls += is_missed
-        if is_missed or is_kept:
-            self.missed += billed - predicted
 
     def _expected(self, call: CountedCall) -> Expected:
         before, billed = self._last

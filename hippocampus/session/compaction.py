@@ -264,8 +264,8 @@ def digests_of(
     shown = {
         inner.start: (inner, record)
         for record in records.values()
-        if (inner := span_of(record)) in view.folds
-        and inner
+        if (inner := span_of(record))
+        and inner in view.folds
         and view.shown[inner.start].parts[0].text == record.shown
     }
     for span, room in zip(planned.spans, planned.rooms, strict=True):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hippocampus.entries.entry import Entry, adopted
+from hippocampus.formats import json_text
 from hippocampus.session.recalls import SessionRecalls
 from hippocampus.session.resources import Resources
 from hippocampus.session.run import SessionRun
@@ -38,7 +39,9 @@ class SessionEntries:
         Raises:
             RecallError: nothing can be served; `reason` has the cause.
         """
-        return self._recalls.content(entry_id)
+        record = self._recalls.record_of(entry_id)
+        original = self._recalls.retrieval.original(record).decode("utf-8", "surrogatepass")
+        return original if record.form == "text" else json_text.read_exactly(original)
 
     def text(self, entry_id: str) -> str:
         """Return the whole text of an entry's content as the model would read it.

@@ -36,11 +36,10 @@ class IdentifierIndex:
         """The messages in which the assistant wrote an identifier, the last one at the end."""
 
     def pack(self) -> None:
-        """Pack the names, once they are many."""
-        if len(self._recent[0]) > max(MIN_PACKED, len(self._keys) // PACKED_PART):
-            self._pack()
-
-    def _pack(self) -> None:
+        """Pack the names, once they are many, or where packed ones are not sorted."""
+        many = max(MIN_PACKED, len(self._keys) // PACKED_PART)
+        if self._is_sorted and len(self._recent[0]) <= many:
+            return
         import numpy as np
 
         columns = [(np.asarray(self._keys), np.asarray(self._values))]
@@ -76,7 +75,7 @@ class IdentifierIndex:
         """Return the payloads that have a name, for some names; a common one has over `MAX_HOLDERS`."""
         found: dict[str, list[int]] = {name: [] for name in names}
         if not self._is_sorted:
-            self._pack()
+            self.pack()
         if self._keys and found:
             import numpy as np
 

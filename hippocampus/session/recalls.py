@@ -10,14 +10,13 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from hippocampus import recall
 from hippocampus.entries.decay import accessed
 from hippocampus.entries.entry import Record
 from hippocampus.errors import RecallError, StoreError
-from hippocampus.formats import json_text, reader
-from hippocampus.formats.conversation import Item, ToolResult
+from hippocampus.formats import reader
+from hippocampus.formats.conversation import Item
 from hippocampus.recall import calls, retrieval
 from hippocampus.recall.lines import MIN_TOKENS
 from hippocampus.session import digest
@@ -79,16 +78,6 @@ class SessionRecalls:
             self._run.save(newer, retrieval.linked(self._run.current(record), newer))
         return newer
 
-    def content(self, entry_id: str) -> Any:
-        """Return the payload of an entry as the message list held it.
-
-        Raises:
-            RecallError: nothing can be served.
-        """
-        record = self.record_of(entry_id)
-        original = self.retrieval.original(record).decode("utf-8", "surrogatepass")
-        return original if record.form == "text" else json_text.read_exactly(original)
-
     def record_of(self, entry_id: str) -> Record:
         """Return the entry of an id, which another process may have stored.
 
@@ -99,11 +88,6 @@ class SessionRecalls:
         return self.retrieval.record_of(entry_id, known if entry_id in known else self._run.known())
 
     # Recalls
-
-    def answer(self, call: calls.RecallCall) -> ToolResult:
-        """Return the answer to a call of the recall tool, with images; bad arguments raise nothing."""
-        text, failed = retrieval.answer(call, self.serve)
-        return ToolResult(call.call_id, text, failed, images=self.images(call))
 
     def serve(self, call: calls.RecallCall) -> str:
         """Return the result of a model's recall, of at most `MAX_RECALL_FACTOR` times the usual tokens.

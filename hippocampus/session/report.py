@@ -1,12 +1,15 @@
-"""The figures of a session that its state has: tokens, costs, entries, strengths, and the largest messages. Pure."""
+"""The figures of a session: tokens, costs, entries, strengths, and the largest messages. Pure."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from hippocampus.entries.decay import explained
+from hippocampus.session.billing import Bill
 from hippocampus.session.costs import call_of
+from hippocampus.session.guard import Guard
 from hippocampus.session.rules import Rules
 from hippocampus.session.state import State
 from hippocampus.session.turn import excess_tokens
@@ -16,9 +19,16 @@ from hippocampus.storage.savings import SessionCosts, costs_at
 MAX_LARGEST = 3
 
 
-class Figures(SessionCosts):
-    """The figures of a session that its state has."""
+class Status(SessionCosts):
+    """The live figures of a session."""
 
+    turn: int
+    failures: int
+    """Calls that failed inside and sent the raw messages."""
+    raw: int
+    """All calls that sent the raw messages, for any reason."""
+    problem: str
+    """Why the last call failed, or why nothing can be stored; empty where all is well."""
     raw_tokens: int
     """Tokens of the list."""
     sent_tokens: int
@@ -34,26 +44,16 @@ class Figures(SessionCosts):
     """The tokens by which the view passes its limit; 0 where it fits."""
     too_large: list[str]
     """The largest messages of a view that passes its limit."""
-
-
-class Status(Figures):
-    """The live figures of a session."""
-
-    turn: int
-    failures: int
-    """Calls that failed inside and sent the raw messages."""
-    raw: int
-    """All calls that sent the raw messages, for any reason."""
-    problem: str
-    """Why the last call failed, or why nothing can be stored; empty where all is well."""
     recalls: dict[str, int]
     """How many had the full content, its summary only (`partial`), or nothing (`failed`)."""
     billed: dict[str, Any] | None
     """The bill next to the prediction; None until `billed` is called."""
 
 
-def figures(state: State, rules: Rules) -> Figures:
-    """Return the figures of a state."""
+def status_of(
+    state: State, rules: Rules, guard: Guard, recalls: Mapping[str, int], bill: Bill
+) -> Status:
+    """Return the figures of a session; `recalls` are its recalls by their outcome."""
     view, history, policy = state.view, state.history, rules.policy
     entries = [record.entry for record in state.records.values()]
     # A list that was not read yet, or is to be read again, has the figures of its last request.
@@ -61,6 +61,10 @@ def figures(state: State, rules: Rules) -> Figures:
     call = last or call_of(view, state.costs)
     bounds = state.turn, policy.exponent, policy.initial_strength
     return {
+        "turn": state.turn,
+        "failures": guard.failures,
+        "raw": guard.raw_calls,
+        "problem": guard.problem,
         "raw_tokens": call.raw_tokens,
         "sent_tokens": call.sent_tokens,
         **costs_at(call, rules.prices),
@@ -70,6 +74,8 @@ def figures(state: State, rules: Rules) -> Figures:
         "due": len(state.payloads.due(history.turn, view.shown_total, rules)),
         "over_limit_tokens": excess_tokens(view, rules),
         "too_large": largest_messages(view, rules),
+        "recalls": dict(recalls),
+        "billed": bill.figures() if bill.calls else None,
     }
 
 

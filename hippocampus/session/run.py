@@ -262,6 +262,7 @@ class SessionRun:
         `marks` are the positions of our cache marks in its view.
         """
         store, put_longer = self._resources.store, self.ledger.put_longer
+        # First the contents, then the rows that name them: an interruption leaves no row without one.
         for original in turn.originals:
             self.ledger.put(store, original)
         for span, record, items, parts, known in turn.digests:

@@ -41,7 +41,7 @@ from hippocampus.session.observer import (
 from hippocampus.session.payloads import Payload
 from hippocampus.session.recalls import SessionRecalls
 from hippocampus.session.redactor import redacted_list
-from hippocampus.session.report import Status, figures
+from hippocampus.session.report import Status, status_of
 from hippocampus.session.resources import Resources, SessionInfo
 from hippocampus.session.run import SessionRun
 
@@ -360,7 +360,9 @@ class Session:
 
     def tool_result(self, call_id: str, arguments: str | Mapping[str, Any]) -> ToolResult:
         """Return the answer to a call of `recall` with the image blocks of the entry that it names."""
-        return self._recalls.answer(calls.read_call(call_id, arguments))
+        call = calls.read_call(call_id, arguments)
+        text, failed = retrieval.answer(call, self._recalls.serve)
+        return ToolResult(call_id, text, failed, images=self._recalls.images(call))
 
     def handle(self, items: Iterable[Any]) -> list[Item]:
         """Return the messages to append that answer the recalls pending at the end of a list.
@@ -424,16 +426,9 @@ class Session:
 
     def status(self) -> Status:
         """Return the live figures of the session."""
+        run, outcomes = self._run, self._recalls.retrieval.outcomes
         with self._lock:
-            return {
-                "turn": self._run.state.turn,
-                "failures": self._guard.failures,
-                "raw": self._guard.raw_calls,
-                "problem": self._guard.problem,
-                **figures(self._run.state, self._run.rules),
-                "recalls": dict(self._recalls.retrieval.outcomes),
-                "billed": self._bill.figures() if self._bill.calls else None,
-            }
+            return status_of(run.state, run.rules, self._guard, outcomes, self._bill)
 
     def billed(self, reported: Any) -> dict[str, Any]:
         """Record what the provider reported for the last call; return the bill next to the prediction.

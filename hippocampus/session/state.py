@@ -222,18 +222,18 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
     later = not sent and not pointers and rules.is_folded_first(history.total)
     records, by_id = state.records, state.by_id
     reader = MessageReader(history, payloads, records, by_id, rules, sent, hidden, later)
-    arrival = reader.read(kept, start)
+    accessed = reader.read(kept, start)
     # Texts in place of pointers get records, so that a restart shows them again.
-    own = arrival.payloads
-    pointed = [own.items[own.sites[site]] for site in pointers if site in own.sites]
-    noted = arrival.noted + [
-        (replace(payload.record, shown=""), own.original(payload, history))
+    payloads = reader.payloads
+    pointed = [payloads.items[payloads.sites[at]] for at in pointers if at in payloads.sites]
+    noted = reader.noted + [
+        (replace(payload.record, shown=""), payloads.original(payload, history))
         for payload in pointed
         if payload.record.origin not in records
     ]
     # An entry replaces the text of its part, and a digest replaces both.
     shown = [rendered for rendered in texts if rendered.message not in hidden]
-    view, payloads = view.with_texts([*shown, *arrival.rendered]), arrival.payloads
+    view = view.with_texts([*shown, *reader.rendered])
     if digests:
         payloads = payloads.collapsed((span for span, _ in digests), rules)
     view = replace(view.with_digests(digests), unchanged=sent)
@@ -246,7 +246,7 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
         sent_keys=sent_keys,
         candidates=state.candidates if is_continued else {},
     )
-    return ReadList(taken.with_candidates(rules), kept, noted, arrival.accessed)
+    return ReadList(taken.with_candidates(rules), kept, noted, accessed)
 
 
 def only_grows(state: State, history: History, kept: int) -> bool:

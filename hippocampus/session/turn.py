@@ -187,6 +187,7 @@ def _weighed(
     for number in chosen:
         payload = payloads.items[number]
         faded = has_faded(payload, view.history.turn, rules.policy)
+        # A text is written once, and again only where it has faded: in a shorter form.
         if payload.shorter is None or faded:
             twin = None if payload.twin is None else payloads.items[payload.twin]
             shorter = writer.next_record(replace(payload, large=payload.large and not faded), twin)
