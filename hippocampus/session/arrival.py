@@ -357,6 +357,7 @@ class MessageReader:
                 self._put(number, before.superseded(f"superseded at turn {turn}"))
             own = own.associated([before.id])
         twin = self.payloads.firsts.setdefault(content, held)
+        # A text that is due at once is no place to send a reader to: this one is named from here on.
         if self.payloads.items[twin].is_superseded:
             self.payloads.firsts[content] = twin = held
         if twin != held:

@@ -111,7 +111,9 @@ class Bill:
             is_read = usage.cache_read_tokens >= read_tokens / 2
             if self.calls >= CALIBRATION_CALLS:
                 is_kept = not is_warm and usage.cache_read_tokens > expected.tokens / 2
-                predicted = self.prices.read * read_tokens + self._write_price * expected.new_tokens
+                write = HOUR_WRITE if self._usage.hour_tokens else self.prices.write
+                write = write if self._usage.cache_write_tokens else 1.0
+                predicted = self.prices.read * read_tokens + write * expected.new_tokens
                 cost = self.prices.billed_cost(usage)
                 self.predicted += predicted
                 self.billed += cost
@@ -150,12 +152,6 @@ class Bill:
         kept = HOUR if self._usage.hour_tokens else self.prices.cache_seconds
         caches = self._usage.cache_read_tokens + self._usage.cache_write_tokens > 0
         return caches and call.idle_seconds <= kept
-
-    @property
-    def _write_price(self) -> float:
-        if not self._usage.cache_write_tokens:
-            return 1.0
-        return HOUR_WRITE if self._usage.hour_tokens else self.prices.write
 
     @property
     def token_scale(self) -> float:

@@ -86,7 +86,8 @@ def plan_compaction(
     `pinned` are messages that stay, with the round of calls and results that they belong to; those
     `in_use` stay as long as the user's own words do.
     """
-    closed = [at for at in view.history.closed if not view.is_inside_fold(at)]
+    inside = {at for fold in view.folds for at in range(fold.start + 1, fold.end)}
+    closed = [at for at in view.history.closed if at not in inside]
     best = CompactionPlan([], [])
     for level in LEVELS:
         staying = pinned if level.with_user else {*pinned, *in_use}

@@ -120,7 +120,10 @@ def lines_of(
         return _line(roles[at], parts[at], calls[at], ids, root)
 
     lines, left_tokens = _fitting(parts, write, room.steps - LEFT_TOKENS)
-    kept = _counted(lines)
+    kept = []
+    for line, same in itertools.groupby(lines):
+        times = sum(1 for _ in same)
+        kept.append(f"{line} ×{times}" if times > 1 else line)
     if left := len(parts) - len(lines):
         kept.append(f"… {left} more steps")
     left_tokens += room.files
@@ -143,15 +146,6 @@ def root_of(files: Sequence[WorkFile]) -> str:
     folders = [file.path.rpartition("/")[0] for file in files if file.path.startswith("/")]
     root = posixpath.commonpath([folder or "/" for folder in folders]) + "/" if folders else ""
     return root if len(folders) > 1 and root.count("/") > MIN_DEPTH else ""
-
-
-def _counted(lines: Sequence[str]) -> list[str]:
-    """Return lines with a count in place of repetitions in a row."""
-    rows: list[str] = []
-    for line, same in itertools.groupby(lines):
-        times = sum(1 for _ in same)
-        rows.append(f"{line} ×{times}" if times > 1 else line)
-    return rows
 
 
 def _line(role: str, part: Part, call: Part, ids: Mapping[str, Sequence[str]], root: str) -> str:

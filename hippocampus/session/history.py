@@ -76,6 +76,7 @@ class History:
         ]
         cut = kept < len(self.raw)
         redacted = {n: message for n, message in self.redacted.items() if n < kept} if cut else None
+        # Until a rule redacts an original, `raw` is the reading's own list, which has grown in place.
         is_read = self.raw is self.reading.messages
         return History(
             reading,

@@ -148,10 +148,6 @@ class View:
         ]
         return span in overlapping or not all(map(span.holds, overlapping))
 
-    def is_inside_fold(self, number: int) -> bool:
-        """Return whether one digest replaces both a message and the one before it."""
-        return any(fold.start < number < fold.end for fold in self.folds)
-
     def pairing_problem(self) -> str:
         """Return which call or result in the changed part of the view has lost its other half."""
         raw, first = self.history.raw, self.unchanged
@@ -162,6 +158,7 @@ class View:
                 return f"message {number} has other calls and results than its list"
         if self.folded_end <= first:
             return ""
+        # The host's list may be broken already: only what the view adds to that counts.
         wrong = unpaired(self.shown)
         return wrong[0] if wrong and len(wrong) > len(unpaired(raw)) else ""
 
