@@ -39,7 +39,7 @@ def stored_sessions(root: Path | str, **options: Any) -> list[StoredSession]:
 
 def problems(state: StateStore, store: ContentStore | None = None) -> list[str]:
     """Return what is damaged or lost."""
-    return [each.text for each in verify(state, store) if each.is_loss]
+    return [each.text for each in verify(state, store) if each.is_fault]
 
 
 def conversation(root: Path | str, session: str) -> ArchivedConversation:

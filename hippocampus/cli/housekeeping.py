@@ -186,16 +186,16 @@ def doctor(
     left = mend(found) if fix else found
     mended = [finding for finding in found if finding not in left]
     rows = [
-        {"text": one.text, "loss": one.is_loss, "remedy": one.remedy, "mended": one in mended}
+        {"text": one.text, "fault": one.is_fault, "remedy": one.remedy, "mended": one in mended}
         for one in found
     ]
     lines = [f"mended: {finding.text}: {finding.remedy}" for finding in mended]
     for finding in left:
         remedy = f"; --fix would {finding.remedy}" if finding.mend else ""
-        lines.append(f"{'fault' if finding.is_loss else 'note'}: {finding.text}{remedy}")
+        lines.append(f"{'fault' if finding.is_fault else 'note'}: {finding.text}{remedy}")
     lines.append(f"{counted(len(found), 'finding')}, {len(mended)} mended")
     Shown({"findings": rows}, lines).show(as_json=as_json)
-    if any(finding.is_loss for finding in left):
+    if any(finding.is_fault for finding in left):
         raise typer.Exit(1)
 
 

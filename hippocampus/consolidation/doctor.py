@@ -22,7 +22,7 @@ OPEN_TO_OTHERS = 0o077
 
 
 def examine(state: StateStore, policy: str | Path = "default") -> list[Finding]:
-    """Return everything that is wrong with a state, losses first."""
+    """Return everything that is wrong with a state, faults first."""
     found, layout = verify(state), state.layout
     is_whole = not any(finding.mend for finding in found)
     for folder in (layout.root, layout.memory, layout.contents) if layout else ():
@@ -32,13 +32,13 @@ def examine(state: StateStore, policy: str | Path = "default") -> list[Finding]:
     try:
         policies.load(policy)
     except PolicyError as wrong:
-        found += [Finding(f"policy: {problem}", is_loss=True) for problem in wrong.problems]
+        found += [Finding(f"policy: {problem}", is_fault=True) for problem in wrong.problems]
     with contextlib.suppress(StoreError):  # a damaged file is found by `verify`, and mended first
         if is_whole and state.has_facts():
             from hippocampus.facts import Facts
 
             with contextlib.closing(Facts(state)) as facts:
-                found += [Finding(f"facts: {problem}", is_loss=True) for problem in facts.check()]
+                found += [Finding(f"facts: {problem}", is_fault=True) for problem in facts.check()]
     if layout and os.name == "posix":  # a state directory is only its owner's
         for path in (layout.root, *sorted(layout.root.rglob("*"))):
             mode = path.lstat().st_mode
@@ -47,7 +47,7 @@ def examine(state: StateStore, policy: str | Path = "default") -> list[Finding]:
                 text = f"{path} can be read or written by other accounts"
                 mended = functools.partial(path.chmod, private)
                 found.append(Finding(text, remedy=f"set its mode to {private:o}", mend=mended))
-    return sorted(found, key=lambda finding: not finding.is_loss)
+    return sorted(found, key=lambda finding: not finding.is_fault)
 
 
 def mend(findings: Iterable[Finding]) -> list[Finding]:

@@ -44,6 +44,7 @@ class OpenSessions(Generic[K, V]):
         self._slots: dict[K, _Slot[V]] = {}
         """The most recently used last."""
         self._ending: dict[K, Future[None]] = {}
+        """The ends that are under way: a value of the same key is opened after it."""
 
     def use(self, key: K, opened: Callable[[], V]) -> tuple[V, Use]:
         """Return the value of a key, which is `opened` where it is not open, and a use of it."""

@@ -72,7 +72,7 @@ class SessionReport:
         return self._guard.raw_reason
 
     def records(self) -> list[Record]:
-        """Return the entries with their texts in the view, oldest first; no view shows a digest in a digest."""
+        """Return the entries with their texts in the view, oldest first; that of a digest in a digest is empty."""
         return self._run.records()
 
     def payloads(self) -> list[Payload]:

@@ -577,9 +577,14 @@ class Ledger:
 
 def activity(db: Database) -> dict[str, float]:
     """Return by session when it was last active, in seconds since 1970; infinite where it is open."""
+    return {name: at for _, name, at in _active(db)}
+
+
+def _active(db: Database) -> Iterator[tuple[int, str, float]]:
     rows = db.rows("SELECT number, name, active_at FROM session ORDER BY number")
     is_open = db.open_sessions(number for number, *_ in rows)
-    return {name: math.inf if number in is_open else at for number, name, at in rows}
+    for number, name, at in rows:
+        yield number, name, math.inf if number in is_open else at
 
 
 def stored_sessions(db: Database, *, damaged: bool = False) -> list[StoredSession]:
@@ -588,10 +593,8 @@ def stored_sessions(db: Database, *, damaged: bool = False) -> list[StoredSessio
     Raises:
         StoreError: the state cannot be read, or an entry is damaged and `damaged` is not set.
     """
-    numbers: dict[str, int] = dict(db.rows("SELECT name, number FROM session"))
     found = []
-    for name, active_at in activity(db).items():
-        number = numbers.get(name, 0)
+    for number, name, active_at in _active(db):
         rows, calls = db.together((ROWS["entry"], (number,)), (TWO_CALLS, (number, EVER)))
         records, unread = [], []
         for row in rows:

@@ -26,7 +26,7 @@ class Finding(NamedTuple):
     """A fault of a state, and its remedy."""
 
     text: str
-    is_loss: bool = False
+    is_fault: bool = False
     """Whether data is damaged or lost, or a policy cannot be used; otherwise it costs space, time or privacy."""
     remedy: str = ""
     """What `mend` does, in words; empty where only a person can do something."""
@@ -47,14 +47,14 @@ def verify(state: StateStore, store: ContentStore | None = None) -> list[Finding
             references = gc.references(db)
             removed = {key for (key,) in db.rows("SELECT content FROM tombstone")}
     except StoreError as failure:
-        if not any(finding.is_loss for finding in found):
-            found.append(Finding(str(failure), is_loss=True))
-    is_whole = not any(finding.is_loss for finding in found)
+        if not any(finding.is_fault for finding in found):
+            found.append(Finding(str(failure), is_fault=True))
+    is_whole = not any(finding.is_fault for finding in found)
     try:
         with contextlib.nullcontext(store) if store else state.contents() as opened:
             found += _payloads(references, removed, opened, is_whole=is_whole)
     except StoreError as failure:
-        finding = Finding(str(failure), is_loss=True)
+        finding = Finding(str(failure), is_fault=True)
         # A new file lets sessions go on; one that is locked, for example, is not damaged.
         if state.layout and type(failure.__cause__) is sqlite3.DatabaseError:
             remedy = "write the payloads that can be read into a new file and keep the damaged one"
@@ -73,7 +73,7 @@ def _database(layout: StateDir) -> Iterator[Finding]:
         left = "; ".join(lost) or "all of it can be read"
         remedy = f"write what can be read into a new file and keep the damaged one ({left})"
         mend = functools.partial(salvage.salvage, layout)
-        yield Finding(f"state {wrong}", is_loss=True, remedy=remedy, mend=mend)
+        yield Finding(f"state {wrong}", is_fault=True, remedy=remedy, mend=mend)
 
 
 def _damage(path: Path) -> str:
@@ -96,9 +96,9 @@ def damaged_sessions(db: Database) -> Iterator[Finding]:
     """Yield the damaged entries and conversations."""
     for session in stored_sessions(db, damaged=True):
         for entry_id in session.damaged:
-            yield Finding(f"session {session.name!r}: entry {entry_id} is damaged", is_loss=True)
+            yield Finding(f"session {session.name!r}: entry {entry_id} is damaged", is_fault=True)
     for name, why in archive.damaged(db):
-        yield Finding(f"session {name!r}: its conversation is damaged: {why}", is_loss=True)
+        yield Finding(f"session {name!r}: its conversation is damaged: {why}", is_fault=True)
 
 
 def _payloads(
@@ -120,10 +120,10 @@ def _payloads(
     for key in keys:
         if wrong := damage(store, key):
             losers = [f"{entry} refers to it" for entry in entries.get(key, ())]
-            yield Finding("; ".join([wrong, *losers]), is_loss=True)
+            yield Finding("; ".join([wrong, *losers]), is_fault=True)
     more = f"; a store of your own is named by {STORE}" if isinstance(store, DiskStore) else ""
     for key in sorted(entries.keys() - set(keys) - removed):
         for entry in entries[key]:
-            yield Finding(f"{entry}: its content {key[:12]} is lost{more}", is_loss=True)
+            yield Finding(f"{entry}: its content {key[:12]} is lost{more}", is_fault=True)
     for key in sorted(set(keys) - set(entries) - needed) if is_whole else []:
         yield Finding(f"content {key[:12]} is an orphan: no session refers to it; `gc` removes it")

@@ -214,7 +214,7 @@ def test_verify_names_what_is_damaged_lost_or_unused(state: Path) -> None:
     told = "\n".join(each.text for each in found)
     assert f"entry bbbb2222 of session 's': its content {lost[:12]} is lost" in told
     assert f"content {orphan[:12]} is an orphan" in told
-    assert [each.is_loss for each in found] == [True, True, False]
+    assert [each.is_fault for each in found] == [True, True, False]
 
 
 def test_verify_names_what_cannot_be_opened_and_who_loses_by_it(state: Path) -> None:

@@ -73,7 +73,7 @@ def test_what_only_costs_space_is_a_note(state: StateDir) -> None:
     with contextlib.closing(DiskStore(state.contents)) as store:
         key = store.put(b"no session refers to it")
     found = verify(DirectoryState(state))
-    assert [each.is_loss for each in found] == [False]
+    assert [each.is_fault for each in found] == [False]
     assert any(f"content {key[:12]} is an orphan" in each.text for each in found)
 
 

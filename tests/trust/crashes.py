@@ -358,7 +358,7 @@ def examined(phase: str, folder: Path, acknowledged: list[dict[str, Any]]) -> li
     with contextlib.closing(memory_of(folder)) as memory:
         memory.consolidate()
         lost = [*PHASES[phase].examined(memory, folder, said), *memory.facts.check()]
-    return lost + [each.text for each in verify(state(folder)) if each.is_loss]
+    return lost + [each.text for each in verify(state(folder)) if each.is_fault]
 
 
 class Phase(NamedTuple):

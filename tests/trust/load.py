@@ -154,7 +154,7 @@ def together(folder: Path, processes: int, threads: int, seconds: float) -> dict
         "texts lost": sum(each.lost for each in found),
         "errors": len(errors),
         "first errors": sorted(set(errors))[:ERRORS],
-        "damage": [each.text for each in verify(DirectoryState(StateDir(folder))) if each.is_loss][
+        "damage": [each.text for each in verify(DirectoryState(StateDir(folder))) if each.is_fault][
             :ERRORS
         ],
     }

@@ -114,7 +114,7 @@ def test_a_lost_payload_is_damage_that_no_one_can_mend(state):
         memory._store._cache.set(key, b"damaged")
     result = CliRunner().invoke(app, ["doctor", str(state.root), "--fix", "--json"])
     assert result.exit_code == 1
-    [found] = [each for each in json.loads(result.output)["findings"] if each["loss"]]
+    [found] = [each for each in json.loads(result.output)["findings"] if each["fault"]]
     assert key[:12] in found["text"]
     assert found["mended"] is False
 

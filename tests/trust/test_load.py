@@ -39,7 +39,7 @@ def test_a_copy_and_a_backup_taken_while_eight_processes_write_open_clean(tmp_pa
     for state in (*taken, *backups):
         with state.writing() as db:
             assert [*db.check(), *damaged_sessions(db)] == []
-    assert [each.text for state in taken for each in verify(state) if each.is_loss] == []
+    assert [each.text for state in taken for each in verify(state) if each.is_fault] == []
 
 
 @pytest.mark.slow

@@ -129,4 +129,4 @@ def test_a_schema_with_damaged_bytes_stops_no_agent(
     messages = reading(2)
     with contextlib.closing(Hippocampus(state)) as memory:
         assert memory.session("s")(messages) == messages
-    assert [each for each in examine(DirectoryState(StateDir(state))) if each.is_loss]
+    assert [each for each in examine(DirectoryState(StateDir(state))) if each.is_fault]

@@ -102,7 +102,7 @@ def test_after_a_power_cut_facts_and_states_are_there_and_the_next_call_stores_t
             kept = [session.entries.text(each.id) for each in session.entries]
         texts = {each["content"] for each in items if each["role"] == "tool"}
         assert texts & set(kept) == texts
-    found = [each.text for each in verify(DirectoryState(StateDir(left))) if each.is_loss]
+    found = [each.text for each in verify(DirectoryState(StateDir(left))) if each.is_fault]
     assert [each for each in found if "old " not in each.replace("%20", " ")] == []
 
 

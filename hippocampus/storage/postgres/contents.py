@@ -37,7 +37,6 @@ ALL = f"""
     FROM content ORDER BY key
 """
 GONE = "DELETE FROM content WHERE key = ? AND put_at <= ? RETURNING packed_bytes, packed"
-
 DELETE_SECONDS = 3 * REQUEST_SECONDS
 """How long a deletion takes at most; no turn waits for it."""
 
