@@ -5,6 +5,7 @@ Which turns are old enough is decided in `compaction`.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import posixpath
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -116,10 +117,11 @@ def lines_of(
     root = root_of(files)
     roles, parts, calls = _steps(messages)
 
+    @functools.cache
     def write(at: int) -> str:
-        return _line(roles[at], parts[at], calls[at], ids, root)
+        return _line(roles[at], parts[at], parts[calls[at]], ids, root)
 
-    lines, left_tokens = _fitting(parts, write, room.steps - LEFT_TOKENS)
+    lines, left_tokens = _fitting(parts, calls, write, room.steps - LEFT_TOKENS)
     kept = []
     for line, same in itertools.groupby(lines):
         times = sum(1 for _ in same)
@@ -173,12 +175,13 @@ def _room_of(part: Part) -> int:
 
 
 def _fitting(
-    parts: Sequence[Part], write: Callable[[int], str], budget_tokens: int
+    parts: Sequence[Part], calls: Sequence[int], write: Callable[[int], str], budget_tokens: int
 ) -> tuple[list[str], int]:
     """Return the lines that fit a budget, and the tokens that are left of it.
 
     Words and errors are chosen first, then the newest steps, until no more fit: readers missed the
-    words of the assistant.
+    words of the assistant. A result is shown with its call or not at all: of a result alone, a
+    reader cannot say where it came from.
     """
     lines: dict[int, str] = {}
     known: dict[str, int] = {}
@@ -187,39 +190,44 @@ def _fitting(
     for at in (*sorted(said, reverse=True), *(at for at in newest if at not in said)):
         if budget_tokens < MIN_LINE_TOKENS:
             break
-        if budget_tokens < _room_of(parts[at]):
+        if at in lines or budget_tokens < _room_of(parts[at]):
             continue
-        text = write(at)
-        if text not in known:
-            known[text] = tokens.count(text) + 1
-        if known[text] <= budget_tokens:
-            budget_tokens -= known[text]
-            lines[at] = text
+        chosen = {step: write(step) for step in (calls[at], at) if step not in lines}
+        for text in chosen.values():
+            if text not in known:
+                known[text] = tokens.count(text) + 1
+        if (needed := sum(map(known.__getitem__, chosen.values()))) <= budget_tokens:
+            budget_tokens -= needed
+            lines |= chosen
     return [lines[at] for at in sorted(lines)], budget_tokens
 
 
-def _steps(messages: Iterable[Message]) -> tuple[list[str], list[Part], list[Part]]:
-    """Return the steps of messages in columns: roles, parts, and the calls that the parts belong to.
+def _steps(messages: Iterable[Message]) -> tuple[list[str], list[Part], list[int]]:
+    """Return the steps of messages in columns: roles, parts, and the step of the call that each belongs to.
 
     Not in rows: the garbage collector would go through ten thousand tuples.
     """
-    calls: dict[str, Part] = {}
-    roles, parts, called = list[str](), list[Part](), list[Part]()
+    called: dict[str, int] = {}
+    roles, parts, calls = list[str](), list[Part](), list[int]()
     for message in messages:
         for part in message.parts:
-            call = part
+            at = call = len(parts)
             if part.kind == "call":
-                calls[part.call_id] = part
+                called[part.call_id] = at
             elif part.kind not in ("text", "result") or not (part.text.strip() or part.is_error):
                 continue
-            elif part.kind == "result" and not part.is_error:
-                call = calls.get(part.call_id, part)
-                if call is not part and _is_of_file(call.text, call.tool):
+            elif part.kind == "result":
+                call = called.get(part.call_id, at)
+                if (
+                    call != at
+                    and not part.is_error
+                    and _is_of_file(parts[call].text, parts[call].tool)
+                ):
                     continue  # files are described after the steps
             roles.append(message.role)
             parts.append(part)
-            called.append(call)
-    return roles, parts, called
+            calls.append(call)
+    return roles, parts, calls
 
 
 @kept_by_hash

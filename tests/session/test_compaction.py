@@ -586,6 +586,24 @@ def test_no_path_in_a_step_of_a_digest_ends_in_the_middle(margin: int) -> None:
     assert line.endswith(".py…)")
 
 
+@pytest.mark.parametrize("room", range(60, 400, 20))
+@pytest.mark.parametrize("answer", ["ready", "Error: not ready"])
+def test_a_digest_shows_no_result_without_its_call(answer: str, room: int) -> None:
+    items: list[dict[str, Any]] = []
+    for number in range(8):
+        call = {"name": "bash", "arguments": json.dumps({"command": f"check_{number} " * 12})}
+        items += [
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [{"id": f"c{number}", "type": "function", "function": call}],
+            },
+            {"role": "tool", "tool_call_id": f"c{number}", "content": f"{answer}: {number}"},
+        ]
+    shown = lines_of(read(items), {}, [], 1, Room(room))
+    assert all(f"check_{number} " in shown for number in re.findall(r"ready: (\d)", shown))
+
+
 @given(st.data())
 def test_spans_are_what_is_left_without_the_rounds_of_what_stays(data: st.DataObject) -> None:
     closed = [0, *sorted(data.draw(st.sets(st.integers(1, 30), max_size=30)))]
