@@ -180,8 +180,8 @@ def _fitting(
     """Return the lines that fit a budget, and the tokens that are left of it.
 
     Words and errors are chosen first, then the newest steps, until no more fit: readers missed the
-    words of the assistant. A result is shown with its call or not at all: of a result alone, a
-    reader cannot say where it came from.
+    words of the assistant. A result is shown after its call or not at all: without it, a reader
+    cannot say where the result came from.
     """
     lines: dict[int, str] = {}
     known: dict[str, int] = {}
