@@ -24,6 +24,8 @@ from hippocampus.storage.facts.models import TextRules
 
 MAX_ROWS = 100
 """The rows of one statement."""
+READING = ("SELECT", "WITH", "PRAGMA")
+"""The beginnings of statements that write nothing."""
 CACHE_KIB = 65_536
 MAPPED_BYTES = 1 << 28
 HAVING = "(SELECT rowid FROM memory_text WHERE memory_text MATCH :match)"
@@ -177,9 +179,7 @@ class SqliteDatabase(Database):
             self._open()
 
     def _open(self) -> sqlite3.Connection:
-        # Of facts, a commit outlives a power cut, for half a millisecond; a turn is written again.
-        sync = "FULL" if self.rules else "NORMAL"
-        db = migrations.migrated(self.path, sync, is_shared=self._is_shared)
+        db = migrations.migrated(self.path, is_shared=self._is_shared)
         self._connection = db
         if self.rules:
             for pragma in (f"cache_size = -{CACHE_KIB}", f"mmap_size = {MAPPED_BYTES}"):
@@ -210,15 +210,9 @@ class SqliteDatabase(Database):
                 yield
                 return
             self._expect_file()
-            is_synced = is_synced and not self.rules
-            if is_synced:
-                db.execute("PRAGMA synchronous = FULL")
-            try:
-                with sqlite.transaction(db):
-                    yield
-            finally:
-                if is_synced:
-                    db.execute("PRAGMA synchronous = NORMAL")
+            # A fact outlives a power cut; a turn is written again from the list of its host.
+            with sqlite.transaction(db, is_synced=is_synced or self.rules is not None):
+                yield
 
     def together(self, *queries: Query) -> list[list[Row]]:
         """Run statements; several see the database at one moment."""
@@ -226,20 +220,15 @@ class SqliteDatabase(Database):
             stack.enter_context(self._guarded())
             db = self.connection
             if not db.in_transaction:
-                if not all(sql.lstrip().startswith("SELECT") for sql, _ in queries):
+                if not all(sql.lstrip().startswith(READING) for sql, _ in queries):
                     stack.enter_context(self.transaction())
                 elif len(queries) > 1:
                     db.execute("BEGIN")
                     stack.callback(db.execute, "ROLLBACK")
             return [db.execute(*query).fetchall() for query in queries]
 
-    def rows(self, sql: str, values: Values = ()) -> list[Row]:
-        with self._guarded():
-            return self.connection.execute(sql, values).fetchall()
-
     def run(self, sql: str, values: Values = ()) -> None:
-        with self._guarded():
-            self.connection.execute(sql, values)
+        self.together((sql, values))
 
     @contextlib.contextmanager
     def _guarded(self) -> Iterator[None]:
@@ -316,7 +305,8 @@ class SqliteDatabase(Database):
             files.private_file(path)
         except OSError as failure:
             raise StoreError(f"{path}: cannot be written: {failure.strerror}") from failure
-        self.run("VACUUM INTO ?", (str(path),))
+        with self._guarded():
+            self.connection.execute("VACUUM INTO ?", (str(path),))
 
     def rest(self) -> None:
         with self._lock:

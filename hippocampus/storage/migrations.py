@@ -38,14 +38,12 @@ def migrate(db: sqlite3.Connection, path: str, scripts: Sequence[str] = SCRIPTS)
             db.execute("INSERT INTO migration VALUES (?, ?)", (number, name_of(script)))
 
 
-def migrated(
-    path: Path | str, synchronous: str = "NORMAL", *, is_shared: bool = False
-) -> sqlite3.Connection:
+def migrated(path: Path | str, *, is_shared: bool = False) -> sqlite3.Connection:
     """Open a file with its tables up to date; one that `is_shared` may have tables of a host's.
 
     It raises what `connected` and `migrate` do.
     """
-    db = connected(path, synchronous=synchronous)
+    db = connected(path)
     try:
         db.execute("PRAGMA foreign_keys = ON")
         db.execute("PRAGMA secure_delete = ON")

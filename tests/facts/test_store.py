@@ -703,11 +703,6 @@ def test_purging_before_a_date_looks_at_when_a_memory_was_made(facts):
     assert [m.content for m in factual.purge(facts, before="2025-01-01")] == ["Ann lives in Rome"]
 
 
-@FILE
-def test_a_commit_is_on_the_disk_when_a_call_returns(facts):
-    assert facts._database.value("PRAGMA synchronous") == 2
-
-
 @pytest.mark.parametrize(
     "said",
     [

@@ -6,6 +6,7 @@ import contextlib
 import os
 import random
 import shutil
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -14,12 +15,10 @@ import pytest
 from trust.crashes import conversation
 
 from hippocampus import Hippocampus
-from hippocampus.storage.ledger import Ledger
 from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
 from hippocampus.storage.verify import verify
 
-NORMAL, FULL = 1, 2
 TURNS = 6
 SEEDS = int(os.environ.get("POWER_SEEDS", "4"))
 """How many cuts each turn has."""
@@ -106,11 +105,19 @@ def test_after_a_power_cut_facts_and_states_are_there_and_the_next_call_stores_t
     assert [each for each in found if "old " not in each.replace("%20", " ")] == []
 
 
-def test_facts_wait_for_the_disk_and_ledgers_and_payloads_do_not(tmp_path):
+def test_facts_wait_for_the_disk_without_the_lock_and_turns_do_not(tmp_path, monkeypatch):
+    synced, fsync = [], os.fsync
+
+    def sync(file):
+        fsync(file)
+        with contextlib.closing(sqlite3.connect(tmp_path / "state.sqlite3", timeout=0)) as other:
+            other.execute("BEGIN IMMEDIATE")
+        synced.append(Path(f"/proc/self/fd/{file}").readlink())
+
     with contextlib.closing(Hippocampus(tmp_path)) as memory, memory.session("s") as session:
+        memory.facts.recall("ports")
+        monkeypatch.setattr(os, "fsync", sync)
         session(conversation(1))
-        payloads = memory._store._cache._sql("PRAGMA synchronous").fetchone()
-        facts = memory.facts.tables.database.value("PRAGMA synchronous")
-        with contextlib.closing(Ledger(DirectoryState(StateDir(tmp_path)), "s")) as ledger:
-            assert ledger._db.value("PRAGMA synchronous") == NORMAL
-    assert (payloads, facts) == ((NORMAL,), FULL)
+        assert synced == []
+        memory.facts.remember("The port is 80.")
+        assert {Path(each).name for each in synced} == {"state.sqlite3-wal"}
