@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-import posixpath
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -144,10 +144,18 @@ def lines_of(
 
 
 def root_of(files: Sequence[WorkFile]) -> str:
-    """Return the folder of all files with an absolute path, where naming it once shortens them."""
-    folders = [file.path.rpartition("/")[0] for file in files if file.path.startswith("/")]
-    root = posixpath.commonpath([folder or "/" for folder in folders]) + "/" if folders else ""
-    return root if len(folders) > 1 and root.count("/") > MIN_DEPTH else ""
+    """Return the folder that shortens the paths of files most where it is named once, if any does.
+
+    One file elsewhere, as in /tmp, does not count against the folder of all others.
+    """
+    within: Counter[str] = Counter()
+    for file in files:
+        names = file.path.split("/")[:-1] if file.path.startswith("/") else []
+        for depth in range(MIN_DEPTH, len(names)):
+            within["/".join(names[: depth + 1]) + "/"] += 1
+    saved = {folder: (count - 1) * len(folder) for folder, count in within.items()}
+    root = max(saved, key=saved.__getitem__, default="")
+    return root if saved.get(root) else ""
 
 
 def _line(role: str, part: Part, call: Part, ids: Mapping[str, Sequence[str]], root: str) -> str:

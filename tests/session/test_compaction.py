@@ -25,9 +25,10 @@ from hippocampus.models.tokens import count_message
 from hippocampus.policy import load
 from hippocampus.prices import TABLES
 from hippocampus.session import history
-from hippocampus.session.digest import Room, Span, lines_of, spans_between, transcript
+from hippocampus.session.digest import Room, Span, lines_of, root_of, spans_between, transcript
 from hippocampus.session.history import History
 from hippocampus.session.view import View
+from hippocampus.session.work_files import WorkFile
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
@@ -584,6 +585,22 @@ def test_no_path_in_a_step_of_a_digest_ends_in_the_middle(margin: int) -> None:
     items = [{"role": "assistant", "content": None, "tool_calls": [call]}]
     line = lines_of(read(items), {}, [], 1, Room(400))
     assert line.endswith(".py…)")
+
+
+@pytest.mark.parametrize(
+    ("paths", "root"),
+    [
+        (["/home/a/repo/src/x.py", "/home/a/repo/src/y.py", "/home/a/repo/z.py"], "/home/a/repo/"),
+        (["/home/a/repo/x.py", "/home/a/repo/y.py", "/tmp/out.log"], "/home/a/repo/"),
+        (["/home/a/repo/x.py"], ""),
+        (["/home/x.py", "/home/y.py", "z.py"], ""),
+        ([], ""),
+    ],
+)
+def test_the_folder_that_a_digest_names_once_is_that_of_most_files(
+    paths: list[str], root: str
+) -> None:
+    assert root_of([WorkFile(path) for path in paths]) == root
 
 
 @pytest.mark.parametrize("room", range(60, 400, 20))
