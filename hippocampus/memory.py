@@ -59,7 +59,7 @@ class Hippocampus:
         *,
         policy: str | Path | Policy = "default",
         model: str | None = None,
-        prices: Prices | None = None,
+        prices: Prices | str | None = None,
         window_tokens: int = 0,
         summarise: Callable[[str], str] | None = None,
         summary_seconds: float = SUMMARY_SECONDS,
@@ -82,8 +82,8 @@ class Hippocampus:
         `policy` is the name of a shipped policy or the path of a file. `model` sets prices and
         context window, under the names that frameworks give it too (`openai/gpt-5`,
         `anthropic:claude-sonnet-5-5`); without it, and for a model that no price list has, which
-        is logged, prices are the policy's, else Anthropic's with the 5-minute cache. `window_tokens` is
-        the context window where that is not the model's own, or not known. `summarise` writes the
+        is logged, prices are the policy's, else Anthropic's with the 5-minute cache; `prices` sets
+        them in its place, by the name of a table such as `anthropic-1h`. `window_tokens` is the context window where that is not the model's own, or not known. `summarise` writes the
         summary line of an entry: it is called in a thread, and a turn waits `summary_seconds` at
         most (0 takes the summaries that are ready); if it fails or is late, the entry keeps the
         line that is written without a model. `complete` answers a prompt: each consolidation
@@ -103,6 +103,7 @@ class Hippocampus:
 
         Raises:
             PolicyError: the policy cannot be read; the error lists every problem.
+            ModelError: no price table has the name.
             SealedError: the directory is encrypted, and its key is not set.
             StoreError: the directory cannot be used, and `strict` is set.
             ValueError: a number is less than 0.
@@ -118,7 +119,7 @@ class Hippocampus:
         named = state_dir
         stored = state_of(named, tenant, payloads) if isinstance(named, str | Path) else named
         declared = policy if isinstance(policy, Policy) else load_policy(policy)
-        costs = prices or _prices_of(declared, model)
+        costs = prices if isinstance(prices, Prices) else _prices_of(declared, model, prices)
         if window_tokens:
             costs = replace(costs, window_tokens=window_tokens)
         self._tools: dict[str, Tool] = {}
@@ -349,14 +350,14 @@ class Hippocampus:
         self.close()
 
 
-def _prices_of(declared: Policy, model: str | None) -> Prices:
-    """Return the prices of the caller's model, else of the policy, else Anthropic's."""
+def _prices_of(declared: Policy, model: str | None, table: str | None = None) -> Prices:
+    """Return the prices of the caller's table and model, else of the policy, else Anthropic's."""
     if not isinstance(model, str | None):
         raise ModelError("model", repr(model), ())
-    table, named = declared.prices, model or declared.model
+    table, named = table or declared.prices, model or declared.model
     if (named and _is_priced(named)) or (table and not named):
         return prices.prices_for(table, named)
-    return prices.TABLES[table or "anthropic-5m"]
+    return prices.table_named(table or "anthropic-5m")
 
 
 @functools.lru_cache(maxsize=256)

@@ -101,6 +101,18 @@ def test_prices_come_from_the_caller_else_from_the_policy(
     memory = Hippocampus(tmp_path, policy=policy, model=model)
     assert memory._resources.prices.name == name
     memory.close()
-    given = Hippocampus(tmp_path, policy=policy, prices=TABLES["gemini"])
-    assert given._resources.prices.name == "gemini"
-    given.close()
+    for table in (TABLES["gemini"], "gemini"):
+        given = Hippocampus(tmp_path, policy=policy, prices=table)
+        assert given._resources.prices.name == "gemini"
+        given.close()
+
+
+def test_a_price_table_is_named_with_or_without_a_known_model(tmp_path: Path) -> None:
+    with Hippocampus(tmp_path, prices="anthropic-1h", model="claude-sonnet-4-5") as memory:
+        costs = memory._resources.prices
+        assert (costs.name, costs.dollars_per_million) == ("anthropic-1h", 3.0)
+    with Hippocampus(tmp_path, prices="none", model="llama-of-ours") as memory:
+        assert memory._resources.prices == TABLES["none"]
+    for model in (None, "claude-sonnet-4-5", "llama-of-ours"):
+        with pytest.raises(ModelError, match="unknown price table 'antropic-1h'; did you mean"):
+            Hippocampus(tmp_path, prices="antropic-1h", model=model)

@@ -114,6 +114,17 @@ TABLES = {
 }
 
 
+def table_named(name: str) -> Prices:
+    """Return the prices of a table, without a model's dollars and window.
+
+    Raises:
+        ModelError: no table has the name.
+    """
+    if name not in TABLES:
+        raise ModelError("price table", name, TABLES)
+    return TABLES[name]
+
+
 def prices_for(table: str | None, model: str | None) -> Prices:
     """Return a table with the dollar price and the window of a model; None is the model's own prices.
 
@@ -123,10 +134,10 @@ def prices_for(table: str | None, model: str | None) -> Prices:
     own = model_prices(model or DEFAULT_MODEL)
     if table is None:
         return own
-    if table not in TABLES:
-        raise ModelError("price table", table, TABLES)
     return replace(
-        TABLES[table], dollars_per_million=own.dollars_per_million, window_tokens=own.window_tokens
+        table_named(table),
+        dollars_per_million=own.dollars_per_million,
+        window_tokens=own.window_tokens,
     )
 
 
