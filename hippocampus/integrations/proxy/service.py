@@ -318,7 +318,10 @@ class Service:
                 if len(self._memories) > MAX_CONVERSATIONS:  # its sessions go on without it
                     self._memories.pop(next(iter(self._memories)))
                 self._memories[named] = Hippocampus(
-                    self._root.of_tenant(named), policy=self._policy, observers=self._observers
+                    self._root.of_tenant(named),
+                    policy=self._policy,
+                    observers=self._observers,
+                    deadline_seconds=DEADLINE_SECONDS,
                 )
             return self._memories[named]
 

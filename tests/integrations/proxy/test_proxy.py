@@ -42,6 +42,7 @@ from starlette.responses import Response
 
 from hippocampus import Hippocampus
 from hippocampus.errors import StoreError
+from hippocampus.integrations.proxy import service
 from hippocampus.integrations.proxy.apis import ANSWERS
 from hippocampus.integrations.proxy.app import Proxy
 from hippocampus.integrations.proxy.events import Event
@@ -49,7 +50,8 @@ from hippocampus.integrations.proxy.service import Exchange, Service
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.testing import Decided, call, entry_ids
 
-LIMIT_SECONDS = 3.0
+LIMIT_SECONDS = 60.0
+"""How long a provider may be silent: it shares this process, and its processor, with the proxy."""
 RECALL_TOOLS = [TOOL, "recall"]
 PAGES: dict[str, str] = {}
 """By a proxy's address, the path of its live page."""
@@ -616,8 +618,9 @@ def test_a_request_whose_store_fails_is_not_counted_as_managed(
 
 
 def test_a_request_whose_store_is_held_by_another_process_is_a_line_in_the_log(
-    state: Path, caplog: pytest.LogCaptureFixture
+    state: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(service, "DEADLINE_SECONDS", 0.1)
     with proxied(state, lambda _: "Done.") as (_, url):
         run(MessagesHost(url))
         with closing(sqlite3.connect(state / "state.sqlite3", isolation_level=None)) as db:
