@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,6 +27,8 @@ if TYPE_CHECKING:
     from hippocampus.session.session import Session
 
 MAX_LISTED = 50
+FIGURES = {"turn", "raw_tokens", "sent_tokens", "raw_cost", "sent_cost", "stages", "entries"}
+"""The figures of a session that a model may ask for."""
 NO_SESSION = "this memory has no session yet: entries appear once a hook or an agent has stored one"
 SELECTORS: Mapping[str, Any] = definition.PARAMETERS["properties"]
 
@@ -84,22 +85,14 @@ class Tools:
     def session_status(self, session_id: str) -> str:
         """Return the figures of a session as JSON: tokens, costs, entries with the newest first."""
         name = self._name(session_id)
-        with contextlib.closing(self._state.session(name)) as log:
-            call, records = log.last_call(), log.records()
-        figures = {
-            "session": name,
-            "turn": call.turn if call else 0,
-            "raw_tokens": call.raw_tokens if call else 0,
-            "sent_tokens": call.sent_tokens if call else 0,
-            "raw_cost": round(call.raw_cost, 1) if call else 0.0,
-            "sent_cost": round(call.sent_cost, 1) if call else 0.0,
-            "stages": Counter(str(record.stage) for record in records),
-        }
+        with self._session(name) as session:
+            status, records = session.status(), session.report.records()
         entries = [
             {"id": item.entry.id, "tool": item.tool, "kind": item.kind, "tokens": item.tokens}
             for item in records[: -MAX_LISTED - 1 : -1]
         ]
-        return json.dumps({**figures, "entries": len(records), "newest": entries})
+        figures = {figure: value for figure, value in status.items() if figure in FIGURES}
+        return json.dumps({"session": name, **figures, "newest": entries})
 
     def entry(self, entry_id: str) -> str:
         """Return the whole text of an entry."""
