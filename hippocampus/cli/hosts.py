@@ -118,7 +118,7 @@ def status(
 
 def _print_savings(state: StateStore, model: str, *, as_json: bool) -> None:
     """Print the figures of a state: a line per session, and the sum of every day."""
-    from hippocampus.integrations.hooks.savings import with_transcripts
+    from hippocampus.integrations.hooks.status import with_transcripts
     from hippocampus.storage import hook_events
     from hippocampus.storage.savings import savings
 
