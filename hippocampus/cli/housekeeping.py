@@ -13,7 +13,7 @@ from typer import Argument, Option
 from hippocampus import policy as policies
 from hippocampus.cli.memory_doctor import report
 from hippocampus.cli.memory_printing import Agent, gone
-from hippocampus.cli.memory_store import OWN_AGENT, for_reading
+from hippocampus.cli.memory_store import OWN_AGENT, opened
 from hippocampus.cli.options import (
     Apply,
     AsJson,
@@ -222,7 +222,7 @@ def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
 
     is_whole = is_address(named) or _is_database(named)
     layout = None if is_whole else StateDir(Path(named))
-    with for_reading(layout.database if layout else named, agent) as facts:
+    with opened(layout.database if layout else named, agent) as facts:
         findings = facts.forget(what, dry_run=True, agent=agent)
         found = [finding.memory for finding in findings]
         ids = [memory.id for memory in found]

@@ -6,7 +6,6 @@ that `--help` needs; the verbs of hippo, crib and scriptling are in `memory_comp
 
 from __future__ import annotations
 
-import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -71,7 +70,7 @@ def main(
         ctx.info_name = f"{ctx.info_name} --as {store}"
 
 
-@verb(app, opens=stores.for_writing)
+@verb(app, makes=True, models=True)
 def remember(  # noqa: PLR0913, PLR0917 - one parameter an option
     facts: Facts,
     text: out.Text = "",
@@ -101,7 +100,7 @@ def recall(  # noqa: PLR0913, PLR0917 - one parameter an option
 ) -> None:
     """Search the memory; without a query, print preferences and the strongest others."""
     asked: dict[str, Any] = {"scopes": scope, "as_of": as_of, "agent": agent}
-    with stores.for_reading(db, agent) as facts:
+    with stores.opened(db, agent) as facts:
         if query or type_name:
             types = [type_name] if type_name else []
             found = facts.recall(query, limit=limit, types=types, **asked)
@@ -171,7 +170,7 @@ def history(facts: Facts, memory_id: out.Id) -> Shown:
     return out.memories(found, asked=[memory_id])
 
 
-@verb(app, opens=stores.for_reading)
+@verb(app, models=True)
 def update(facts: Facts, memory_id: out.Id, text: out.Text = "") -> Shown:
     """Put another text in a memory's place; status 1 where the id is unknown."""
     from hippocampus.facts import upkeep
@@ -209,7 +208,7 @@ def export(facts: Facts, agent: out.Agent = stores.OWN_AGENT) -> Shown:
     return Shown(ours.document(facts, agent))
 
 
-@verb(app, memory_compat.hippo, name="import", opens=stores.opened)
+@verb(app, memory_compat.hippo, name="import", makes=True)
 def import_(
     facts: Facts,
     file: Annotated[Path, Argument(help="Our or hippo's export, crib's database, or a MEMORY.md.")],
@@ -230,7 +229,7 @@ def import_(
     return Shown({"source": done.source, "imported": counts, "skipped": skipped}, lines)
 
 
-@verb(app, opens=functools.partial(stores.for_reading, reembedding=True))
+@verb(app, models=True, reembedding=True)
 def reembed(facts: Facts) -> Shown:
     """Embed all memories anew with HIPPOCAMPUS_EMBED_MODEL; it goes on where it was interrupted."""
     from rich.console import Console

@@ -43,7 +43,7 @@ def group_of(store: str) -> Any:
     return typer.main.get_command(STORES[store])
 
 
-@verb(hippo, crib, opens=stores.opened)
+@verb(hippo, crib, makes=True)
 def init(facts: Facts) -> Shown:
     """Make the database, or bring an older one up to date."""
     path = facts.tables.database.path
@@ -178,7 +178,7 @@ def write(
         text, type_name = text[found.end() :], found[1]
     if not text or TYPE_PREFIX.fullmatch(f"{text} "):
         raise FactError("there is nothing to write: the input is empty")
-    with stores.for_writing(db, agent) as facts:
+    with stores.opened(db, agent, makes=True) as facts:
         outcomes = written(facts, text, type_name, scope, extracts=stores.complete() is not None)
     if as_json:
         out.outcomes(outcomes).show(as_json=True)
@@ -189,7 +189,7 @@ def write(
 crib.command("doctor")(report)
 
 
-@verb(scriptling, name="remember", opens=functools.partial(stores.for_writing, preset="scriptling"))
+@verb(scriptling, name="remember", makes=True, models=True, preset="scriptling")
 def scriptling_remember(
     facts: Facts,
     text: out.Text = "",
@@ -206,7 +206,7 @@ def scriptling_remember(
     return Shown(out.outcome_row(outcome), [out.outcome_line(outcome)])
 
 
-@verb(scriptling, name="recall", opens=stores.for_reading)
+@verb(scriptling, name="recall", models=True)
 def scriptling_recall(
     facts: Facts,
     query: out.Query = "",
@@ -239,7 +239,7 @@ def count(facts: Facts, agent: out.Agent = stores.OWN_AGENT) -> Shown:
     return Shown({"count": number}, [str(number)])
 
 
-@verb(scriptling, opens=stores.for_reading)
+@verb(scriptling, models=True)
 def compact(facts: Facts, agent: out.Agent = stores.OWN_AGENT, force: out.Force = False) -> Shown:
     """Take away memories that faded, are old or are there twice; `restore` undoes it."""
     from hippocampus.facts import upkeep

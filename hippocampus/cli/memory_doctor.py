@@ -11,7 +11,7 @@ from typing import Any
 import typer
 
 from hippocampus.cli.memory_printing import DEFAULT_PATH, Database
-from hippocampus.cli.memory_store import complete, embed, existing, is_there, rerank
+from hippocampus.cli.memory_store import complete, embed, is_there, opened, rerank
 from hippocampus.cli.options import AsJson, Shown
 from hippocampus.errors import HippocampusError
 from hippocampus.storage.facts import memories
@@ -63,7 +63,7 @@ def _database(named: str) -> dict[str, Any]:
         return found
     found["writable"] = is_address(named) or os.access(path, os.W_OK)
     try:
-        with existing(named) as facts:
+        with opened(named, models=False) as facts:
             db = facts.tables.database
             found["path"] = db.path  # a server's address without its password
             stats = memories.stats(db, facts.tables.clock())

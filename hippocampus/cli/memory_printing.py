@@ -15,13 +15,12 @@ import typer
 from typer import Argument, Option
 
 from hippocampus.cli.memory_retrieve import default_path
-from hippocampus.cli.memory_store import OWN_AGENT, existing
+from hippocampus.cli.memory_store import OWN_AGENT, opened
 from hippocampus.cli.options import AsJson, Shown
 from hippocampus.storage.facts.errors import FactError
 
 if TYPE_CHECKING:
     from hippocampus.facts.models import Outcome, Recalled
-    from hippocampus.facts.store import Facts
     from hippocampus.storage.facts.models import Memory
 
 
@@ -72,9 +71,9 @@ SHOWN_CHARACTERS = 100
 
 
 def verb(
-    *groups: typer.Typer, name: str = "", opens: Callable[[str, str], Facts] = existing
+    *groups: typer.Typer, name: str = "", models: bool = False, **opening: Any
 ) -> Callable[[Callable[..., Shown]], Callable[..., Shown]]:
-    """Add a function of open facts to groups as a command with the options `--db` and `--json`."""
+    """Add a function of facts to groups as a command with `--db` and `--json`; `opening` is of `opened`."""
 
     def add(function: Callable[..., Shown]) -> Callable[..., Shown]:
         known = {"Facts": Any}  # its module is not imported for `--help`
@@ -82,7 +81,7 @@ def verb(
         _, *own = signature.parameters.values()
 
         def run(db: Database = DEFAULT_PATH, as_json: AsJson = False, **given: Any) -> None:
-            with opens(db, given.get("agent") or OWN_AGENT) as facts:
+            with opened(db, given.get("agent") or OWN_AGENT, models=models, **opening) as facts:
                 shown = function(facts, **given)
             shown.show(as_json=as_json)
 

@@ -58,10 +58,10 @@ def run(
         from hippocampus.storage.facts.errors import EmbeddingModelError
 
         try:
-            store = opened(path, agent, models=True)
+            store = opened(path, agent)
         except EmbeddingModelError as other:
             sys.stderr.write(f"hippocampus: searched by words alone: {other}\n")
-            store = opened(path, agent)
+            store = opened(path, agent, models=False)
         with store as facts:
             text = facts.retrieve(prompt, token_budget=token_budget, scopes=scopes, agent=agent)
         if as_json:

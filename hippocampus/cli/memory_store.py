@@ -5,12 +5,11 @@ Prints nothing, and imports no library of the command line.
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from hippocampus.errors import StoreError
 from hippocampus.storage.facts.errors import FactError
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from hippocampus.storage.facts.models import Memory
     from hippocampus.storage.state import StateStore
 
-T = TypeVar("T")
 OWN_AGENT, EVERY_AGENT = "default", "*"
 POLICY = "HIPPOCAMPUS_POLICY"
 """The variable with a preset of the fact store, or a policy with a `facts` block."""
@@ -30,77 +28,55 @@ LOCAL = "local"
 """The name of the embedding model that runs on this machine, from the extra `embedding`."""
 
 
-def opened(
+def opened(  # noqa: PLR0913 - each is one property of a store
     path: Path | str | StateStore,
     agent: str = OWN_AGENT,
     *,
-    models: bool = False,
+    makes: bool = False,
+    models: bool = True,
     reembedding: bool = False,
     preset: str = "",
 ) -> Facts:
-    """Open the fact store, made if missing; `models` adds the models that the environment names.
+    """Open the fact store, with the `models` that the environment names.
 
-    Without a `preset`, HIPPOCAMPUS_POLICY names a preset or a policy. On a server, HIPPOCAMPUS_TENANT
-    names the tenant.
+    One that is missing is an error, unless `makes` is true. Without a `preset`, HIPPOCAMPUS_POLICY
+    names a preset or a policy. On a server, HIPPOCAMPUS_TENANT names the tenant.
+
+    Raises:
+        FactError: the agent of a store that is made is `*`, which names all agents.
+        StoreError: there is no such file, or it is empty.
     """
     from hippocampus.facts.models import POLICIES
     from hippocampus.facts.store import Facts
 
+    database = _database(path)
+    if isinstance(database, Path) and not makes:
+        if not database.exists():
+            raise StoreError(f"{path}: no such database; `hippocampus memory remember` makes one")
+        if not database.stat().st_size:
+            raise StoreError(f"{path}: an empty file: restore a backup, or remove it to start anew")
     settings = POLICIES.get(preset := preset or os.environ.get(POLICY) or "default")
     if settings is None:  # not a preset, so a policy
         from hippocampus import policy
         from hippocampus.facts.models import settings_of
 
         settings = settings_of(policy.load(preset).facts)
-    agent = OWN_AGENT if agent == EVERY_AGENT else agent  # calls name the agents that they read
+    if agent == EVERY_AGENT and not makes:
+        agent = OWN_AGENT  # calls name the agents that they read
     more = {"embed": embed(), "complete": complete(), "rerank": rerank()} if models else {}
     tenant = tenant_of_environment()
     return Facts(
-        _database(path),
-        settings=settings,
-        agent=agent,
-        reembedding=reembedding,
-        tenant=tenant,
-        **more,
+        database, settings=settings, agent=agent, reembedding=reembedding, tenant=tenant, **more
     )
 
 
-def for_writing(path: Path | str, agent: str, *, preset: str = "") -> Facts:
-    """Open a store, made if missing, with the models that the environment names.
-
-    Raises:
-        FactError: the agent is `*`, which names all agents.
-    """
-    if agent == EVERY_AGENT:
-        raise FactError(f"{EVERY_AGENT!r} asks for all agents; name the one that remembers")
-    return opened(path, agent, models=True, preset=preset)
-
-
-def existing(
-    path: Path | str, agent: str = OWN_AGENT, *, models: bool = False, reembedding: bool = False
-) -> Facts:
-    """Open an existing fact store.
-
-    Raises:
-        StoreError: there is no such file, or it is empty.
-    """
-    if not is_there(path):
-        raise StoreError(f"{path}: no such database; `hippocampus memory remember` makes one")
-    if not is_address(path) and not Path(_database(path)).stat().st_size:
-        raise StoreError(f"{path}: an empty file: restore a backup, or remove it to start anew")
-    return opened(path, agent, models=models, reembedding=reembedding)
-
-
-for_reading = functools.partial(existing, models=True)
-"""Opens an existing fact store, with the models that the environment names."""
-
-
-def is_there(path: Path | str) -> bool:
+def is_there(path: str) -> bool:
     """Return whether a database exists; a database on a server is assumed to exist."""
-    return is_address(path) or Path(_database(path)).exists()
+    database = _database(path)
+    return not isinstance(database, Path) or database.exists()
 
 
-def _database(path: T) -> T | Path:
+def _database(path: Path | str | StateStore) -> Path | str | StateStore:
     """Return the database at a path, which is a file or a state directory.
 
     A path that does not exist is a state directory if it has no suffix.
@@ -109,7 +85,7 @@ def _database(path: T) -> T | Path:
         return path
     named = Path(path)
     is_new = not named.exists() and not named.suffix
-    return StateDir(named).database if named.is_dir() or is_new else path
+    return StateDir(named).database if named.is_dir() or is_new else named
 
 
 def embed() -> Any:

@@ -73,7 +73,7 @@ def mcp(  # noqa: PLR0913, PLR0917 - one parameter an option
 
     state = state_of(state_dir, tenant)
     with contextlib.ExitStack() as closing:
-        facts = closing.enter_context(opened(state, agent or OWN_AGENT, models=True))
+        facts = closing.enter_context(opened(state, agent or OWN_AGENT))
         memory = Hippocampus(state, policy=policy, agent=agent, observers=_observers())
         closing.callback(memory.close)
         if transport == "stdio":

@@ -596,7 +596,7 @@ def test_a_verb_of_another_store_is_suggested_by_none(tmp_path: Path) -> None:
 def test_every_agent_is_the_name_of_none(tmp_path: Path) -> None:
     for verb in ("remember", "--as scriptling remember", "--as crib write"):
         refused = run(*verb.split(), "--agent", "*", cwd=tmp_path, stdin="Alice likes tea.")
-        assert (refused.returncode, "name the one that remembers" in refused.stderr) == (2, True)
+        assert (refused.returncode, "asks for all agents" in refused.stderr) == (2, True)
     done("remember", "Alice likes tea.", "--agent", "ann", cwd=tmp_path)
     assert "tea" in done("recall", "tea", "--agent", "*", cwd=tmp_path)
 
