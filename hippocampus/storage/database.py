@@ -37,6 +37,10 @@ Values = Sequence[Any] | Mapping[str, Any]
 Query = tuple[str, Values]
 
 
+class ConflictError(StoreError):
+    """Another worker has written what a transaction took to be its own; nothing of it was written."""
+
+
 class Database(abc.ABC):
     """The tables of a state, on any engine. A thread's statements are those of its open transaction."""
 

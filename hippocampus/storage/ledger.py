@@ -84,6 +84,8 @@ CHANGED = (
     " RETURNING changes"
 )
 """The first statement of a change: other changes of the session wait for it."""
+EXPECT = "SELECT expect_changes(?, ?)"
+"""On a server, refuses a change of another number (`database.ConflictError`)."""
 EVER = 1 << 62
 CLOSED = "the session is closed; memory.session(id) opens it again"
 NEXT_FIELDS = ("summary", "key_data", "decay", "modifiers")
@@ -435,17 +437,31 @@ class Ledger:
         Raises:
             StoreError: the state is locked, full, damaged or gone; then nothing was written.
         """
+        number, contents, put = self._number, self._waiting, self._put_keys
+        self._waiting, self._put_keys = [], []
         entries = self._rows_of(turn.records)
-        candidates = [(self._number, *candidate_row(candidate)) for candidate in turn.candidates]
+        candidates = [(number, *candidate_row(candidate)) for candidate in turn.candidates]
         done = [*(row[1] for row in entries), *turn.replaced]
-        with self._change(turn, is_synced=is_synced) as change:
-            self._db.insert(SAVE, entries)
-            if turn.call is NO_CALL:
-                return
-            if done:
-                self._db.run(DROP_CANDIDATES, (self._number, json.dumps(done)))
-            self._db.insert(CANDIDATE, candidates)
-            self._write_call(change, turn)
+        with self._timed():
+            # Large ones go to object storage, for which no transaction waits.
+            payloads = self._payloads.rows_of(contents) if self._payloads and contents else []
+            put += [key for key, *_ in payloads]
+            for is_alone in (not self._db.is_local, False):
+                with (
+                    contextlib.suppress(database.ConflictError),
+                    self._change(turn, is_synced=is_synced, is_alone=is_alone) as change,
+                ):
+                    if payloads and self._payloads:
+                        self._payloads.write(self._db, payloads)
+                    if put:
+                        self._db.run(DIG_UP, (json.dumps(put),))
+                    self._db.insert(SAVE, entries)
+                    if turn.call is not NO_CALL:
+                        if done:
+                            self._db.run(DROP_CANDIDATES, (number, json.dumps(done)))
+                        self._db.insert(CANDIDATE, candidates)
+                        self._write_call(change, turn)
+                    return
 
     def _write_call(self, change: int, turn: TurnRows) -> None:
         """Write the row of a turn; its second call finds in the cache what the first one paid for."""
@@ -525,39 +541,38 @@ class Ledger:
         self._db.close()
 
     @contextlib.contextmanager
-    def _change(self, turn: TurnRows, *, is_synced: bool) -> Iterator[int]:
-        """Write a change of the session, which other processes take up; on a server in two round trips.
+    def _change(self, turn: TurnRows, *, is_synced: bool, is_alone: bool) -> Iterator[int]:
+        """Write a change of the session, which other processes take up; yield its number.
 
-        The first locks the session; the number of the change is yielded. Large payloads are in object
-        storage before it. Where it fails, the next change begins with the rows as they are then.
+        It locks the session. Without other processes it `is_alone`: it goes to a server in one round trip,
+        which refuses it where one has written since. After a failure, the next change begins with the rows
+        as they are then.
+
+        Raises:
+            ConflictError: it is not alone.
         """
-        number, raw = self._number, turn.raw
+        number, raw, calls = self._number, turn.raw, self._calls
         journal = self._journal if raw else None
-        contents, put_keys, self._waiting, self._put_keys = self._waiting, self._put_keys, [], []
-        calls, queries = self._calls, [(LINES, (number, journal.last))] if journal else []
+        begin = CHANGED, (time.time(), turn.model, number)
+        lines = [(LINES, (number, journal.last))] if journal else []
+        is_known = journal is None or journal.last == self._seen_changes
+        change, others = self._seen_changes + 1, list[list[Row]]()
         try:
-            with self._timed(), contextlib.ExitStack() as stack:
-                # Large ones go to object storage, for which no transaction waits.
-                payloads = self._payloads.rows_of(contents) if self._payloads and contents else []
-                stack.enter_context(self._db.transaction(is_synced=is_synced))
-                is_known = journal is None or journal.last == self._seen_changes
-                ahead = [] if is_known else queries
-                found, *others = self._db.together(
-                    (CHANGED, (time.time(), turn.model, number)), *ahead
-                )
-                [change] = self._expected(found)
+            with self._db.transaction(is_synced=is_synced):
+                if is_alone and is_known:
+                    self._db.run(*begin)
+                    self._db.run(EXPECT, (number, change))
+                else:
+                    found, *others = self._db.together(begin, *([] if is_known else lines))
+                    [change] = self._expected(found)
                 if change != self._seen_changes + 1:  # another process has written since
-                    last, *others = self._db.together((TWO_CALLS, (number, EVER)), *queries)
+                    last, *others = self._db.together((TWO_CALLS, (number, EVER)), *lines)
                     self._calls = [ModelCall(*row) for row in last]
                 yield change
-                if payloads and self._payloads:
-                    self._payloads.write(self._db, payloads)
-                if put := [*put_keys, *(key for key, *_ in payloads)]:
-                    self._db.run(DIG_UP, (json.dumps(put),))
                 if journal and raw:
                     fields = {} if turn.call is NO_CALL else call_fields(turn)
-                    lines = journal.lines([row for rows in others for row in rows], raw, fields)
-                    packed = lines if self._db.is_local else packing.packed(lines, LEVEL)
+                    new = journal.lines([row for rows in others for row in rows], raw, fields)
+                    packed = new if self._db.is_local else packing.packed(new, LEVEL)
                     query = "INSERT INTO conversation (session, number, lines) VALUES (?, ?, ?)"
                     self._db.run(query, (number, change, packed))
         except BaseException:

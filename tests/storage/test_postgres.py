@@ -128,7 +128,7 @@ def test_the_views_and_sums_are_those_over_files(
             )
 
 
-def test_a_turn_takes_three_round_trips(postgres: Server, tenant: str) -> None:
+def test_a_turn_takes_two_round_trips(postgres: Server, tenant: str) -> None:
     with (
         counted_round_trips(postgres.address) as (address, trips),
         opened(address, tenant) as memory,
@@ -140,7 +140,7 @@ def test_a_turn_takes_three_round_trips(postgres: Server, tenant: str) -> None:
         for end in range(2, len(items) + 1):
             before = len(trips)
             session(items[:end])
-            assert 1 <= len(trips) - before <= 3
+            assert 1 <= len(trips) - before <= 2
         assert session.report.records()
 
 

@@ -20,9 +20,10 @@ from psycopg_pool import ConnectionPool
 
 from hippocampus.errors import StoreError
 from hippocampus.models.bounded import in_thread
+from hippocampus.storage.database import ConflictError
 from hippocampus.storage.deadline import left
 from hippocampus.storage.migrations import name_of
-from hippocampus.storage.postgres.schema import SCHEMA, SCRIPTS
+from hippocampus.storage.postgres.schema import CONFLICT, SCHEMA, SCRIPTS
 from hippocampus.storage.postgres.statements import Connection, LateError, Statements
 
 RETRY_SECONDS = 5.0
@@ -131,6 +132,8 @@ class Connections:
 
     def _failed(self, failure: psycopg.Error) -> StoreError:
         """Return the failure as an error; where the server itself has failed, pause its use."""
+        if failure.diag.sqlstate == CONFLICT:
+            return ConflictError(str(failure))
         if isinstance(failure, psycopg.OperationalError | psycopg.InterfaceError):
             self._shut_until = time.monotonic() + RETRY_SECONDS
         return StoreError(f"{self.name}: {failure}")

@@ -103,5 +103,18 @@ BEGIN
     END LOOP;
 END $$
 """
-SCRIPTS = (f"{tables(TABLES)};{tables(OF_SERVERS)};{FUNCTIONS}".replace("{OF_TENANT}", OF_TENANT),)
+CONFLICT = "HC001"
+"""The state of SQL with which `expect_changes` fails."""
+EXPECT_CHANGES = f"""
+CREATE FUNCTION expect_changes(bigint, bigint) RETURNS void LANGUAGE plpgsql AS $q$
+BEGIN
+    IF NOT EXISTS (SELECT FROM session WHERE number = $1 AND changes = $2) THEN
+        RAISE 'another worker has changed the session' USING ERRCODE = '{CONFLICT}';
+    END IF;
+END $q$
+"""
+SCRIPTS = (
+    f"{tables(TABLES)};{tables(OF_SERVERS)};{FUNCTIONS}".replace("{OF_TENANT}", OF_TENANT),
+    EXPECT_CHANGES,
+)
 """In the order in which they are applied."""
