@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from hippocampus.entries.text import storable
 from hippocampus.facts import judge
 from hippocampus.facts.models import TRUSTED_ROLES, Action, Complete, Outcome
 from hippocampus.facts.pasted import own_words
@@ -260,15 +261,22 @@ class _Transaction:
             return Outcome(Action.REFUSED, "a fact has its words", None)
         if (row := same(wanted.kind, self._agent, item.scope)) is not None:
             return self._strengthened(row, wanted, at, "the same text")
-        memory = memories.made(
-            item,
-            new_id(at),
-            wanted.kind,
-            self._agent,
-            at,
-            type_name=wanted.type,
+        memory = Memory(
+            id=new_id(at),
+            kind=wanted.kind,
+            type=wanted.type,
+            content=storable(item.content),
             intensity=self._intensity(item),
-            raw=wanted.raw,
+            agent=self._agent,
+            scope=item.scope,
+            tags=tuple(item.tags),
+            origin=item.origin,
+            created=at,
+            accessed=at,
+            valid_from=at if item.valid_from is None else item.valid_from,
+            valid_until=item.valid_until,
+            raw=storable(wanted.raw) if wanted.raw != item.content else "",
+            metadata=item.metadata,
         )
         if wanted.decision is not None:
             return self._followed(wanted, wanted.decision, memory)

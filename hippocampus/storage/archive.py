@@ -11,7 +11,6 @@ import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 from hippocampus.entries.entry import storable
 from hippocampus.formats.conversation import Message
@@ -57,7 +56,7 @@ class Journal:
         """The messages as the rows have them; those of the caller, once written."""
         self._same = 0
 
-    def lines(self, others: Iterable[Row], listed: RawList, fields: dict[str, Any]) -> bytes:
+    def lines(self, others: Iterable[Row], listed: RawList, *, is_call: bool) -> bytes:
         """Return the lines of the messages that are new in a list, and of a record of it: its row.
 
         `others` are the rows after the last known one. The caller writes the new one, and notes in `last`
@@ -65,17 +64,18 @@ class Journal:
         """
         self._same = min(self._same, listed.kept)
         for _, row in others:  # a packed one may repeat known lines, which changes nothing
-            for record in archive_lines.parsed(readable(row), calls=False):
+            for record in archive_lines.parsed(readable(row)):
                 self._same = min(self._same, self._known.take(record))
         start, when = self._same, datetime.now(UTC).isoformat(timespec="milliseconds")
         old, new = self._known.messages, [message.raw for message in listed.messages[self._same :]]
         lines = [] if old else [self._head]
         lines += archive_lines.lines_between(old, start, new)
-        end: dict[str, Any] = {"turn": listed.turn, "when": when, "format": listed.format}
-        end |= {"messages": len(listed.messages), "kind": "end", **fields}
+        fields = {"turn": listed.turn, "when": when, "format": listed.format}
+        kind, count = "call" if is_call else "end", len(listed.messages)
+        lines.append(archive_lines.line(kind, **fields, messages=count))
         old[start:] = new
         self._same = len(old)
-        return b"".join([*lines, archive_lines.line(**end)])
+        return b"".join(lines)
 
 
 def pack(db: Database, session: int, min_bytes: int) -> None:

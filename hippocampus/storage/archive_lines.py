@@ -5,8 +5,8 @@ Pure: lines in, conversations out; in which rows they are is not known here.
     {"type": "archive", "version": 1, "session": …, "part": 1, "policy": …, "model": …}   opens a conversation
     {"type": "message", "at": 4, "items": […]}     the message at that place, in the provider's items
     {"type": "cut", "at": 3}                       the list no longer has the messages from there on
-    {"type": "call", "turn": 2, "format": …, "messages": 5, …, "decisions": […], "entries": […]}
-    {"type": "end", "turn": 3, "format": …, "messages": 6, …}   the list as it ended, after its last call
+    {"type": "call", "turn": 2, "when": …, "format": …, "messages": 5}   the list of a call
+    {"type": "end", "turn": 3, "when": …, "format": …, "messages": 6}    the list as it ended, after its last call
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from hippocampus.formats.conversation import Item
 VERSION = 1
 MARK = "cache_control"
 """The field that hosts move from message to message between calls; it changes no message."""
-CALL_LINE = b'{"type":"call"'
 LISTED = ("call", "end")
 """Records that are written of the list as its host handed it over."""
 
@@ -75,16 +74,12 @@ def _without_marks(value: Any) -> Any:
     return value
 
 
-def parsed(content: bytes, *, calls: bool = True) -> Iterator[dict[str, Any]]:
-    """Yield the records of a file's bytes; a last line that a crash has torn is left out.
-
-    Those of `calls`, which change no message, are read only where `calls` is set.
-    """
+def parsed(content: bytes) -> Iterator[dict[str, Any]]:
+    """Yield the records of a file's bytes; a last line that a crash has torn is left out."""
     for text in content.rpartition(b"\n")[0].split(b"\n"):
-        if calls or not text.startswith(CALL_LINE):
-            record = json_text.read(text, None)
-            if isinstance(record, dict) and record:
-                yield record
+        record = json_text.read(text, None)
+        if isinstance(record, dict) and record:
+            yield record
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ import json
 import math
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hippocampus.entries.entry import Decision, Entry, Record, Stage, storable
@@ -123,8 +123,6 @@ class ModelCall:
 
 
 NO_CALL = ModelCall(0, 0, 0, 0)
-RECORDED = ("kind", "tool", "content", "tokens", "stage")
-"""The fields of a committed record that the raw conversation has with its call."""
 SUMS = ("raw_cost", "sent_cost", "edit_cost", "recall_cost")
 
 
@@ -446,10 +444,11 @@ class Ledger:
             # Large ones go to object storage, for which no transaction waits.
             payloads = self._payloads.rows_of(contents) if self._payloads and contents else []
             put += [key for key, *_ in payloads]
-            for is_alone in (not self._db.is_local, False):
+            # A file has the number of the change under its lock, a server after another round trip.
+            for is_expected in (not self._db.is_local, False):
                 with (
                     contextlib.suppress(database.ConflictError),
-                    self._change(turn, is_synced=is_synced, is_alone=is_alone) as change,
+                    self._change(turn, is_synced=is_synced, is_expected=is_expected) as change,
                 ):
                     if payloads and self._payloads:
                         self._payloads.write(self._db, payloads)
@@ -541,15 +540,15 @@ class Ledger:
         self._db.close()
 
     @contextlib.contextmanager
-    def _change(self, turn: TurnRows, *, is_synced: bool, is_alone: bool) -> Iterator[int]:
+    def _change(self, turn: TurnRows, *, is_synced: bool, is_expected: bool) -> Iterator[int]:
         """Write a change of the session, which other processes take up; yield its number.
 
-        It locks the session. Without other processes it `is_alone`: it goes to a server in one round trip,
-        which refuses it where one has written since. After a failure, the next change begins with the rows
-        as they are then.
+        It locks the session. An `is_expected` one has the next number after the last that is known: it goes
+        to a server in one round trip, which refuses another number. After a failure, the next change begins
+        with the rows as they are then.
 
         Raises:
-            ConflictError: it is not alone.
+            ConflictError: another process has written since.
         """
         number, raw, calls = self._number, turn.raw, self._calls
         journal = self._journal if raw else None
@@ -559,7 +558,7 @@ class Ledger:
         change, others = self._seen_changes + 1, list[list[Row]]()
         try:
             with self._db.transaction(is_synced=is_synced):
-                if is_alone and is_known:
+                if is_expected and is_known:
                     self._db.run(*begin)
                     self._db.run(EXPECT, (number, change))
                 else:
@@ -570,8 +569,8 @@ class Ledger:
                     self._calls = [ModelCall(*row) for row in last]
                 yield change
                 if journal and raw:
-                    fields = {} if turn.call is NO_CALL else call_fields(turn)
-                    new = journal.lines([row for rows in others for row in rows], raw, fields)
+                    rows = [row for rows in others for row in rows]
+                    new = journal.lines(rows, raw, is_call=turn.call is not NO_CALL)
                     packed = new if self._db.is_local else packing.packed(new, LEVEL)
                     query = "INSERT INTO conversation (session, number, lines) VALUES (?, ?, ?)"
                     self._db.run(query, (number, change, packed))
@@ -641,21 +640,6 @@ def expect_closed(db: Database, session: str) -> None:
     number = db.value("SELECT number FROM session WHERE name = ?", (storable(session),))
     if number is not None and db.open_sessions([number]):
         raise StoreError(f"session {session!r} is open in a process: close it first")
-
-
-def call_fields(turn: TurnRows) -> dict[str, Any]:
-    """Return the fields of the record of a call: the account, the decisions, and the entries."""
-    entries = [
-        {
-            "id": record.entry.id,
-            "type": record.entry.type,
-            "turn": record.entry.source.turn,
-            **{name: getattr(record, name) for name in RECORDED},
-        }
-        for record in turn.records
-    ]
-    decisions = [asdict(decision) for decision in turn.decisions]
-    return {"kind": "call", **asdict(turn.call), "decisions": decisions, "entries": entries}
 
 
 def columns_of(record: Record) -> tuple[str | int | bytes, ...]:

@@ -92,16 +92,9 @@ def test_what_stands_in_the_archive_is_written_once(tmp_path: Path) -> None:
     assert [each["turn"] for each in records(tmp_path) if each["type"] == "call"] == [2, 5, 9]
 
 
-def test_a_call_is_kept_with_its_decisions_and_entries(tmp_path: Path) -> None:
-    memory = Hippocampus(tmp_path, policy=EAGER)
-    with memory.session("s") as session:
-        session(reading(3))
-        decided = session.report.decisions()
-        ids = {entry.id for entry in session.entries}
-    memory.close()
+def test_a_call_is_kept_with_its_turn_and_its_format(tmp_path: Path) -> None:
+    sent(tmp_path, reading(3))
     [call] = [each for each in records(tmp_path) if each["type"] == "call"]
-    assert [each["reason"] for each in call["decisions"]] == [each.reason for _, each in decided]
-    assert {each["id"] for each in call["entries"]} == ids
     assert (call["turn"], call["messages"], call["format"]) == (3, 7, "openai")
 
 

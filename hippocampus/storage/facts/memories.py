@@ -15,7 +15,7 @@ from hippocampus.entries.text import storable
 from hippocampus.errors import StoreError
 from hippocampus.storage.database import RANKED, Database, Row
 from hippocampus.storage.facts.errors import FactError
-from hippocampus.storage.facts.models import EVERY_AGENT, Item, Kind, Memory, Origin, Stats
+from hippocampus.storage.facts.models import EVERY_AGENT, Kind, Memory, Origin, Stats
 
 FIELDS = tuple(field.name for field in fields(Memory))
 SELECTED = (
@@ -361,37 +361,6 @@ def check(db: Database) -> list[str]:
         "SELECT id FROM memory WHERE superseded_by IS NOT NULL AND superseded_by NOT IN (SELECT id FROM memory)"
     )
     return [f"memory {memory_id} is superseded by one that is not there" for (memory_id,) in loose]
-
-
-def made(  # noqa: PLR0913 - each is one property
-    item: Item,
-    memory_id: str,
-    kind: Kind,
-    agent: str,
-    at: float,
-    *,
-    type_name: str,
-    intensity: float,
-    raw: str = "",
-) -> Memory:
-    """Return the memory that an item becomes."""
-    return Memory(
-        id=memory_id,
-        kind=kind,
-        type=type_name,
-        content=storable(item.content),
-        intensity=intensity,
-        agent=agent,
-        scope=item.scope,
-        tags=tuple(item.tags),
-        origin=item.origin,
-        created=at,
-        accessed=at,
-        valid_from=at if item.valid_from is None else item.valid_from,
-        valid_until=item.valid_until,
-        raw=storable(raw) if raw != item.content else "",
-        metadata=item.metadata,
-    )
 
 
 def hashed(db: Database, content: str, kind: Kind) -> int:
