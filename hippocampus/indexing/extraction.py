@@ -181,12 +181,12 @@ def numbered_from(first: int, lines: Iterable[EntryLine]) -> Iterator[EntryLine]
     A place in a list stays as it is.
     """
     for line in lines:
-        if line.number is None or line.form != NUMBER:
+        if line.number is None or line.form != NUMBER or first == 1:
             yield line
-        elif first:
-            yield replace(line, number=line.number + first - 1)
-        else:
-            yield replace(line, form="")
+            continue
+        number, form = (line.number + first - 1, NUMBER) if first else (line.number, "")
+        same = line.text, line.weight, line.keep, line.parent, line.count
+        yield EntryLine(*same, number, line.unit, form)  # in half the time of `replace`
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:

@@ -163,7 +163,7 @@ def _numbered(body: str) -> tuple[list[str], int, list[str]] | None:
     found = _sampled(head)
     numbers = [int(match[1]) for match in found]
     gaps = [after - before for before, after in itertools.pairwise(numbers) if after != before + 1]
-    cuts = sum(CUT.fullmatch(line) is not None for line in head)
+    cuts = sum(CUT.fullmatch(line) is not None for line in head if found)
     if len(found) < 2 or min(gaps, default=1) < 1 or len(gaps) > cuts:
         return None
     first = head.index(found[0].string)

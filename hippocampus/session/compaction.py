@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import bisect
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hippocampus.entries.entry import (
@@ -22,7 +21,7 @@ from hippocampus.entries.entry import (
     entry_id,
     storable,
 )
-from hippocampus.entries.origin import DigestOrigin, EntryOrigin
+from hippocampus.entries.origin import DigestOrigin
 from hippocampus.formats import json_text
 from hippocampus.formats.conversation import Item, write
 from hippocampus.indexing import frame
@@ -30,7 +29,7 @@ from hippocampus.policy import Policy
 from hippocampus.prices import Prices
 from hippocampus.session import digest
 from hippocampus.session.constants import CONSTANTS
-from hippocampus.session.digest import Room, Span
+from hippocampus.session.digest import Room, Span, Steps
 from hippocampus.session.history import is_said_by_user
 from hippocampus.session.payloads import Payloads
 from hippocampus.session.plan import Candidate, calls_to_come
@@ -246,53 +245,58 @@ class Digest(NamedTuple):
     """The key of the stored list that `items` continue; empty where they are the whole."""
 
 
-def digests_of(
+def digests_of(  # noqa: PLR0913, PLR0917 - a view, its rows, a plan
     view: View,
     payloads: Payloads,
-    records: Mapping[EntryOrigin, Record],
+    records: Mapping[str, Record],
+    digests: Mapping[DigestOrigin, Record],
     planned: CompactionPlan,
     rules: Rules,
 ) -> list[Digest]:
     """Return the digests of a plan, within their budgets.
 
-    `records` are the entries of the session by their origin.
+    `records` are the entries of the session by their ids, and `digests` those among them.
     """
-    taken = {record.entry.id for record in records.values()}
     found: list[Digest] = []
     history = view.history
     rules.files.read_to(max((span.end for span in planned.spans), default=0), history)
     files = rules.files.newest()
     shown = {
-        inner.start: (inner, record)
-        for record in records.values()
-        if (inner := span_of(record))
-        and inner in view.folds
-        and view.shown[inner.start].parts[0].text == record.shown
+        origin.start: origin
+        for origin, record in digests.items()
+        if (origin.start, origin.end) in view.folds
+        and view.shown[origin.start].parts[0].text == record.shown
     }
+
+    def is_taken(named: str) -> bool:
+        return named in records or any(named == other.record.entry.id for other in found)
+
     for span, room in zip(planned.spans, planned.rooms, strict=True):
         # What a digest in the view has is stored: a longer digest adds to it, and is hashed on from there.
-        start, end, hashed = "", span.start, hashlib.sha256(b"[")
-        if span.start in shown:
-            inner, before = shown[span.start]
-            known = rules.hashes.get(before.content)
-            known = known or hashlib.sha256(original_of(view, inner)[:-1])
-            if _closed(known) == before.content:
-                start, end, hashed = before.content, inner.end, known.copy()
+        start, end, hashed, steps = "", span.start, hashlib.sha256(b"["), Steps()
+        if before := shown.get(span.start):
+            inner, known = Span(before.start, before.end), rules.digested.pop(before.content, None)
+            if known is None:
+                opened = hashlib.sha256(original_of(view, inner)[:-1])
+                known = opened, steps.extended(history.quotable_range(*inner))
+            if _closed(known[0]) == before.content:
+                start, end, (hashed, steps) = before.content, inner.end, known
                 hashed.update(b", ")
-        items = original_of(view, Span(end, span.end))
+        added = Span(end, span.end)
+        items = original_of(view, added)
         hashed.update(items[1:-1])
         origin = DigestOrigin(span.start, span.end, _closed(hashed))
-        rules.hashes[origin.content] = hashed
+        steps = steps.extended(history.quotable_range(*added))
+        rules.digested[origin.content] = hashed, steps
         inside = payloads.entries_in(span, records)
         ids: dict[str, list[str]] = {}
         for payload in inside:
-            if records[payload.record.origin].stage is not Stage.FULL:
+            if records[payload.id].stage is not Stage.FULL:
                 call_id = history.raw[payload.message].parts[payload.part].call_id
                 ids.setdefault(call_id, []).append(payload.id)
-        record = records.get(origin)
+        record = digests.get(origin)
         if record is None:  # else another branch of the list has made it
-            record = _record(view, span, origin, ids, files, taken, room, rules)
-        taken.add(record.entry.id)
+            record = _record(view, span, origin, steps, ids, files, is_taken, room, rules)
         parts = tuple(
             payloads.original(payload, history) for payload in inside if payload.message >= end
         )
@@ -311,18 +315,19 @@ def _record(  # noqa: PLR0913, PLR0917 - a span, its names and ids, and a budget
     view: View,
     span: Span,
     origin: DigestOrigin,
+    steps: Steps,
     ids: Mapping[str, Sequence[str]],
     files: Sequence[WorkFile],
-    taken: AbstractSet[str],
+    is_taken: Callable[[str], bool],
     room: Room,
     rules: Rules,
 ) -> Record:
     history = view.history
-    named = entry_id(rules.mark, rules.session, origin, origin.content, taken.__contains__)
+    named = entry_id(rules.mark, rules.session, origin, origin.content, is_taken)
     weight = _sum_in(view.history.tokens, span)
     first, last = history.turns[span.start], history.turns[span.end - 1]
     messages = history.quotable_range(span.start, span.end)
-    lines = digest.lines_of(messages, ids, files, history.turn, room)
+    lines = digest.lines_of(steps, ids, files, history.turn, room)
     opening = f"[{named} · digest · turns {first}–{last} · {weight} tokens · {KIND}]"
     closing = frame.last_line(named, (), span.end - span.start + 1)
     entry = Entry(

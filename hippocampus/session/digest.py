@@ -9,6 +9,7 @@ import functools
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from hippocampus.formats import json_text
@@ -103,8 +104,46 @@ def room_of(share_tokens: int, max_tokens: int = MAX_TOKENS) -> Room:
     return Room(steps, total - steps)
 
 
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The steps of messages.
+
+    In columns, not in rows: the garbage collector would go through ten thousand tuples.
+    """
+
+    roles: list[str] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
+    calls: list[int] = field(default_factory=list)
+    """By step, the step of the call that it belongs to."""
+    called: dict[str, int] = field(default_factory=dict)
+    """By the id of a call, its step."""
+
+    def extended(self, messages: Iterable[Message]) -> Steps:
+        """Return the steps with those of further messages."""
+        roles, parts, calls = self.roles[:], self.parts[:], self.calls[:]
+        called = self.called.copy()
+        for message in messages:
+            for part in message.parts:
+                at = call = len(parts)
+                if part.kind == "call":
+                    called[part.call_id] = at
+                elif part.kind not in ("text", "result") or not (
+                    part.text.strip() or part.is_error
+                ):
+                    continue
+                elif part.kind == "result":
+                    call = called.get(part.call_id, at)
+                    is_followed = call != at and not part.is_error
+                    if is_followed and _is_of_file(parts[call].text, parts[call].tool):
+                        continue  # files are described after the steps
+                roles.append(message.role)
+                parts.append(part)
+                calls.append(call)
+        return Steps(roles, parts, calls, called)
+
+
 def lines_of(
-    messages: Sequence[Message],
+    steps: Steps,
     ids: Mapping[str, Sequence[str]],
     files: Sequence[WorkFile],
     turn: int,
@@ -114,12 +153,11 @@ def lines_of(
 
     `ids` are those of the entries in the messages, by their calls; `files` come newest first.
     """
-    root = root_of(files)
-    roles, parts, calls = _steps(messages)
+    root, parts, calls = root_of(files), steps.parts, steps.calls
 
     @functools.cache
     def write(at: int) -> str:
-        return _line(roles[at], parts[at], parts[calls[at]], ids, root)
+        return _line(steps.roles[at], parts[at], parts[calls[at]], ids, root)
 
     lines, left_tokens = _fitting(parts, calls, write, room.steps - LEFT_TOKENS)
     kept = []
@@ -208,34 +246,6 @@ def _fitting(
             budget_tokens -= needed
             lines |= chosen
     return [lines[at] for at in sorted(lines)], budget_tokens
-
-
-def _steps(messages: Iterable[Message]) -> tuple[list[str], list[Part], list[int]]:
-    """Return the steps of messages in columns: roles, parts, and the step of the call that each belongs to.
-
-    Not in rows: the garbage collector would go through ten thousand tuples.
-    """
-    called: dict[str, int] = {}
-    roles, parts, calls = list[str](), list[Part](), list[int]()
-    for message in messages:
-        for part in message.parts:
-            at = call = len(parts)
-            if part.kind == "call":
-                called[part.call_id] = at
-            elif part.kind not in ("text", "result") or not (part.text.strip() or part.is_error):
-                continue
-            elif part.kind == "result":
-                call = called.get(part.call_id, at)
-                if (
-                    call != at
-                    and not part.is_error
-                    and _is_of_file(parts[call].text, parts[call].tool)
-                ):
-                    continue  # files are described after the steps
-            roles.append(message.role)
-            parts.append(part)
-            calls.append(call)
-    return roles, parts, calls
 
 
 @kept_by_hash

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hippocampus.entries import decay
 from hippocampus.entries.entry import ARGUMENTS, Entry, Record, Stage, content_key, storable
-from hippocampus.entries.origin import EntryOrigin, PartOrigin
+from hippocampus.entries.origin import PartOrigin
 from hippocampus.formats import json_text
 from hippocampus.formats.calls import normal
 from hippocampus.formats.conversation import Message, Part
@@ -263,10 +263,10 @@ class Payloads:
         }
         return replace(self.changed(gone, rules), numbers=numbers)
 
-    def entries_in(self, span: Span, records: Container[EntryOrigin]) -> list[Payload]:
-        """Return the payloads in a span that have entries, in the order of the list."""
+    def entries_in(self, span: Span, records: Container[str]) -> list[Payload]:
+        """Return the payloads in a span that have entries, whose ids are given, in the order of the list."""
         inside = [payload for payload in self.items if span.start <= payload.message < span.end]
-        found = [payload for payload in inside if payload.record.origin in records]
+        found = [payload for payload in inside if payload.id in records]
         return sorted(found, key=lambda payload: (payload.message, payload.part))
 
     def original(self, payload: Payload, history: History) -> bytes:

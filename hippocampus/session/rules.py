@@ -12,6 +12,7 @@ from hippocampus.policy import Policy
 from hippocampus.prices import Prices
 from hippocampus.recall import TOOL_NAME
 from hippocampus.recall.calls import is_named
+from hippocampus.session.digest import Steps
 from hippocampus.session.summaries import Summaries
 from hippocampus.session.work_files import WorkFiles
 
@@ -40,8 +41,8 @@ class Rules:
     """By the digest of a text its kind: a cache, filled as texts are asked about."""
     files: WorkFiles = field(default_factory=WorkFiles)
     """The files of the list up to the end of its last digest: a cache too."""
-    hashes: dict[str, Any] = field(default_factory=dict)
-    """By the key of a list that a digest replaces, its hash but for its end: a cache too."""
+    digested: dict[str, tuple[Any, Steps]] = field(default_factory=dict)
+    """By the key of a list that a digest replaces, its hash but for its end, and its steps: a cache too."""
 
     @property
     def limit_tokens(self) -> int:

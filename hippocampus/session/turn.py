@@ -270,7 +270,9 @@ def _with_digests(
 ) -> _Changes:
     """Return the changes with digests in place of the spans of a plan."""
     view, prices = changes.view, rules.prices
-    digests = compaction.digests_of(view, changes.payloads, state.records, planned, rules)
+    digests = compaction.digests_of(
+        view, changes.payloads, state.by_id, state.digests, planned, rules
+    )
     if not digests:
         return changes
     start = min(digest.span.start for digest in digests)

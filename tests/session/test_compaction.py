@@ -25,7 +25,15 @@ from hippocampus.models.tokens import count_message
 from hippocampus.policy import load
 from hippocampus.prices import TABLES
 from hippocampus.session import history
-from hippocampus.session.digest import Room, Span, lines_of, root_of, spans_between, transcript
+from hippocampus.session.digest import (
+    Room,
+    Span,
+    Steps,
+    lines_of,
+    root_of,
+    spans_between,
+    transcript,
+)
 from hippocampus.session.history import History
 from hippocampus.session.view import View
 from hippocampus.session.work_files import WorkFile
@@ -583,7 +591,7 @@ def test_no_path_in_a_step_of_a_digest_ends_in_the_middle(margin: int) -> None:
     }
     call = {"id": "c1", "type": "function", "function": called}
     items = [{"role": "assistant", "content": None, "tool_calls": [call]}]
-    line = lines_of(read(items), {}, [], 1, Room(400))
+    line = lines_of(Steps().extended(read(items)), {}, [], 1, Room(400))
     assert line.endswith(".py…)")
 
 
@@ -617,7 +625,7 @@ def test_a_digest_shows_no_result_without_its_call(answer: str, room: int) -> No
             },
             {"role": "tool", "tool_call_id": f"c{number}", "content": f"{answer}: {number}"},
         ]
-    shown = lines_of(read(items), {}, [], 1, Room(room))
+    shown = lines_of(Steps().extended(read(items)), {}, [], 1, Room(room))
     assert all(f"check_{number} " in shown for number in re.findall(r"ready: (\d)", shown))
 
 

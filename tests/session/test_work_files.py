@@ -272,14 +272,16 @@ def test_a_long_command_stands_in_the_step() -> None:
         "make lint && make test && make docs && make package && make check && make all | tail -n 20"
     )
     messages = read(talk(("Bash", {"command": command}, "7 passed")))
-    assert command in digest.lines_of(messages, {}, [], 0, Room(400))
+    assert command in digest.lines_of(digest.Steps().extended(messages), {}, [], 0, Room(400))
 
 
 def test_what_the_assistant_said_goes_before_the_newer_calls_of_a_digest() -> None:
     said = {"role": "assistant", "content": "The doors of rooms 2 and 3 open inwards."}
     calls = talk(*(("Bash", {"command": f"ls /srv/house/room_{n}"}, "ok") for n in range(40)))
     messages = read([calls[0], said, *calls[1:]])
-    assert "open inwards" in digest.lines_of(messages, {}, [], 0, Room(200))
+    assert "open inwards" in digest.lines_of(
+        digest.Steps().extended(messages), {}, [], 0, Room(200)
+    )
 
 
 @pytest.mark.parametrize(
@@ -292,7 +294,8 @@ def test_what_the_assistant_said_goes_before_the_newer_calls_of_a_digest() -> No
 def test_a_digest_says_what_failed_at_the_end_of_a_long_output(before: str, message: str) -> None:
     """An agent that does not see why a call failed makes it again."""
     text = f"Exit code 1\n{before * 300}{message}"
-    told = digest.lines_of(read(talk(("Bash", {"command": "pytest"}, text))), {}, [], 0, Room(200))
+    steps = digest.Steps().extended(read(talk(("Bash", {"command": "pytest"}, text))))
+    told = digest.lines_of(steps, {}, [], 0, Room(200))
     assert f"! Exit code 1 … {message}" in told
 
 
