@@ -9,6 +9,7 @@ import base64
 import functools
 import hashlib
 import itertools
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
@@ -121,6 +122,18 @@ class Entry:
             ValueError: a field is unknown, missing, or of another type.
         """
         return _validator().validate_python(fields)
+
+    @classmethod
+    def read(cls, text: str) -> Entry:
+        """Return an entry from its fields as JSON text.
+
+        Raises:
+            ValueError: it is not JSON, or a field is unknown, missing, or of another type.
+        """
+        try:
+            return _validator().validate_json(text)
+        except ValueError:  # of which lone surrogates are a cause, which Python reads
+            return cls.parsed(json.loads(text))
 
     def fields(self) -> dict[str, Any]:
         """Return all fields as JSON values."""

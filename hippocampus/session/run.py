@@ -288,13 +288,15 @@ class SessionRun:
             sent_keys=state.history.keys,
             last=self.ledger.last_call(),
         )
-        self.state.drop_texts()
+        if turn.digests:
+            self.state.drop_texts()
         self._note_change(turn.kept, before)
         self.edits = len(turn.rows.decisions)
 
     def _new_measures(self, turn: Turn) -> list[Measure]:
         """Return the measures of a turn's long texts that the ledger does not have."""
         texts = {record.shown for record in turn.rows.records}
+        texts.update(text.shown for text in turn.rows.candidates)
         for message in turn.state.history.raw[turn.kept :]:
             texts.update(part.text for part in message.parts)
         found = []

@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 
-from hippocampus.entries.entry import Entry, Record, Stage, content_key
+from hippocampus.entries.entry import Record, Stage, content_key
 from hippocampus.entries.origin import DigestOrigin, EntryOrigin
 from hippocampus.formats.reader import common_prefix
 from hippocampus.session import compaction
@@ -160,12 +160,15 @@ def next_texts(payloads: Iterable[Payload]) -> list[NextText]:
 def _next(held: NextText, payload: Payload) -> Record | None:
     """Return the next record of a payload; None where its entry was used or noted since."""
     before = payload.record
-    entry = Entry.parsed({**before.entry.fields(), **held.fields})
     is_next = (before.stage is Stage.FULL) == (held.stage is Stage.INDEXED)
-    used = (held.note, entry.decay, entry.modifiers)
-    is_same = used == (payload.note, before.entry.decay, before.entry.modifiers)
+    used = asdict(before.entry.decay), asdict(before.entry.modifiers)
+    is_same = held.note == payload.note and used == tuple(
+        map(held.fields.get, ("decay", "modifiers"))
+    )
     if before.stage is Stage.DORMANT or not (is_next and is_same):
         return None
+    summary, key_data = held.fields["summary"], held.fields["key_data"]
+    entry = replace(before.entry, summary=summary, key_data=key_data)
     return replace(before, entry=entry, stage=held.stage, shown=held.shown)
 
 

@@ -320,8 +320,8 @@ class Ledger:
         """Return the measures of the session's long texts."""
         return [
             Measure(bytes.fromhex(digest), count, kind)
-            for (measures,) in self._stored("measures")
-            for digest, count, kind in _listed(measures)
+            for measures in _listed(self._stored("measures"))
+            for digest, count, kind in measures
         ]
 
     def candidates(self) -> list[NextText]:
@@ -345,8 +345,8 @@ class Ledger:
         A stage is committed once: of two processes in one session, the first has decided it.
         """
         found: dict[tuple[str, str], tuple[int, Decision]] = {}
-        for (decisions,) in self._stored("decisions"):
-            for turn, entry_id, stage, *others in _listed(decisions):
+        for decisions in _listed(self._stored("decisions")):
+            for turn, entry_id, stage, *others in decisions:
                 decision = Decision(entry_id, Stage(stage), *others)
                 found.setdefault((entry_id, stage), (turn, decision))
         return [*found.values()]
@@ -354,8 +354,9 @@ class Ledger:
     def sent(self) -> list[tuple[str, int]]:
         """Return the messages of the request that was sent last, as `TurnRows` has them."""
         sent: list[tuple[str, int]] = []
-        for first, messages in self._stored("sent"):
-            sent[first:] = _listed(messages)
+        rows = self._stored("sent")
+        for (first, _), messages in zip(rows, _listed(row[1:] for row in rows), strict=True):
+            sent[first:] = messages
         return [(key, count) for key, count in sent]
 
     def agent(self, named: str = "") -> str:
@@ -673,17 +674,22 @@ def record_of(row: tuple[Any, ...]) -> Record:
     origin, tool, arguments = (text.decode() for text in (origin, tool, arguments))
     near = entry_id + tool
     try:
-        own = Entry.parsed(json.loads(text_of(entry, near + content))), parsed(origin)
+        own = Entry.read(text_of(entry, near + content)), parsed(origin)
         view = Stage(stage), text_of(shown, near)
         return Record(*own, content, form, kind, tool, arguments, tokens, *view)
     except ValueError as failure:
         raise StoreError(f"entry {entry_id} is damaged: {failure}") from failure
 
 
-def _listed(text: str) -> list[Any]:
-    """Return a JSON list that a call brought; nothing where it is damaged."""
-    found = json_text.read(text, [])
-    return found if isinstance(found, list) else []
+def _listed(rows: Iterable[Row]) -> list[list[Any]]:
+    """Return the JSON lists that calls brought, one a row; an empty one where it is damaged."""
+    texts = [text for (text,) in rows]
+    with contextlib.suppress(ValueError):  # all at once, in half the time
+        found: list[list[Any]] = json.loads(f"[{','.join(texts)}]")
+        if len(found) == len(texts) and all(isinstance(listed, list) for listed in found):
+            return found
+    found = [json_text.read(text, []) for text in texts]
+    return [listed if isinstance(listed, list) else [] for listed in found]
 
 
 def candidate_row(text: NextText) -> tuple[str, bytes, str, bytes, bytes]:
