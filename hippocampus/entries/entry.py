@@ -11,7 +11,7 @@ import hashlib
 import itertools
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -136,8 +136,17 @@ class Entry:
             return cls.parsed(json.loads(text))
 
     def fields(self) -> dict[str, Any]:
-        """Return all fields as JSON values."""
-        return asdict(self)
+        """Return all fields as JSON values, which no caller may change."""
+        parts = {name: _fields(getattr(self, name)) for name in PARTS}
+        return {**_fields(self), **parts}
+
+
+PARTS = ("source", "decay", "modifiers", "lifecycle")
+"""The fields of an entry that have fields."""
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    return {name: getattr(value, name) for name in value.__slots__}
 
 
 @functools.cache

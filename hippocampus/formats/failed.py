@@ -30,6 +30,6 @@ def says_it_failed(text: str) -> bool:
         return True
     for start, end in ((0, ENDS), (max(0, len(text) - ENDS), len(text))):
         said = text[start:end].lower()
-        if any(sign in said for sign in SIGNS) and STATUS.search(text, start, end):
+        if any(map(said.__contains__, SIGNS)) and STATUS.search(text, start, end):
             return True
     return False

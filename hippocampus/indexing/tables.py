@@ -212,20 +212,20 @@ def lines_of(table: Table, first: int = 0) -> list[EntryLine]:
     others = dict.fromkeys(ending(column.name, 1) for column in details)
     if others:
         note(f"other fields: {', '.join(list(others)[:MAX_NAMED])}", WEIGHTS.detail)
-    unit = f"{table.noun}s"
+    unit, shown_names = f"{table.noun}s", [column.name for column in core]
     for number, row in enumerate(table.rows):
         at = first + len(lines)
-        row_cells = cells_of([row.cells.get(column.name) for column in core], nothing="")
+        row_cells = cells_of(map(row.cells.get, shown_names), nothing="")
         text = " | ".join(row_cells).rstrip(" |") or "-"
         own = table.numbers[number] if table.numbers else None
         lines.append(EntryLine(text, parent=first, number=own, unit=unit, form=table.form))
-        filled = [
+        filled = ", ".join(
             f"{names[column.name]}={cell(row.cells[column.name], DETAIL_CHARACTERS)}"
             for column in details
             if row.cells.get(column.name) not in (None, "", False)
-        ]
+        )
         if filled:
-            lines.append(EntryLine(f"  {', '.join(filled)}", WEIGHTS.detail, parent=at, count=0))
+            lines.append(EntryLine(f"  {filled}", WEIGHTS.detail, parent=at, count=0))
         for path, inner in row.lists:
             lines += _nested(ending(path, 2), inner, at)
     return lines

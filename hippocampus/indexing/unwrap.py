@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from hippocampus.formats import json_text
@@ -76,23 +76,29 @@ class Parted(NamedTuple):
 
 def parted(value: Any, characters: int) -> Parted:
     """Return the text that is half of a JSON value; `characters` is the length of its JSON."""
-    return _parted(value, max(DOMINANT_CHARACTERS, characters // 2))
-
-
-def _parted(value: Any, min_characters: int) -> Parted:
-    if isinstance(value, str) and len(value) >= min_characters:
-        return Parted(value, "")
-    if isinstance(value, CONTAINERS):
-        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
-            # Of a large value, most are short texts and numbers.
-            is_long = isinstance(inner, str) and len(inner) >= min_characters
-            if is_long or isinstance(inner, CONTAINERS):
-                text, rest, place = _parted(inner, min_characters)
-                if text:
-                    around = value.copy()
-                    around[key] = rest
-                    return Parted(text, around, (key, *place))
+    min_characters = max(DOMINANT_CHARACTERS, characters // 2)
+    waiting: list[tuple[tuple[str | int, ...], Any]] = [((), value)]
+    while waiting:  # in the order of the text; no call a value, since a large one has thousands
+        place, found = waiting.pop()
+        if isinstance(found, str) and len(found) >= min_characters:
+            return Parted(found, _without(value, place), place)
+        if isinstance(found, CONTAINERS):
+            inside = []
+            for key, inner in found.items() if isinstance(found, dict) else enumerate(found):
+                is_long = isinstance(inner, str) and len(inner) >= min_characters
+                if is_long or isinstance(inner, CONTAINERS):
+                    inside.append(((*place, key), inner))
+            waiting += inside[::-1]
     return Parted("", value)
+
+
+def _without(value: Any, place: Sequence[str | int]) -> Any:
+    """Return a value with an empty text at a place."""
+    if not place:
+        return ""
+    around = value.copy()
+    around[place[0]] = _without(value[place[0]], place[1:])
+    return around
 
 
 def _embedded(text: str, words: list[str]) -> Any:
@@ -185,9 +191,14 @@ def _holding(values: Iterable[tuple[K, Any]]) -> list[K]:
     """Return the keys of the values that can have others in them; fast, since most of a large one cannot."""
     found = []
     for key, value in values:
-        if isinstance(value, str):
-            if len(value) >= MIN_INNER and ("{" in value or "[" in value or '"' in value):
+        # A list may have thousands of records, most of them flat: none is a block of text.
+        is_record = isinstance(value, dict) and value.get("type") != "text"
+        for inner in value.values() if is_record else (value,):
+            if isinstance(inner, CONTAINERS) or (
+                isinstance(inner, str)
+                and len(inner) >= MIN_INNER
+                and ("{" in inner or "[" in inner or '"' in inner)
+            ):
                 found.append(key)
-        elif isinstance(value, CONTAINERS):
-            found.append(key)
+                break
     return found

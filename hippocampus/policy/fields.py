@@ -6,7 +6,6 @@ The fields of a rule are in `rules`; `files` reads the files, and the plan decid
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -163,10 +162,10 @@ class Policy(Declared):
         """
         if not self.lifecycle_policies:
             return NO_RULES
-        if subject.source_type is None:
-            named = self.source_type_of(subject.tool, is_error=subject.is_error)
-            subject = replace(subject, source_type=named)
-        return resolve(self.lifecycle_policies, subject)
+        source_type = subject.source_type
+        if source_type is None:
+            source_type = self.source_type_of(subject.tool, is_error=subject.is_error)
+        return resolve(self.lifecycle_policies, subject, source_type)
 
     @property
     def redacts(self) -> bool:

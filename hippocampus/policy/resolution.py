@@ -108,14 +108,15 @@ NO_RULES = Resolution()
 """The resolution of an entry that no rule matches."""
 
 
-def resolve(rules: Sequence[Rule], subject: Subject) -> Resolution:
+def resolve(rules: Sequence[Rule], subject: Subject, source_type: str) -> Resolution:
     """Return the fields that the matching rules set; a later rule overrides an earlier one."""
     fields: dict[str, Any] = {}
     because: dict[str, str] = {}
     withheld: dict[str, str] = {}
     redactions: list[Redaction] = []
     for number, rule in enumerate(rules, start=1):
-        if not _matches(rule.match, subject, fields.get("priority", subject.priority)):
+        priority = fields.get("priority", subject.priority)
+        if not _matches(rule.match, subject, priority, source_type):
             continue
         label = rule.name or f"rule {number}"
         named = rule.match.type is not None and subject.type in rule.match.type
@@ -148,7 +149,7 @@ RAISING: dict[str, tuple[Any, ...]] = {
 }
 
 
-def _matches(match: Match, subject: Subject, priority: Priority) -> bool:
+def _matches(match: Match, subject: Subject, priority: Priority, source_type: str) -> bool:
     """Return whether all keys of a match apply to a subject; cheap keys are checked first."""
     return (
         (match.type is None or subject.type in match.type)
@@ -161,10 +162,7 @@ def _matches(match: Match, subject: Subject, priority: Priority) -> bool:
                 and (match.tokens.under is None or subject.tokens < match.tokens.under)
             )
         )
-        and (
-            match.source_type is None
-            or matching.is_one(match.source_type, subject.source_type or "")
-        )
+        and (match.source_type is None or matching.is_one(match.source_type, source_type))
         and (match.tool is None or matching.is_one(match.tool, subject.tool))
         and (
             match.arguments is None

@@ -136,7 +136,7 @@ class History:
     def image_tokens(self, number: int, at: int) -> int:
         """Return the tokens of an image, or of the images inside a result."""
         message = self.raw[number]
-        if message.parts[at].kind == "image":
+        if message.parts[at].kind == "image" or len(message.parts) == 1:
             return message.parts[at].image_tokens
         return sum(message.parts[inside].image_tokens for inside in images_in(message, at))
 

@@ -208,9 +208,9 @@ class Payloads:
             for payload in self.outside_digests()
             if payload.file
             and payload.record.kind != ARGUMENTS
-            and any(span.start <= payload.message < span.end for span in spans)
             and not payload.note
             and turn - payload.record.entry.decay.last_access <= CONSTANTS.whole_turns
+            and any(span.start <= payload.message < span.end for span in spans)
         )
 
     def changed(self, changes: Mapping[int, Payload], rules: Rules) -> Payloads:
