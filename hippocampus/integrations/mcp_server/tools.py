@@ -158,10 +158,5 @@ class Tools:
 
     def context_load(self, task: str = "") -> str:
         """Return what the memory has for a task: preferences, what matters most, and what fits it."""
-        agent = self._agent or None
-        known = self._facts.context_load(agent=agent)
-        stated = {line for line in known.splitlines() if line.startswith("- ")}
-        fitting = self._facts.retrieve(task, agent=agent).splitlines() if task else []
-        left = [line for line in fitting if line not in stated]
-        texts = [known, "\n".join(left) if any(line.startswith("- ") for line in left) else ""]
-        return "\n\n".join(filter(None, texts)) or "The memory is empty."
+        found = self._facts.context_load(task, agent=self._agent or None)
+        return found or "The memory is empty."
