@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from hippocampus.formats.conversation import Item
 
@@ -18,11 +18,6 @@ _OPENED = re.compile(r"[ \t\r\n]*[\[{][ \t\r\n]*")
 _NAMED = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")
 _SEPARATOR = re.compile(r"[ \t\r\n]*([,\]}])[ \t\r\n]*")
 _EMPTY = re.compile(r"\[[ \t\r\n]*\]")
-
-
-class _Span(NamedTuple):
-    start: int
-    end: int
 
 
 class Body:
@@ -36,8 +31,8 @@ class Body:
         """
         self.values: dict[str, Any] = {}
         self._text = content.decode()
-        self._members: dict[str, _Span] = {}
-        self._elements: dict[str, list[_Span]] = {}
+        self._members: dict[str, slice] = {}
+        self._elements: dict[str, list[slice]] = {}
         at, end = self._after(_OPENED, 0), ","
         while end == ",":
             name, at = _DECODER.raw_decode(self._text, at)
@@ -48,7 +43,7 @@ class Body:
                 self.values[name], at = self._list(name, start)
             else:
                 self.values[name], at = _DECODER.raw_decode(self._text, start)
-            self._members[name] = _Span(start, at)
+            self._members[name] = slice(start, at)
             end, at = self._separator(at)
         if end != "}" or at != len(self._text):
             raise ValueError(f"the object ends before {at}")
@@ -61,24 +56,24 @@ class Body:
         written = self._text
         places = sorted(lists, key=lambda name: self._members[name].start, reverse=True)
         for name in places:  # from the back, so that no replacement moves another
-            start, end = self._members[name]
-            written = written[:start] + self._written(name, lists[name]) + written[end:]
+            span = self._members[name]
+            written = (
+                written[: span.start] + self._written(name, lists[name]) + written[span.stop :]
+            )
         return written.encode()
 
     def _written(self, name: str, elements: Sequence[Item]) -> str:
         """Return a list as JSON; known elements keep the text between them and the one before."""
-        start, end = self._members[name]
-        spans = self._elements.get(name, [])
+        whole, spans = self._members[name], self._elements.get(name, [])
         values = self.values[name] if spans else ()
         known = {id(value): number for number, value in enumerate(values)}
-        text, pieces = self._text, [self._text[start : spans[0].start] if spans else "["]
+        text, pieces = self._text, [self._text[whole.start : spans[0].start] if spans else "["]
         for place, element in enumerate(elements):
             number = known.get(id(element))
             if place:
-                pieces.append(text[spans[number - 1].end : spans[number].start] if number else ",")
-            span = None if number is None else spans[number]
-            pieces.append(text[span.start : span.end] if span else _ENCODER.encode(element))
-        pieces.append(text[spans[-1].end : end] if spans else "]")
+                pieces.append(text[spans[number - 1].stop : spans[number].start] if number else ",")
+            pieces.append(_ENCODER.encode(element) if number is None else text[spans[number]])
+        pieces.append(text[spans[-1].stop : whole.stop] if spans else "]")
         return "".join(pieces)
 
     def _list(self, name: str, start: int) -> tuple[list[Any], int]:
@@ -87,7 +82,7 @@ class Body:
         while end == ",":
             value, closed = _DECODER.raw_decode(self._text, at)
             values.append(value)
-            spans.append(_Span(at, closed))
+            spans.append(slice(at, closed))
             end, at = self._separator(closed)
         if end != "]":
             raise ValueError(f"the list {name!r} is not closed at {closed}")

@@ -14,8 +14,7 @@ import itertools
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from hippocampus.formats.content import text_of
 from hippocampus.formats.conversation import Item
@@ -28,24 +27,15 @@ PER_REQUEST = re.compile(r"(?m)^x-anthropic-billing-header:.*$")
 """The line of Claude Code's system prompt that differs between the requests of one conversation."""
 
 
-@dataclass(frozen=True, slots=True)
-class Chains:
+class Chains(NamedTuple):
     """The chains of a request's list."""
 
-    start: str
-    """What chains begin with: the hash of the owner and of everything before the first answer."""
+    last: str
+    """The chain of the whole list."""
+    before: str
+    """The chain without the newest answer."""
     ends: Mapping[int, tuple[int, str]]
     """By the number of an answer's first item, the number after its last, and its chain."""
-
-    @property
-    def last(self) -> str:
-        """Return the chain of the whole list."""
-        return [self.start, *(chain for _, chain in self.ends.values())][-1]
-
-    @property
-    def before(self) -> str:
-        """Return the chain without the newest answer."""
-        return [self.start, self.start, *(chain for _, chain in self.ends.values())][-2]
 
 
 def chains_of(
@@ -67,12 +57,12 @@ def chains_of(
     messages, _ = read_as(answers.ADAPTER, items[:first])
     texts = [text for message in messages for text in message.texts()]
     system = text_of(request.get("system") or request.get("instructions") or "")
-    start = chain = _hash(owner, answers.ADAPTER.NAME, PER_REQUEST.sub("", system), *texts)
+    last = before = _hash(owner, answers.ADAPTER.NAME, PER_REQUEST.sub("", system), *texts)
     ends = {}
     for run in runs:
-        chain = chain_after(chain, answers, items[run[0] : run[-1] + 1])
-        ends[run[0]] = run[-1] + 1, chain
-    return Chains(start, ends)
+        before, last = last, chain_after(last, answers, items[run[0] : run[-1] + 1])
+        ends[run[0]] = run[-1] + 1, last
+    return Chains(last, before, ends)
 
 
 def chain_after(chain: str, answers: type[ModelAnswer], answer: Sequence[Item]) -> str:

@@ -105,7 +105,6 @@ class OpenConversation:
     """What the session had cost when it was opened, as predicted, in base input tokens."""
     used: float = field(default_factory=time.monotonic)
     requests: int = 0
-    recalls: int = 0
     billed: Usage = field(default_factory=Usage)
     is_refused: bool = False
     """Whether the provider took the host's own request where it had refused ours."""
@@ -137,7 +136,6 @@ class Exchange:
 
     def results(self) -> list[ToolResult]:
         """Answer the calls of recall of the present round."""
-        self.conversation.recalls += len(self.answer.calls)
         result = self.conversation.session.tool_result
         return [result(call_id, arguments) for call_id, arguments in self.answer.calls]
 
@@ -388,7 +386,7 @@ def _shown(conversation: OpenConversation) -> dict[str, Any]:
         "model": conversation.caching.model,
         "title": conversation.title,
         "requests": conversation.requests,
-        "recalled": conversation.recalls,
+        "recalled": sum(status["recalls"].values()),
         "idle_seconds": round(time.monotonic() - conversation.used),
         "predicted_cost": predicted,
         "billed_cost": table.billed_cost(conversation.billed),
