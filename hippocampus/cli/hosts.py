@@ -21,6 +21,7 @@ from hippocampus.cli.options import (
     fail,
 )
 from hippocampus.cli.serve import INSTALL_MCP
+from hippocampus.indexing.extraction import counted
 from hippocampus.integrations.hooks import settings
 from hippocampus.storage.state_dir import is_address
 
@@ -127,10 +128,9 @@ def _print_savings(state: StateStore, model: str, *, as_json: bool) -> None:
     found = with_transcripts(rows, events, model)
     lines = [SAVINGS]
     if unknown := sum(row["raw_cost"] > 0 and not row["model"] for row in found):
-        several = "" if unknown == 1 else "s"
         lines.insert(
             0,
-            f"no dollars for {unknown} session{several} without a known model; "
+            f"no dollars for {counted(unknown, 'session')} without a known model; "
             "--model NAME takes its prices for all",
         )
     for day, sessions in itertools.groupby(found, key=lambda row: row["day"]):

@@ -17,7 +17,7 @@ from hippocampus.cli import memory_compat, memory_retrieve
 from hippocampus.cli import memory_printing as out
 from hippocampus.cli import memory_store as stores
 from hippocampus.cli.memory_printing import verb
-from hippocampus.cli.options import AsJson, Shown, say
+from hippocampus.cli.options import AsJson, Shown
 from hippocampus.storage.facts import memories
 from hippocampus.storage.facts.errors import FactError
 
@@ -87,30 +87,27 @@ def remember(  # noqa: PLR0913, PLR0917 - one parameter an option
     return out.outcomes(found)._replace(problems=["nothing was kept"] * is_refused)
 
 
-@app.command()
+@verb(app, models=True)
 def recall(  # noqa: PLR0913, PLR0917 - one parameter an option
+    facts: Facts,
     query: out.Query = "",
     limit: out.Limit = 10,
     type_name: out.OneType = "",
     agent: out.Agent = stores.OWN_AGENT,
     scope: out.Scopes = None,
     as_of: Annotated[str | None, Option(help="As it was true at this date.")] = None,
-    db: out.Database = out.DEFAULT_PATH,
-    as_json: AsJson = False,
-) -> None:
+) -> Shown:
     """Search the memory; without a query, print preferences and the strongest others."""
-    asked: dict[str, Any] = {"scopes": scope, "as_of": as_of, "agent": agent}
-    with stores.opened(db, agent) as facts:
-        if query or type_name:
-            types = [type_name] if type_name else []
-            found = facts.recall(query, limit=limit, types=types, **asked)
-            out.recalled(found).show(as_json=as_json)
-        elif as_json:
-            from hippocampus.facts.query import load
+    asked: dict[str, Any] = {"limit": limit, "scopes": scope, "as_of": as_of, "agent": agent}
+    if query or type_name:
+        types = [type_name] if type_name else []
+        return out.recalled(facts.recall(query, types=types, **asked))
+    from hippocampus.facts.query import load
+    from hippocampus.facts.rendering import rendered
 
-            out.recalled(load(facts.tables, limit=limit, **asked)[0]).show(as_json=True)
-        else:
-            say(facts.context_load(limit=limit, **asked) or "nothing is known yet")
+    found, preferences = load(facts.tables, **asked)
+    text = rendered(found, facts.tables.clock(), preferences)
+    return out.recalled(found)._replace(lines=[text], otherwise="nothing is known yet")
 
 
 @app.command()

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer import Argument, Option
 
+from hippocampus.cli import housekeeping
 from hippocampus.cli import memory_printing as out
 from hippocampus.cli import memory_store as stores
-from hippocampus.cli.memory_doctor import report
 from hippocampus.cli.memory_printing import verb
 from hippocampus.cli.options import AsJson, Shown
 from hippocampus.storage.facts import memories
@@ -186,7 +186,7 @@ def write(
         typer.echo(out.outcome_line(outcome), err=True)
 
 
-crib.command("doctor")(report)
+crib.command("doctor")(housekeeping.report)
 
 
 @verb(scriptling, name="remember", makes=True, models=True, preset="scriptling")

@@ -79,15 +79,13 @@ def mcp(  # noqa: PLR0913, PLR0917 - one parameter an option
         if transport == "stdio":
             mcp_server.server(mcp_server.Tools(state, memory, facts, agent), profile).run("stdio")
             return
+        agents = _agents_of(tokens) if tokens else {os.environ.get(TOKEN, ""): agent}
+        servers = {}
+        for token, name in agents.items():
+            tools = mcp_server.Tools(state, memory, facts, name, is_alone=tokens is None)
+            servers[token] = mcp_server.server(tools, profile)
         try:
-            agents = _agents_of(tokens) if tokens else {os.environ.get(TOKEN, ""): agent}
-            servers = {}
-            for token, name in agents.items():
-                tools = mcp_server.Tools(state, memory, facts, name, is_alone=tokens is None)
-                servers[token] = mcp_server.server(tools, profile)
             app = mcp_server.app(servers, host)
-        except OSError as refused:
-            fail(f"{refused.filename}: {refused.strerror}")
         except ValueError as refused:
             fail(str(refused))
         _serve(app, host, port, f"hippocampus mcp: http://{host}:{port}/mcp")
@@ -105,19 +103,14 @@ def _observers() -> list[Observer]:
 
 
 def _agents_of(path: Path) -> dict[str, str]:
-    """Return the agents in a file by their tokens.
-
-    Raises:
-        OSError: the file cannot be read.
-        ValueError: a line is not a token and the name of an agent, or a token has two agents.
-    """
+    """Return the agents in a file by their tokens; no token has two."""
     text = path.read_text("utf-8")
     lines = [line.split(None, 1) for line in text.splitlines() if line.strip() and line[0] != "#"]
     if not lines or any(len(line) < 2 or line[1].strip() == EVERY_AGENT for line in lines):
-        raise ValueError(f"{path}: each line has to be a token and the name of its agent")
+        fail(f"{path}: each line has to be a token and the name of its agent")
     agents = {token: name.strip() for token, name in lines}
     if len(agents) < len(lines):
-        raise ValueError(f"{path}: a token is there twice; each client needs its own")
+        fail(f"{path}: a token is there twice; each client needs its own")
     return agents
 
 
