@@ -61,7 +61,7 @@ def mcp(  # noqa: PLR0913, PLR0917 - one parameter an option
     agent: Annotated[str, Option(envvar="HIPPOCAMPUS_AGENT", help="Whose memory.")] = "",
     policy: PolicyName = "default",
     tokens: Annotated[
-        Path | None, Option(help="A file: a bearer token and its agent a line.")
+        Path | None, Option(exists=True, help="A file: a bearer token and its agent a line.")
     ] = None,
 ) -> None:
     """Serve the memory to MCP clients; with http, HIPPOCAMPUS_MCP_TOKEN is the bearer token."""

@@ -480,8 +480,9 @@ def test_a_file_of_tokens_that_names_no_agent_or_two_is_refused(
     assert reason in ended.stderr
 
 
-def test_tokens_over_stdio_are_refused(state: Path) -> None:
-    ended = run("mcp", "--state-dir", state, "--tokens", "tokens", cwd=state.parent)
+def test_tokens_over_stdio_are_refused(state: Path, tmp_path: Path) -> None:
+    (tmp_path / "tokens").write_text("first ann\n", "utf-8")
+    ended = run("mcp", "--state-dir", state, "--tokens", "tokens", cwd=tmp_path)
     assert ended.returncode == 2
     assert "--tokens is for --transport http" in ended.stderr
 
@@ -489,10 +490,8 @@ def test_tokens_over_stdio_are_refused(state: Path) -> None:
 def test_a_file_of_tokens_that_is_missing_is_named(state: Path) -> None:
     options = ("--state-dir", state, "--transport", "http", "--tokens", "nowhere")
     ended = run("mcp", *options, cwd=state.parent)
-    assert (ended.returncode, ended.stderr) == (
-        2,
-        "hippocampus: nowhere: No such file or directory\n",
-    )
+    assert ended.returncode == 2
+    assert "'nowhere' does not exist" in ended.stderr
 
 
 def test_another_address_than_loopback_is_refused_without_a_token(state: Path) -> None:
