@@ -173,12 +173,14 @@ class Proxy:
             exchange = f"failed: {type(failure).__name__}"
         self._metrics.added.observe(perf_counter() - started)
         if isinstance(exchange, str):
-            self._metrics.request(exchange)
+            self._metrics.requests.labels(exchange).inc()
             return await self._unmanaged(request, answers, content)
         response = await self._send(request, exchange.content, is_read=True)
         if response.status_code in REFUSALS:
             return await self._refused(request, exchange, response, content)
-        self._metrics.request(exchange.conversation.session.report.raw_reason or MANAGED)
+        self._metrics.requests.labels(
+            exchange.conversation.session.report.raw_reason or MANAGED
+        ).inc()
         if response.status_code != 200:
             return _streamed(response)
         if "text/event-stream" in response.headers.get("content-type", ""):
@@ -195,7 +197,7 @@ class Proxy:
         response = await self._unmanaged(request, type(exchange.answer), content)
         if response.status_code < 400:
             exchange.conversation.is_refused = True
-            self._metrics.request("refused")
+            self._metrics.requests.labels("refused").inc()
             LOG.warning(
                 "session %s: the provider refused its request (%s) and took the host's own; this "
                 "conversation passes as it is: %s",
@@ -233,9 +235,9 @@ class Proxy:
         try:
             response = await self._client.send(sent, stream=True)
         except httpx2.HTTPError as failure:
-            self._metrics.upstream(type(failure).__name__)
+            self._metrics.upstream.labels(type(failure).__name__).inc()
             raise
-        self._metrics.upstream(response.status_code)
+        self._metrics.upstream.labels(response.status_code).inc()
         return response
 
     # Answers

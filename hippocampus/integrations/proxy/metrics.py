@@ -26,8 +26,10 @@ class Metrics:
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
-        self._requests = self._counter("requests", "Requests, by what became of them.", "outcome")
-        self._statuses = self._counter("upstream", "Answers of the provider, by status.", "status")
+        self.requests = self._counter("requests", "Requests, by what became of them.", "outcome")
+        """The outcome is `managed`, `failed`, `refused`, or the reason why a request passed as it is."""
+        self.upstream = self._counter("upstream", "Answers of the provider, by status.", "status")
+        """The status, or the error that came in its place."""
         self._recalls = self._counter("recalls", "Recalls, by what they brought.", "outcome")
         self._views = self._counter("views", "Calls of sessions: managed, or why not.", "outcome")
         self._tokens = self._counter("tokens", "Tokens of lists and of their views.", "list")
@@ -43,14 +45,6 @@ class Metrics:
 
     def _counter(self, name: str, text: str, *labels: str) -> Counter:
         return Counter(f"hippocampus_proxy_{name}", text, labels, registry=self._registry)
-
-    def request(self, outcome: str) -> None:
-        """Count a request: `managed`, `failed`, `refused`, or the reason why it passed as it is."""
-        self._requests.labels(outcome).inc()
-
-    def upstream(self, status: int | str) -> None:
-        """Count an answer of the provider, or the error that came in its place."""
-        self._statuses.labels(status).inc()
 
     def view(self, report: ViewReport) -> None:
         """Count a call of a session."""

@@ -57,8 +57,14 @@ class ModelAnswer(ABC):
     ITEMS: ClassVar[str]
     """The name of the request's member that has the messages."""
     ADAPTER: ClassVar[Adapter]
+    BLOCKS: ClassVar[str]
+    """The name of an answer's member that has its blocks."""
+    REASON: ClassVar[str]
+    """The name of an answer's member that has the reason to end."""
     CALL_ID: ClassVar[str] = "id"
     """The name of a call's member that has its id."""
+    ARGUMENTS: ClassVar[str] = "arguments"
+    """The name of a call's member that has its arguments."""
     TO_ANSWER: ClassVar[frozenset[str]]
     """The reasons to end at which the model waits for the results of its calls."""
 
@@ -92,13 +98,15 @@ class ModelAnswer(ABC):
     def feed(self, event: Event) -> Iterable[bytes]:
         """Yield the bytes to pass on for an event of a stream."""
 
-    @abstractmethod
     def take(self, body: dict[str, Any]) -> None:
         """Read a whole answer as the present round."""
+        self.reason = str(body.get(self.REASON))
+        self.usage = body.get("usage") or {}
+        self.blocks = expected_blocks(body.get(self.BLOCKS) or self.blocks)
 
-    @abstractmethod
     def merged(self, body: dict[str, Any]) -> dict[str, Any]:
         """Return the last round's body with what the host may see of all rounds."""
+        return {**body, self.BLOCKS: [*self.earlier, *self.seen]}
 
     @staticmethod
     @abstractmethod
@@ -117,18 +125,13 @@ class ModelAnswer(ABC):
 
     @staticmethod
     @abstractmethod
-    def arguments_of(block: Block) -> Any:
-        """Return the arguments of a call of ours as the model wrote them."""
-
-    @staticmethod
-    @abstractmethod
     def mark(block: Block) -> str:
         """Return what identifies a block in a later request; empty for one without content."""
 
     @staticmethod
-    def name_of(block: Block) -> str:
-        """Return the name of the tool that a call is of."""
-        return str(block.get("name"))
+    def called(block: Block) -> Block:
+        """Return the part of a call with the name of its tool and its arguments."""
+        return block
 
     @classmethod
     def call_ids(cls, blocks: Iterable[Block]) -> list[str]:
@@ -137,7 +140,7 @@ class ModelAnswer(ABC):
 
     def is_ours(self, block: Block) -> bool:
         """Return whether a block is a call of our tool."""
-        return self.is_call(block) and self.name_of(block) == self.tool
+        return self.is_call(block) and self.called(block).get("name") == self.tool
 
     @property
     def held(self) -> set[int]:
@@ -150,9 +153,10 @@ class ModelAnswer(ABC):
 
     @property
     def calls(self) -> list[tuple[str, Any]]:
-        """Return the calls of recall in the present round: their ids and arguments."""
+        """Return the calls of recall in the present round: their ids, and their arguments as the model wrote them."""
         own = [block for block in self.blocks if self.is_ours(block)]
-        return [*zip(self.call_ids(own), map(self.arguments_of, own), strict=True)]
+        arguments = [self.called(block).get(self.ARGUMENTS) or "{}" for block in own]
+        return [*zip(self.call_ids(own), arguments, strict=True)]
 
     @property
     def seen(self) -> list[Block]:

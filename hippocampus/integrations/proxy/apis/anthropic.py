@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from hippocampus.formats import anthropic, json_text
 from hippocampus.formats.conversation import Item
-from hippocampus.integrations.proxy.apis.answer import Block, ModelAnswer, expected_blocks
+from hippocampus.integrations.proxy.apis.answer import Block, ModelAnswer
 from hippocampus.integrations.proxy.events import Event, written
 
 DELTAS = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
@@ -19,6 +19,9 @@ class MessagesAnswer(ModelAnswer):
 
     ITEMS: ClassVar = "messages"
     ADAPTER: ClassVar = anthropic
+    BLOCKS: ClassVar = "content"
+    REASON: ClassVar = "stop_reason"
+    ARGUMENTS: ClassVar = "input"
     TO_ANSWER: ClassVar = frozenset({"tool_use"})
 
     def feed(self, event: Event) -> Iterator[bytes]:
@@ -53,14 +56,6 @@ class MessagesAnswer(ModelAnswer):
             counts = data.get("usage") or {}
             self.usage.update({name: n for name, n in counts.items() if n is not None})
 
-    def take(self, body: dict[str, Any]) -> None:
-        self.blocks = expected_blocks(body["content"])
-        self.reason = str(body.get("stop_reason"))
-        self.usage = body.get("usage") or {}
-
-    def merged(self, body: dict[str, Any]) -> dict[str, Any]:
-        return {**body, "content": [*self.earlier, *self.seen]}
-
     @staticmethod
     def blocks_of(message: Sequence[Item]) -> list[Block]:
         content = message[0].get("content") or ()
@@ -74,10 +69,6 @@ class MessagesAnswer(ModelAnswer):
     @staticmethod
     def is_call(block: Block) -> bool:
         return block.get("type") == "tool_use"
-
-    @staticmethod
-    def arguments_of(block: Block) -> Any:
-        return block.get("input")
 
     @staticmethod
     def mark(block: Block) -> str:

@@ -107,13 +107,9 @@ class ChatAnswer(ModelAnswer):
         return "role" not in block
 
     @staticmethod
-    def name_of(block: Block) -> str:
+    def called(block: Block) -> Block:
         function = block.get("function")
-        return str(function.get("name")) if isinstance(function, dict) else ""
-
-    @staticmethod
-    def arguments_of(block: Block) -> Any:
-        return block["function"].get("arguments") or "{}"
+        return function if isinstance(function, dict) else {}
 
     @classmethod
     def mark(cls, block: Block) -> str:

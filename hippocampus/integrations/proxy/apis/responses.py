@@ -27,6 +27,8 @@ class ResponsesAnswer(ModelAnswer):
 
     ITEMS: ClassVar = "input"
     ADAPTER: ClassVar = openai_responses
+    BLOCKS: ClassVar = "output"
+    REASON: ClassVar = "status"
     CALL_ID: ClassVar = "call_id"
     TO_ANSWER: ClassVar = frozenset({"completed"})
 
@@ -77,13 +79,8 @@ class ResponsesAnswer(ModelAnswer):
             yield written(changed, kind)
         self._events += 1
 
-    def take(self, body: dict[str, Any]) -> None:
-        self.reason = str(body.get("status"))
-        self.usage = body.get("usage") or {}
-        self.blocks = expected_blocks(body.get("output") or self.blocks)
-
     def merged(self, body: dict[str, Any]) -> dict[str, Any]:
-        return {**body, "id": self._id or body["id"], "output": [*self.earlier, *self.seen]}
+        return {**super().merged(body), "id": self._id or body["id"]}
 
     @staticmethod
     def blocks_of(message: Sequence[Item]) -> list[Block]:
@@ -97,10 +94,6 @@ class ResponsesAnswer(ModelAnswer):
     def is_call(block: Block) -> bool:
         kind = str(block.get("type"))
         return kind.endswith(("_call", "_approval_request")) and kind not in RUN_BY_THE_PROVIDER
-
-    @staticmethod
-    def arguments_of(block: Block) -> Any:
-        return block.get("arguments") or "{}"
 
     @staticmethod
     def mark(block: Block) -> str:
