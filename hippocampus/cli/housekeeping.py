@@ -86,38 +86,26 @@ def consolidate(  # noqa: PLR0913, PLR0917 - one parameter an option
     """Write the memories of finished sessions to the fact store; a second run changes nothing."""
     from hippocampus.memory import Hippocampus
 
-    if all_tenants:
-        if session or dry_run:
-            fail("--all-tenants consolidates every session of every tenant")
-        _consolidate_tenants(state_dir, policy, watch=watch)
-        return
-    state = expect_state(state_dir, tenant)
-    if session and state.agent_of(session) is None:
+    if all_tenants and (session or dry_run):
+        fail("--all-tenants consolidates every session of every tenant")
+    state = None if all_tenants else expect_state(state_dir, tenant)
+    rules = policies.load(policy)
+    if state and session and state.agent_of(session) is None:
         fail(f"{state_dir} has no session {session!r}")
-    with Hippocampus(state, policy=policy) as memory:
-        while watch:
-            _consolidate_idle(memory)
-            time.sleep(POLL_SECONDS)
-        names = [session] if session else memory.unconsolidated()
+    if state and not watch:
+        names = [session] if session else state.unconsolidated()
         if dry_run or not names:
             say("\n".join(names) or "every session is consolidated")
-        elif not _is_consolidated(memory, names):
-            raise typer.Exit(1)
-
-
-def _consolidate_tenants(address: str, policy: str, *, watch: bool) -> None:
-    """Consolidate the sessions of all tenants: those that are idle, again and again, or all once."""
-    from hippocampus.memory import Hippocampus
-
-    idle_seconds = policies.load(policy).consolidation.idle_minutes * 60 * watch
-    is_whole = True
+            return
+    is_whole, idle_seconds = True, rules.consolidation.idle_minutes * 60 * watch
     while True:
-        for state in due_states(address, idle_seconds):
-            with Hippocampus(state, policy=policy) as memory:
+        for due in [state] if state else due_states(state_dir, idle_seconds):
+            with Hippocampus(due, policy=rules) as memory:
                 if watch:
                     _consolidate_idle(memory)
                 else:
-                    is_whole &= _is_consolidated(memory, memory.unconsolidated())
+                    names = [session] if session else memory.unconsolidated()
+                    is_whole &= _is_consolidated(memory, names)
         if not watch:
             raise typer.Exit(not is_whole)
         time.sleep(POLL_SECONDS)
