@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from typer import Argument, Option
 
 from hippocampus import policy as policies
 from hippocampus.cli.options import AsJson, PolicyName, Shown, print_table
-
-if TYPE_CHECKING:
-    from hippocampus.replay.trial.record import TrialSettings
 
 TOKENS = ("input_tokens", "cached_tokens", "output_tokens")
 FIGURES = ("solved", "calls", *TOKENS, "dollars", "seconds", "recalls")
@@ -46,22 +43,20 @@ def trial(  # noqa: PLR0913, PLR0917 - one parameter an option
     command again goes on where the last run stopped, and pays for nothing twice.
     """
     from hippocampus.replay import journal
+    from hippocampus.replay import trial as trials
     from hippocampus.replay.study.wires import wire_of
-    from hippocampus.replay.trial import record as trials
-    from hippocampus.replay.trial.running import run_trial
 
     policies.load(policy)
     wire = wire_of(model)
     with journal.held(out):
         found = trials.tasks_in(tasks)
-        settings = trials.TrialSettings(
-            trials.digest_of(found), model, policy, calls, seconds, seed
-        )
+        digest = trials.digest_of(found)
+        settings = trials.TrialSettings(digest, model, policy, calls, seconds, seed)
         record = trials.TrialRecord(out, settings)
-        typer.echo(_plan(settings, len(found), wire.model, budget), err=True)
+        typer.echo(_plan(len(found), calls, wire.model, budget), err=True)
         if not yes:
             typer.confirm("Start?", abort=True, err=True)
-        for problem in filter(None, run_trial(record, found, wire, budget)):
+        for problem in filter(None, trials.run_trial(record, found, wire, budget)):
             typer.echo(problem, err=True)
     figures = trials.report(record, found)
     if as_json:
@@ -80,18 +75,18 @@ def trial(  # noqa: PLR0913, PLR0917 - one parameter an option
     )
 
 
-def _plan(settings: TrialSettings, tasks: int, model: str, budget: float) -> str:
+def _plan(pairs: int, calls: int, model: str, budget: float) -> str:
     """Return the number of pairs that a difference needs, and their price if calls are of usual size."""
     from hippocampus.formats.usage import Usage
     from hippocampus.replay.study.wires import list_price
-    from hippocampus.replay.trial.record import PAIRS_NEEDED
+    from hippocampus.replay.trial import PAIRS_NEEDED
 
     usual = Usage(input_tokens=2_000, cache_read_tokens=18_000, output_tokens=300)
     price = list_price(model, usual)
     pair_price = f"${price * 80:,.2f} a pair" if price is not None else "no price is known for it"
     bound = f"; at most ${budget:,.2f} are spent" if budget else ""
     return (
-        f"{tasks} pairs with {model}, at most {2 * tasks * settings.calls:,} calls. A difference of 5 points in "
+        f"{pairs} pairs with {model}, at most {2 * pairs * calls:,} calls. A difference of 5 points in "
         f"solved tasks needs about {PAIRS_NEEDED:,} pairs if one in five differs. 40 calls an attempt of "
         f"20,000 tokens, nine of ten cached: {pair_price}{bound}."
     )

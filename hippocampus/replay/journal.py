@@ -36,14 +36,14 @@ def held(folder: Path) -> Iterator[None]:
 class RunJournal:
     """Records by the `name` of the work that they belong to, and by kind: their first other field."""
 
-    def __init__(self, path: Path, file_name: str) -> None:
+    def __init__(self, path: Path, name: str, settings: Any = None) -> None:
         """Read the records in a folder; a new journal has no file.
 
         Raises:
-            StoreError: the file cannot be read.
+            StoreError: the file cannot be read, or the run that began it has other settings.
         """
         self.path = path
-        self._file = path / file_name
+        self._file = path / f"{name}.jsonl"
         self._records: defaultdict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
         try:
             lines = files.read_file(self._file).splitlines()
@@ -53,6 +53,9 @@ class RunJournal:
             # A killed run may leave an incomplete line.
             with contextlib.suppress(ValueError):
                 self._note(line)
+        begun = self.last("settings")
+        if begun and settings and begun != asdict(settings):
+            raise StoreError(f"{path} holds a {name} with other settings; name another folder")
 
     def add(self, **record: Any) -> None:
         """Append a record."""

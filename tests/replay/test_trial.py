@@ -18,10 +18,10 @@ from commands import run
 from models.endpoint import Answer, Asked, Server, endpoint
 from replay.study.scripted_endpoint import is_chat, said
 
+from hippocampus.replay import trial as trials
 from hippocampus.replay.journal import RunJournal
 from hippocampus.replay.readers.documents import MAX_DEPTH
-from hippocampus.replay.trial import running
-from hippocampus.replay.trial.record import (
+from hippocampus.replay.trial import (
     RAW,
     VIEW,
     Task,
@@ -216,7 +216,7 @@ def test_a_command_ends_at_its_time_and_gets_no_key(
 
 
 def test_a_process_that_keeps_the_output_open_holds_no_trial(tmp_path: Path) -> None:
-    output, _ = running._run(["bash", "-c", "echo begun; setsid sleep 40 &"], tmp_path, 0.5)
+    output, _ = trials._run(["bash", "-c", "echo begun; setsid sleep 40 &"], tmp_path, 0.5)
     assert output == "begun\n\n(ended after 0.5 seconds)"
 
 
@@ -275,8 +275,8 @@ def test_a_record_as_deep_as_a_recording_may_be_is_read_again(tmp_path: Path) ->
     value: Any = "kept"
     for _ in range(MAX_DEPTH):
         value = [value]
-    RunJournal(tmp_path, "record.jsonl").add(view=value)
-    assert RunJournal(tmp_path, "record.jsonl").last("view") == value
+    RunJournal(tmp_path, "record").add(view=value)
+    assert RunJournal(tmp_path, "record").last("view") == value
 
 
 @pytest.mark.parametrize(("one", "other", "p"), [(0, 0, 1.0), (10, 1, 0.01171875), (3, 3, 1.0)])

@@ -107,14 +107,10 @@ class StudyFolder(RunJournal):
         Raises:
             StoreError: the record cannot be read, or belongs to another study.
         """
-        super().__init__(path, "study.jsonl")
-        found = self.last("settings")
-        settings = StudySettings(**found) if found else given
-        if settings is None:
+        super().__init__(path, "study", given)
+        if not (given or self.last("settings")):
             raise StoreError(f"{path} holds no study")
-        self.settings = settings
-        if self.moments and given not in (None, settings):
-            raise StoreError(f"{path} holds a study with other settings; name another folder")
+        self.settings = given or StudySettings(**self.last("settings"))
 
     @property
     def moments(self) -> list[Moment]:
