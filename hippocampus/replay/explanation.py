@@ -19,7 +19,7 @@ from hippocampus.formats.visible import visible
 from hippocampus.models import tokens
 from hippocampus.policy import Policy
 from hippocampus.prices import Prices
-from hippocampus.replay.measure import prepare
+from hippocampus.replay.measure import Script
 from hippocampus.replay.our_strategy import fresh_session
 from hippocampus.replay.recording import Recording
 from hippocampus.session.redactor import subject_of
@@ -40,7 +40,7 @@ def print_explanation(
     Raises:
         RecordingError: the recording has no such turn.
     """
-    script = prepare(recording)
+    script = Script(recording)
     if not 0 <= turn < len(script.call_ends):
         last = len(script.call_ends) - 1
         raise RecordingError(recording.path, f"no turn {turn}; the turns are 0 to {last}")

@@ -102,58 +102,53 @@ class Measured:
         return sum(call.cost(prices) for call in self.calls)
 
 
-@dataclass(frozen=True, slots=True)
 class Script:
-    """A recording prepared for measuring: its calls, and the terms that they use."""
+    """A recording as it is measured: its calls, and the terms that they use, each found when it is needed."""
 
-    recording: Recording
-    messages: list[Message]
-    answers: tuple[int, ...]
-    """By call, the number of the assistant message."""
-    call_ends: tuple[int, ...]
-    """By call, the number of list items before the assistant message."""
-    uses: tuple[frozenset[str], ...]
-    """By call, the values that the assistant message took from tool results."""
-    line_uses: tuple[frozenset[str], ...]
-    """By call, the lines that the assistant message took from tool results."""
-    own_uses: tuple[frozenset[str], ...]
-    """By call, the lines that the assistant message repeated from earlier calls of the agent."""
-    asked: tuple[tuple[Part, ...], ...]
-    """By call, the new results that the agent asked to read."""
-    decisive: tuple[int, ...]
-    """The calls that wrote the submitted patch, from 0."""
-    searchable: Callable[[str], str]
-    """`uses.searchable`, cached for all strategies."""
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
+        self.messages = read(recording.messages)
+        self.searchable = functools.cache(searchable)
+        """`uses.searchable`, cached for all strategies."""
+        self.answers = [
+            number for number, sent in enumerate(self.messages) if sent.role == "assistant"
+        ]
+        """By call, the number of the assistant message."""
+        starts = [*itertools.accumulate((len(sent.raw) for sent in self.messages), initial=0)]
+        self.call_ends = [starts[number] for number in self.answers]
+        """By call, the number of list items before the assistant message."""
+        self._lines = functools.cache(lines_of)
 
-    @property
+    @functools.cached_property
+    def uses(self) -> tuple[frozenset[str], ...]:
+        """By call, the values that the assistant message took from tool results."""
+        return tuple(uses(self.messages, values_of).values())
+
+    @functools.cached_property
+    def line_uses(self) -> tuple[frozenset[str], ...]:
+        """By call, the lines that the assistant message took from tool results."""
+        return tuple(uses(self.messages, self._lines).values())
+
+    @functools.cached_property
+    def own_uses(self) -> tuple[frozenset[str], ...]:
+        """By call, the lines that the assistant message repeated from earlier calls of the agent."""
+        return tuple(uses(self.messages, self._lines, "call").values())
+
+    @functools.cached_property
+    def asked(self) -> list[list[Part]]:
+        """By call, the new results that the agent asked to read."""
+        return _asked(self.messages)[: len(self.answers)]
+
+    @functools.cached_property
     def asked_tokens(self) -> int:
         """The tokens of all results that the agent asked to read."""
         return sum(tokens.count(part.text) for parts in self.asked for part in parts)
 
-
-def prepare(recording: Recording) -> Script:
-    """Return a recording's script, which all strategies share."""
-    messages = read(recording.messages)
-    used = uses(messages, values_of)
-    lines = functools.cache(lines_of)
-    used_lines = uses(messages, lines)
-    starts = list(itertools.accumulate((len(message.raw) for message in messages), initial=0))
-    answers = tuple(used)
-    texts = functools.cache(searchable)
-    return Script(
-        recording,
-        messages,
-        answers,
-        call_ends=tuple(starts[number] for number in answers),
-        uses=tuple(used.values()),
-        line_uses=tuple(used_lines.values()),
-        own_uses=tuple(uses(messages, lines, "call").values()),
-        asked=tuple(map(tuple, _asked(messages)[: len(answers)])),
-        decisive=decisive_steps(
-            recording.submission, dict(enumerate(messages[at] for at in answers)), texts
-        ),
-        searchable=texts,
-    )
+    @functools.cached_property
+    def decisive(self) -> tuple[int, ...]:
+        """The calls that wrote the submitted patch, from 0."""
+        answers = {call: self.messages[at] for call, at in enumerate(self.answers)}
+        return decisive_steps(self.recording.submission, answers, self.searchable)
 
 
 def _asked(messages: Sequence[Message]) -> list[list[Part]]:

@@ -20,7 +20,7 @@ from hippocampus.errors import ModelError, RecordingError, StoreError
 from hippocampus.policy import Policy
 from hippocampus.prices import TABLES, Prices, prices_for
 from hippocampus.prices.prompt_cache import MarkPlacement
-from hippocampus.replay.measure import CacheModel, measure, prepare
+from hippocampus.replay.measure import CacheModel, Script, measure
 from hippocampus.replay.our_strategy import measure_ours
 from hippocampus.replay.page import texts_page
 from hippocampus.replay.readers import RecordedFile, archive, read_bytes, read_file
@@ -95,7 +95,7 @@ def _rows(name: str, read: Callable[[], list[Recording]], options: Options) -> l
 
 def replay_recording(recording: Recording, options: Options) -> Row:
     """Replay a recording with our policy and, for a comparison, with the other strategies."""
-    script = prepare(recording)
+    script = Script(recording)
     own = options.prices_of(recording.model) if options.by_model else options.prices
     prices = own or options.prices
     model = CacheModel(prices, options.marks)

@@ -23,7 +23,7 @@ from hippocampus.errors import RecordingError
 from hippocampus.policy import Policy
 from hippocampus.policy.files import extended
 from hippocampus.prices import Prices
-from hippocampus.replay.measure import Script, prepare
+from hippocampus.replay.measure import Script
 from hippocampus.replay.our_strategy import EntryHistories, fresh_session
 from hippocampus.replay.readers import RecordedFile, read_file
 from hippocampus.replay.run import OURS, Options, place, replay_file, summarise
@@ -135,7 +135,7 @@ def observe_file(path: RecordedFile, policy: Policy, prices: Prices) -> Observed
     owner = name if plus else str(path)
     scripts: list[Script] = []
     with contextlib.suppress(RecordingError):
-        scripts += map(prepare, read_file(path))
+        scripts += map(Script, read_file(path))
     rows = (row for script in scripts if script.answers for row in _rows(script, policy, prices))
     return Observed(path, owner, [(owner, *row) for row in rows])
 

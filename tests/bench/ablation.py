@@ -15,7 +15,7 @@ from pathlib import Path
 
 from hippocampus import policy, prices
 from hippocampus.indexing import select
-from hippocampus.replay.measure import Measured, Script, measure, prepare
+from hippocampus.replay.measure import Measured, Script, measure
 from hippocampus.replay.our_strategy import fresh_session
 from hippocampus.replay.readers import find_files, read_file
 from hippocampus.replay.strategies import send_everything
@@ -29,7 +29,7 @@ def scripts(paths: Sequence[str]) -> Iterator[tuple[str, Script]]:
     for path in find_files([Path(each) for each in paths]):
         for recording in read_file(path):
             head, marked, _ = path.name.partition("__")
-            yield head if marked else path.parent.name, prepare(recording)
+            yield head if marked else path.parent.name, Script(recording)
 
 
 def ours(script: Script) -> Measured:

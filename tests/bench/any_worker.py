@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from session.test_any_worker import anew, compared, in_turn
 
-from hippocampus.replay.measure import prepare
+from hippocampus.replay.measure import Script
 from hippocampus.replay.readers import find_files, read_file
 from hippocampus.storage import database
 
@@ -29,7 +29,7 @@ def main() -> bool:
     for workers in (anew, in_turn):
         views = calls = 0
         for recording in recordings:
-            lists = [recording.messages[:end] for end in prepare(recording).call_ends]
+            lists = [recording.messages[:end] for end in Script(recording).call_ends]
             if not lists:
                 continue
             with tempfile.TemporaryDirectory() as folder:

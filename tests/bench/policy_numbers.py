@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from hippocampus import policy, prices
 from hippocampus.policy import Policy
-from hippocampus.replay.measure import CacheModel, Script, measure, prepare
+from hippocampus.replay.measure import CacheModel, Script, measure
 from hippocampus.replay.our_strategy import fresh_session
 from hippocampus.replay.readers import find_files, read_file
 from hippocampus.replay.strategies import send_everything
@@ -170,7 +170,7 @@ def main(paths: Sequence[str]) -> None:
     recordings = [
         (owner_of(path), script, measure(script, send_everything(), model=CACHE).cost(PRICES))
         for path in find_files([Path(each) for each in paths])
-        for script in map(prepare, read_file(path))
+        for script in map(Script, read_file(path))
     ]
     for row in rows(recordings):
         print(row, flush=True)

@@ -32,7 +32,7 @@ from hippocampus.recall import retrieval
 from hippocampus.recall.lines import pages
 from hippocampus.recall.retrieval import names_in
 from hippocampus.recall.slices import content, terms
-from hippocampus.replay.measure import hidden, prepare
+from hippocampus.replay.measure import Script, hidden
 from hippocampus.replay.our_strategy import fresh_session
 from hippocampus.replay.readers import find_files, read_file
 from hippocampus.replay.recording import Recording
@@ -58,7 +58,7 @@ class Use(NamedTuple):
 
 def hidden_uses(recording: Recording) -> Iterator[Use]:
     """Yield the hidden uses of one recording under the default policy."""
-    script = prepare(recording)
+    script = Script(recording)
     with fresh_session(policy.load("default"), prices.TABLES["anthropic-5m"]) as session:
         index = Passages(lambda id_: about(session, id_))
         for number, end in enumerate(script.call_ends):

@@ -13,7 +13,7 @@ import re2
 
 from hippocampus import Hippocampus
 from hippocampus.formats.reader import read
-from hippocampus.replay.measure import Script, hidden, prepare
+from hippocampus.replay.measure import Script, hidden
 from hippocampus.replay.readers import read_file
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "transcripts"
@@ -62,7 +62,7 @@ def test_each_hidden_use_comes_back_after_a_kill_at_a_random_turn(
     """A process of its own sends the views and is killed; another one than it recalls."""
     policy, told = tmp_path / "short.yaml", tmp_path / "list.json"
     policy.write_text(POLICY, "utf-8")
-    script = prepare(read_file(path)[0])
+    script = Script(read_file(path)[0])
     chance = random.Random(path.name)
     killed = sorted(chance.sample(range(len(script.call_ends)), k=min(3, len(script.call_ends))))
     start = hidden = 0

@@ -9,7 +9,7 @@ from conversations import EAGER
 
 from hippocampus.formats.usage import Usage
 from hippocampus.prices import TABLES
-from hippocampus.replay.measure import measure, prepare
+from hippocampus.replay.measure import Script, measure
 from hippocampus.replay.readers import read_file
 from hippocampus.replay.recording import Recording
 from hippocampus.replay.run import Options, outcome, replay_recording
@@ -30,7 +30,7 @@ def recording(count: int, *, missed: int = -1) -> Recording:
             {"role": "user", "content": f"And after {number}? " * 80},
         ]
     bare = Recording("f.jsonl", "f.jsonl", "pi", items)
-    sizes = [each.tokens for each in measure(prepare(bare), EVERYTHING.make(bare)).calls]
+    sizes = [each.tokens for each in measure(Script(bare), EVERYTHING.make(bare)).calls]
     usage = {}
     for number, size in enumerate(sizes):
         read = 3_000 + sizes[number - 1] if number and number != missed else 0
@@ -39,7 +39,7 @@ def recording(count: int, *, missed: int = -1) -> Recording:
 
 
 def bill(count: int, *, missed: int = -1) -> Bill:
-    return bill_of(prepare(recording(count, missed=missed)), PRICES)
+    return bill_of(Script(recording(count, missed=missed)), PRICES)
 
 
 def test_a_bill_is_predicted_from_the_messages() -> None:

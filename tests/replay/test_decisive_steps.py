@@ -10,7 +10,7 @@ import pytest
 from commands import run
 
 from hippocampus.prices import TABLES
-from hippocampus.replay.measure import Script, measure, prepare
+from hippocampus.replay.measure import Script, measure
 from hippocampus.replay.recording import Recording
 from hippocampus.replay.summary import totals
 
@@ -55,7 +55,7 @@ def script(submission: str = PATCH) -> Script:
         call = {"id": f"c{number}", "type": "function", "function": function}
         items.append({"role": "assistant", "content": None, "tool_calls": [call]})
         items.append({"role": "tool", "tool_call_id": f"c{number}", "content": result})
-    return prepare(Recording("f.json", "f", "chat", items, submission=submission))
+    return Script(Recording("f.json", "f", "chat", items, submission=submission))
 
 
 def hide(items: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -20,8 +20,8 @@ from hippocampus.replay.measure import (
     SLICE_TOKENS,
     TEXT_KINDS,
     MeasuredCall,
+    Script,
     measure,
-    prepare,
     unpaired,
 )
 from hippocampus.replay.our_strategy import measure_ours
@@ -67,7 +67,7 @@ def size(*texts: str) -> int:
 
 def test_sending_everything_by_hand() -> None:
     """Three calls: sizes, prefixes, uses and costs worked out from the parts."""
-    measured = measure(prepare(recording(ITEMS)), list)
+    measured = measure(Script(recording(ITEMS)), list)
     user, first = size("Find it."), size("get", "{}")
     large = size(f"{PADDING}{ID}")
     second, small = size("get", json.dumps({"id": ID})), size("done_1")
@@ -92,7 +92,7 @@ def test_a_hidden_use_is_charged_one_recall() -> None:
     def hide(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
         return [{**each, "content": "gone"} if each["role"] == "tool" else each for each in items]
 
-    script = prepare(recording(ITEMS))
+    script = Script(recording(ITEMS))
     measured = measure(script, hide)
     second, third = measured.calls[1:]
     assert second.hidden == (ID,)
@@ -120,7 +120,7 @@ def test_a_hidden_line_is_charged_one_recall_of_2000_tokens() -> None:
     def hide(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
         return [{**each, "content": "gone"} if each["role"] == "tool" else each for each in items]
 
-    script = prepare(recording(items))
+    script = Script(recording(items))
     assert script.line_uses == ({*()}, {LINE}, {LINE})
     measured = measure(script, hide)
     assert [each.hidden_lines for each in measured.calls] == [(), (LINE,), ()]
@@ -169,7 +169,7 @@ def test_what_the_agent_asked_to_read_is_measured_by_hand() -> None:
     for number, (made, content) in enumerate(asked, start=1):
         items += [made, result(number, content)]
     items += [{"role": "assistant", "content": "Done."}]
-    script = prepare(recording(items))
+    script = Script(recording(items))
     assert [[part.call_id for part in parts] for parts in script.asked] == [
         [], ["c1"], ["c2"], [], [], []
     ]  # fmt: skip
@@ -204,7 +204,7 @@ def test_a_result_that_stands_in_full_elsewhere_in_the_view_is_read() -> None:
         return [{**each, "content": "the same as above"} if each.get("tool_call_id") == "c2"
                 else each for each in items]  # fmt: skip
 
-    script = prepare(recording(items))
+    script = Script(recording(items))
     assert shares(totals(script, measure(script, point), PRICES))["read_percent"] == 100
 
 
@@ -292,7 +292,7 @@ def test_the_gauge_agrees_with_the_naive_oracle(rounds: Rounds) -> None:
     each = recording(items)
     strategies = [EVERYTHING, BASELINES[1], BASELINES[4]]
     for strategy in strategies:
-        measured = measure(prepare(each), strategy.make(each))
+        measured = measure(Script(each), strategy.make(each))
         expected = naive(items, strategy.make(each))
         assert [c.hidden for c in measured.calls] == [c.hidden for c in expected]
         assert [c.hidden_lines for c in measured.calls] == [c.hidden_lines for c in expected]
@@ -308,7 +308,7 @@ def test_the_gauge_agrees_with_the_naive_oracle(rounds: Rounds) -> None:
 def test_the_gauge_agrees_with_the_naive_oracle_on_a_recorded_session(strategy: int) -> None:
     [each] = read_file(EXAMPLES / "json-rename.json")
     make = BASELINES[strategy].make
-    measured = measure(prepare(each), make(each)).calls
+    measured = measure(Script(each), make(each)).calls
     expected = naive(each.messages, make(each))
     assert sum(call.line_uses for call in measured) > 300
     assert any(call.unread for call in measured) == ("offload" in BASELINES[strategy].name)
@@ -323,7 +323,7 @@ def _ambiguous(items: list[dict[str, Any]]) -> bool:
 @given(any_rounds())
 def test_ours_hides_nothing_for_good_and_breaks_no_view(rounds: Rounds) -> None:
     items = [item for each in rounds for item in each]
-    script = prepare(recording(items))
+    script = Script(recording(items))
     measured, timelines = measure_ours(script, EAGER, PRICES)
     everything = measure(script, list)
     assert measured.recoverable == sum(len(each.hidden) for each in measured.calls)
@@ -337,7 +337,7 @@ def test_the_timeline_of_an_entry() -> None:
     items = [*reading(1)]
     items += [call(8, path="/srv/app_7/file1.py"), result(8, "ok"), call(9, path="row_14")]
     items += [result(9, "ok")]
-    measured, [timeline] = measure_ours(prepare(recording(items)), EAGER, PRICES)
+    measured, [timeline] = measure_ours(Script(recording(items)), EAGER, PRICES)
     assert (timeline["tool"], timeline["arrived"], timeline["shortened"]) == ("read", 1, 1)
     assert timeline["used"] == [1, 2]
     assert set(timeline["recalled"]) <= set(timeline["used"])
@@ -351,7 +351,7 @@ def test_the_strength_of_an_entry_over_the_turns() -> None:
     for number in range(12):
         named = "/srv/app_7/file1.py" if number == 7 else f"other {number}"
         items += [call(20 + number, path=named), result(20 + number, "ok")]
-    _, [timeline, *_] = measure_ours(prepare(recording(items)), EAGER, PRICES)
+    _, [timeline, *_] = measure_ours(Script(recording(items)), EAGER, PRICES)
     turns, strengths = zip(*timeline["strength"], strict=True)
     assert timeline["accessed"] == [9]
     assert (turns[0], turns[-1]) == (timeline["arrived"], 12)
@@ -366,7 +366,7 @@ def test_the_strength_of_an_entry_over_the_turns() -> None:
 def test_the_floor_hides_nothing(rounds: Rounds) -> None:
     items = [item for each in rounds for item in each]
     each = recording(items)
-    measured = measure(prepare(each), FLOOR.make(each))
+    measured = measure(Script(each), FLOOR.make(each))
     assert not [call for call in measured.calls if call.hidden or call.hidden_lines]
 
 
@@ -377,7 +377,7 @@ def test_halves_without_each_other_are_named() -> None:
 
 
 def test_raw_figures_say_where_the_tokens_are() -> None:
-    script = prepare(recording([{"role": "system", "content": "Be brief."}, *ITEMS]))
+    script = Script(recording([{"role": "system", "content": "Be brief."}, *ITEMS]))
     raw = raw_of(script, measure(script, list), PRICES)
     assert raw["system_tokens"] == tokens.count("Be brief.")
     assert raw["user_tokens"] == tokens.count("Find it.")
@@ -390,7 +390,7 @@ def test_raw_figures_say_where_the_tokens_are() -> None:
 
 
 def test_summaries_are_ratios_of_sums() -> None:
-    script = prepare(recording(ITEMS))
+    script = Script(recording(ITEMS))
     everything = totals(script, measure(script, list), PRICES)
     half = totals(script, measure(script, lambda items: items[:1]), PRICES)
     raw = raw_of(script, measure(script, list), PRICES)

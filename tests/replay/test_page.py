@@ -20,8 +20,14 @@ from hypothesis import strategies as st
 
 from hippocampus import policy, prices
 from hippocampus.policy import Rule
-from hippocampus.replay.page import page, write_page
-from hippocampus.replay.page.markup import json_script, line_styles, page_data, recording_data
+from hippocampus.replay.page import (
+    json_script,
+    line_styles,
+    page,
+    page_data,
+    recording_data,
+    write_page,
+)
 from hippocampus.replay.recording import Recording
 from hippocampus.replay.run import Options, Row, outcome, place, replay_recording
 
@@ -202,7 +208,7 @@ def test_a_loss_is_marked_as_one(found):
     assert worse
     rows = dict(re.findall(r"</svg>([^<]+)(?:<em>[^<]*</em>)?</th>(.*?)</tr>", page(found)))
     for name in worse:
-        assert "class=loss" in rows[html.escape(name)]
+        assert 'class="loss"' in rows[html.escape(name)]
 
 
 def test_one_recall_is_one_call(found, tmp_path):

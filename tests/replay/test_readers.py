@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from hippocampus.errors import MessagesError, RecordingError
 from hippocampus.memory import Hippocampus
-from hippocampus.replay.measure import prepare
+from hippocampus.replay.measure import Script
 from hippocampus.replay.readers import find_files, formats, read_file
 from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.make_recordings import make_recordings
@@ -257,7 +257,7 @@ def test_no_reader_fails_on_fields_of_unexpected_types(records: list[dict[str, A
     assert all(recording.messages for recording in recordings)
     json.dumps([recording.messages for recording in recordings])
     for recording in recordings:
-        prepare(recording)
+        Script(recording)
 
 
 GEMINI = [

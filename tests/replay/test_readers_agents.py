@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from hippocampus.errors import RecordingError
 from hippocampus.formats.usage import Usage
-from hippocampus.replay.measure import prepare, unpaired
+from hippocampus.replay.measure import Script, unpaired
 from hippocampus.replay.readers import find_files, formats, read_file
 from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.make_recordings import make_recordings
@@ -414,7 +414,7 @@ def test_a_damaged_recording_is_mended_or_refused(name: str, data: st.DataObject
     except RecordingError:
         return
     for recording in recordings:
-        assert unpaired(prepare(recording).messages) == []
+        assert unpaired(Script(recording).messages) == []
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -167,7 +167,7 @@ def test_what_is_no_recording_is_a_row_with_its_reason(tmp_path: Path) -> None:
 def test_a_bug_at_one_file_is_a_row_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(run, "prepare", lambda _: {}["wrong"])
+    monkeypatch.setattr(run, "Script", lambda _: {}["wrong"])
     [path] = record(tmp_path)
     [row] = replay_file(path, Options(EAGER, PRICES))
     assert row == {"path": str(path), "reason": "a bug of hippocampus: KeyError: 'wrong'"}

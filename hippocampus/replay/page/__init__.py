@@ -1,23 +1,31 @@
 """Renders a replay's outcome as one self-contained HTML page; the .js files next to it draw the charts.
 
-Computes nothing: all figures are in the object of `outcome`. Recordings are untrusted: their text
-reaches the page only escaped or as inert data.
+Computes nothing: all figures are in the object of `outcome`. Recordings are untrusted: all texts pass
+through `text` and all data blocks through `json_script`.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import html
+import json
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from pathlib import Path
 from string import Template
 from typing import Any
 
-from hippocampus.replay.page.markup import json_script, main_parts, page_data, text
+from hippocampus.indexing.extraction import counted
+from hippocampus.replay.table import TITLES, cells_of, left_out, sentences, shares_of_raw
 
 SCRIPTS = ("draw.js", "scatter.js", "charts.js", "timeline.js", "recording.js", "list.js")
 TEXTS_SCRIPTS = ("draw.js", "texts.js")
+OTHER_LINES = 8
+"""The number of the style sheet's line styles for strategies that are neither ours nor a bound."""
+LIMITED = {"tokens_percent", "cost_percent", "cost_if_read_percent"}
+"""The figures of which more than 100 percent is a loss."""
+text = html.escape
 
 
 def write_page(outcome: dict[str, Any], path: Path) -> None:
@@ -67,3 +75,218 @@ def _asset(name: str) -> str:
 def _hash(text: str) -> str:
     digest = hashlib.sha256(text.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def main_parts(outcome: dict[str, Any]) -> dict[str, str]:
+    """Return the values of the template's fields."""
+    total, prices = outcome["total"], outcome["prices"]
+    settings = [f"policy {outcome['policy']}", f"cache marks: {outcome['marks']}"]
+    if total and set(total["priced_as"]) != {prices["name"]}:
+        settings.append(f"prices of {counted(len(total['priced_as']), 'model')}")
+    else:
+        settings.append(
+            f"prices {prices['name']}: cache read × {prices['read']:g}, write × {prices['write']:g}"
+        )
+        if prices["dollars_per_million"]:
+            settings.append(f"${prices['dollars_per_million']:,.2f} for a million input tokens")
+        if prices["window_tokens"]:
+            settings.append(f"window {prices['window_tokens']:,} tokens")
+    main = "<p>No recorded session was found.</p>"
+    if total:
+        name = "all sources" if len(outcome["sources"]) > 1 else next(iter(outcome["sources"]))
+        main = f"{_headline(total, outcome)}\n{_summary(name, total, outcome)}"
+    listed = [_recording(at, row, outcome) for at, row in enumerate(outcome["recordings"])]
+    left = "".join(f"<li><bdi>{text(sentence)}</bdi></li>" for sentence in left_out(outcome))
+    troubles = f'<section><h2 id="left-out">Left out and repaired</h2><ul>{left}</ul></section>'
+    return {
+        "title": f"Replay of {counted(len(listed), 'recording')}",
+        "setting": text(" · ".join(settings)),
+        "total": main,
+        "sources": _sources(outcome) if len(outcome["sources"]) > 1 else "",
+        "recordings": "\n".join(listed),
+        "troubles": troubles if left else "",
+    }
+
+
+def json_script(data: Any, id_: str = "") -> str:
+    """Return data as an inert script element, which no text in the data can close."""
+    shown = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    for mark in "<>&\u2028\u2029":
+        shown = shown.replace(mark, f"\\u{ord(mark):04x}")
+    return f'<script type="application/json"{id_ and f" id={id_}"}>{shown}</script>'
+
+
+def _headline(summary: dict[str, Any], outcome: dict[str, Any]) -> str:
+    """Return the main figures, with the sums that they are computed from."""
+    ours = summary["strategies"][outcome["ours"]]
+    raw = summary["strategies"][outcome["everything"]]
+    floor = outcome["floor"] and summary["strategies"][outcome["floor"]]
+    paid = f"${ours['dollars']:,.2f} instead of ${raw['dollars']:,.2f}"
+    paid += f"; knowing the future {floor['cost_percent']:.1f} %" if floor else ""
+    paid += f"; {ours['cost_if_read_percent']:.1f} % if all that was asked for is read"
+    recalls = counted(ours["recalls"], "call")
+    hidden = f"{ours['hidden']:,} of {ours['uses']:,} hidden; {recalls} paid a recall"
+    hidden_lines = f"{ours['hidden_lines']:,} of {ours['line_uses']:,} hidden"
+    read = f"of {ours['asked_tokens']:,} tokens that the agent asked to read"
+    shown = (
+        ("net cost", "cost_percent", paid),
+        ("tokens sent", "tokens_percent", f"{ours['tokens']:,} of {raw['tokens']:,}"),
+        ("used values visible", "visible_percent", hidden),
+        ("used lines visible", "lines_percent", hidden_lines),
+        ("read in full", "read_percent", read),
+    )
+    listed = (
+        f"<div><dt>{name}</dt><dd><strong{_loss(ours, field)}>{ours[field]:,.1f}<small> %</small>"
+        f"</strong><span>{text(detail)}</span></dd></div>"
+        for name, field, detail in shown
+    )
+    return f'<dl class="headline">{"".join(listed)}</dl>'
+
+
+def _loss(figures: Mapping[str, Any], field: str) -> str:
+    return ' class="loss"' if field in LIMITED and figures[field] > 100 else ""
+
+
+def _sources(outcome: dict[str, Any]) -> str:
+    opened = ""
+    for name, summary in outcome["sources"].items():
+        ours = summary["strategies"][outcome["ours"]]
+        opened += (
+            f'<details class="source"><summary><b><bdi>{text(name)}</bdi></b> '
+            f"<span>{counted(summary['raw']['recordings'], 'recording')} · net cost "
+            f"{ours['cost_percent']:.1f} % · values visible {ours['visible_percent']:.1f} %</span>"
+            f"</summary>{_summary(name, summary, outcome)}</details>"
+        )
+    return f'<section><h2 id="sources">By source</h2>{opened}</section>'
+
+
+def _summary(name: str, summary: dict[str, Any], outcome: dict[str, Any]) -> str:
+    words = "".join(f"<p>{text(sentence)}</p>" for sentence in sentences(summary, outcome))
+    words += f'<p class="soft">{text(shares_of_raw(summary["raw"]))}</p>'
+    words = words.replace(" %", "\u00a0%")  # a line does not begin with the sign
+    scatter = json_script(bounds_data(summary, outcome))
+    titles = "".join(f'<th scope="col">{text(title)}</th>' for title in TITLES)
+    rows = "".join(_row(strategy, line, summary) for strategy, line in line_styles(outcome).items())
+    label = text(f"Strategies, {name}")
+    return (
+        f'<div class="summary"><div class="words">{words}</div><figure class="scatter">{scatter}'
+        "</figure></div>"
+        f'<div class="scroll" role="region" tabindex="0" aria-label="{label}"><table>'
+        f'<thead><tr><th scope="col">strategy</th>{titles}</tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _row(strategy: str, line: str, summary: dict[str, Any]) -> str:
+    figures = summary["strategies"][strategy]
+    mark = " <em>cheapest of the others</em>" if strategy == summary["best_other"] else ""
+    cells = cells_of(figures).items()
+    numbers = "".join(f"<td{_loss(figures, field)}>{cell}</td>" for field, cell in cells)
+    return (
+        f'<tr class="{line}"><th scope="row"><svg class="swatch {line}" viewBox="0 0 26 8" '
+        f'aria-hidden="true"><path d="M1 4h24"/></svg>{text(strategy)}{mark}</th>{numbers}</tr>'
+    )
+
+
+def _recording(number: int, recording: dict[str, Any], outcome: dict[str, Any]) -> str:
+    """Return a recording as a line of the list; the script draws the details once it is opened."""
+    ours = recording["strategies"][outcome["ours"]]
+    raw = recording["strategies"][outcome["everything"]]
+    saved = raw["dollars"] - ours["dollars"]
+    hidden, uses = ours["hidden"] + ours["hidden_lines"], ours["uses"] + ours["line_uses"]
+    money = f"{'−' if saved < 0 else ''}${abs(saved):,.3f}"
+    cost = ours["cost_percent"]
+    # The tick of the bar is the cost of sending everything, and its end is twice that.
+    bar = (
+        f'<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect width="{min(cost, 200) / 2:.1f}" height="8"/><path d="M50 0v8"/></svg>'
+    )
+    shown = (
+        ("calls", "calls", ours["calls"], f"{ours['calls']:,}", False),
+        ("tokens", "tokens sent raw", raw["tokens"], f"{raw['tokens']:,}", False),
+        ("cost", "net cost", cost, f"{cost:.1f} %", cost > 100),
+        ("saved", "money saved", saved, money, saved < 0),
+        ("hidden", "hidden uses", hidden, f"{hidden:,} of {uses:,}", False),
+    )
+    data = " ".join(f'data-{name}="{value:.6g}"' for name, _, value, _, _ in shown)
+    figures = "".join(
+        f'<span class="{name}{" loss" if is_loss else ""}"><i>{label} </i>'
+        f"{bar if name == 'cost' else ''}<b>{figure}</b></span>"
+        for name, label, _, figure, is_loss in shown
+    )
+    kind = " · ".join(filter(None, (recording["source"], recording["model"])))
+    return (
+        f'<details id="r{number}" {data}><summary><span class="name">'
+        f"<bdi>{text(recording['name'])}</bdi><small><bdi>{text(kind)}</bdi></small>"
+        f"</span>{figures}</summary>{json_script(recording_data(recording, outcome))}</details>"
+    )
+
+
+def page_data(outcome: dict[str, Any]) -> dict[str, Any]:
+    """Return the data that all drawings share: strategies with their line styles."""
+    total = outcome["total"]
+    best = total and total["best_other"]
+    first = (outcome["ours"], outcome["everything"], best, outcome["floor"])
+    return {
+        "strategies": [
+            {"name": name, "line": line, "shown": name in first}
+            for name, line in line_styles(outcome).items()
+        ],
+        "columns": list(TITLES),
+    }
+
+
+def line_styles(outcome: dict[str, Any]) -> dict[str, str]:
+    """Return the line styles by strategy: ours first, the floor last."""
+    named = {outcome["ours"]: "ours", outcome["everything"]: "everything"}
+    names = outcome["total"]["strategies"] if outcome["total"] else {}
+    others = [name for name in names if name not in {*named, outcome["floor"]}]
+    named |= {name: f"other-{at % OTHER_LINES}" for at, name in enumerate(others)}
+    if outcome["floor"]:
+        named[outcome["floor"]] = "floor"
+    return named
+
+
+def bounds_data(summary: dict[str, Any], outcome: dict[str, Any]) -> list[list[float]]:
+    """Return the strategies' net costs, and the lower shares of visible values or lines, in percent."""
+    return [
+        [figures["cost_percent"], min(figures["visible_percent"], figures["lines_percent"])]
+        for figures in (summary["strategies"][name] for name in line_styles(outcome))
+    ]
+
+
+def recording_data(recording: dict[str, Any], outcome: dict[str, Any]) -> dict[str, Any]:
+    """Return the data of a recording, which is drawn once it is opened."""
+    names = line_styles(outcome)
+    tokens, costs = recording["call_tokens"], recording["call_costs"]
+    return {
+        **{field: recording[field] for field in ("path", "format", "model", "best_other")},
+        "texts": recording.get("texts"),
+        "dollarsPerToken": recording["dollars_per_million"] / 1_000_000,
+        "words": sentences(recording, outcome),
+        "troubles": [*recording["broken"], *recording["problems"]],
+        "rows": [list(cells_of(recording["strategies"][name]).values()) for name in names],
+        "tokens": _shared(tokens[name] for name in names),
+        "costs": _shared(map(round, costs[name]) for name in names),
+        # A use before an entry arrived had its value from another entry.
+        "entries": [
+            {
+                **entry,
+                **{
+                    field: [call for call in entry[field] if call >= entry["arrived"]]
+                    for field in ("used", "recalled", "accessed")
+                },
+            }
+            for entry in recording["entries"]
+        ],
+    }
+
+
+def _shared(rows: Iterable[Iterable[int]]) -> list[list[int] | int]:
+    """Return the rows; a row that repeats an earlier one becomes the number of that row."""
+    seen: dict[tuple[int, ...], int] = {}
+    kept: list[list[int] | int] = []
+    for number, row in enumerate(map(tuple, rows)):
+        first = seen.setdefault(row, number)
+        kept.append(list(row) if first == number else first)
+    return kept

@@ -27,7 +27,7 @@ from hippocampus.formats.reader import Reading, read, read_on
 from hippocampus.memory import Hippocampus
 from hippocampus.models import tokens
 from hippocampus.recall import calls
-from hippocampus.replay.measure import ViewFunction
+from hippocampus.replay.measure import Script, ViewFunction
 from hippocampus.replay.our_strategy import offline
 from hippocampus.replay.readers import RecordedFile, find_files, read_file
 from hippocampus.replay.recording import Recording
@@ -138,11 +138,11 @@ def _opening(recording: Recording) -> str:
 
 def _moments(recording: Recording, from_tokens: int, to_tokens: int) -> Iterator[Moment]:
     """Yield the moments of a session whose whole list has a number of tokens within bounds."""
-    messages = read(recording.messages)
+    script = Script(recording)
+    messages, answers = script.messages, script.answers
     tools = json.dumps(recording.tools, default=str) if recording.tools else ""
     more = tokens.count(recording.system_prompt) + tokens.count(tools)
     sizes = [*itertools.accumulate(map(tokens.count_message, messages), initial=more)]
-    answers = [at for at, message in enumerate(messages) if message.role == "assistant"]
     fitting = [at for at in answers if sizes[at] <= to_tokens]
     used = uses(messages[: fitting[-1] + 1], values_of) if fitting else {}
     for call, at in enumerate(fitting):
@@ -180,11 +180,10 @@ def _cases(
     folder: StudyFolder, moment: Moment, recording: Recording, skipped: Callable[[str], None]
 ) -> list[StudyCase]:
     """Call all strategies before every answer up to the moment, as a host would; return the last views."""
-    messages = read(recording.messages)
-    starts = [*itertools.accumulate((len(message.raw) for message in messages), initial=0)]
-    answered = [at for at, message in enumerate(messages) if message.role == "assistant"]
-    whole = recording.messages[: starts[answered[moment.call]]]
-    leading = "\n".join(text for message in messages[: answered[0]] for text in message.texts())
+    script = Script(recording)
+    messages, ends = script.messages, script.call_ends[: moment.call + 1]
+    whole, opening = recording.messages[: ends[-1]], messages[: script.answers[0]]
+    leading = "\n".join(text for message in opening for text in message.texts())
     recorded_tools = transcript.tools_of(recording, messages)
     prices = price_tables.model_prices(folder.settings.model)
     cases: list[StudyCase] = []
@@ -195,8 +194,8 @@ def _cases(
         shutil.rmtree(state, ignore_errors=True)
         with _strategy(folder, condition, case_id) as strategy:
             reading, view = Reading(), list[Item]()
-            for at in answered[: moment.call + 1]:
-                view = strategy(recording.messages[: starts[at]])
+            for end in ends:
+                view = strategy(recording.messages[:end])
                 reading = read_on(reading, view)
             if isinstance(strategy, Session) and strategy.report.failures:
                 skipped(f"case {case_id}: {strategy.report.failures} calls failed inside")
@@ -213,7 +212,7 @@ def _cases(
             shutil.rmtree(state, ignore_errors=True)
             continue
         system = "" if recording.system_prompt in leading else recording.system_prompt
-        recorded, size = transcript.step_of(messages[answered[moment.call]]), sum(weights)
+        recorded, size = transcript.step_of(messages[script.answers[moment.call]]), sum(weights)
         shown = (system, tools, view, recorded, size)
         cases.append(StudyCase(case_id, moment.id, {condition: cost}, *shown))
     return cases

@@ -15,7 +15,7 @@ from typing import Any
 from hippocampus import prices as price_tables
 from hippocampus.formats.reader import read
 from hippocampus.replay.intervals import bootstrap
-from hippocampus.replay.page.markup import text
+from hippocampus.replay.page import text
 from hippocampus.replay.study.asking import labels_of, step_of
 from hippocampus.replay.study.folder import RAW, Moment, StudyFolder
 

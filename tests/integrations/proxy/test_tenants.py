@@ -33,7 +33,7 @@ from hippocampus.integrations.proxy import service
 from hippocampus.integrations.proxy.apis import ANSWERS
 from hippocampus.integrations.proxy.app import Proxy
 from hippocampus.integrations.proxy.service import Exchange, Service
-from hippocampus.replay.measure import prepare
+from hippocampus.replay.measure import Script
 from hippocampus.replay.readers import read_file
 from hippocampus.session.resources import DEADLINE_SECONDS
 from hippocampus.storage.state import CALLER_KEY, state_of
@@ -59,7 +59,7 @@ def grown(steps: int) -> Iterator[Items]:
 def recorded(path: Path) -> Iterator[tuple[str, Items]]:
     """Yield the path of the API and the list of each call of a recorded session."""
     [recording] = read_file(path)
-    for end in (*prepare(recording).call_ends, len(recording.messages)):
+    for end in (*Script(recording).call_ends, len(recording.messages)):
         yield APIS[recording.format], recording.messages[:end]
 
 
