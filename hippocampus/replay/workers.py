@@ -6,13 +6,12 @@ not known here.
 
 from __future__ import annotations
 
-import functools
 import heapq
 import itertools
 import multiprocessing
 import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Literal, NoReturn, TypeVar
@@ -122,38 +121,30 @@ def _over_processes(
     names = multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("forkserver" if "forkserver" in names else "spawn")
     context.set_forkserver_preload(["hippocampus.replay.run"])
-    start = functools.partial(ProcessPoolExecutor, 1, mp_context=context)
-    free = [start() for _ in range(jobs)]
-    running: dict[Future[T], tuple[ProcessPoolExecutor, File, bool]] = {}
+    free = [ProcessPoolExecutor(1, context) for _ in range(jobs)]
 
-    def submit(pool: ProcessPoolExecutor, file: File, *, is_second: bool) -> None:
-        try:
-            running[pool.submit(work, file)] = (pool, file, is_second)
-        except BrokenProcessPool:  # It was killed while it had no work.
-            pool = start()
-            running[pool.submit(work, file)] = (pool, file, is_second)
-
-    try:
-        while True:
-            while free and (file := next(files, None)):
-                submit(free.pop(), file, is_second=False)
-            if not running:
-                return
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                pool, file, is_second = running.pop(future)
-                try:
-                    result = future.result()
-                except BrokenProcessPool:
-                    pool.shutdown(wait=False)
-                    pool = start()
-                    if not is_second:
-                        submit(pool, file, is_second=True)
-                        continue
-                    result = lost(file)
+    def result(file: File) -> T:
+        for _ in range(2):
+            pool = free.pop()
+            try:
+                return pool.submit(work, file).result()
+            except BrokenProcessPool:
+                pool.shutdown(wait=False)
+                pool = ProcessPoolExecutor(1, context)
+            finally:
                 free.append(pool)
-                yield result
+        return lost(file)
+
+    threads = ThreadPoolExecutor(jobs)  # each waits for a process
+    running = {threads.submit(result, file) for file in itertools.islice(files, jobs)}
+    try:
+        while running:
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            running |= {threads.submit(result, file) for file in itertools.islice(files, len(done))}
+            yield from (future.result() for future in done)
     finally:
-        for pool in (*free, *(pool for pool, *_ in running.values())):
+        threads.shutdown(wait=False, cancel_futures=True)
+        for pool in free:
             pool.shutdown(wait=False, cancel_futures=True)
 
 
