@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from hippocampus import indexing
@@ -199,24 +199,30 @@ def measure(
 ) -> Measured:
     """Call a strategy before every recorded answer, and measure the views that it returns."""
     cache, prompt, reading = model.cache(), Prompt(), Reading()
-    weights, searched = list[int](), list[str]()
+    # By message of the view: the tokens up to its end, its text, and its text as lines are searched.
+    sizes, texts, searched = list[int](), list[str](), list[str]()
+    value_places, line_places = dict[str, int](), dict[str, int]()
     calls, problems = list[MeasuredCall](), list[str]()
     recovered = invalid = 0
+    wrong: list[str] = []
     for number, end in enumerate(script.call_ends):
+        before = len(reading.messages)
         reading = read_on(reading, view(script.recording.messages[:end]))
         kept, sent = reading.kept, reading.messages
-        weights[kept:] = map(tokens.count_message, sent[kept:])
-        fresh = (message.texts() for message in sent[kept:])
-        searched[kept:] = ("\n".join(map(script.searchable, texts)) for texts in fresh)
-        used, lines = script.uses[number], script.line_uses[number]
-        # Newest first: a value was mostly brought by a late message, so the search ends early.
-        values = hidden(used, (text for message in reversed(sent) for text in message.texts()))
+        read = sizes[kept - 1] if kept else 0
+        weights = map(tokens.count_message, sent[kept:])
+        sizes[kept:] = itertools.islice(itertools.accumulate(weights, initial=read), 1, None)
+        fresh = [list(message.texts()) for message in sent[kept:]]
+        texts[kept:] = map("\n".join, fresh)
+        searched[kept:] = ("\n".join(map(script.searchable, parts)) for parts in fresh)
+        used, lines, own = script.uses[number], script.line_uses[number], script.own_uses[number]
+        values = hidden(used, texts, value_places)
         if recover:
             recovered += sum(map(recover, values))
-        wrong = unpaired(sent)
+        # In a view that was valid, every call has its result: only what was added to it is paired.
+        wrong = unpaired(sent[kept if kept == before and not wrong else 0 :])
         invalid += bool(wrong)
         problems += [f"call {number}: {sentence}" for sentence in wrong]
-        read = sum(weights[:kept])
         if cache is not None:
             prompt = prompt.extended(sent, kept)
             read = cache.send(prompt, number * CALL_SECONDS)
@@ -235,25 +241,32 @@ def measure(
         ]
         calls.append(
             MeasuredCall(
-                sum(weights),
+                sizes[-1] if sizes else 0,
                 read,
                 len(used),
                 values,
                 len(lines),
-                hidden(lines, reversed(searched)),
+                hidden(lines, searched, line_places),
                 tuple(unread),
-                len(own := script.own_uses[number]),
-                len(hidden(own, reversed(searched))),
+                len(own),
+                len(hidden(own, searched, line_places)),
             )
         )
     return Measured(tuple(calls), recovered, invalid, tuple(problems[:MAX_PROBLEMS]))
 
 
-def hidden(wanted: frozenset[str], texts: Iterable[str]) -> tuple[str, ...]:
-    """Return the wanted values or lines that no text contains, sorted."""
-    missing = set(wanted)
-    for text in texts:
+def hidden(wanted: frozenset[str], texts: Sequence[str], places: dict[str, int]) -> tuple[str, ...]:
+    """Return the wanted values or lines that no text contains, sorted.
+
+    `places` keeps the number of the text that contains a term, where the next search begins.
+    """
+    known = ((term, places.get(term, len(texts))) for term in wanted)
+    missing = {term for term, at in known if at >= len(texts) or term not in texts[at]}
+    # Newest first: a term was mostly brought by a late message, so the search ends early.
+    for at in reversed(range(len(texts))):
         if not missing:
             break
-        missing -= {term for term in missing if term in text}
+        found = {term for term in missing if term in texts[at]}
+        places |= dict.fromkeys(found, at)
+        missing -= found
     return tuple(sorted(missing))

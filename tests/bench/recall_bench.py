@@ -64,7 +64,7 @@ def hidden_uses(recording: Recording) -> Iterator[Use]:
         for number, end in enumerate(script.call_ends):
             view = read(session(recording.messages[:end]))
             texts = [text for message in view for text in message.texts()]
-            for value in hidden(script.uses[number], texts):
+            for value in hidden(script.uses[number], texts, {}):
                 said = script.messages[script.answers[number]]
                 found = ask(session, index, value, said, view)
                 yield found._replace(where=Path(recording.path).name)

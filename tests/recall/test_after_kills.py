@@ -44,7 +44,7 @@ def recall_all(script: Script, folder: Path, policy: Path, number: int, view: li
     """Bring back every value that the answer of a call uses and its view hides."""
     memory = Hippocampus(folder, policy=policy)
     shown = [text for message in read(view) for text in message.texts()]
-    missing = hidden(script.uses[number], shown)
+    missing = hidden(script.uses[number], shown, {})
     with memory.session("s") as session:
         texts = {entry.id: session.entries.text(entry.id) for entry in session.entries}
         for value in missing:
