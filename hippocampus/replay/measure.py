@@ -23,9 +23,15 @@ from hippocampus.prices.prompt_cache import (
     Prompt,
     PromptCache,
 )
-from hippocampus.replay.decisive_steps import decisive_steps
 from hippocampus.replay.recording import Recording
-from hippocampus.replay.uses import lines_of, searchable, unnumbered, uses, values_of
+from hippocampus.replay.uses import (
+    decisive_steps,
+    lines_of,
+    searchable,
+    unnumbered,
+    uses,
+    values_of,
+)
 
 SLICE_TOKENS = 400
 """The slice of a recall of hidden values, the same for all strategies."""

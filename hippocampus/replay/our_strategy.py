@@ -6,8 +6,8 @@ Measured like all other strategies, except that a recall can bring hidden values
 from __future__ import annotations
 
 import contextlib
+import functools
 import re
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -59,14 +59,10 @@ def offline(policy: Policy) -> Policy:
 
 
 def measure_ours(
-    script: Script,
-    policy: Policy,
-    prices: Prices,
-    model: CacheModel = IDEAL,
-    texts: ViewTexts | None = None,
+    script: Script, policy: Policy, model: CacheModel = IDEAL, texts: ViewTexts | None = None
 ) -> tuple[Measured, list[dict[str, Any]]]:
     """Measure a session with a policy, and return its entries as JSON; `texts` notes its views."""
-    with fresh_session(policy, prices, model.marks) as session:
+    with fresh_session(policy, model.prices, model.marks) as session:
         histories = EntryHistories(session, texts)
         measured = measure(script, histories.view, histories.recover, model)
         if session.report.failures:
@@ -85,7 +81,7 @@ class EntryHistories:
         self.texts = texts
         self.calls = 0
         self.by_id: dict[str, list[tuple[int, Entry]]] = {}
-        self._texts: dict[str, str] = {}
+        self.text = functools.cache(session.entries.text)
 
     def view(self, items: list[Item]) -> list[Item]:
         """Return the session's view, and record the entries that the call has changed."""
@@ -106,18 +102,13 @@ class EntryHistories:
         created = {version.lifecycle.created for version in versions}
         return sorted({version.decay.last_access for version in versions} - created)
 
-    def with_value(self, value: str) -> list[str]:
-        """Return the ids of the entries that contain a value, oldest first."""
-        for entry in self.session.entries:
-            if entry.id not in self._texts:
-                self._texts[entry.id] = self.session.entries.text(entry.id)
-        return [entry_id for entry_id, text in self._texts.items() if value in text]
-
     def recover(self, value: str) -> bool:
-        """Return whether one recall with the value as its pattern returns it."""
-        for entry_id in self.with_value(value)[:1]:
-            with contextlib.suppress(RecallError):
-                return value in self.session.recall(entry_id, pattern=re.escape(value))
+        """Return whether one recall, of the oldest entry with the value, returns it by its pattern."""
+        for entry in self.session.entries:
+            if value in self.text(entry.id):
+                with contextlib.suppress(RecallError):
+                    return value in self.session.recall(entry.id, pattern=re.escape(value))
+                break
         return False
 
     def strengths(self, entry: Entry, policy: Policy) -> Iterator[list[float]]:
@@ -138,17 +129,13 @@ def _entries(
     script: Script, histories: EntryHistories, measured: Measured, policy: Policy
 ) -> Iterator[dict[str, Any]]:
     """Yield what became of the shortened entries, with calls and turns from 0, as SPEC's JSON has it."""
-    used: defaultdict[str, set[int]] = defaultdict(set)
-    recalled: defaultdict[str, set[int]] = defaultdict(set)
-    for number, values in enumerate(script.uses):
-        for value in values:
-            for entry_id in histories.with_value(value):
-                used[entry_id].add(number)
-                if value in measured.calls[number].hidden:
-                    recalled[entry_id].add(number)
     records = {record.entry.id: record for record in histories.session.report.records()}
     for turn, decision in histories.session.report.decisions():
         entry_id, record = decision.entry_id, records[decision.entry_id]
+        text = histories.text(entry_id)
+        # Before the entry was shortened, a value of it came from another entry.
+        calls = range(turn, len(script.uses))
+        used = [at for at in calls if any(value in text for value in script.uses[at])]
         yield {
             "entry_id": entry_id,
             "tool": record.tool,
@@ -159,9 +146,10 @@ def _entries(
             "reason": decision.reason,
             "saves": decision.saves,
             "costs": round(decision.costs, 1),
-            # Before the entry was shortened, the value came from another entry.
-            "used": sorted(at for at in used[entry_id] if at >= turn),
-            "recalled": sorted(at for at in recalled[entry_id] if at >= turn),
+            "used": used,
+            "recalled": [
+                at for at in used if any(value in text for value in measured.calls[at].hidden)
+            ],
             "accessed": histories.accesses(entry_id),
             "strength": list(histories.strengths(record.entry, policy)),
         }

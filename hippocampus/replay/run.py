@@ -100,7 +100,7 @@ def replay_recording(recording: Recording, options: Options) -> Row:
     prices = own or options.prices
     model = CacheModel(prices, options.marks)
     texts = ViewTexts() if options.texts else None
-    ours, entries = measure_ours(script, options.policy, prices, model, texts)
+    ours, entries = measure_ours(script, options.policy, model, texts)
     everything = measure(script, EVERYTHING.make(recording), model=model)
     measured = {OURS: ours, EVERYTHING.name: everything}
     if options.compare:

@@ -19,6 +19,7 @@ from hippocampus.replay.measure import (
     LINE_SLICE_TOKENS,
     SLICE_TOKENS,
     TEXT_KINDS,
+    CacheModel,
     MeasuredCall,
     Script,
     measure,
@@ -324,7 +325,7 @@ def _ambiguous(items: list[dict[str, Any]]) -> bool:
 def test_ours_hides_nothing_for_good_and_breaks_no_view(rounds: Rounds) -> None:
     items = [item for each in rounds for item in each]
     script = Script(recording(items))
-    measured, timelines = measure_ours(script, EAGER, PRICES)
+    measured, timelines = measure_ours(script, EAGER, CacheModel(PRICES))
     everything = measure(script, list)
     assert measured.recoverable == sum(len(each.hidden) for each in measured.calls)
     assert measured.invalid_views <= everything.invalid_views
@@ -337,7 +338,7 @@ def test_the_timeline_of_an_entry() -> None:
     items = [*reading(1)]
     items += [call(8, path="/srv/app_7/file1.py"), result(8, "ok"), call(9, path="row_14")]
     items += [result(9, "ok")]
-    measured, [timeline] = measure_ours(Script(recording(items)), EAGER, PRICES)
+    measured, [timeline] = measure_ours(Script(recording(items)), EAGER, CacheModel(PRICES))
     assert (timeline["tool"], timeline["arrived"], timeline["shortened"]) == ("read", 1, 1)
     assert timeline["used"] == [1, 2]
     assert set(timeline["recalled"]) <= set(timeline["used"])
@@ -351,7 +352,7 @@ def test_the_strength_of_an_entry_over_the_turns() -> None:
     for number in range(12):
         named = "/srv/app_7/file1.py" if number == 7 else f"other {number}"
         items += [call(20 + number, path=named), result(20 + number, "ok")]
-    _, [timeline, *_] = measure_ours(Script(recording(items)), EAGER, PRICES)
+    _, [timeline, *_] = measure_ours(Script(recording(items)), EAGER, CacheModel(PRICES))
     turns, strengths = zip(*timeline["strength"], strict=True)
     assert timeline["accessed"] == [9]
     assert (turns[0], turns[-1]) == (timeline["arrived"], 12)
