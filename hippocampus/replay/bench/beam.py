@@ -35,11 +35,9 @@ def read(folders: Sequence[Path]) -> list[BenchConversation]:
 def _chat(path: Path, length: str) -> BenchConversation:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-        name = path.stem
         if path.name == "chat.json":
             asked = path.parent / "probing_questions" / "probing_questions.json"
             found = {"chat": found, "questions": json.loads(asked.read_text(encoding="utf-8"))}
-            name = path.parent.name
         turns = dict(_messages(found["chat"]))
         questions = tuple(
             Question(str(asked["question"]), kind, evidence)
@@ -49,7 +47,7 @@ def _chat(path: Path, length: str) -> BenchConversation:
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
         raise RecordingError(str(path), f"not a chat of BEAM: {problem!r}") from problem
-    return BenchConversation(name, tuple(turns.values()), questions, length)
+    return BenchConversation(tuple(turns.values()), questions, length)
 
 
 def _messages(chat: Sequence[dict[str, Any]]) -> Iterator[tuple[int, BenchMessage]]:

@@ -51,4 +51,4 @@ def _conversation(sample: dict[str, Any]) -> BenchConversation:
             category = int(asked.get("category", 0))
             kind = CATEGORIES.get(category, str(category))
             questions.append(Question(str(asked["question"]), kind, keys))
-    return BenchConversation(str(sample.get("sample_id", "")), tuple(turns), tuple(questions))
+    return BenchConversation(tuple(turns), tuple(questions))

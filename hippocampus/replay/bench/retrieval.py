@@ -52,7 +52,6 @@ class Question:
 class BenchConversation:
     """A conversation with its questions."""
 
-    name: str
     turns: tuple[BenchMessage, ...]
     questions: tuple[Question, ...]
     length: str = ""

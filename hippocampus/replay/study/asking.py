@@ -62,9 +62,9 @@ def estimate(folder: StudyFolder) -> list[str]:
     """
     steps, verdicts, found = list[int](), list[int](), list[str]()
     for moment in folder.moments:
-        names = folder.by_id(moment)
-        compared = moment.tokens + ANSWER_TOKENS * len(names)
-        steps += [moment.tokens for name in names if folder.is_open(name)]
+        cases = folder.cases(moment.id)
+        compared = moment.tokens + ANSWER_TOKENS * len(cases)
+        steps += [moment.tokens for case in cases if folder.is_open(case.id)]
         verdicts += [compared for name in moment.judgements() if folder.is_open(name)]
     for model, requests in ((folder.settings.reader, steps), (folder.settings.judge, verdicts)):
         if model == FILES or not requests:
@@ -105,25 +105,28 @@ def take_steps(folder: StudyFolder) -> Iterator[str]:
 def judge_steps(folder: StudyFolder) -> Iterator[str]:
     """Let the judge compare the steps of moments that have all steps; yield as `take_steps` does."""
     settings, rule = folder.settings, transcript.RULE
-    labels: dict[str, dict[str, str]] = {}
-    texts: dict[str, str] = {}
+    cases: dict[str, list[StudyCase]] = {}
     for moment in folder.moments:
-        cases = folder.by_id(moment)
-        if not all(folder.last("result", name) for name in cases):
-            continue
-        whole = next(iter(cases.values()))
-        recorded = f"{rule} THE RECORDED STEP {rule}\n{whole.recorded}"
-        for judgement in moment.judgements():
-            labels[judgement] = labels_of(cases, settings.seed, judgement)
-            parts = [transcript.text_of_conversation(whole), recorded]
-            for label, name in labels[judgement].items():
-                parts.append(f"{rule} STEP {label} {rule}\n{step_of(folder, name)}")
-            texts[judgement] = "\n\n".join([*parts, f"{rule} END {rule}\n"])
+        made = folder.cases(moment.id)
+        if all(folder.last("result", case.id) for case in made):
+            cases |= dict.fromkeys(moment.judgements(), made)
+
+    def labels(name: str) -> dict[str, str]:
+        return labels_of([case.id for case in cases[name]], settings.seed, name)
+
+    def text(name: str) -> str:
+        whole = cases[name][0]
+        parts = [transcript.text_of_conversation(whole)]
+        parts.append(f"{rule} THE RECORDED STEP {rule}\n{whole.recorded}")
+        for label, case_id in labels(name).items():
+            parts.append(f"{rule} STEP {label} {rule}\n{step_of(folder, case_id)}")
+        return "\n\n".join([*parts, f"{rule} END {rule}\n"])
+
     if settings.judge != FILES:
         wire = wire_of(settings.judge)
         yield from ask_in_turn(
-            filter(folder.is_open, texts),
-            lambda name: _judge(folder, name, texts[name], labels[name], wire),
+            filter(folder.is_open, cases),
+            lambda name: _judge(folder, name, text(name), labels(name), wire),
         )
         return
     # Groups are made of all moments, so that a moment's judge does not depend on missing steps.
@@ -132,11 +135,11 @@ def judge_steps(folder: StudyFolder) -> Iterator[str]:
     yield from _exchange(
         folder,
         "judges",
-        [[name for name in group if name in texts] for group in judges],
+        [[name for name in group if name in cases] for group in judges],
         lambda path: PROMPTS["judge"].substitute(
-            rubric=RUBRIC, answers=ANSWERS, name=path.stem, text=texts[path.stem]
+            rubric=RUBRIC, answers=ANSWERS, name=path.stem, text=text(path.stem)
         ),
-        lambda name, line: verdicts_in(line.get("verdicts"), labels[name]),
+        lambda name, line: verdicts_in(line.get("verdicts"), labels(name)),
     )
 
 

@@ -79,13 +79,13 @@ def prepare(
         folder.add(settings=settings)
         folder.add(moments=chosen)
     for moment in folder.moments:
-        if moment.id not in folder.cases:
+        if not folder.cases(moment.id):
             read = read_file(files().get(moment.path, moment.path))
             recording = {found.name: found for found in reversed(read)}.get(moment.recording)
             if recording is None:
                 reason = f"the conversation {moment.recording!r} is gone"
                 raise RecordingError(moment.path, reason)
-            folder.add(cases=_cases(folder, moment, recording, skipped))
+            folder.add(name=moment.id, cases=_cases(folder, moment, recording, skipped))
         yield moment
 
 
@@ -239,7 +239,7 @@ def answer_recall(folder: StudyFolder, case: StudyCase, arguments: str) -> dict[
         if isinstance(session, Session):
             text = session.answer(arguments)
         else:
-            text = _offloaded(folder.cases[case.moment][0], arguments)
+            text = _offloaded(folder.cases(case.moment)[0], arguments)
     return {"arguments": arguments, "answer": text, "tokens": tokens.count(text)}
 
 

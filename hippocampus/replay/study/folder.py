@@ -117,20 +117,14 @@ class StudyFolder(RunJournal):
         """The moments, once they are chosen."""
         return [Moment(**moment) for moment in self.last("moments") or ()]
 
-    @property
-    def cases(self) -> dict[str, list[StudyCase]]:
-        """By id of the moment; the first case has the whole list."""
-        listed = (record["cases"] for record in self.records("cases"))
-        return {made[0]["moment"]: [StudyCase(**case) for case in made] for made in listed}
+    def cases(self, moment_id: str) -> list[StudyCase]:
+        """Return the cases of a moment, once they are made; the first has the whole list."""
+        return [StudyCase(**case) for case in self.last("cases", moment_id) or ()]
 
-    def by_id(self, *moments: Moment) -> dict[str, StudyCase]:
-        """Return the cases of the given moments, or of all, by id.
-
-        The cases of a moment are adjacent, and the first has the whole list.
-        """
-        cases = self.cases
-        found = moments or self.moments
-        return {case.id: case for moment in found for case in cases.get(moment.id, ())}
+    def by_id(self) -> dict[str, StudyCase]:
+        """Return all cases by id; those of a moment are adjacent."""
+        listed = (self.cases(moment.id) for moment in self.moments)
+        return {case.id: case for cases in listed for case in cases}
 
     def is_open(self, name: str) -> bool:
         """Return whether the `result` of a case or judgement is missing, and it was not `refused`."""

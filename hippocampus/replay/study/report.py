@@ -48,26 +48,23 @@ class StudyReport:
         self.disagreements: list[str] = []
         self.verdicts: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
         """By id of the case, one verdict per pass."""
-        judged: list[Moment] = []
+        judged, steps = list[Moment](), 0
         for moment in folder.moments:
-            cases = folder.by_id(moment)
-            for judgement in moment.judgements():
+            cases, judgements = [case.id for case in folder.cases(moment.id)], moment.judgements()
+            for judgement in judgements:
                 labels = labels_of(cases, settings.seed, judgement)
                 for label, verdict in (folder.last("result", judgement) or {}).items():
                     self.verdicts[labels[label]].append(verdict)
-            missing = [
-                f"{name}: {folder.last('refused', name) or 'no answer yet'}"
-                for name in (*cases, *moment.judgements())
-                if not folder.last("result", name)
-            ]
-            self.missing += missing
+            missing = [name for name in (*cases, *judgements) if not folder.last("result", name)]
+            for name in missing:
+                self.missing.append(f"{name}: {folder.last('refused', name) or 'no answer yet'}")
             if missing:
                 continue
             judged.append(moment)
+            steps += len(cases)
             for name in cases:
-                verdicts = self.verdicts[name]
                 # Letters are in the opposite order in the second pass: a difference is the judge's.
-                one, two = ((given["quality"], given["same_effect"]) for given in verdicts)
+                one, two = ((made["quality"], made["same_effect"]) for made in self.verdicts[name])
                 if one != two:
                     found = f"{name} has quality and same effect {one}, then {two}"
                     self.disagreements.append(f"{_title(moment)}: {found}")
@@ -81,7 +78,7 @@ class StudyReport:
             f"Reader {settings.reader}, judge {settings.judge}, seed {settings.seed}.",
         ]
         if judged:
-            differ, steps = len(self.disagreements), len(folder.by_id(*judged))
+            differ = len(self.disagreements)
             self.sentences.append(f"The judge's two passes differ in {differ} of {steps} steps.")
 
     def _figures(self, moments: Sequence[Moment], condition: str) -> dict[str, Figure]:
@@ -99,7 +96,7 @@ class StudyReport:
         return figures
 
     def _numbers(self, moment: Moment, condition: str) -> dict[str, float]:
-        case = next(case for case in self.folder.cases[moment.id] if condition in case.costs)
+        case = next(c for c in self.folder.cases(moment.id) if condition in c.costs)
         prices = price_tables.model_prices(self.folder.settings.model)
         verdicts = self.verdicts[case.id]
         recalled = [made["recall"]["tokens"] for made in self.folder.records("recall", case.id)]
@@ -145,11 +142,11 @@ class StudyReport:
 
     def _render(self, moment: Moment) -> str:
         """Return a moment as HTML: the recorded step, and the readers' steps next to it."""
-        whole = self.folder.cases[moment.id][0]
-        known = {part.text for message in read(whole.view) for part in message.parts}
+        cases = self.folder.cases(moment.id)
+        known = {part.text for message in read(cases[0].view) for part in message.parts}
         sides, qualities = "", []
-        for name, case in self.folder.by_id(moment).items():
-            title, verdicts = " and ".join(case.costs), self.verdicts[name]
+        for case in cases:
+            name, title, verdicts = case.id, " and ".join(case.costs), self.verdicts[case.id]
             graded = "/".join(str(verdict["quality"]) for verdict in verdicts) or "not judged"
             qualities.append(f"{title} {graded}")
             notes = ""
@@ -168,7 +165,7 @@ class StudyReport:
             )
         return (
             f"<details><summary>{text(_title(moment))} ({text(', '.join(qualities))})</summary><h3>"
-            f'Recorded</h3><pre>{text(whole.recorded)}</pre><div class="side">{sides}</div></details>'
+            f'Recorded</h3><pre>{text(cases[0].recorded)}</pre><div class="side">{sides}</div></details>'
         )
 
 

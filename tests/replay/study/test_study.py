@@ -107,7 +107,7 @@ def test_conditions_that_show_the_same_text_share_a_step_and_its_verdicts(
         printed, folder = run(*options, *at(server, "openai"))
         assert len(server.asked) == 2 * (1 + 2 + 2)  # a raw step, one with a recall, two passes
     assert "2 of 2 moments judged" in printed
-    for cases in folder.cases.values():
+    for cases in (folder.cases(moment.id) for moment in folder.moments):
         assert [list(each.costs) for each in cases] == [["raw", "keep"], ["short"]]
         assert "recall" not in {each["name"] for each in cases[0].tools}
     figures = StudyReport(folder).figures
@@ -369,7 +369,7 @@ def test_a_reader_of_files_recalls_at_the_moment_of_the_case(run: Run) -> None:
     anywhere = CliRunner().invoke(app, ["study-recall", str(path), '{"pattern": "part1050"}'])
     assert "module_150/part1050.py ok" in anywhere.output
     assert len(StudyFolder(folder.path).records("recall", path.stem)) == 2
-    whole = next(folder.path.rglob(f"{folder.cases[case.moment][0].id}.md"))
+    whole = next(folder.path.rglob(f"{folder.cases(case.moment)[0].id}.md"))
     with pytest.raises(HippocampusError, match="all of it is in the file"):
         CliRunner().invoke(app, ["study-recall", str(whole), arguments], catch_exceptions=False)
 
