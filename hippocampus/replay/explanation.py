@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
@@ -45,8 +46,8 @@ def print_explanation(
         last = len(script.call_ends) - 1
         raise RecordingError(recording.path, f"no turn {turn}; the turns are 0 to {last}")
     with fresh_session(policy, prices, "ours") as session:
-        for end in script.call_ends[: turn + 1]:
-            view = read(session(recording.messages[:end]))
+        views = (session(recording.messages[:end]) for end in script.call_ends[: turn + 1])
+        [view] = deque(views, maxlen=1)
         reasons = {
             made.entry_id: f"turn {at}: {made.stage}, {made.reason}; saves {made.saves:,} a call"
             for at, made in session.report.decisions()
@@ -56,7 +57,7 @@ def print_explanation(
             reasons[entry.id] = "\n".join(filter(None, [reasons.get(entry.id), sentence]))
         pairs = session.report.view_pairs()
     before = sum(tokens.count_message(raw) for raw, _ in pairs)
-    after = sum(map(tokens.count_message, view))
+    after = sum(map(tokens.count_message, read(view)))
     table = Table(title=f"turn {turn}, at prices {prices.name}", show_lines=True)
     table.add_column("#", justify="right")
     table.add_column(f"raw list ({before:,} tokens)", ratio=1, overflow="fold")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from hippocampus import indexing
@@ -234,17 +234,6 @@ def measure(
             read = cache.send(prompt, number * CALL_SECONDS)
         elif step := model.step_tokens:
             read -= read % step
-        asked = script.asked[number]
-        parts = (part for message in sent for part in message.parts if part.kind == "result")
-        shown = [part.text for part in parts] if asked else []
-        # A view may leave out the line numbers of a file, which is still read in full.
-        bare = list(map(unnumbered, shown))
-        unread = [
-            tokens.count(part.text)
-            for part in asked
-            if not any(part.text in text for text in reversed(shown))
-            and not any(unnumbered(part.text) in text for text in reversed(bare))
-        ]
         calls.append(
             MeasuredCall(
                 sizes[-1] if sizes else 0,
@@ -253,12 +242,24 @@ def measure(
                 values,
                 len(lines),
                 hidden(lines, searched, line_places),
-                tuple(unread),
+                tuple(_unread(script.asked[number], sent)),
                 len(own),
                 len(hidden(own, searched, line_places)),
             )
         )
     return Measured(tuple(calls), recovered, invalid, tuple(problems[:MAX_PROBLEMS]))
+
+
+def _unread(asked: Sequence[Part], view: Sequence[Message]) -> Iterator[int]:
+    """Yield the tokens of the results that the agent asked to read and the view does not show in full."""
+    parts = (part for message in reversed(view) for part in message.parts) if asked else ()
+    shown = [part.text for part in parts if part.kind == "result"]
+    # A view may leave out the line numbers of a file, which is still read in full.
+    shown += map(unnumbered, shown[:])
+    for part in asked:
+        bare = unnumbered(part.text)
+        if not any(part.text in text or bare in text for text in shown):
+            yield tokens.count(part.text)
 
 
 def hidden(wanted: frozenset[str], texts: Sequence[str], places: dict[str, int]) -> tuple[str, ...]:

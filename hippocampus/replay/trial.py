@@ -112,6 +112,10 @@ class TrialSettings:
     seed: int = 7
 
 
+class BudgetError(Exception):
+    """The budget is spent, or cannot be checked; ends the run, and never leaves `run_trial`."""
+
+
 class TrialRecord(RunJournal):
     """The record of a trial in its folder.
 
@@ -135,6 +139,14 @@ class TrialRecord(RunJournal):
     def dollars(self, name: str | None = None) -> float:
         """Return the cost of an attempt's answers, or of all, without those of unknown price."""
         return sum(answer["dollars"] or 0.0 for answer in self.records("answer", name))
+
+    def expect_within(self, budget: float) -> None:
+        """Raise a `BudgetError` if the answers cost the budget, or an unknown amount."""
+        if any(answer["dollars"] is None for answer in self.records("answer", None)):
+            raise BudgetError("the price of a call is not known, so that no budget can be kept")
+        if (dollars := self.dollars()) >= budget:
+            spent = f"the budget of ${budget:,.2f} is spent (${dollars:,.2f})"
+            raise BudgetError(f"{spent}; the same command with a larger one goes on")
 
 
 def attempts_at(tasks: list[Task], seed: int) -> dict[str, tuple[Task, str]]:
@@ -202,10 +214,6 @@ def _figures(record: TrialRecord, names: list[str]) -> dict[str, Any]:
     }
 
 
-class BudgetError(Exception):
-    """The budget is spent, or cannot be checked; ends the run, and never leaves `run_trial`."""
-
-
 def run_trial(
     record: TrialRecord, tasks: list[Task], wire: Wire, budget_dollars: float
 ) -> Iterator[str]:
@@ -239,13 +247,8 @@ def _attempt(  # noqa: PLR0913, PLR0917 - what names an attempt
             session = closing.enter_context(memory.session(task.name))
         for number in range(settings.calls):
             if number == len(answers):
-                unpriced = any(made["dollars"] is None for made in record.records("answer", None))
-                if budget and unpriced:
-                    reason = "the price of a call is not known, so that no budget can be kept"
-                    raise BudgetError(reason)
-                if budget and (dollars := record.dollars()) >= budget:
-                    spent = f"the budget of ${budget:,.2f} is spent (${dollars:,.2f})"
-                    raise BudgetError(f"{spent}; the same command with a larger one goes on")
+                if budget:
+                    record.expect_within(budget)
                 _ask(record, name, wire, messages, session)
             reply = wire.read(answers[number]["answer"])
             messages.append(reply.message)

@@ -17,7 +17,7 @@ from hippocampus.errors import RecordingError, StoreError, without_password
 from hippocampus.formats import reader
 from hippocampus.formats.conversation import Item
 from hippocampus.replay.readers.documents import JsonDocument
-from hippocampus.replay.readers.raw import MessageFormat, RawConversation, RawMessage, chat_call
+from hippocampus.replay.readers.raw import ADAPTERS, RawConversation, RawMessage, chat_call
 from hippocampus.replay.readers.values import JsonRecord, kind_of
 from hippocampus.storage import archive as storage
 from hippocampus.storage.archive_lines import contexts, parsed
@@ -28,11 +28,7 @@ from hippocampus.storage.state_dir import StateDir, is_address
 NAME = "hippocampus"
 SECONDS = 600.0
 """The limit of a server for its list of sessions, or for one of them."""
-KINDS: dict[str, MessageFormat] = {
-    "openai": "chat",
-    "responses": "responses",
-    "anthropic": "anthropic",
-}
+KINDS = {adapter.NAME: kind for kind, adapter in ADAPTERS.items()}
 
 
 def is_own(record: JsonRecord) -> bool:

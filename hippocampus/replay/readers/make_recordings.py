@@ -14,21 +14,15 @@ from datetime import datetime
 from pathlib import PurePath
 
 from hippocampus.errors import MALFORMED, RecordingError
-from hippocampus.formats import anthropic, openai_chat, openai_responses
 from hippocampus.formats.conversation import Item
-from hippocampus.formats.reader import Adapter, read, snapshot
+from hippocampus.formats.reader import read, snapshot
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.pairing import is_of_answer, pair
-from hippocampus.replay.readers.raw import MessageFormat, RawConversation, RawMessage
+from hippocampus.replay.readers.raw import ADAPTERS, RawConversation, RawMessage
 from hippocampus.replay.readers.values import as_record, as_text, kind_of, role_of, text_of
 from hippocampus.replay.recording import Recording
 
 SYSTEM_ROLES = {"system", "developer"}
-ADAPTERS: dict[MessageFormat, Adapter] = {
-    "chat": openai_chat,
-    "responses": openai_responses,
-    "anthropic": anthropic,
-}
 REASONING_FIELDS = {"reasoning", "reasoning_content", "reasoning_details", "thinking_blocks"}
 REASONING_BLOCKS = {"reasoning", "reasoning_text", "thinking", "redacted_thinking"}
 TEXT_BLOCKS = {"text", "output_text"}

@@ -7,11 +7,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
+from hippocampus.formats import anthropic, openai_chat, openai_responses
 from hippocampus.formats.conversation import Item
+from hippocampus.formats.reader import Adapter
 from hippocampus.formats.usage import Usage, usage_of
 from hippocampus.replay.readers.values import JsonRecord, as_string_or_json
 
 MessageFormat = Literal["chat", "responses", "anthropic"]
+ADAPTERS: dict[MessageFormat, Adapter] = {
+    "chat": openai_chat,
+    "responses": openai_responses,
+    "anthropic": anthropic,
+}
 
 
 class RawMessage(NamedTuple):

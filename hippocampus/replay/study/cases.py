@@ -85,7 +85,7 @@ def prepare(
             if recording is None:
                 reason = f"the conversation {moment.recording!r} is gone"
                 raise RecordingError(moment.path, reason)
-            folder.add(name=moment.id, cases=_cases(folder, moment, recording, skipped))
+            folder.add(cases=_cases(folder, moment, recording, skipped))
         yield moment
 
 

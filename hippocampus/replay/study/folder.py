@@ -119,7 +119,9 @@ class StudyFolder(RunJournal):
 
     def cases(self, moment_id: str) -> list[StudyCase]:
         """Return the cases of a moment, once they are made; the first has the whole list."""
-        return [StudyCase(**case) for case in self.last("cases", moment_id) or ()]
+        listed = (record["cases"] for record in self.records("cases"))
+        made = next((cases for cases in listed if cases[0]["moment"] == moment_id), ())
+        return [StudyCase(**case) for case in made]
 
     def by_id(self) -> dict[str, StudyCase]:
         """Return all cases by id; those of a moment are adjacent."""
