@@ -210,9 +210,6 @@ class Hippocampus:
         For servers and adapters that get a session's id with each request: the last 64 sessions stay
         open between their calls, and older ones are released, not ended. Closing the memory ends
         those that are still open.
-
-        Raises:
-            StoreError: the session's ledger cannot be opened.
         """
         return self._open_sessions.using(session_id, lambda: self.session(session_id))
 
@@ -224,23 +221,12 @@ class Hippocampus:
         idle_seconds: float = 0.0,
         request: Mapping[str, Any] | None = None,
     ) -> list[Any]:
-        """Return the view of a message list in the session of an id, as a call of `Session` does.
-
-        Never raises because of its own failures: then it returns the messages as they are.
-        """
-        try:
-            with self.using(session_id) as session:
-                return session(messages, idle_seconds=idle_seconds, request=request)
-        except StoreError as failure:  # law 3: the session cannot be opened
-            LOG.error("session %s: sending the messages as they are: %s", session_id, failure)  # noqa: TRY400 - the cause is in the text
-            return list(messages)
+        """Return the view of a message list in the session of an id, as a call of `Session` does."""
+        with self.using(session_id) as session:
+            return session(messages, idle_seconds=idle_seconds, request=request)
 
     def answer(self, session_id: str, arguments: str | Mapping[str, Any]) -> str:
-        """Return the answer to a recall in the session of an id, as `Session.answer` does.
-
-        Raises:
-            StoreError: the session's ledger cannot be opened.
-        """
+        """Return the answer to a recall in the session of an id, as `Session.answer` does."""
         with self.using(session_id) as session:
             return session.answer(arguments)
 

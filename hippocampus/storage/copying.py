@@ -74,6 +74,7 @@ def copied(source: StateStore, target: StateStore) -> Iterator[Copied]:
             elif before["session"] and not is_same and not _is_continued(rows, before):
                 yield Copied(name, "newer there")
             else:
+                # Payloads first: a copy that is stopped leaves orphans, and no row without its payload.
                 keys = dict.fromkeys(row[CONTENT] for row in rows["entry"])
                 results = {key: _copy_payload(contents, copies, key) for key in keys}
                 missing = [key for key, result in results.items() if result != "copied"]

@@ -208,7 +208,9 @@ class Ledger:
             begin = (storable(session), time.time(), mark or database.new_mark())
             with self._timed():
                 [found] = self._db.together(self._own())
-                if not found:
+                if (
+                    not found
+                ):  # a session that is there is opened without a write, and waits for no writer
                     _, found = self._db.together((BEGIN, begin), self._own())
                 self._known, self.mark = self._expected(found)
                 self._db.hold(self._known)

@@ -163,6 +163,7 @@ def _migrate(db: psycopg.Connection[Any]) -> None:
         )
     scripts = {name_of(script): script for script in SCRIPTS}
     with db.transaction():
+        # Of workers that start at once, the others find the tables of the first.
         db.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
         (there,) = db.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.migration",)).fetchone() or (
             None,
