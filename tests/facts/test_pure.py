@@ -26,8 +26,7 @@ from hippocampus.facts.strength import (
 )
 from hippocampus.facts.topics import features, holds, jaccard
 from hippocampus.facts.words import content_words, indexed, query_terms, words
-from hippocampus.storage.facts.memories import made
-from hippocampus.storage.facts.models import Item, RankedRow
+from hippocampus.storage.facts.models import Memory, RankedRow
 from hippocampus.storage.facts.vectors import unit
 
 DAY = 86_400.0
@@ -67,8 +66,16 @@ def test_hippos_table_of_half_lives(accesses, days):
 )
 def test_pruning_follows_the_rules(type_name, intensity, days, pruned):
     policy = FactPolicy(resistance=0.0)
-    item = Item("text", type=type_name)
-    memory = made(item, "", "fact", "ann", 0.0, type_name=type_name, intensity=intensity)
+    times = {"created": 0.0, "accessed": 0.0, "valid_from": 0.0}
+    memory = Memory(
+        id="",
+        kind="fact",
+        type=type_name,
+        content="text",
+        intensity=intensity,
+        agent="ann",
+        **times,
+    )
     assert due_for_pruning(policy, memory, days * DAY) == pruned
 
 
