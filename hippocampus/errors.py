@@ -100,8 +100,8 @@ class ModelError(HippocampusError):
 class RecallError(HippocampusError):
     """A recall cannot be served; `reason` is one word, the text adds what to do instead.
 
-    `reason` is `never_existed`, `other_session`, `expired`, `stale`, `too_large`, `bad_request`,
-    `no_match` or, where a model's call broke something inside, `failed`.
+    `reason` is `never_existed`, `other_session`, `expired`, `unreadable`, `stale`, `too_large`,
+    `bad_request`, `no_match` or, where a model's call broke something inside, `failed`.
     """
 
     def __init__(  # noqa: PLR0913 - one parameter a field

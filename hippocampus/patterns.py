@@ -39,10 +39,11 @@ def paragraphs(text: str) -> Iterator[tuple[str, list[str]]]:
         yield head, [line[2:] for line in lines]
 
 
-def compiled(pattern: str | bytes, *, memory_bytes: int = 8 << 20) -> Any:
+def compiled(pattern: str | bytes, *, memory_bytes: int = 8 << 20, has_groups: bool = False) -> Any:
     """Return an expression with `search`, `fullmatch`, `finditer` and `groups`.
 
-    RE2 refuses a pattern that needs more memory.
+    RE2 refuses a pattern that needs more memory. Only one that `has_groups` finds the spans of its
+    groups, for which RE2 takes a time that grows with their number: seconds a line for hundreds.
 
     Raises:
         PatternError: the text is no pattern.
@@ -54,6 +55,7 @@ def compiled(pattern: str | bytes, *, memory_bytes: int = 8 << 20) -> Any:
     options = re2.Options()
     options.log_errors = False
     options.max_mem = memory_bytes
+    options.never_capture = not has_groups
     try:
         return re2.compile(pattern, options)
     except re2.error as wrong:

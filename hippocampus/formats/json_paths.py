@@ -205,7 +205,7 @@ def _compiled(path: str, spend: Callable[[int], None]) -> JSONPath:
     for candidate in (standard, quoted):
         try:
             return environment.compile(candidate)  # type: ignore[return-value]
-        except (JSONPathError, ValueError) as error:
+        except (JSONPathError, ValueError, OverflowError) as error:  # 1e400 is no integer
             wrong = error
     raise _invalid(path, wrong)
 

@@ -54,7 +54,7 @@ def expression(pattern: str) -> Any:
         ValueError: the pattern is not an RE2 expression, or needs too much memory.
     """
     try:
-        return patterns.compiled(pattern)
+        return patterns.compiled(pattern, has_groups=True)
     except patterns.PatternError as wrong:
         raise ValueError(f"{pattern!r} is no RE2 expression: {wrong}") from None
 

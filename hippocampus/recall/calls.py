@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from hippocampus.entries.entry import ARGUMENTS, Record
 from hippocampus.entries.text import storable
-from hippocampus.errors import RecallError, nearest
+from hippocampus.errors import RecallError, StoreError, nearest
 from hippocampus.formats import json_text, reader
 from hippocampus.formats.conversation import Item, Part
 from hippocampus.formats.signatures import problem_of, unknown_arguments
@@ -149,12 +149,17 @@ def expired(record: Record, when: str = "", rule: str = "") -> RecallError:
     text = f"the content of {record.entry.id} is no longer stored"
     if when:
         text += f"; removed {when} by the rule {rule!r}"
-    elif rule:
-        text += f": {rule}"
     if record.entry.summary:
         text += f"; its summary: {as_content(record.entry.summary)}"
     text += f". Do not retry; {_alternative(record)}"
     return _of(record, "expired", text, when=when, rule=rule)
+
+
+def unreadable(record: Record, failure: StoreError) -> RecallError:
+    """Return the error for content that is damaged, or in a store that another process holds."""
+    text = f"the content of {record.entry.id} cannot be read: {failure}"
+    text += f". Do not retry in this step; {_alternative(record)}"
+    return _of(record, "unreadable", text)
 
 
 def stale(record: Record, present_id: str, source: str, difference: str) -> RecallError:

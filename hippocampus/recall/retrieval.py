@@ -123,12 +123,12 @@ class Retrieval:
         """Return the exact bytes of an entry's content.
 
         Raises:
-            RecallError: it is damaged or no longer stored; with the time and the rule of its removal.
+            RecallError: it cannot be read, or is no longer stored; with the time and the rule of its removal.
         """
         try:
             stored = self._store.get(record.content)
         except StoreError as damage:
-            raise calls.expired(record, rule=str(damage)) from damage
+            raise calls.unreadable(record, damage) from damage
         if stored is not None:
             return stored
         left = self._state.tombstone(record.content) or ()

@@ -157,7 +157,7 @@ def matches(pattern: str, text: str) -> Iterator[Any]:
 @functools.cache
 def compiled(pattern: str | bytes) -> Any:
     """Return an expression that is compiled once."""
-    return patterns.compiled(pattern, memory_bytes=256 << 20)
+    return patterns.compiled(pattern, memory_bytes=256 << 20, has_groups=True)
 
 
 def _text_of_base64(run: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from hippocampus.entries.entry import Entry, Record, Source, Stage
 from hippocampus.entries.origin import MemoryOrigin
-from hippocampus.errors import RecallError
+from hippocampus.errors import RecallError, StoreError
 from hippocampus.recall import calls
 
 RECORD = Record(
@@ -20,6 +20,7 @@ EVERY = {
     "never_existed": calls.never_existed("abcd2346", ["abcd2345", "zzzzzzzz"]),
     "other_session": calls.other_session("abcd2345", "nightly"),
     "expired": calls.expired(RECORD, "2026-01-02T03:04:05+00:00", "sessions idle for over 30 days"),
+    "unreadable": calls.unreadable(RECORD, StoreError("database is locked")),
     "stale": calls.stale(RECORD, "efgh2345", "file", "-a\n+b"),
     "too_large": calls.too_large(RECORD, 9_000, 500),
     "no_match": calls.completed(RecallError("no_match", "nothing matches"), RECORD),
@@ -53,7 +54,7 @@ def test_the_answers_carry_fields() -> None:
     assert EVERY["expired"].when.startswith("2026-01-02")
     assert EVERY["expired"].rule == "sessions idle for over 30 days"
     assert len(EVERY["stale"].versions) == 2
-    for reason in ("expired", "stale", "too_large", "no_match", "bad_request"):
+    for reason in ("expired", "unreadable", "stale", "too_large", "no_match", "bad_request"):
         assert EVERY[reason].tool == "list_orders"
         assert EVERY[reason].arguments == '{"page": 2}'
         assert EVERY[reason].entry_id == "abcd2345"

@@ -156,6 +156,12 @@ def test_a_path_with_many_names_visits_fewer_values() -> None:
         at(text, f"$..[{','.join([repr('a')] * 200)}]")
 
 
+@pytest.mark.parametrize("test", ["> 1e400", "== 1e309", "< -1e999"])
+def test_a_number_beyond_all_numbers_is_no_path(test: str) -> None:
+    with pytest.raises(RecallError, match=r"is not a path \(RFC 9535\)"):
+        at(RESULTS, f"$.results[?@.id {test}]")
+
+
 @pytest.mark.parametrize("pattern", ["a?" * 30, ".{0,990}.{0,990}Q", r"\pL{0,150}"])
 def test_a_search_in_a_filter_counts_by_its_length(pattern: str) -> None:
     long = {"s": "a" * 200_000, "c": [{"p": f"{pattern}{n}"} for n in range(3_000)]}

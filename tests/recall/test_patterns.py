@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus.errors import RecallError
-from hippocampus.patterns import PatternError
+from hippocampus.patterns import PatternError, compiled
 from hippocampus.recall.lines import Paged, matching
 
 PATTERNS = [
@@ -48,6 +48,8 @@ HOSTILE = [
         "(a|a)*c",
         "((a{1,100}){1,100}){1,100}",
         "[a-q][^u-z]{13}x",
+        "(" * 900 + "b" + ")" * 900,
+        "()" * 900 + "b",
     )
 ]
 
@@ -58,6 +60,11 @@ def test_no_pattern_can_take_forever(pattern: str) -> None:
         assert list(matching(Paged("a" * 200_000), pattern)) == []
     except RecallError as told:
         assert told.reason == "bad_request"  # noqa: PT017 - either outcome is right
+
+
+def test_groups_cost_nothing_where_no_one_asks_for_them() -> None:
+    bare, grouped = compiled("b"), compiled("(" * 900 + "b" + ")" * 900)
+    assert (grouped.groups, grouped.programsize) == (0, bare.programsize)
 
 
 @pytest.mark.parametrize("text", ["a" * 1_000_000, f"{'a' * 99}\n" * 10_000])

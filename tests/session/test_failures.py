@@ -228,7 +228,7 @@ def test_a_damaged_content_is_told_and_not_served(tmp_path: Path) -> None:
         memory._store._cache.set(record.content, zstandard.compress(b"forged"))
         with pytest.raises(RecallError) as told:
             session.recall(record.entry.id)
-        assert told.value.reason == "expired"
+        assert told.value.reason == "unreadable"
         assert "damaged" in str(told.value)
         assert len(memory._store.check()) == 1
     memory.close()
