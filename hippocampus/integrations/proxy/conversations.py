@@ -17,10 +17,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hippocampus.formats.content import text_of
-from hippocampus.formats.conversation import Item
+from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.formats.reader import read_as
 from hippocampus.formats.writing import appended
-from hippocampus.integrations.proxy.apis.answer import ModelAnswer, Round, results_of
+from hippocampus.integrations.proxy.apis.answer import ModelAnswer, Round
 from hippocampus.storage.proxy_conversations import Conversations
 
 PER_REQUEST = re.compile(r"(?m)^x-anthropic-billing-header:.*$")
@@ -46,13 +46,8 @@ def chains_of(
     Raises:
         AttributeError, KeyError, TypeError: a message is malformed.
     """
-    runs = [
-        [number for number, _ in run]
-        for is_answer, run in itertools.groupby(
-            enumerate(items), lambda pair: answers.is_answer(pair[1])
-        )
-        if is_answer
-    ]
+    kinds = itertools.groupby(range(len(items)), lambda number: answers.is_answer(items[number]))
+    runs = [list(run) for is_answer, run in kinds if is_answer]
     first = runs[0][0] if runs else len(items)
     messages, _ = read_as(answers.ADAPTER, items[:first])
     texts = [text for message in messages for text in message.texts()]
@@ -101,10 +96,13 @@ def restored(
     for start, (end, chain) in sorted(chains.ends.items(), reverse=True):
         if chain not in kept:
             continue
-        rounds = [Round(*fields) for fields in json.loads(kept[chain])]
+        rounds = [
+            Round(seen, calls, [ToolResult(*result) for result in results], is_joined)
+            for seen, calls, results, is_joined in json.loads(kept[chain])
+        ]
         own, following = answers.restored(items[start:end], rounds), restored[end : end + 1]
         if rounds[-1].is_joined:
-            results = adapter.tool_results(results_of(rounds[-1]))
+            results = adapter.tool_results(rounds[-1].results)
             is_block = bool(adapter.BLOCKS_KEY)
             following = appended(following, results) if is_block else [*results, *following]
         restored[start : end + 1] = [*own, *following]

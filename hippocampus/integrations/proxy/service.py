@@ -172,8 +172,7 @@ class Exchange:
             rounds.append(answer.closed_round(self.results()))
         if rounds:
             chain = chain_after(self.chains.last, type(answer), answer.as_item())
-            written = json.dumps([*map(list, rounds)])
-            self.known.keep(chain, self.conversation.session.id, written)
+            self.known.keep(chain, self.conversation.session.id, json.dumps(rounds))
 
 
 class Service:

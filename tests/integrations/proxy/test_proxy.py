@@ -128,6 +128,21 @@ def test_recalls_are_answered_inside_and_stay_in_the_conversation(
 
 
 @pytest.mark.parametrize("kind", HOSTS)
+def test_a_recall_that_failed_is_sent_with_the_same_bytes_later(kind: Any, state: Path) -> None:
+    steps: list[Decided] = [call(TOOL), call("recall", entry_id="nowhere"), call(TOOL, page=2)]
+
+    def decide(items: Items) -> Decided:
+        return [*steps, "Done."][len(calls_and_results(items)[0])]
+
+    with proxied(state, decide) as (upstream, url):
+        run(kind(url))
+    assert len(upstream.sent) == 4
+    assert "nowhere" in json.dumps(upstream.sent[-1].items)
+    for before, after in zip(upstream.sent, upstream.sent[1:], strict=False):
+        assert after.items[: len(before.items)] == before.items
+
+
+@pytest.mark.parametrize("kind", HOSTS)
 def test_a_restarted_proxy_sends_the_same_prefix(kind: Any, state: Path) -> None:
     with provider(Upstream(recalling)) as upstream:
         with in_front(upstream, state) as url:

@@ -23,8 +23,7 @@ class Round(NamedTuple):
     seen: list[str]
     """The marks of its blocks that the host has seen."""
     calls: list[Block]
-    results: list[tuple[Any, ...]]
-    """The results of its calls, as the fields of a `ToolResult`."""
+    results: Sequence[ToolResult]
     is_joined: bool = False
     """Whether the host has calls of the same round to answer: then the results of both go together."""
 
@@ -38,11 +37,6 @@ def expected_blocks(found: Any) -> list[Block]:
     if not isinstance(found, list) or not all(isinstance(block, dict) for block in found):
         raise TypeError("the blocks of an answer are no list of objects")
     return found
-
-
-def results_of(closed: Round) -> list[ToolResult]:
-    """Return the results of a round's calls."""
-    return [ToolResult(*result) for result in closed.results]
 
 
 class ModelAnswer(ABC):
@@ -183,8 +177,7 @@ class ModelAnswer(ABC):
     def closed_round(self, results: Sequence[ToolResult]) -> Round:
         """Return the present round, to be restored in later requests."""
         calls = [block for block in self.blocks if self.is_ours(block)]
-        given = [tuple(result) if result.images else result[:2] for result in results]
-        return Round([self.mark(block) for block in self.seen], calls, given, self.is_mixed)
+        return Round([self.mark(block) for block in self.seen], calls, results, self.is_mixed)
 
     def next_round(self, results: Sequence[ToolResult]) -> None:
         """Begin the next round, once the present one was answered inside."""
@@ -213,7 +206,7 @@ class ModelAnswer(ABC):
                 continue
             seen, rest = cls.divided(rest, closed.seen)
             items += cls.message_of([*seen, *closed.calls])
-            items += cls.ADAPTER.tool_results(results_of(closed))
+            items += cls.ADAPTER.tool_results(closed.results)
         is_empty = not any(map(cls.mark, rest))
         return items if is_empty else [*items, *cls.message_of(rest, message)]
 
