@@ -197,11 +197,10 @@ class Service:
         self._policy, self._upstream = policy, upstream
         self._rules = Rules("", load_policy(policy), prices.TABLES["anthropic-5m"])
         self._observers = observers
-        self._opening = threading.Lock()
         self._tenant, self._has_tenants = tenant, is_address(state)
         self._root = state_of(state, tenant or UNNAMED)
-        self._memories: dict[str, Hippocampus] = {}
-        """By tenant, the most recently made last; its sessions share files, whatever their models."""
+        self._memories = OpenSessions[str, Hippocampus](MAX_CONVERSATIONS, lambda _: None)
+        """By tenant; its sessions share files, whatever their models, and go on without it."""
         self._memory(tenant)
         self._known = None if self._has_tenants else self._conversations("")
         self._open = OpenSessions[Key, OpenConversation](
@@ -307,20 +306,14 @@ class Service:
 
     def _memory(self, tenant: str) -> Hippocampus:
         """Return a tenant's memory; one that is open waits for none that is being opened."""
-        named = tenant or UNNAMED
-        if found := self._memories.get(named):
-            return found
-        with self._opening:
-            if named not in self._memories:
-                if len(self._memories) > MAX_CONVERSATIONS:  # its sessions go on without it
-                    self._memories.pop(next(iter(self._memories)))
-                self._memories[named] = Hippocampus(
-                    self._root.of_tenant(named),
-                    policy=self._policy,
-                    observers=self._observers,
-                    deadline_seconds=DEADLINE_SECONDS,
-                )
-            return self._memories[named]
+        opened = functools.partial(
+            Hippocampus,
+            self._root.of_tenant(tenant or UNNAMED),
+            policy=self._policy,
+            observers=self._observers,
+            deadline_seconds=DEADLINE_SECONDS,
+        )
+        return self._memories.use(tenant, opened)[0]
 
     def conversations(self) -> list[dict[str, Any]]:
         """Return the open conversations as the live page shows them, the newest first."""
@@ -339,7 +332,7 @@ class Service:
             self._ended.put(conversation.session)
         self._ended.put(None)
         self._closer.join()
-        for memory in self._memories.values():
+        for memory in self._memories.close():
             memory.close()
         if self._known:
             self._known.close()
