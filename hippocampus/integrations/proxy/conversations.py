@@ -97,8 +97,8 @@ def restored(
         if chain not in kept:
             continue
         rounds = [
-            Round(seen, calls, [ToolResult(*result) for result in results], is_joined)
-            for seen, calls, results, is_joined in json.loads(kept[chain])
+            Round(seen, calls, [ToolResult(*result) for result in results], *more)
+            for seen, calls, results, *more in json.loads(kept[chain])
         ]
         own, following = answers.restored(items[start:end], rounds), restored[end : end + 1]
         if rounds[-1].is_joined:

@@ -161,7 +161,8 @@ def chat(
         }
         for place, each in enumerate(calls)
     ]
-    message = {"role": "assistant", "content": text} | ({"tool_calls": made} if made else {})
+    message: dict[str, Any] = {"role": "assistant", "content": text}
+    message |= {"refusal": None, "annotations": []} | ({"tool_calls": made} if made else {})
     reason = "tool_calls" if made else "stop"
     usage = {"prompt_tokens": 100, "completion_tokens": 3, "total_tokens": 103}
     usage |= {"prompt_tokens_details": {"cached_tokens": 90}}

@@ -26,6 +26,8 @@ class Round(NamedTuple):
     results: Sequence[ToolResult]
     is_joined: bool = False
     """Whether the host has calls of the same round to answer: then the results of both go together."""
+    message: Block | None = None
+    """In Chat Completions, the message that its blocks are of, with the provider's own fields."""
 
 
 def expected_blocks(found: Any) -> list[Block]:
@@ -204,19 +206,19 @@ class ModelAnswer(ABC):
             if closed.is_joined:
                 rest += closed.calls
                 continue
-            seen, rest = cls.divided(rest, closed.seen)
+            seen, rest = cls.divided(rest, closed)
             items += cls.message_of([*seen, *closed.calls])
             items += cls.ADAPTER.tool_results(closed.results)
         is_empty = not any(map(cls.mark, rest))
         return items if is_empty else [*items, *cls.message_of(rest, message)]
 
     @classmethod
-    def divided(cls, blocks: list[Block], marks: Sequence[str]) -> tuple[list[Block], list[Block]]:
-        """Return the first blocks, which have these marks, and the rest.
+    def divided(cls, blocks: list[Block], closed: Round) -> tuple[list[Block], list[Block]]:
+        """Return the first blocks, which have the marks of a round, and the rest.
 
         A host may leave some of them out, such as thinking.
         """
         count = 0
-        for mark in marks:
+        for mark in closed.seen:
             count += count < len(blocks) and cls.mark(blocks[count]) == mark
         return blocks[:count], blocks[count:]

@@ -7,8 +7,13 @@ from typing import Any, ClassVar
 
 from hippocampus.formats import openai_chat
 from hippocampus.formats.content import text_of
-from hippocampus.formats.conversation import Item
-from hippocampus.integrations.proxy.apis.answer import Block, ModelAnswer, expected_blocks
+from hippocampus.formats.conversation import Item, ToolResult
+from hippocampus.integrations.proxy.apis.answer import (
+    Block,
+    ModelAnswer,
+    Round,
+    expected_blocks,
+)
 from hippocampus.integrations.proxy.events import Event, written
 
 MAX_CALLS = 1_024
@@ -115,15 +120,21 @@ class ChatAnswer(ModelAnswer):
     def mark(cls, block: Block) -> str:
         return str(block.get("id")) if cls.is_call(block) else text_of(block.get("content"))
 
+    def closed_round(self, results: Sequence[ToolResult]) -> Round:
+        return super().closed_round(results)._replace(message=self.blocks[0])
+
     @classmethod
-    def divided(cls, blocks: list[Block], marks: Sequence[str]) -> tuple[list[Block], list[Block]]:
+    def divided(cls, blocks: list[Block], closed: Round) -> tuple[list[Block], list[Block]]:
         # A host has the texts of all rounds as one.
         message, *calls = blocks
-        [text], content = marks, message.get("content")
-        if not text or not str(content).startswith(text):
-            return [{"role": "assistant", "content": None}], blocks
+        [text], content = closed.seen, message.get("content")
+        first = closed.message or {"role": "assistant", "content": text or None}
+        if not text:
+            return [first], blocks
+        if not str(content).startswith(text):  # the host has changed it, and has it still
+            return [{**first, "content": None}], blocks
         rest = {**message, "content": str(content).removeprefix(text) or None}
-        return [{"role": "assistant", "content": text}], [rest, *calls]
+        return [first], [rest, *calls]
 
 
 def _with_delta(chunk: dict[str, Any], delta: dict[str, Any], reason: str | None) -> dict[str, Any]:
