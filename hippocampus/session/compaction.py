@@ -267,6 +267,9 @@ def digests_of(  # noqa: PLR0913, PLR0917 - a view, its rows, a plan
         if (origin.start, origin.end) in view.folds
         and view.shown[origin.start].parts[0].text == record.shown
     }
+    contents = {origin.content for origin in shown.values()}
+    for gone in rules.digested.keys() - contents:  # of a turn that failed, or of another branch
+        del rules.digested[gone]
 
     def is_taken(named: str) -> bool:
         return named in records or any(named == other.record.entry.id for other in found)

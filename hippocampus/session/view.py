@@ -179,12 +179,17 @@ class View:
             for at, item in self.edits.items():
                 if copies.get(at) != item:
                     copies[at] = snapshot(item)
-        view = list(items)
-        for at, item in copies.items():
-            view[at] = item
-        end_of, starts = self.history.end_of, self.history.reading.starts
-        for start, end in sorted(self.folds, reverse=True):  # so that no span moves another
-            del view[starts[start] + 1 : end_of(end - 1)]
+        # In pieces: of a long list, digests replace most items, which are not copied.
+        starts, spans = self.history.reading.starts, sorted(self.folds)
+        firsts = [0, *(self.history.end_of(span.end - 1) for span in spans)]
+        lasts = [*(starts[span.start] + 1 for span in spans), len(items)]
+        view: list[Item] = []
+        for first, last in zip(firsts, lasts, strict=True):
+            piece = [*items[first:last]]
+            for at, item in copies.items():
+                if first <= at < last:
+                    piece[at - first] = item
+            view += piece
         return view
 
     def joined(self, items: list[Item]) -> list[Item]:
