@@ -24,8 +24,7 @@ from hippocampus.recall.sources import Tool, known_sources
 from hippocampus.session.consolidator import ConsolidationOutcome
 from hippocampus.session.guard import Guard
 from hippocampus.session.observer import Observer
-from hippocampus.session.open_files import OpenFiles
-from hippocampus.session.open_sessions import OpenSessions
+from hippocampus.session.open_sessions import OpenFiles, OpenSessions
 from hippocampus.session.resources import DEADLINE_SECONDS, Resources, SessionInfo
 from hippocampus.session.session import Session
 from hippocampus.session.summaries import Summaries

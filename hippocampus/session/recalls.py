@@ -1,4 +1,4 @@
-"""The recalls of a session: slices and searches of stored payloads.
+"""The recalls of a session, slices and searches of stored payloads, and its entries for the host.
 
 `recall` decides what may be returned; here it is read under the session's lock, and counted as an access.
 """
@@ -8,14 +8,15 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from hippocampus import recall
-from hippocampus.entries.decay import accessed
-from hippocampus.entries.entry import Record
+from hippocampus.entries import decay
+from hippocampus.entries.entry import Entry, Record, adopted
 from hippocampus.errors import RecallError, StoreError
-from hippocampus.formats import reader
+from hippocampus.formats import json_text, reader
 from hippocampus.formats.conversation import Item
 from hippocampus.recall import calls, retrieval
 from hippocampus.recall.lines import MIN_TOKENS
@@ -175,7 +176,64 @@ class SessionRecalls:
             now = list(map(self._run.current, records))
             try:
                 self._run.save(
-                    *(replace(record, entry=accessed(record.entry, turn)) for record in now)
+                    *(replace(record, entry=decay.accessed(record.entry, turn)) for record in now)
                 )
             except StoreError as failure:  # the content was found: that counts more
                 LOG.warning("session %s: access not written down: %s", self._run.id, failure)
+
+
+class SessionEntries:
+    """The entries that left the view, oldest first."""
+
+    def __init__(self, run: SessionRun, resources: Resources, recalls: SessionRecalls) -> None:
+        """Share the session's run, resources and recalls."""
+        self._run = run
+        self._resources = resources
+        self._recalls = recalls
+
+    def __iter__(self) -> Iterator[Entry]:
+        """Yield the entries as they are now."""
+        return (record.entry for record in self._run.records())
+
+    def __getitem__(self, number: int) -> Entry:
+        """Return an entry by its position, from 0, or from the end with a negative number."""
+        return self._run.records()[number].entry
+
+    def __len__(self) -> int:
+        """Return the number of entries."""
+        return len(self._run.records())
+
+    def content(self, entry_id: str) -> Any:
+        """Return the whole content of an entry exactly as the message list held it.
+
+        Raises:
+            RecallError: nothing can be served; `reason` has the cause.
+        """
+        record = self._recalls.record_of(entry_id)
+        original = self._recalls.retrieval.original(record).decode("utf-8", "surrogatepass")
+        return original if record.form == "text" else json_text.read_exactly(original)
+
+    def text(self, entry_id: str) -> str:
+        """Return the whole text of an entry's content as the model would read it.
+
+        Raises:
+            RecallError: nothing can be served; `reason` has the cause.
+        """
+        return self._recalls.retrieval.text(self._recalls.record_of(entry_id))
+
+    def adopt(self, entry_id: str) -> None:
+        """Take over an entry of another session of this memory, so that it can be recalled here.
+
+        Raises:
+            RecallError: no session has an entry of that id, or its content is gone.
+        """
+        with self._run.lock:
+            if entry_id in self._run.known():
+                return
+            found = self._resources.state.entry_of(entry_id)
+            if found is None:
+                self._recalls.record_of(entry_id)
+                return
+            owner, record = found
+            self._recalls.retrieval.original(record)
+            self._run.save(adopted(record, owner, self._run.state.turn))

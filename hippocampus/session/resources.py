@@ -11,7 +11,7 @@ from hippocampus.prices.prompt_cache import OWN_MARKS
 from hippocampus.recall.sources import Sources
 from hippocampus.session.consolidator import Consolidator
 from hippocampus.session.observer import Observer
-from hippocampus.session.open_files import OpenFiles
+from hippocampus.session.open_sessions import OpenFiles
 from hippocampus.session.summaries import Summaries
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.state import StateStore

@@ -28,7 +28,6 @@ from hippocampus.session.billing import Bill, CountedCall
 from hippocampus.session.changes import Change, changes_between, changes_of
 from hippocampus.session.consolidator import ConsolidationOutcome
 from hippocampus.session.costs import Costs
-from hippocampus.session.entries import SessionEntries
 from hippocampus.session.guard import Guard
 from hippocampus.session.observer import (
     MANAGED,
@@ -39,7 +38,7 @@ from hippocampus.session.observer import (
     ViewReport,
 )
 from hippocampus.session.payloads import Payload
-from hippocampus.session.recalls import SessionRecalls
+from hippocampus.session.recalls import SessionEntries, SessionRecalls
 from hippocampus.session.redactor import redacted_list
 from hippocampus.session.report import Status, status_of
 from hippocampus.session.resources import Resources, SessionInfo

@@ -24,7 +24,7 @@ from hippocampus import Hippocampus
 from hippocampus.integrations.proxy import service as module
 from hippocampus.integrations.proxy.apis import ANSWERS
 from hippocampus.integrations.proxy.service import Exchange, Service
-from hippocampus.session.open_files import MAX_OPEN
+from hippocampus.session.open_sessions import MAX_OPEN
 from hippocampus.session.session import Session
 from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
