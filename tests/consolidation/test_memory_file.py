@@ -20,12 +20,13 @@ from hypothesis import strategies as st
 
 from hippocampus.consolidation.memory_file import members, sync
 from hippocampus.consolidation.memory_lines import rendered, rows, shown
+from hippocampus.entries.text import storable
 from hippocampus.facts import upkeep
 from hippocampus.facts.exchange import import_file
 from hippocampus.facts.store import Facts
 from hippocampus.storage import files
-from hippocampus.storage.facts.memories import is_current, made
-from hippocampus.storage.facts.models import Item, Origin
+from hippocampus.storage.facts.memories import is_current
+from hippocampus.storage.facts.models import Item, Memory, Origin
 from hippocampus.storage.state_dir import StateDir
 
 AT = 1_770_595_200.0
@@ -305,8 +306,17 @@ TEXTS = st.text(
 
 @given(TEXTS, st.sampled_from(["preference", "note", "odd"]), st.sampled_from(["user", "tool"]))
 def test_a_line_reads_back_as_what_it_says(text: str, kind: str, origin: str) -> None:
-    item = Item(text, origin=Origin("s", 1, "", origin))
-    memory = made(item, "0123456789", "fact", "default", AT, type_name=kind, intensity=0.5)
+    memory = Memory(
+        id="0123456789",
+        kind="fact",
+        type=kind,
+        content=storable(text),
+        agent="default",
+        origin=Origin("s", 1, "", origin),
+        created=AT,
+        accessed=AT,
+        valid_from=AT,
+    )
     found = rows(f"# Memory\n\n{rendered(memory)}\n")
     if shown(memory.content):
         assert [(row.mark, row.text) for row in found] == [("0123456789", shown(memory.content))]
