@@ -421,7 +421,7 @@ def test_every_shipped_policy_is_documented() -> None:
 
 
 def test_every_strategy_price_table_and_format_is_documented() -> None:
-    names = [each.name for each in (*BASELINES, FLOOR)]
+    names = [*BASELINES, FLOOR]
     names += [*prices.TABLES, *(reader.NAME for reader in (*READERS, *LISTS))]
     assert backticked(names) == []
 

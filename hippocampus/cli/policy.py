@@ -100,7 +100,7 @@ def diff(
     figures = {}
     for name, rows in runs:
         total = summarise([rows[where] for where in both])[1]
-        figures[name] = total.figures(EVERYTHING.name)["strategies"][OURS]
+        figures[name] = total.figures(EVERYTHING)["strategies"][OURS]
     sizes = [[rows[where]["call_tokens"][OURS] for where in both] for _, rows in runs]
     changed = [sum(map(operator.ne, *pair)) for pair in zip(*sizes, strict=True)]
     if left := len(every) - len(both):

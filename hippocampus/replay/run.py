@@ -25,7 +25,7 @@ from hippocampus.replay.our_strategy import measure_ours
 from hippocampus.replay.page import texts_page
 from hippocampus.replay.readers import RecordedFile, archive, read_bytes, read_file
 from hippocampus.replay.recording import Recording
-from hippocampus.replay.strategies import BASELINES, EVERYTHING, FLOOR
+from hippocampus.replay.strategies import BASELINES, EVERYTHING, FLOOR, floor
 from hippocampus.replay.summary import Summary, raw_of, totals
 from hippocampus.replay.texts import ViewTexts
 from hippocampus.replay.workers import over_files
@@ -101,14 +101,14 @@ def replay_recording(recording: Recording, options: Options) -> Row:
     model = CacheModel(prices, options.marks)
     texts = ViewTexts() if options.texts else None
     ours, entries = measure_ours(script, options.policy, model, texts)
-    everything = measure(script, EVERYTHING.make(recording), model=model)
-    measured = {OURS: ours, EVERYTHING.name: everything}
+    measured = {OURS: ours}
+    for name in BASELINES if options.compare else (EVERYTHING,):
+        measured[name] = measure(script, BASELINES[name](), model=model)
     if options.compare:
-        for strategy in (*BASELINES[1:], FLOOR):
-            measured[strategy.name] = measure(script, strategy.make(recording), model=model)
+        measured[FLOOR] = measure(script, floor(recording), model=model)
     sums = {name: totals(script, sent, prices) for name, sent in measured.items()}
     unpriced = Counter([recording.model] if recording.model and not own else ())
-    raw = raw_of(script, everything, prices)
+    raw = raw_of(script, measured[EVERYTHING], prices)
     summary = Summary(raw, sums, Counter([prices.name]), unpriced)
     problems = [problem for sent in measured.values() for problem in sent.problems]
     if recording.cut:
@@ -124,7 +124,7 @@ def replay_recording(recording: Recording, options: Options) -> Row:
         "format": recording.format,
         "model": recording.model,
         "dollars_per_million": prices.dollars_per_million,
-        **summary.figures(EVERYTHING.name, OURS, FLOOR.name),
+        **summary.figures(EVERYTHING, OURS, FLOOR),
         "broken": list(recording.broken),
         "problems": problems,
         "call_tokens": {
@@ -150,15 +150,17 @@ def place(row: Row) -> tuple[str, str, str]:
     return row.get("source", ""), row.get("path", ""), row.get("name", "")
 
 
-def summarise(rows: Iterable[Row]) -> tuple[dict[str, Summary], Summary]:
-    """Return the summaries of ordered rows by source, and the summary over all sources."""
+def summarise(rows: Iterable[Row]) -> tuple[dict[str, Summary], Summary, list[Row]]:
+    """Return the summaries of ordered rows by source, that of all sources, and the rows with a reason."""
     sources: dict[str, Summary] = {}
-    total = Summary()
+    total, skipped = Summary(), list[Row]()
     for row in rows:
-        if "reason" not in row:
-            for summary in (sources.setdefault(row["source"], Summary()), total):
-                summary.add(row)
-    return sources, total
+        if "reason" in row:
+            skipped.append(row)
+            continue
+        for summary in (sources.setdefault(row["source"], Summary()), total):
+            summary.add(row)
+    return sources, total, sorted(skipped, key=lambda row: row["path"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,20 +179,20 @@ def outcome(rows: Iterable[Row], options: Options) -> dict[str, Any]:
     `rows` are ordered by `place`, and are iterated again with `recordings`. Documented in SPEC.md; no
     field is ever removed.
     """
-    sources, total = summarise(rows)
-    names = EVERYTHING.name, OURS, FLOOR.name
+    sources, total, skipped = summarise(rows)
+    names = EVERYTHING, OURS, FLOOR
     return {
         "version": 1,
         "policy": options.policy.name,
         "prices": asdict(options.prices),
         "marks": options.marks,
         "ours": OURS,
-        "everything": EVERYTHING.name,
-        "floor": FLOOR.name if options.compare else None,
+        "everything": EVERYTHING,
+        "floor": FLOOR if options.compare else None,
         "sources": {name: summary.figures(*names) for name, summary in sources.items()},
         "total": total.figures(*names) if sources else None,
         "recordings": Recordings(rows),
-        "skipped": sorted((row for row in rows if "reason" in row), key=lambda row: row["path"]),
+        "skipped": skipped,
     }
 
 

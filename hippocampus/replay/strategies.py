@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from hippocampus.formats.conversation import Item, Message, Part, with_texts, write
 from hippocampus.formats.reader import Reading, read_on
@@ -234,24 +233,16 @@ def _used_later(messages: list[Message], terms_of: Callable[[str], set[str]]) ->
     return later
 
 
-@dataclass(frozen=True, slots=True)
-class Strategy:
-    """A strategy with its name in reports."""
-
-    name: str
-    make: Callable[[Recording], ViewFunction]
-
-
-BASELINES = (
-    Strategy("send everything", lambda _: send_everything()),
-    Strategy("sliding window 32k", lambda _: sliding_window()),
-    Strategy("clear over 100k, keep 3", lambda _: clear_old()),
-    Strategy("clear over 40k, at least 20k", lambda _: clear_old(40_000, 3, 20_000)),
-    Strategy("mask all but 10", lambda _: mask_observations()),
-    Strategy("mask all but 10, by 10", lambda _: mask_observations(step=10)),
-    Strategy("offload over 2.5k", lambda _: offload_on_arrival()),
-    Strategy("evict over 20k", lambda _: evict_large()),
-    Strategy("protect 50k, mask 30k", lambda _: protect_and_mask()),
-)
-FLOOR = Strategy("floor (clairvoyant)", floor)
-EVERYTHING = BASELINES[0]
+EVERYTHING, FLOOR = "send everything", "floor (clairvoyant)"
+BASELINES: dict[str, Callable[[], ViewFunction]] = {
+    EVERYTHING: send_everything,
+    "sliding window 32k": sliding_window,
+    "clear over 100k, keep 3": clear_old,
+    "clear over 40k, at least 20k": lambda: clear_old(40_000, 3, 20_000),
+    "mask all but 10": mask_observations,
+    "mask all but 10, by 10": lambda: mask_observations(step=10),
+    "offload over 2.5k": offload_on_arrival,
+    "evict over 20k": evict_large,
+    "protect 50k, mask 30k": protect_and_mask,
+}
+"""What makes a strategy, by its name in reports; `FLOOR` is the name of `floor`."""

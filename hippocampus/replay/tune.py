@@ -269,7 +269,7 @@ def tune(
         best = min(good, key=lambda n: sums[n]["cost"])
         chosen.append(best)
         usual = replayed(test, policy)
-        add(everything, usual[EVERYTHING.name])
+        add(everything, usual[EVERYTHING])
         add(before, usual[OURS])
         add(after, replayed(test, tried[best])[OURS])
     changes = {}

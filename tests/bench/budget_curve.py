@@ -36,7 +36,7 @@ def figures(files: Sequence[Path], budget_tokens: int, *, compare: bool) -> dict
     limited = policy.load("default").model_copy(update={"budget_tokens": budget_tokens})
     results = replay_files(files, Options(limited, PRICES, compare=compare))
     rows = sorted(itertools.chain(*results), key=place)
-    found: dict[str, Any] = summarise(rows)[1].figures(EVERYTHING.name)["strategies"]
+    found: dict[str, Any] = summarise(rows)[1].figures(EVERYTHING)["strategies"]
     return found
 
 

@@ -13,7 +13,7 @@ from hippocampus.replay.measure import Script, measure
 from hippocampus.replay.readers import read_file
 from hippocampus.replay.recording import Recording
 from hippocampus.replay.run import Options, outcome, replay_recording
-from hippocampus.replay.strategies import EVERYTHING
+from hippocampus.replay.strategies import send_everything
 from hippocampus.replay.summary import bill_of
 from hippocampus.replay.table import sentences
 from hippocampus.session.billing import Bill
@@ -30,7 +30,7 @@ def recording(count: int, *, missed: int = -1) -> Recording:
             {"role": "user", "content": f"And after {number}? " * 80},
         ]
     bare = Recording("f.jsonl", "f.jsonl", "pi", items)
-    sizes = [each.tokens for each in measure(Script(bare), EVERYTHING.make(bare)).calls]
+    sizes = [each.tokens for each in measure(Script(bare), send_everything()).calls]
     usage = {}
     for number, size in enumerate(sizes):
         read = 3_000 + sizes[number - 1] if number and number != missed else 0

@@ -47,12 +47,12 @@ def test_rows_and_their_outcome_are_json(tmp_path: Path, *, compare: bool) -> No
     found = outcome([{"path": "x", "reason": "no recording"}, row], options)
     text = "".join(json_pieces(found))
     assert json.dumps(json.loads(text)) == text
-    names = {OURS, EVERYTHING.name}
-    names |= {each.name for each in (*BASELINES, FLOOR)} if compare else set()
+    names = {OURS, EVERYTHING}
+    names |= {*BASELINES, FLOOR} if compare else set()
     assert set(found["total"]["strategies"]) == names
     assert set(found["sources"]) == {"source"}
     [one] = found["recordings"]
-    ours, everything = (one["strategies"][name] for name in (OURS, EVERYTHING.name))
+    ours, everything = (one["strategies"][name] for name in (OURS, EVERYTHING))
     assert ours["cost"] < everything["cost"]
     assert (ours["invalid_views"], ours["recoverable_percent"]) == (0, 100)
 
@@ -104,7 +104,7 @@ def test_recalls_are_counted_and_no_source_is_asked(tmp_path: Path) -> None:
     rule = Rule.model_validate({"match": {}, "action": {"source": source, "compression": 30}})
     policy = EAGER.model_copy(update={"lifecycle_policies": (rule,)})
     [each] = replay_file(put(tmp_path / "one.json", items), Options(policy, PRICES))
-    ours, others = each["strategies"][OURS], each["strategies"][EVERYTHING.name]
+    ours, others = each["strategies"][OURS], each["strategies"][EVERYTHING]
     assert ours["hidden"] == ours["recoverable"] > 0
     assert others["recoverable"] == 0
     assert ours["recoverable_percent"] == 100.0
