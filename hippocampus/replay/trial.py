@@ -23,7 +23,8 @@ from typing import Any, NamedTuple
 
 from hippocampus import recall
 from hippocampus.errors import StoreError
-from hippocampus.formats import anthropic, json_text
+from hippocampus.formats import anthropic
+from hippocampus.formats.calls import fields_in
 from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.formats.usage import Usage
 from hippocampus.memory import Hippocampus
@@ -307,8 +308,7 @@ def _serve(
     started = time.monotonic()
     results = []
     for call_id, tool, arguments in reply.calls:
-        given = json_text.read(arguments, None)
-        command = given.get("command") if isinstance(given, dict) else None
+        command = (fields_in(arguments) or {}).get("command")
         if session and tool == recall.TOOL_NAME:
             results.append((call_id, session.answer(arguments), False))
         elif tool == BASH["name"] and isinstance(command, str):

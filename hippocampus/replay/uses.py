@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from hippocampus.formats import json_text
+from hippocampus.formats.calls import texts_in
 from hippocampus.formats.conversation import Message
 
 VALUE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./:@#\-]{4,}[A-Za-z0-9_]|\d[\d.,]{3,}\d")
@@ -61,21 +62,14 @@ def opened_texts(text: str) -> Iterator[str]:
     r"""Yield the strings in a JSON text, which may be JSON in turn; yield any other text as it is.
 
     >>> list(opened_texts('[{"type": "text", "text": "{\\"note\\": \\"deep\\"}"}]'))
-    ['deep', 'text']
+    ['text', 'deep']
     """
-    waiting: list[object] = [text]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, dict):
-            waiting += value.values()
-        elif isinstance(value, list):
-            waiting += value
-        elif isinstance(value, str):
-            inner = json_text.read(value) if value.lstrip()[:1] in tuple('{["') else None
-            if isinstance(inner, dict | list | str):
-                waiting.append(inner)
-            else:
-                yield value
+    inner = json_text.read(text) if text.lstrip()[:1] in tuple('{["') else None
+    if isinstance(inner, dict | list | str):
+        for held in texts_in(inner):
+            yield from opened_texts(held)
+    else:
+        yield text
 
 
 def searchable(text: str) -> str:

@@ -122,17 +122,10 @@ def _parse(text: str) -> Any:
     value = json.loads(text)
     if json_text.is_deep(value, MAX_DEPTH):
         raise RecursionError
-    return _with_valid_text(value) if ESCAPED_SURROGATE.search(text) else value
-
-
-def _with_valid_text(value: Any) -> Any:
-    """Replace lone surrogates, which encoders and tokenizers reject."""
-    if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if isinstance(value, list):
-        return [_with_valid_text(item) for item in value]
-    if isinstance(value, dict):
-        return {_with_valid_text(key): _with_valid_text(item) for key, item in value.items()}
+    if ESCAPED_SURROGATE.search(text):
+        # Encoders and tokenizers reject the lone ones, which become replacement characters.
+        whole = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass")
+        value = json.loads(whole.decode("utf-16", "replace"))
     return value
 
 
