@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from conversations import EAGER, Rounds, any_rounds, reading
 from hypothesis import given
+from hypothesis import strategies as st
 
 from hippocampus.formats.reader import read
 from hippocampus.formats.reads import asks_to_read
@@ -85,6 +86,27 @@ def test_sending_everything_by_hand() -> None:
     cost += 0.1 * (user + first + large) + 1.25 * (second + small)
     assert measured.cost(PRICES) == pytest.approx(cost)
     assert (measured.invalid_views, measured.problems) == (0, ())
+
+
+@given(st.sets(st.integers(0, 8)))
+def test_a_view_is_paired_as_if_it_were_read_from_scratch(broken: set[int]) -> None:
+    """A view that loses its results at some calls, grows on from there, and is whole again later."""
+    views: list[list[dict[str, Any]]] = []
+    items = [ITEMS[0]]
+    for number in range(8):
+        items += [call(number, at=number), result(number, f"result {number}")]
+    items.append({"role": "assistant", "content": "Done."})
+
+    def lose(sent: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        lost = [sent[:-1], [each for each in sent if each.get("role") != "tool"]][len(views) % 2]
+        views.append(lost if len(views) in broken else list(sent))
+        return views[-1]
+
+    measured = measure(Script(recording(items)), lose)
+    wrong = [unpaired(read(view)) for view in views]
+    assert measured.invalid_views == sum(map(bool, wrong))
+    told = [f"call {number}: {each}" for number, found in enumerate(wrong) for each in found]
+    assert list(measured.problems) == told[:10]
 
 
 def test_a_hidden_use_is_charged_one_recall() -> None:

@@ -38,15 +38,11 @@ def is_own(record: JsonRecord) -> bool:
 def read(records: list[JsonRecord]) -> list[RawConversation]:
     """Return the contexts as conversations; a condensation starts a context."""
     events = list(filter(is_own, records))
-    systems = (_arguments(event) for event in events if event.get("action") == "system")
+    systems = (event.record("args") for event in events if event.get("action") == "system")
     system = next(systems, JsonRecord())
     prompt, tools = system.text("content"), system.records("tools")
     contexts = _contexts(events)
     return [RawConversation("chat", context, "", prompt, tools) for context in contexts]
-
-
-def _arguments(event: JsonRecord) -> JsonRecord:
-    return event.record("args")
 
 
 def _contexts(events: Sequence[JsonRecord]) -> Iterator[list[RawMessage]]:
@@ -58,7 +54,7 @@ def _contexts(events: Sequence[JsonRecord]) -> Iterator[list[RawMessage]]:
         if event.get("action") == "condensation":
             if has_answer([message for _, message in context[first_new:]]):
                 yield [message for _, message in context]
-            context = _condensed(context, _arguments(event))
+            context = _condensed(context, event.record("args"))
             first_new = len(context)
             continue
         context += [(event.count("id"), message) for message in _messages(event, responses)]
@@ -86,7 +82,7 @@ def _condensed(context: Sequence[_Sent], arguments: JsonRecord) -> list[_Sent]:
 def _messages(event: JsonRecord, responses: set[str]) -> Iterator[RawMessage]:
     """Yield the messages of an event; the calls of a response are one message."""
     action, observation = event.text("action"), event.text("observation")
-    arguments = _arguments(event)
+    arguments = event.record("args")
     if action == "message":
         role = "user" if event["source"] == "user" else "assistant"
         yield RawMessage({"role": role, "content": arguments.text("content")})
@@ -127,9 +123,11 @@ def _answer(event: JsonRecord, action: str) -> RawMessage:
     message = choices[0].record("message") if choices else JsonRecord()
     if calls := chat_calls(message.records("tool_calls")):
         return RawMessage.answer(message.text("content"), calls)
-    arguments = {key: value for key, value in _arguments(event).items() if key not in NOT_ARGUMENTS}
+    arguments = {
+        key: value for key, value in event.record("args").items() if key not in NOT_ARGUMENTS
+    }
     call = chat_call(_call_id(event, "id"), action, arguments)
-    return RawMessage.answer(_arguments(event).text("thought"), [call])
+    return RawMessage.answer(event.record("args").text("thought"), [call])
 
 
 def _with_usage(answer: RawMessage, event: JsonRecord) -> RawMessage:

@@ -176,6 +176,17 @@ def test_a_run_that_was_killed_goes_on_where_it_stopped(
     assert len(server.asked) - len(bodies) == 4
 
 
+def test_a_study_that_ended_before_it_had_moments_keeps_its_settings(run: Run) -> None:
+    run()
+    _, folder = run()
+    record = folder.path / "study.jsonl"
+    settings = next(line for line in record.read_bytes().splitlines() if b'"settings"' in line)
+    record.write_bytes(settings + b"\n")
+    with pytest.raises(HippocampusError, match="other settings"):
+        run("--seed", 8)
+    assert "0 of 2 moments judged" in run()[0]
+
+
 def test_a_line_that_was_cut_off_is_asked_again_alone(run: Run) -> None:
     with model() as server:
         _, folder = run(*at(server, "openai"))
