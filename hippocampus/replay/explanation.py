@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
@@ -46,8 +45,8 @@ def print_explanation(
         last = len(script.call_ends) - 1
         raise RecordingError(recording.path, f"no turn {turn}; the turns are 0 to {last}")
     with fresh_session(policy, prices, "ours") as session:
-        views = (session(recording.messages[:end]) for end in script.call_ends[: turn + 1])
-        [view] = deque(views, maxlen=1)
+        for end in script.call_ends[: turn + 1]:
+            view = session(recording.messages[:end])
         reasons = {
             made.entry_id: f"turn {at}: {made.stage}, {made.reason}; saves {made.saves:,} a call"
             for at, made in session.report.decisions()

@@ -44,34 +44,30 @@ function goTo(address) {
   row.scrollIntoView();
 }
 
-function start() {
-  for (const [key, word] of ORDERS) {
-    const made = button(html("b", {}, key === "name" ? "recording" : word), false, () => sortBy(key));
-    Object.assign(made.dataset, { key, word });
-    made.append(html("span", {}));
-    made.classList.add(key);
-    document.getElementById("order").append(made);
-  }
-  showOrder();
-  const field = document.getElementById("find");
-  field.addEventListener("input", () => find(field.value));
-  document.getElementById("tools").hidden = false;
-  find("");
-  // `toggle` does not bubble; it is caught on its way down.
-  document.addEventListener("toggle", ({ target }) => {
-    if (!target.open) return;
-    if (target.parentNode === recordings) {
-      openRecording(target);
-      history.replaceState(null, "", `#${target.id}`);
-    } else if (target.matches(".source")) drawScatters(target);
-  }, true);
-  window.addEventListener("hashchange", () => goTo(location.hash));
-  window.addEventListener("resize", () => requestAnimationFrame(() => {
-    drawScatters(document);
-    opened.forEach((view) => view.drawings.clientWidth !== view.width && redraw(view));
-  }));
-  drawScatters(document);
-  goTo(location.hash);
+for (const [key, word] of ORDERS) {
+  const made = button(html("b", {}, key === "name" ? "recording" : word), false, () => sortBy(key));
+  Object.assign(made.dataset, { key, word });
+  made.append(html("span", {}));
+  made.classList.add(key);
+  document.getElementById("order").append(made);
 }
-
-start();
+showOrder();
+const field = document.getElementById("find");
+field.addEventListener("input", () => find(field.value));
+document.getElementById("tools").hidden = false;
+find("");
+// `toggle` does not bubble; it is caught on its way down.
+document.addEventListener("toggle", ({ target }) => {
+  if (!target.open) return;
+  if (target.parentNode === recordings) {
+    openRecording(target);
+    history.replaceState(null, "", `#${target.id}`);
+  } else if (target.matches(".source")) drawScatters(target);
+}, true);
+window.addEventListener("hashchange", () => goTo(location.hash));
+window.addEventListener("resize", () => requestAnimationFrame(() => {
+  drawScatters(document);
+  opened.forEach((view) => view.drawings.clientWidth !== view.width && redraw(view));
+}));
+drawScatters(document);
+goTo(location.hash);
