@@ -123,7 +123,6 @@ class Script:
         starts = [*itertools.accumulate((len(sent.raw) for sent in self.messages), initial=0)]
         self.call_ends = [starts[number] for number in self.answers]
         """By call, the number of list items before the assistant message."""
-        self._lines = functools.cache(lines_of)
 
     @functools.cached_property
     def uses(self) -> tuple[frozenset[str], ...]:
@@ -131,14 +130,20 @@ class Script:
         return tuple(uses(self.messages, values_of).values())
 
     @functools.cached_property
+    def _line_uses(self) -> list[tuple[frozenset[str], ...]]:
+        lines = functools.cache(lines_of)  # as large as the recording: not kept
+        sources = ("result", "call")
+        return [tuple(uses(self.messages, lines, source).values()) for source in sources]
+
+    @property
     def line_uses(self) -> tuple[frozenset[str], ...]:
         """By call, the lines that the assistant message took from tool results."""
-        return tuple(uses(self.messages, self._lines).values())
+        return self._line_uses[0]
 
-    @functools.cached_property
+    @property
     def own_uses(self) -> tuple[frozenset[str], ...]:
         """By call, the lines that the assistant message repeated from earlier calls of the agent."""
-        return tuple(uses(self.messages, self._lines, "call").values())
+        return self._line_uses[1]
 
     @functools.cached_property
     def asked(self) -> list[list[Part]]:
