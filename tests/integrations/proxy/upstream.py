@@ -268,7 +268,7 @@ def served(app: Any) -> Iterator[str]:
             yield f"http://127.0.0.1:{listening.getsockname()[1]}"
         finally:
             server.should_exit = True
-            running.join(10)
+            running.join()  # what it closes belongs to no other test
 
 
 @contextlib.contextmanager
