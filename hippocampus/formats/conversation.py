@@ -131,7 +131,8 @@ def with_texts(
 
     All other fields of the provider's items stay the same. A result made of blocks keeps its images,
     but for those `without_images`, and the text replaces its first text block; an image becomes a text
-    block. Where the provider holds an object, the text is that object's JSON, or else its `output`.
+    block. Where the provider holds an object, the text is that object's JSON, or else its `output`;
+    where arguments are JSON as a text, any other text becomes a JSON string.
     """
     raw = list(message.raw)
     parts = list(message.parts)
@@ -139,7 +140,9 @@ def with_texts(
         part = parts[number]
         index, *path = part.path
         gone = images_in(message, number) if number in without_images else []
-        raw[int(index)] = _put(raw[int(index)], path, text, keeps_images=not gone)
+        is_call = part.kind == "call"
+        put = _as_arguments(message.held(part), text) if is_call else text
+        raw[int(index)] = _put(raw[int(index)], path, put, keeps_images=not gone)
         is_image = part.kind == "image"
         parts[number] = (
             Part("text", text, (*part.path, "text")) if is_image else replace(part, text=text)
@@ -147,6 +150,13 @@ def with_texts(
         for at in gone:
             parts[at] = replace(parts[at], image_tokens=0)
     return Message(message.role, tuple(parts), tuple(raw))
+
+
+def _as_arguments(arguments: Any, text: str) -> str:
+    """Return a text in place of arguments: as JSON where they are, since servers read earlier calls."""
+    if not isinstance(arguments, str) or json_text.read(arguments) is json_text.NOTHING:
+        return text
+    return json_text.written(text) if json_text.read(text) is json_text.NOTHING else text
 
 
 def _put(value: Any, path: list[str | int], text: str, *, keeps_images: bool) -> Any:

@@ -14,10 +14,15 @@ RECALL = "recall("
 """Opens the last line of an entry."""
 BREAKS = "\n\r\v\f\x1c-\x1e\x85\u2028\u2029"
 """What ends a line, for Python's `splitlines` and for other readers."""
-FORGED = re.compile(rf"(?:^|(?<=[{BREAKS}]))(?=[^\w{BREAKS}\[]*(?:\[[^\]{BREAKS}]*·|recall\())")
+INVISIBLE = "\u115f\u1160\u3164\uffa0"
+"""Letters that show nothing: the fillers of Hangul."""
+START = rf"(?:^|(?<=[{BREAKS}]))"
+FORGED = re.compile(
+    rf"{START}(?=(?:[^\w{BREAKS}\[]|[{INVISIBLE}])*+(?:\[[^\]{BREAKS}]*·|recall\())"
+)
 SPOKEN = re.compile(
-    rf"(?i)(?:^|(?<=[{BREAKS}]))[^\w{BREAKS}]*"
-    r"(?=(?:system|user|assistant|tool)\W+(?:text|call|result|image|opaque)\b)"
+    rf"(?i){START}((?:[^\w{BREAKS}]|[{INVISIBLE}])*+)"
+    r"(?=(?:system|user|assistant|tool)\b(\W+(?:text|call|result|image|opaque)\b)?)"
 )
 """What a line begins with that could read, as in a transcript, as another speaker's turn."""
 UNNAMED = re.compile(rf"[\[\]·{BREAKS}\x00]")
@@ -50,7 +55,12 @@ def as_words(text: str) -> str:
     >>> as_words("done\n--- user text\nuser text is kept")
     'done\n\\--- user text\nuser text is kept'
     """
-    return SPOKEN.sub(lambda found: "\\" + found[0] if "-" in found[0] else found[0], text)
+
+    def marked(found: re.Match[str]) -> str:
+        is_forged = ("-" if found[2] else "--") in found[1]
+        return "\\" * is_forged + found[0]
+
+    return SPOKEN.sub(marked, text)
 
 
 def as_content(text: str) -> str:

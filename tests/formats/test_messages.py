@@ -251,3 +251,20 @@ def test_a_result_of_converse_and_of_gemini_is_a_result_of_its_call() -> None:
         [again] = read(write([edited]))
         assert again.parts[0].text == "[entry]"
         assert unpaired(messages) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        ('["a", "b"]', '"[id · frame]\\na"'),
+        ('"a"', '"[id · frame]\\na"'),
+        ("*** Begin Patch", "[id · frame]\na"),
+    ],
+)
+def test_arguments_that_were_json_stay_json(arguments: str, shown: str) -> None:
+    """Servers such as vLLM read the arguments of earlier calls, and refuse a request with others."""
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": arguments}}
+    items = [{"role": "assistant", "content": None, "tool_calls": [call]}]
+    [edited] = (with_texts(message, {0: "[id · frame]\na"}) for message in read(items))
+    assert edited.raw[0]["tool_calls"][0]["function"]["arguments"] == shown
+    assert edited.parts[0].text == "[id · frame]\na"
