@@ -292,11 +292,11 @@ def digests_of(  # noqa: PLR0913, PLR0917 - a view, its rows, a plan
         steps = steps.extended(history.quotable_range(*added))
         rules.digested[origin.content] = hashed, steps
         inside = payloads.entries_in(span, records)
-        ids: dict[str, list[str]] = {}
+        ids: dict[str, str] = {}  # texts: thousands of lists start the garbage collector
         for payload in inside:
             if records[payload.id].stage is not Stage.FULL:
                 call_id = history.raw[payload.message].parts[payload.part].call_id
-                ids.setdefault(call_id, []).append(payload.id)
+                ids[call_id] = f"{ids[call_id]} {payload.id}" if call_id in ids else payload.id
         record = digests.get(origin)
         if record is None:  # else another branch of the list has made it
             record = _record(view, span, origin, steps, ids, files, is_taken, room, rules)
@@ -319,7 +319,7 @@ def _record(  # noqa: PLR0913, PLR0917 - a span, its names and ids, and a budget
     span: Span,
     origin: DigestOrigin,
     steps: Steps,
-    ids: Mapping[str, Sequence[str]],
+    ids: Mapping[str, str],
     files: Sequence[WorkFile],
     is_taken: Callable[[str], bool],
     room: Room,

@@ -144,7 +144,7 @@ class Steps:
 
 def lines_of(
     steps: Steps,
-    ids: Mapping[str, Sequence[str]],
+    ids: Mapping[str, str],
     files: Sequence[WorkFile],
     turn: int,
     room: Room,
@@ -196,10 +196,10 @@ def root_of(files: Sequence[WorkFile]) -> str:
     return root if saved.get(root) else ""
 
 
-def _line(role: str, part: Part, call: Part, ids: Mapping[str, Sequence[str]], root: str) -> str:
+def _line(role: str, part: Part, call: Part, ids: Mapping[str, str], root: str) -> str:
     """Return the line of a step, a call's with the ids of its entries."""
     if part.kind == "call":
-        entries = " ".join(ids.get(part.call_id, ()))
+        entries = ids.get(part.call_id, "")
         text = f"{part.tool}({_argued(part.text, root)}){f' [{entries}]' if entries else ''}"
     elif part.kind == "text":
         opening = "user: " if role == "user" else ""
