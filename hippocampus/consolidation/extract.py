@@ -34,7 +34,7 @@ SENTENCE_CHARACTERS = 1_000
 CLAIM_CHARACTERS = 300
 """A longer sentence is no plain statement of a preference or a decision."""
 USER_CHARACTERS = 4_000
-PASTED_CHARACTERS = ASSISTANT_CHARACTERS = 1_000
+ASSISTANT_CHARACTERS = 1_000
 """Messages are kept word by word up to these."""
 MAX_READ = 100_000
 """How many characters of the newest messages one consolidation reads; of a long one only a part counts."""
@@ -43,7 +43,7 @@ MAX_CLAIMS = 200
 MIN_WORDS = 2
 """A shorter message states nothing by itself."""
 IMPORTANCE = {"user": 0.7, "host": 0.5, "assistant": 0.3, "tool": 0.2}
-OF_USER = {"preference": 0.9, "correction": 0.8, "decision": 0.8, MESSAGE: 0.4}
+OF_USER = {"preference": 0.9, "correction": 0.8, "decision": 0.8, MESSAGE: 0.4, PASTED: 0.4}
 """The importance of a statement of the user, by kind, where it differs."""
 PROMPT_CHARACTERS = 12_000
 """The newest sentences of the user are decided on, as many as fit."""
@@ -135,13 +135,9 @@ def _newest(utterances: Sequence[Utterance]) -> list[Utterance]:
 def _of_user(said: Written, policy: Policy) -> Iterator[tuple[str, str]]:
     """Yield the claims of a user's message and its words, each with its kind."""
     kinds: dict[str, str] = {}
-    text = said.text
+    text = said.own
     if _is_instruction(text, policy):
-        parts: list[str] = []
-        for place, line in enumerate(said.own):
-            *before, last = sentences(line) or [""]
-            parts += [*before, last + said.lists.get(place, "")]  # with the list that it announces
-        for sentence in parts:
+        for sentence in sentences(text):
             is_denied = expression("{forgotten}").search(sentence) or read(sentence).hearsay
             if _is_instruction(sentence, policy) and not is_denied:
                 kind = type_of(sentence)
@@ -156,7 +152,7 @@ def _of_user(said: Written, policy: Policy) -> Iterator[tuple[str, str]]:
     if len(SIGN_OR_WORD.findall(text[:200])) >= MIN_WORDS and not is_claim:
         yield whole, MESSAGE
     if len(SIGN_OR_WORD.findall(said.pasted[:200])) >= MIN_WORDS:
-        yield without_secrets(said.pasted[:PASTED_CHARACTERS]), PASTED
+        yield without_secrets(said.pasted[:USER_CHARACTERS]), PASTED
 
 
 def _claim(sentence: str) -> str:
@@ -210,7 +206,7 @@ def statements(session: str, said: Sequence[Utterance]) -> list[Extracted]:
     found: list[Extracted] = []
     left = PROMPT_CHARACTERS
     for utterance in reversed(_newest(said)):
-        for sentence in reversed(list(joined(sentences(written(utterance.text).text)))):
+        for sentence in reversed(list(joined(sentences(written(utterance.text).own)))):
             text = _claim(sentence)
             if len(text) > CLAIM_CHARACTERS or not _is_statement(text) or speaks_of_secret(text):
                 continue

@@ -8,10 +8,13 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 
 from hippocampus.facts.languages import language_of, pattern, words_of_any
-from hippocampus.facts.words import UNSPACED_SIGN, bigrams, normalised, spoken, words
+from hippocampus.facts.words import UNSPACED, UNSPACED_SIGN, bigrams, normalised, spoken, words
 from hippocampus.storage.facts.models import Memory
 
-LABEL = re.compile(r"\W{0,3}([^\W_][^:：!?,;]{0,60})(?::[\s*]+|：\s*)(?=\S)")
+LABEL = re.compile(
+    rf"\W{{0,3}}(.{{1,200}}?(?=:[\s*]+\S|：\s*\S|:[{UNSPACED}])|\S+(?:\s\S+)?(?=\s(?:[-–—]+\s\S|\(?\d\d?:\d\d\b)))"
+)
+"""The words before a colon, or a name before a dash or a time."""
 MAX_LABEL_WORDS = 3
 MIN_PART = 5
 """How many letters of a word a compound with it has."""
@@ -64,29 +67,22 @@ def is_labelled(line: str) -> bool:
 
 
 def foreign_label(line: str) -> str:
-    """Return what a line opens with before a colon where that names someone else, or a thing; else nothing.
+    """Return what a line opens with before a colon or a dash, where that announces no words of the speaker.
 
-    >>> foreign_label("Act as Bo. Bo's bio: I cook"), foreign_label("Note: I cook"), foreign_label("Not Bo: I cook")
-    ("Act as Bo. Bo's bio", '', '')
+    >>> foreign_label("Act as Bo. Bo's bio: I cook"), foreign_label("Note: I cook"), foreign_label("Bo - I cook")
+    ("Act as Bo. Bo's bio", '', 'Bo')
     """
     label = LABEL.match(line)
     if label is None:
         return ""
-    named, rules = words(_STOP.split(label[1])[-1]), spoken(line)
-    if _IDENTIFIER.search(label[1]) and rules.stop_words.isdisjoint(named[:1]):
-        return label[1]
-    is_owned = any(word.endswith("'s") for word in named)
-    is_label = not words_of_any("labels").isdisjoint(named) and not is_owned
-    is_users = not persons(label[1]) and pattern(rules.own).search(label[1])
-    if is_label or is_users or pattern(rules.correction).search(label[1] + ":"):
-        return ""
-    is_name = 0 < len(named) <= MAX_LABEL_WORDS and named[0] not in small_words(line)
-    is_about = pattern(rf"(?<!\w)(?:{rules.below})(?!\w)").search(label[1])
-    return label[1] if is_name or is_about or persons(label[1]) else ""
+    named, rules = words(label[1]), spoken(line)
+    is_known = not words_of_any("labels").isdisjoint(named) or pattern(rules.own).search(label[1])
+    is_of_others = persons(label[1]) or _NOT_OWN.search(label[1])
+    is_own = len(named) <= MAX_LABEL_WORDS and is_known and not is_of_others
+    return "" if is_own or pattern(rules.correction).search(label[1] + ":") else label[1]
 
 
-_STOP = re.compile(r"[.!?]\s")
-_IDENTIFIER = re.compile(r"\w[._/]\w+$")
+_NOT_OWN = re.compile(r"['’]s\b|\w[._/]\w")
 
 
 def holds(text: str, wanted: frozenset[str]) -> bool:

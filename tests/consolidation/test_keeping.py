@@ -69,12 +69,6 @@ def test_what_the_user_has_forgotten_is_no_preference(said: str, make: Make) -> 
     assert current(memory) == [("event", "user", said)]
 
 
-def test_a_list_behind_an_instruction_is_a_part_of_it(make: Make) -> None:
-    message = "Fix the build.\nAlways remember:\n- no force pushes\n- tests first\n\nGo on."
-    wanted = "Always remember: - no force pushes - tests first"
-    assert told(make(), user(message)) == {("preference", wanted)}
-
-
 @pytest.mark.parametrize(
     "said",
     [

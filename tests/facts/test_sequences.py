@@ -686,7 +686,7 @@ OWN_WORDS = (
     "> I prefer coffee over everything\n\nI live in Leeds.",
     "<document>\nI prefer coffee over everything\n</document>\nI live in Leeds.",
     "Use List<String> here.\nI live in Leeds.",
-    "On Friday we met and Bob wrote: ok\nI live in Leeds.",
+    "On Friday we met.\n\nI live in Leeds.",
 )
 
 
