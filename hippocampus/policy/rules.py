@@ -154,7 +154,7 @@ class Refetch(BaseModel):
 class RuleAction(Declared):
     """The fields that a rule sets for the entries that it matches; fields that are left out set nothing.
 
-    They are read in `policy.fields`, `session` and `integrations.hooks.stored_entries`.
+    They are read in `policy.fields`, `session` and `integrations.hooks.tool_output`.
     """
 
     decay_rate: DecayRate | None = None

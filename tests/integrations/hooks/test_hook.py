@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 
 from hippocampus import Hippocampus
 from hippocampus.cli.commands import app
-from hippocampus.integrations.hooks import answered, log_of, noted, stored_entries, tool_output
+from hippocampus.integrations.hooks import answered, log_of, noted, tool_output
 from hippocampus.storage import hook_events
 from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
@@ -498,6 +498,6 @@ def test_what_its_entries_have_saved_is_counted_in_the_transcript(tmp_path: Path
 
 def test_an_entry_of_a_tool_without_a_name_has_the_frame_of_a_session(state: Path) -> None:
     event = {"session_id": "s", "tool_use_id": "c1", "tool_name": ""}
-    entry = stored_entries.stored(event, "{}", ROWS, str(state), "default")
+    entry = tool_output.stored(event, "{}", ROWS, str(state), "default")
     assert entry is not None
     assert re.match(r"\[\w+ · tool · \d+ tokens · \w+\]", entry)
