@@ -27,14 +27,13 @@ WAITING_SECONDS = 2.0
 Event = dict[str, Any]
 
 
-def main(arguments: list[str] | None = None) -> None:
+def main(arguments: list[str]) -> None:
     """Answer the event on stdin: `--state-dir` is the memory, `--policy NAME` its policy.
 
     The memory is a state directory or the address of a server; without the option, that which
     HIPPOCAMPUS_STATE names. Another argument is named on stderr, and the event is answered.
     """
-    given = sys.argv[1:] if arguments is None else arguments
-    words, options = iter(given), {"--state-dir": "", "--policy": "default"}
+    words, options = iter(arguments), {"--state-dir": "", "--policy": "default"}
     for word in words:
         name, equals, value = word.partition("=")
         if name in options:

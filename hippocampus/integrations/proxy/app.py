@@ -178,9 +178,8 @@ class Proxy:
         response = await self._send(request, exchange.content, is_read=True)
         if response.status_code in REFUSALS:
             return await self._refused(request, exchange, response, content)
-        self._metrics.requests.labels(
-            exchange.conversation.session.report.raw_reason or MANAGED
-        ).inc()
+        outcome = exchange.conversation.session.report.raw_reason or MANAGED
+        self._metrics.requests.labels(outcome).inc()
         if response.status_code != 200:
             return _streamed(response)
         if "text/event-stream" in response.headers.get("content-type", ""):
