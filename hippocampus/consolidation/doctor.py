@@ -1,6 +1,7 @@
 """Examines a whole state, and mends what can be mended without a loss.
 
-It reads payloads, sessions, archives, facts, the policy, file modes and files that killed writes left.
+It reads payloads, sessions, archives, facts, the policy, the key of encryption, file modes and files
+that killed writes left.
 Nothing is decided about what a session or a fact means.
 """
 
@@ -15,6 +16,7 @@ from pathlib import Path
 
 from hippocampus import policy as policies
 from hippocampus.errors import HippocampusError, PolicyError, StoreError
+from hippocampus.storage import encryption
 from hippocampus.storage.state import StateStore
 from hippocampus.storage.verify import Finding, verify
 
@@ -29,6 +31,10 @@ def examine(state: StateStore, policy: str | Path = "default") -> list[Finding]:
         for half in folder.glob(".*.tmp"):
             text = f"{half} is left of a write that was killed"
             found.append(Finding(text, remedy="remove it", mend=half.unlink))
+    try:
+        encryption.marker()
+    except StoreError as wrong:
+        found.append(Finding(str(wrong), is_fault=True))
     try:
         policies.load(policy)
     except PolicyError as wrong:

@@ -126,3 +126,10 @@ def test_a_policy_that_cannot_be_read_is_a_finding(state, tmp_path):
     assert "fault: policy: " in result.output
     assert "recall_tokenz" in result.output
     assert result.exit_code == 1
+
+
+def test_a_key_that_is_none_is_a_fault(state, monkeypatch):
+    monkeypatch.setenv("HIPPOCAMPUS_KEY", "abc")
+    [finding] = examine(DirectoryState(state))
+    assert finding.is_fault
+    assert "HIPPOCAMPUS_KEY has no key of 64 bytes" in finding.text
