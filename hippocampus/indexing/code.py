@@ -65,8 +65,6 @@ INSIDE = re.compile(
     r"|finally|with|using|do|select|default|loop|return|yield|raise|throw|await|go|defer)\b|.*,$"
 )
 """A line, without blanks around it, that opens a block and defines nothing."""
-BODY_LINES = 24
-"""A definition of so few lines may be shown with its body."""
 CONFIG = "configuration"
 _TABLE = patterns.table(__package__, "languages.txt")
 _FLOW = "|".join(_TABLE.pop("flow"))
@@ -148,8 +146,6 @@ class Definition(NamedTuple):
     """Its place among the lines."""
     depth: int
     """The characters by which it is indented."""
-    body: range
-    """The places of its lines up to the end of the block; empty where that is not near."""
 
 
 def depth_of(line: str) -> int:
@@ -158,16 +154,9 @@ def depth_of(line: str) -> int:
 
 
 def definitions(lines: Sequence[str]) -> Iterator[Definition]:
-    """Yield the lines below which two or more are indented further, but for control flow."""
-    filled = [at for at, line in enumerate(lines) if any(map(str.isalnum, line))]
-    depths = [depth_of(lines[at]) for at in filled]
-    for place, (depth, below) in enumerate(itertools.pairwise(depths)):
-        if below <= depth:
-            continue
-        at, end = filled[place], place + 2
-        while end < min(len(filled), place + BODY_LINES) and depths[end] > depth:
-            end += 1
-        if not INSIDE.match(lines[at].strip()):
-            last = filled[end - 1] + (end < len(filled))
-            is_near = end < place + BODY_LINES
-            yield Definition(at, depth, range(at, last + 1 if is_near else at))
+    """Yield the lines below which others are indented further, but for control flow."""
+    numbered = enumerate(lines)
+    filled = [(at, depth_of(line)) for at, line in numbered if any(map(str.isalnum, line))]
+    for (at, depth), (_, below) in itertools.pairwise(filled):
+        if below > depth and not INSIDE.match(lines[at].strip()):
+            yield Definition(at, depth)

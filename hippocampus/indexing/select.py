@@ -70,7 +70,7 @@ def choose(extraction: Extraction, context: ExtractionContext, price: Price) -> 
     """
     lines = extraction.lines[:MAX_LINES]
     chances = chances_of(extraction, context)
-    sizes = [LINE_TOKENS + len(line.text) // CHARACTERS_PER_TOKEN for line in lines]
+    sizes = [size_of(line.text) for line in lines]
     worth = [chance / size for chance, size in zip(chances, sizes, strict=True)]
     order = sorted(range(len(lines)), key=worth.__getitem__, reverse=True)
     chosen = _Chosen(lines, price.most_tokens)
@@ -100,6 +100,11 @@ def choose(extraction: Extraction, context: ExtractionContext, price: Price) -> 
     shown = "\n".join(rendered)
     unseen = sorted(value for value in context.cited if value not in shown)[:MAX_CITED]
     return [*rendered, f"used before: {', '.join(unseen)}"] if unseen else rendered
+
+
+def size_of(line: str) -> int:
+    """Return about how many tokens a line costs."""
+    return LINE_TOKENS + len(line) // CHARACTERS_PER_TOKEN
 
 
 class _Chosen:

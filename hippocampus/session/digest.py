@@ -19,6 +19,7 @@ from hippocampus.formats.reads import file_read, files_written
 from hippocampus.indexing.extraction import kept_by_hash
 from hippocampus.indexing.frame import as_content, as_words
 from hippocampus.indexing.logs import message_of
+from hippocampus.indexing.shapes import identifiers
 from hippocampus.models import tokens
 from hippocampus.session.constants import CONSTANTS
 from hippocampus.session.work_files import WorkFile, described, excerpt
@@ -167,16 +168,19 @@ def lines_of(
     if left := len(parts) - len(lines):
         kept.append(f"… {left} more steps")
     left_tokens += room.files
+    shown = {name for line in lines for name in identifiers(line)}
     for file in files if room.files else ():
         if left_tokens < MIN_FILE_TOKENS:
             break
-        rows = described(file, left_tokens - HEAD_TOKENS, turn - CONSTANTS.whole_turns)
+        since = turn - CONSTANTS.whole_turns
+        rows = described(file, left_tokens - HEAD_TOKENS, since, shown)
         if not rows:
             continue
         changed = f", {file.unfollowed} changes by commands not in it" if file.unfollowed else ""
         head = f"{file.path.removeprefix(root)} as of turn {file.turn}{changed}:"
         kept.append("\n".join(map(as_content, (head, *rows))))
         left_tokens -= tokens.count(kept[-1]) + 1
+        shown |= identifiers(kept[-1])
     under = [f"paths are under {root}"] if root else []
     return "\n".join([*under, *kept])
 

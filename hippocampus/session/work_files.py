@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -15,10 +16,11 @@ from hippocampus.formats.calls import file_key, is_one_file, texts_in, writes_wh
 from hippocampus.formats.conversation import Message, Part
 from hippocampus.formats.reads import PATCHED, file_read, files_written, points_back, reads_whole
 from hippocampus.indexing.code import definitions, depth_of
-from hippocampus.indexing.excerpt import is_notice
+from hippocampus.indexing.excerpt import LINE_CHARACTERS, is_notice
 from hippocampus.indexing.extraction import ExtractionContext, kept_by_hash, numbered_from
 from hippocampus.indexing.output import asked_line, output_of
-from hippocampus.indexing.select import choose
+from hippocampus.indexing.select import MAX_LINES, choose, size_of
+from hippocampus.indexing.shapes import identifiers
 from hippocampus.indexing.sniff import extraction_of
 from hippocampus.indexing.worth import Price
 from hippocampus.models import tokens
@@ -272,11 +274,14 @@ def _hunks(patch: str, path: str) -> Iterator[Edit]:
                 yield Edit("\n".join(old), "\n".join(new))
 
 
-def described(file: WorkFile, budget_tokens: int, since: int) -> list[str]:
+def described(
+    file: WorkFile, budget_tokens: int, since: int, shown: AbstractSet[str] = frozenset()
+) -> list[str]:
     """Return a file's lines after their numbers, within a budget in tokens.
 
     First come those that were read from a turn on and after the last change, then what the agent wrote,
     the newest first, then an outline; of a file that it did not change, what an entry would show.
+    `shown` are the identifiers that the digest has already.
     """
     parts = (*file.pieces, *file.loose)
     weight = tokens.count(file.text)
@@ -288,7 +293,7 @@ def described(file: WorkFile, budget_tokens: int, since: int) -> list[str]:
     groups = (
         (fresh, budget_tokens),
         (sorted(_written(parts), key=lambda line: (-line[0], *line[1:])), budget_tokens),
-        (_outline(parts), outline),
+        (_outline(parts, shown), outline),
     )
     for group, room in groups:
         left = min(room, budget_tokens)
@@ -348,20 +353,24 @@ def _heads(lines: Sequence[Line]) -> list[int]:
     return heads
 
 
-def _outline(parts: Sequence[Piece]) -> list[tuple[int, int, int]]:
-    """Return the places of definitions and headings, the least indented first, then short bodies.
+def _outline(parts: Sequence[Piece], shown: AbstractSet[str]) -> list[tuple[float, int, int]]:
+    """Return the places of definitions and headings, the least indented first, then other lines.
 
-    The shortest bodies come first: a few lines show what a name hides.
+    Those come first that have most identifiers for their tokens which the digest does not show yet.
     """
-    heads: set[tuple[int, int, int]] = set()
-    bodies: list[tuple[int, int, int]] = []
+    heads: set[tuple[float, int, int]] = set()
+    named: list[tuple[float, int, int]] = []
     for number, part in enumerate(parts):
-        texts = [line.text for line in part.lines]
+        texts = [line.text for line in part.lines[:MAX_LINES]]
         heads |= {(0, number, at) for at, text in enumerate(texts) if text.startswith("#")}
-        for found in definitions(texts):
-            heads.add((found.depth, number, found.at))
-            bodies += [(len(found.body), number, line) for line in found.body]
-    return [*sorted(heads), *sorted(bodies)]
+        heads |= {(found.depth, number, found.at) for found in definitions(texts)}
+        seen = set(shown)
+        for at, text in enumerate(texts):
+            new = identifiers(text) - seen
+            seen |= new
+            if new and len(text) <= LINE_CHARACTERS:  # a line that does not fit ends the outline
+                named.append((-len(new) / size_of(text), number, at))
+    return [*sorted(heads), *sorted(named)]
 
 
 def _shown(parts: Sequence[Piece], picked: Sequence[Sequence[int]]) -> list[str]:
