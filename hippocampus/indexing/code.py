@@ -17,7 +17,6 @@ from hippocampus import patterns
 SAMPLE_CHARACTERS = 20_000
 SAMPLE_LINES = 150
 LINE_CHARACTERS = 160
-PLAIN_COMMENT = re.compile(r"^\s*(?://|/\*|\*/?(?:\s|$)|#(?!#)|--\s)")
 SETTING = re.compile(
     r"^\s*(?:- )?(?:[\w.\"'/$@*-]{1,60}(?: ?= ?\S|: *[^\s,;{(]|:\s*$)|\[\[?[\w.\"' -]+\]\]?$)|^\s*- [\w\"'./]"
 )
@@ -102,20 +101,18 @@ def language_of(text: str) -> tuple[str, float]:
     lines = lines[:: 1 + len(lines) // SAMPLE_LINES]  # also after a long comment at the head
     if len(lines) < MIN_LINES:
         return "", 0.0
-    written = [line for line in lines if not PLAIN_COMMENT.match(line)]
-    count = max(MIN_LINES, len(written))
     set_lines = (
         SETTING.match(line)
         and not line.rstrip().endswith(PROGRAM_ENDS)
         and not SENTENCE.match(line)
-        for line in written
+        for line in lines
     )
-    settings = sum(map(bool, set_lines)) / count
+    settings = sum(map(bool, set_lines)) / len(lines)
     if settings >= SETTINGS_SHARE:
         return CONFIG, CONFIG_CONFIDENCE * settings
     found = Counter(itertools.chain.from_iterable(map(_languages_in(), lines)))
     names = list(LANGUAGES)
-    *named, unnamed = (found[number] / count for number in range(len(names)))
+    *named, unnamed = (found[number] / len(lines) for number in range(len(names)))
     most = max(named)
     best = names[named.index(most)]
     if most < MIN_NAMED_SHARE and unnamed > most:

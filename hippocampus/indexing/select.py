@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hippocampus.indexing.extraction import PLACE, EntryLine, Extraction, ExtractionContext
+from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
 from hippocampus.indexing.shapes import identifiers
 from hippocampus.indexing.worth import Price
 from hippocampus.models import tokens
@@ -148,12 +148,10 @@ class _Chosen:
 def _gaps(lines: Sequence[EntryLine], chosen: set[int]) -> dict[tuple[int, str], int]:
     """Return how much was left out after a line, by unit; after -1 where nothing was chosen.
 
-    What has a unit of its own is counted where part of its list is shown, with the place of the first
-    that is missing, which a recall can name.
+    What has a unit of its own is counted where part of its list is shown.
     """
     left: Counter[tuple[int | None, str]] = Counter()
     last: dict[tuple[int | None, str], int] = {(None, ""): -1}
-    first: dict[tuple[int | None, str], str] = {}
     for at, line in enumerate(lines):
         above = line.parent
         if at in chosen:
@@ -165,14 +163,11 @@ def _gaps(lines: Sequence[EntryLine], chosen: set[int]) -> dict[tuple[int, str],
             while above is not None and above not in chosen:
                 above = lines[above].parent
             left[above, line.unit] += line.count
-            if line.form == PLACE and line.number is not None:
-                place = PLACE.format(line.number).strip()
-                first.setdefault((above, line.unit), f", the first {place}")
     gaps: Counter[tuple[int, str]] = Counter()
     for own, count in left.items():
         if own in last or not own[1]:
             at = last.get(own, -1 if own[0] is None else own[0])
-            gaps[at, own[1] + first.get(own, "")] += count
+            gaps[at, own[1]] += count
     return gaps
 
 

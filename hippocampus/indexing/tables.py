@@ -41,7 +41,7 @@ CELL_CHARACTERS, DETAIL_CHARACTERS, SHARED_CHARACTERS = 160, 240, 60
 REGULAR = 0.6
 """A column that this share of the rows has is in every row without its name."""
 RARE_SHARE = 0.1
-MAX_SHARED, MAX_NAMED, MAX_ITEMS = 8, 24, 8
+MAX_SHARED, MAX_ITEMS = 8, 8
 MAX_NESTED, NESTED_COLUMNS = 400, 3
 NESTED = frozenset((dict, list))
 SAMPLED, SHAPED = 100, 50
@@ -166,21 +166,6 @@ def cells_of(values: Iterable[Any], most: int = CELL_CHARACTERS, nothing: str = 
     return shown
 
 
-def short_names(paths: Sequence[str]) -> dict[str, str]:
-    """Return the last steps of paths, as few as distinguish one from the others."""
-    endings = {path: [ending(path, steps) for steps in range(1, MAX_DEPTH)] for path in paths}
-    taken = Counter(name for names in endings.values() for name in names)
-    return {
-        path: next((name for name in names if taken[name] == 1 or name == path), path)
-        for path, names in endings.items()
-    }
-
-
-def ending(path: str, steps: int) -> str:
-    """Return the last steps of a dotted path."""
-    return ".".join(path.split(".")[-steps:])
-
-
 def lines_of(table: Table, first: int = 0) -> list[EntryLine]:
     """Return the lines of a table; `first` is the number that the first of them will have."""
     cells = [row.cells for row in table.rows]
@@ -191,28 +176,22 @@ def lines_of(table: Table, first: int = 0) -> list[EntryLine]:
     ]
     same = {column.name for column in constant}
     news = [column for column in columns if column.name not in same]
-    names = short_names([column.name for column in columns])
     core = _core(news or columns, cells)
     more = f" (the first {count:,} are read)" if total > count else ""
-    shown = " | ".join(names[column.name] for column in core)
-    title = f"{table.name}: {total:,} {table.noun}s{more}: {shown}"
+    shown_names = [column.name for column in core]
+    title = f"{table.name}: {total:,} {table.noun}s{more}: {' | '.join(shown_names)}"
     lines = [EntryLine(title, WEIGHTS.title, count=0)]
 
-    def note(text: str, weight: float) -> None:
-        lines.append(EntryLine(text, weight, parent=first, count=0))
-
     pairs = [
-        f"{names[column.name]}={cell(cells[0][column.name], SHARED_CHARACTERS)}"
+        f"{column.name}={cell(cells[0][column.name], SHARED_CHARACTERS)}"
         for column in constant
         if column.shape not in ("url", "text")
     ]
     if pairs:
-        note(f"all: {', '.join(pairs[:MAX_SHARED])}", WEIGHTS.same)
+        shared = f"all: {', '.join(pairs[:MAX_SHARED])}"
+        lines.append(EntryLine(shared, WEIGHTS.same, parent=first, count=0))
     details = [column for column in news if column not in core]
-    others = dict.fromkeys(ending(column.name, 1) for column in details)
-    if others:
-        note(f"other fields: {', '.join(list(others)[:MAX_NAMED])}", WEIGHTS.detail)
-    unit, shown_names = f"{table.noun}s", [column.name for column in core]
+    unit = f"{table.noun}s"
     for number, row in enumerate(table.rows):
         at = first + len(lines)
         row_cells = cells_of(map(row.cells.get, shown_names), nothing="")
@@ -220,14 +199,14 @@ def lines_of(table: Table, first: int = 0) -> list[EntryLine]:
         own = table.numbers[number] if table.numbers else None
         lines.append(EntryLine(text, parent=first, number=own, unit=unit, form=table.form))
         filled = ", ".join(
-            f"{names[column.name]}={cell(row.cells[column.name], DETAIL_CHARACTERS)}"
+            f"{column.name}={cell(row.cells[column.name], DETAIL_CHARACTERS)}"
             for column in details
             if row.cells.get(column.name) not in (None, "", False)
         )
         if filled:
             lines.append(EntryLine(f"  {filled}", WEIGHTS.detail, parent=at, count=0))
         for path, inner in row.lists:
-            lines += _nested(ending(path, 2), inner, at)
+            lines += _nested(".".join(path.split(".")[-2:]), inner, at)
     return lines
 
 

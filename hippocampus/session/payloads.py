@@ -35,8 +35,6 @@ MAX_ASSOCIATIONS = 8
 NEAR_TURNS = 8
 """The turns in which a repeat names the first result in place of its own entry: without a limit
 lines that agents use go from 89.6 to 88.9 percent on Claude Code, for 0.1 percent of cost."""
-SLEEPING_ARGUMENTS_OVER = 50
-"""Shortened arguments under this many tokens stay as they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,9 +312,7 @@ def due_from(payload: Payload, policy: Policy) -> float:
         return inf
     if full and policy.keeps_whole(payload.resolution):
         return inf
-    is_call = payload.record.kind == ARGUMENTS
-    may_sleep = payload.large and (not is_call or payload.weight > SLEEPING_ARGUMENTS_OVER)
-    if not full and not may_sleep:
+    if not full and not payload.large:
         return inf
     is_read = payload.is_fresh and payload.record.kind != ARGUMENTS
     if full and (payload.is_superseded or (payload.large and not is_read)):

@@ -129,16 +129,3 @@ def test_a_long_error_shows_its_status_and_its_last_sentence_before_what_it_echo
     shown = "\n".join(index(text, context, Price(0.0, 1.0, 400, 400)).lines)
     assert "409 Shelf is locked" in shown
     assert "Unlock it first." in shown
-
-
-def test_a_gap_in_a_list_names_the_first_place_that_is_missing() -> None:
-    title = EntryLine("orders: 9 records", 9.0, count=0)
-    rows = [
-        EntryLine(
-            f"ord-{at}", 9.0 if at < 3 else 0.01, parent=0, unit="records", number=at, form="[{}] "
-        )
-        for at in range(30)
-    ]
-    chosen = choose(extraction(title, *rows), HINTS, priced(40))
-    assert chosen[:2] == ["orders: 9 records", "[0] ord-0"]
-    assert chosen[-1] == f"… {30 - (len(chosen) - 2)} more records, the first [{len(chosen) - 2}]"

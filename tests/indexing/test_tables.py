@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hippocampus.indexing import grids
 from hippocampus.indexing.extraction import Extraction, packed
-from hippocampus.indexing.tables import cell, flat, lines_of, short_names, table_of
+from hippocampus.indexing.tables import cell, flat, lines_of, table_of
 
 SHEET = 'id,name,status,amount,day\nord-1,"Ann, B",paid,12.50,2024-01-02\nord-2,Bob,paid,3.10,2024-01-03\nord-3,Cy,failed,1200,2024-02-03\n'
 PSQL = " id | name | n \n----+------+---\n  1 | ann  | 5\n  2 | bob  | 7\n(2 rows)\n"
@@ -71,14 +71,6 @@ def test_identifiers_and_titles_are_whole_and_long_texts_are_cut() -> None:
     assert cell(title) == title
     assert cell("some words " * 20).endswith("…")
     assert [cell(None), cell(True), cell(2.5)] == ["-", "true", "2.5"]
-
-
-def test_names_are_as_short_as_tells_them_apart() -> None:
-    assert short_names(["user.id", "repo.id", "name"]) == {
-        "user.id": "user.id",
-        "repo.id": "repo.id",
-        "name": "name",
-    }
 
 
 @given(items=st.lists(st.text("abc", min_size=1, max_size=30), min_size=1))
