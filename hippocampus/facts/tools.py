@@ -262,7 +262,7 @@ def recall_memories(  # noqa: PLR0913, PLR0917 - one parameter an argument of th
 def recall_memory_block(facts: Facts, reach: Reach, key: Key) -> str:
     """Read a named block of text; null if there is none."""
     block = facts.blocks.get(key, agent=reach.agent, scope=reach.scope)
-    missing = f"null (there is no block {key!r}; append_memory_block makes it)"
+    missing = f"null (there is no block {key!r}; the first text that is appended makes it)"
     return missing if block is None else block.value
 
 

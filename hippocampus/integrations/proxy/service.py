@@ -60,8 +60,8 @@ CLOSING_SECONDS = 0.5
 """How long a shutdown keeps facts; `hippocampus consolidate` keeps those of the other sessions."""
 MAX_ROUNDS = 16
 """How many times in one answer a model may call recall and nothing else."""
-OTHER_NAME = "hippocampus_recall"
-"""The name of our tool where the host has one named `recall`."""
+PREFIX = "hippocampus_"
+"""Begins the name of our tool where the host has one named `recall`."""
 TITLE_CHARACTERS = 80
 UNNAMED = "proxy"
 """The tenant of the handle that opens the connections; no request is of it."""
@@ -249,7 +249,9 @@ class Service:
                 for tool in request["tools"]
                 if isinstance(tool, dict)
             }
-            tool = OTHER_NAME if recall.TOOL_NAME in names else recall.TOOL_NAME
+            tool = recall.TOOL_NAME
+            while tool in names:
+                tool = PREFIX + tool
         except (*MALFORMED, MessagesError):
             return "malformed"  # the provider answers why
         # A known list that is not the newest of its conversation shows that the host went back. One

@@ -178,21 +178,30 @@ def test_thinking_that_a_host_leaves_out_moves_no_recall(state: Path) -> None:
     assert kinds == [["text", "tool_use"], ["text", "tool_use"], ["text", "tool_use", "tool_use"]]
 
 
-def test_a_host_with_a_tool_named_recall_keeps_it(state: Path) -> None:
+@pytest.mark.parametrize(
+    ("taken", "ours"),
+    [
+        (["recall"], "hippocampus_recall"),
+        (["recall", "hippocampus_recall"], "hippocampus_hippocampus_recall"),
+    ],
+)
+def test_a_host_with_a_tool_named_recall_keeps_it(state: Path, taken: list[str], ours: str) -> None:
     def decide(items: Items) -> Decided:
         made = len(calls_and_results(items)[0])
-        steps: dict[int, Decided] = {0: call(TOOL), 1: call("recall", words="x")}
+        steps: dict[int, Decided] = {0: call(TOOL), 1: call(taken[-1], words="x")}
         return steps.get(made, "Done.")
 
     with proxied(state, decide) as (upstream, url):
         host = ChatHost(url, stream=True)
-        host.tools.append({"type": "function", "function": {"name": "recall", "parameters": {}}})
+        host.tools += [
+            {"type": "function", "function": {"name": name, "parameters": {}}} for name in taken
+        ]
         [(call_id, _)] = host.ask()
         host.give(call_id, ROWS)
         [(_, name)] = host.ask()
         host.client.close()
-    assert name == "recall"
-    assert tool_names(upstream.sent[-1]) == [TOOL, "recall", "hippocampus_recall"]
+    assert name == taken[-1]
+    assert tool_names(upstream.sent[-1]) == [TOOL, *taken, ours]
 
 
 def test_a_model_that_recalls_for_ever_is_stopped(state: Path) -> None:
