@@ -160,13 +160,14 @@ def lines_of(
     def write(at: int) -> str:
         return _line(steps.roles[at], parts[at], parts[calls[at]], ids, root)
 
-    lines, left_tokens = _fitting(parts, calls, write, room.steps - LEFT_TOKENS)
+    fitting, left_tokens = _fitting(parts, calls, write, room.steps - LEFT_TOKENS)
+    lines = [fitting[at] for at in sorted(fitting)]
     kept = []
     for line, same in itertools.groupby(lines):
         times = sum(1 for _ in same)
         kept.append(f"{line} ×{times}" if times > 1 else line)
-    if left := len(parts) - len(lines):
-        kept.append(f"… {left} more steps")
+    if left := sum(at == call and at not in fitting for at, call in enumerate(calls)):
+        kept.append(f"… {left} more {'steps' if left > 1 else 'step'}")
     left_tokens += room.files
     shown = {name for line in lines for name in identifiers(line)}
     for file in files if room.files else ():
@@ -226,8 +227,8 @@ def _room_of(part: Part) -> int:
 
 def _fitting(
     parts: Sequence[Part], calls: Sequence[int], write: Callable[[int], str], budget_tokens: int
-) -> tuple[list[str], int]:
-    """Return the lines that fit a budget, and the tokens that are left of it.
+) -> tuple[dict[int, str], int]:
+    """Return the lines that fit a budget, by their steps, and the tokens that are left of it.
 
     Words and errors are chosen first, then the newest steps, until no more fit: readers missed the
     words of the assistant. A result is shown after its call or not at all: without it, a reader
@@ -249,7 +250,7 @@ def _fitting(
         if (needed := sum(map(known.__getitem__, chosen.values()))) <= budget_tokens:
             budget_tokens -= needed
             lines |= chosen
-    return [lines[at] for at in sorted(lines)], budget_tokens
+    return lines, budget_tokens
 
 
 @kept_by_hash

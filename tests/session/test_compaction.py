@@ -627,6 +627,9 @@ def test_a_digest_shows_no_result_without_its_call(answer: str, room: int) -> No
         ]
     shown = lines_of(Steps().extended(read(items)), {}, [], 1, Room(room))
     assert all(f"check_{number} " in shown for number in re.findall(r"ready: (\d)", shown))
+    calls = shown.count("bash(")
+    left = re.search(r"… (\d+) more step", shown)
+    assert calls + (int(left[1]) if left else 0) == 8  # a call and its result are one step
 
 
 @given(st.data())
