@@ -44,23 +44,24 @@ def opened(  # noqa: PLR0913 - each is one property of a store
 
     Raises:
         FactError: the agent of a store that is made is `*`, which names all agents.
+        PolicyError: the policy cannot be read; the error lists every problem.
         StoreError: there is no such file, or it is empty.
     """
     from hippocampus.facts.models import POLICIES
     from hippocampus.facts.store import Facts
 
-    database = _database(path)
-    if isinstance(database, Path) and not makes:
-        if not database.exists():
-            raise StoreError(f"{path}: no such database; `hippocampus memory remember` makes one")
-        if not database.stat().st_size:
-            raise StoreError(f"{path}: an empty file: restore a backup, or remove it to start anew")
     settings = POLICIES.get(preset := preset or os.environ.get(POLICY) or "default")
     if settings is None:  # not a preset, so a policy
         from hippocampus import policy
         from hippocampus.facts.models import settings_of
 
         settings = settings_of(policy.load(preset).facts)
+    database = _database(path)
+    if isinstance(database, Path) and not makes:
+        if not database.exists():
+            raise StoreError(f"{path}: no such database; `hippocampus memory remember` makes one")
+        if not database.stat().st_size:
+            raise StoreError(f"{path}: an empty file: restore a backup, or remove it to start anew")
     if agent == EVERY_AGENT and not makes:
         agent = OWN_AGENT  # calls name the agents that they read
     more = {"embed": embed(), "complete": complete(), "rerank": rerank()} if models else {}

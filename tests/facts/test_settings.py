@@ -63,4 +63,4 @@ def test_a_mistake_is_told_with_its_place(tmp_path, monkeypatch):
     assert "half_life_days" in str(told.value)
     monkeypatch.setenv("HIPPOCAMPUS_POLICY", "no-such-preset")
     with pytest.raises(PolicyError):
-        opened(tmp_path / "m.sqlite3", makes=True)
+        opened(tmp_path / "m.sqlite3")
