@@ -104,7 +104,10 @@ def _observers() -> list[Observer]:
 
 def _agents_of(path: Path) -> dict[str, str]:
     """Return the agents in a file by their tokens; no token has two."""
-    text = path.read_text("utf-8")
+    try:
+        text = path.read_text("utf-8")
+    except UnicodeDecodeError as wrong:
+        fail(f"{path}: {wrong}")
     lines = [line.split(None, 1) for line in text.splitlines() if line.strip() and line[0] != "#"]
     if not lines or any(len(line) < 2 or line[1].strip() == EVERY_AGENT for line in lines):
         fail(f"{path}: each line has to be a token and the name of its agent")

@@ -480,6 +480,15 @@ def test_a_file_of_tokens_that_names_no_agent_or_two_is_refused(
     assert reason in ended.stderr
 
 
+def test_a_file_of_tokens_that_is_not_utf8_is_refused(state: Path, tmp_path: Path) -> None:
+    path = tmp_path / "tokens"
+    path.write_text("token ann\n", "utf-16")
+    options = ("--state-dir", state, "--transport", "http", "--tokens", path)
+    ended = run("mcp", *options, cwd=tmp_path)
+    assert ended.returncode == 2
+    assert f"hippocampus: {path}: 'utf-8' codec" in ended.stderr
+
+
 def test_tokens_over_stdio_are_refused(state: Path, tmp_path: Path) -> None:
     (tmp_path / "tokens").write_text("first ann\n", "utf-8")
     ended = run("mcp", "--state-dir", state, "--tokens", "tokens", cwd=tmp_path)
