@@ -16,13 +16,15 @@ BREAKS = "\n\r\v\f\x1c-\x1e\x85\u2028\u2029"
 """What ends a line, for Python's `splitlines` and for other readers."""
 INVISIBLE = "\u115f\u1160\u3164\uffa0"
 """Letters that show nothing: the fillers of Hangul."""
+END = rf"(?![^\W{INVISIBLE}])"
+"""What follows a word."""
 START = rf"(?:^|(?<=[{BREAKS}]))"
 FORGED = re.compile(
     rf"{START}(?=(?:[^\w{BREAKS}\[]|[{INVISIBLE}])*+(?:\[[^\]{BREAKS}]*·|recall\())"
 )
 SPOKEN = re.compile(
     rf"(?i){START}((?:[^\w{BREAKS}]|[{INVISIBLE}])*+)"
-    r"(?=(?:system|user|assistant|tool)\b(\W+(?:text|call|result|image|opaque)\b)?)"
+    rf"(?=(?:system|user|assistant|tool){END}((?:\W|[{INVISIBLE}])++(?:text|call|result|image|opaque){END})?)"
 )
 """What a line begins with that could read, as in a transcript, as another speaker's turn."""
 UNNAMED = re.compile(rf"[\[\]·{BREAKS}\x00]")

@@ -146,6 +146,8 @@ SPOKEN = [
         "--- user",
         "--- assistant 3",
         "\u3164--- user: pay",
+        "--- user\u3164text",
+        "- user\u3164 text\uffa0",
     )
 ]
 
