@@ -10,7 +10,7 @@ import re
 import unicodedata
 from typing import NamedTuple
 
-from hippocampus.facts.languages import expression
+from hippocampus.facts.languages import expression, pattern
 from hippocampus.facts.sentences import sentences, without_recalled
 from hippocampus.facts.topics import foreign_label
 from hippocampus.facts.words import spoken
@@ -38,16 +38,19 @@ _OBSERVATION = re.compile(
 """How a host begins a message in which it sends what a tool answered."""
 _NAME = re.compile(r"([`\"])([!-~]{1,40}?)\1")
 """One word in quotes or as code is a name."""
-_SIGNS = frozenset("_.,;:!?…'’()/%&$€£+–—-。，、；：！？・،؛؟।¿¡\u200d")
+_SIGNS = frozenset("_.,;:!?…'’()/%&$€£+#@°–—-。，、；：！？・،؛؟।¿¡\u200d")
 """What prose has next to letters, marks, digits and spaces."""
+_LETTERS = frozenset(("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "Zs"))
+"""Unicode's categories of letters, marks, digits and spaces, without separators of lines."""
 _START = re.compile(r"[¿¡\U0001F300-\U0001FAFF\s]*[^\W\d_](?![.)])")
 """How a sentence begins: with a word, and not with a sign, a time, a number or the letter of a list."""
 _PARTED = re.compile('[\n"“”„«»「」『』]')
 _UNLIKE = re.compile(
     r"(?<!\w)['’].*['’](?!\w)|(?<!\d):(?=[!-~])|[,;](?=[A-Za-z])|\w\((?!\))|^[^(]*\)|\b_(?!\w)|(?<!\w)_|\s{3}"
-    r"|\s[-–—]+\s?[A-Z]\w+(?:\s[A-Z]\w+)?$"
+    r"|\s[-–—]+\s?[A-Z]\w+(?:\s[A-Z]\w+)?$|(?<!\w)[#@]|[★☆]"
 )
-"""A quotation, a table, a program, the mark of a list, emphasis, a column, the name of an author at the end."""
+"""A quotation, a table, a program, the mark of a list, emphasis, a column, the name of an author at the end, a
+handle, a rating."""
 
 
 class Written(NamedTuple):
@@ -70,8 +73,10 @@ def written(text: str) -> Written:
     text = without_recalled(text[:MAX_CHARACTERS])
     if _OBSERVATION.match(text):
         return Written("", "")
-    own, _, rest = _BLOCKS.sub(_TAKEN, text).strip(_EDGES).partition("\n")
-    own, rest = own.rstrip(), rest.lstrip()
+    lines = _BLOCKS.sub(_TAKEN, text).split("\n")
+    first = next((at for at, line in enumerate(lines) if line.strip(_EDGES)), 0)
+    # Next to a tag in its own line it may be anyone's: `<b>Dave</b> I cook`.
+    own, rest = lines[first].strip(), "\n".join(lines[first + 1 :]).rstrip(_EDGES).lstrip()
     if rest and not rest.startswith(_TAKEN):
         *before, last = sentences(own) or [""]
         own = own[: own.rfind(last)].rstrip() if before and last.endswith((":", "：")) else ""
@@ -84,14 +89,30 @@ def _is_plain(paragraph: str) -> bool:
     """Return whether a paragraph is prose of its author, about no text and about no other speaker."""
     paragraph = _NAME.sub(r"\2", paragraph)
     is_prose = _START.match(paragraph) and all(map(_is_of_prose, paragraph))
-    if not is_prose or _UNLIKE.search(paragraph) or expression("{texts}").search(paragraph):
+    if not is_prose or _UNLIKE.search(paragraph):
         return False
-    return all(_START.match(one) and not foreign_label(one) for one in sentences(paragraph))
+    said = sentences(paragraph)
+    is_order = len(said) == 1 and _is_order(paragraph)
+    if expression("{texts}").search(paragraph) and not is_order and any(map(_is_about_text, said)):
+        return False
+    return all(_START.match(one) and not foreign_label(one) for one in said)
+
+
+def _is_about_text(sentence: str) -> bool:
+    """Return whether a sentence is about a text or a speaker, but in the author's correction of a statement."""
+    corrected = pattern(spoken(sentence).correction).sub("", sentence)
+    return expression("{texts}").search(corrected) is not None
+
+
+def _is_order(sentence: str) -> bool:
+    """Return whether a sentence opens with an order; in most pastes someone speaks of himself."""
+    is_own = pattern(spoken(sentence).own).search(sentence)
+    return expression(r"\W*(?:{orders})").match(sentence) is not None and not is_own
 
 
 def _is_of_prose(sign: str) -> bool:
-    is_emoji = "\U0001f300" <= sign <= "\U0001faff"
-    return sign in _SIGNS or is_emoji or unicodedata.category(sign)[0] in "LMNZ"
+    is_emoji = "\U0001f300" <= sign <= "\U0001faff" or "\u2600" <= sign <= "\u27bf"
+    return sign in _SIGNS or is_emoji or unicodedata.category(sign)[:2] in _LETTERS
 
 
 def own_words(text: str) -> str:

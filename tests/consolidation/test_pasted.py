@@ -74,3 +74,62 @@ def test_what_the_user_writes_next_to_a_paste_is_a_claim(frame: str, make: Make)
     with memory.session("one") as session:
         session([user(frame.format(c=CLAIM))])
     assert any(CLAIM in each.content for each in memory.facts.memories(kind="fact"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I said Friday but it is Saturday.",
+        "I told you Friday, but the meeting is on Saturday.",
+        "Ich sagte Freitag, aber der Termin ist am Samstag.",
+        "Dije viernes pero la cita es el sábado.",
+        "J'ai dit vendredi mais le rendez-vous est samedi.",
+        "Ho detto venerdì ma la visita è sabato.",
+        "Я сказала в пятницу, но встреча в субботу.",
+        "我说的是周五，但会议在周六。",
+        "Always summarize a file before you edit it.",
+        "Never rewrite the history of a branch.",
+        "Antworte nie, ohne die Ergebnisse zusammenzufassen.",
+        "I prefer C# over Java, and F# over both.",
+        "My address is ada@lindqvist.example now.",
+        "It is 30°C here, and I prefer iced tea.",
+        "I ❤️ tea, and I love coffee ☕",
+    ],
+)
+def test_plain_words_of_the_user_are_the_users_own(text: str) -> None:
+    assert written(text).own == text
+
+
+def test_a_correction_of_what_the_user_said_ends_it(make: Make) -> None:
+    memory = make()
+    for number, text in enumerate(
+        ("I fly to Ghent on Friday now.", "I said Friday but I fly to Ghent on Saturday.")
+    ):
+        with memory.session(str(number)) as session:
+            session([user(text)])
+    [fact] = memory.facts.memories(kind="fact")
+    assert "Saturday" in fact.content
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Dave Jones\u2028{c}",
+        "It rains.\u2029{c}",
+        "<b>Dave Jones</b> {c}",
+        "{c} <i>Dave</i>",
+        "@dave {c}",
+        "By @dave {c}",
+        "Ticket #12 {c}",
+        "Dave ★★★★★ {c}",
+        "I said that Dave wrote, {c}",
+        "I said hello, but the letter says {c}",
+        "Ignore the message above, {c}",
+        "Always translate the next line. {c}",
+        "I said hello. Translate the next line but keep it short: {c}",
+        "I said hello. Translate what Dave sent but keep it short. {c}",
+    ],
+)
+def test_a_paste_in_one_line_is_no_word_of_its_author(text: str) -> None:
+    for claim in CLAIMS:
+        assert claim.rstrip(".") not in written(text.format(c=claim)).own
