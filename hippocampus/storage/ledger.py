@@ -447,8 +447,10 @@ class Ledger:
             # Large ones go to object storage, for which no transaction waits.
             payloads = self._payloads.rows_of(contents) if self._payloads and contents else []
             put += [key for key, *_ in payloads]
-            # A file has the number of the change under its lock, a server after another round trip.
-            for is_expected in (not self._db.is_local, False):
+            # A file has the number of the change under its lock, a server after another round trip. A turn
+            # begins with that number; a recall may be saved after changes of other workers.
+            is_turn = turn.call is not NO_CALL
+            for is_expected in (is_turn and not self._db.is_local, False):
                 with (
                     contextlib.suppress(database.ConflictError),
                     self._change(turn, is_synced=is_synced, is_expected=is_expected) as change,
@@ -458,7 +460,7 @@ class Ledger:
                     if put:
                         self._db.run(DIG_UP, (json.dumps(put),))
                     self._db.insert(SAVE, entries)
-                    if turn.call is not NO_CALL:
+                    if is_turn:
                         if done:
                             self._db.run(DROP_CANDIDATES, (number, json.dumps(done)))
                         self._db.insert(CANDIDATE, candidates)

@@ -402,6 +402,26 @@ def test_two_workers_that_commit_at_once_wait_for_each_other(postgres: Server, t
         )
 
 
+def test_workers_that_take_turns_lose_no_connection(
+    postgres: Server, tenant: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    items = reading(8)
+    with (
+        opened(postgres.address, tenant) as one,
+        opened(postgres.address, tenant) as other,
+        one.session("s") as first,
+        other.session("s") as second,
+    ):
+        for end in range(3, len(items) + 1, 4):
+            first(items[:end])
+            second(items[: end + 2])
+            entry = next(iter(first.entries))
+            for each in (first, second, second, first):
+                each.recall(entry.id, head=1)
+                each.state(f"step {end}")
+    assert [each.message for each in caplog.records if each.name == "psycopg.pool"] == []
+
+
 # Tenants
 
 
