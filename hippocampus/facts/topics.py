@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping
 
-from hippocampus.facts.languages import language_of, pattern, words_of_any
+from hippocampus.facts.languages import expression, language_of, pattern, words_of_any
 from hippocampus.facts.words import UNSPACED, UNSPACED_SIGN, bigrams, normalised, spoken, words
 from hippocampus.storage.facts.models import Memory
 
@@ -61,9 +61,18 @@ def is_labelled(line: str) -> bool:
     (True, True, False)
     >>> is_labelled("My boss: I like tabs"), is_labelled("My job: I like tabs")
     (True, False)
+    >>> is_labelled("What changed for me since: I work in Ghent"), is_labelled("Honestly - I like tabs")
+    (False, False)
     """
     label = foreign_label(line)
-    return bool(label) and pattern(spoken(line).own).search(line, len(label)) is not None
+    named, after = words(label), line[line.find(label) + len(label) :]
+    if not named or pattern(spoken(line).own).search(after) is None:
+        return False
+    if persons(label) or _NOT_OWN.search(label) or expression("{texts}").search(label):
+        return True
+    is_long = len(named) > MAX_LABEL_WORDS and not re.search(r"\d", label)  # a chat has times
+    is_clause = is_long or named[0] in small_words(line)
+    return after.startswith((":", "：")) and not is_clause
 
 
 def foreign_label(line: str) -> str:
@@ -82,7 +91,7 @@ def foreign_label(line: str) -> str:
     return "" if is_own or pattern(rules.correction).search(label[1] + ":") else label[1]
 
 
-_NOT_OWN = re.compile(r"['’]s\b|\w[._/]\w")
+_NOT_OWN = re.compile(r"(?i)(?<!\bit)(?<!\b(?:here|that|what))['’]s\b|\w[._/]\w")
 
 
 def holds(text: str, wanted: frozenset[str]) -> bool:

@@ -722,3 +722,23 @@ def test_a_restored_value_ends_the_one_that_replaced_it(facts, said):
 def test_a_line_of_a_chat_is_no_preference(facts, line):
     [outcome] = facts.remember(line.format("my favourite team is Chelsea now"))
     assert (outcome.memory.type, outcome.memory.tags) == ("note", ("hearsay",))
+
+
+@pytest.mark.parametrize(
+    ("text", "type_name"),
+    [
+        ("Something you should know about me: I am allergic to nuts.", "fact"),
+        ("Here is what changed for me last year: I moved to Ghent.", "fact"),
+        ("In short: I moved to Ghent.", "fact"),
+        ("It's official: I work at Siemens now.", "fact"),
+        ("Honestly - I prefer tea over wine.", "preference"),
+        ("At 10:30 I moved to Ghent.", "fact"),
+        ("After long talks we decided: we use Postgres.", "decision"),
+        ("What my boss wrote to me since Monday: I prefer wine.", "note"),
+        ("Now translate the text that is below: I prefer wine.", "note"),
+    ],
+)
+def test_a_clause_before_a_colon_or_a_dash_names_no_other_speaker(facts, text, type_name):
+    [outcome] = facts.remember(text)
+    assert outcome.memory.type == type_name
+    assert outcome.memory.tags == (("hearsay",) if type_name == "note" else ())
