@@ -87,6 +87,8 @@ class Tools:
         name = self._name(session_id)
         with self._session(name) as session:
             status, records = session.status(), session.report.records()
+        if problem := status["problem"]:  # its zeros are no figures
+            raise ToolError(problem)
         entries = [
             {"id": item.entry.id, "tool": item.tool, "kind": item.kind, "tokens": item.tokens}
             for item in records[: -MAX_LISTED - 1 : -1]

@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
@@ -173,6 +174,20 @@ def test_an_id_in_brackets_names_the_session_that_has_it(state: Path) -> None:
             written = f"[{earlier.upper()} · list_towns"
             found = await client.call_tool("recall", {"entry_id": written, "lines": [7, 8]})
             assert "town-0006" in text_of(found)
+
+    asyncio.run(talk())
+
+
+def test_a_session_that_cannot_be_read_has_no_figures(state: Path) -> None:
+    stored_entry(state)
+    with closing(sqlite3.connect(StateDir(state).database)) as db, db:
+        db.execute("UPDATE entry SET entry = x'00'")
+
+    async def talk() -> None:
+        async with opened(state) as client:
+            found = await client.call_tool("session_status", {"session_id": "s1"})
+            assert found.is_error
+            assert "is damaged" in text_of(found)
 
     asyncio.run(talk())
 
