@@ -377,7 +377,11 @@ class _Transaction:
         rivals = memories.by_row(db, rows)
         newest = memories.newest(db, memory.agent, [memory.scope], memory.created, NEWEST)
         likely = close_to(self._tables, memory.content, memory.agent, memory.scope)
-        known = (rivals | newest | likely).items()
+        known = [
+            (row, old)
+            for row, old in (rivals | newest | likely).items()
+            if HEARSAY not in old.tags  # the words of others are no statement of the speaker
+        ]
         found = endings(
             statement, memory, sorted(known, key=lambda pair: (-pair[1].valid_from, -pair[0]))
         )
@@ -387,8 +391,8 @@ class _Transaction:
             # What took a value's place has its relation, which its own words do not name.
             found += [
                 Ending(row, old.content, "", reason)
-                for row, old in rivals.items()
-                if row not in ended and read(old.content).relation is None
+                for row, old in known
+                if row in rivals and row not in ended and read(old.content).relation is None
             ]
         return found
 
@@ -420,7 +424,10 @@ class _Transaction:
         return outcome._replace(others=tuple(dict.fromkeys(olds[end.row].id for end in ends)))
 
     def _end_sentence(self, row: int, sentence: str, by: Memory) -> None:
-        """End a sentence wherever the agent's memories have it: a longer memory goes on without it."""
+        """End a sentence wherever the agent's memories have it: a longer memory goes on without it.
+
+        Pasted words stay as they are.
+        """
         there = memories.by_row(self._db, [row])
         match = " AND ".join(f"({term})" for term in query_terms(sentence).values())
         there |= memories.matching(
@@ -428,7 +435,7 @@ class _Transaction:
         )
         for number, old in there.items():
             left = without_sentence(old.content, sentence)
-            is_meant = number == row or left != old.content
+            is_meant = number == row or (left != old.content and HEARSAY not in old.tags)
             if old.id == by.id or old.known_until is not None or not is_meant:
                 continue
             heir = by.id

@@ -112,6 +112,39 @@ def test_a_correction_of_what_the_user_said_ends_it(make: Make) -> None:
 
 
 @pytest.mark.parametrize(
+    ("said", "pasted", "change"),
+    [
+        (
+            "I live in Oslo now.",
+            "Marcus Lee 9:41 AM\nI live in Oslo now. Bring the keys.",
+            "I moved to Derby.",
+        ),
+        (
+            "J'habite à Nantes.",
+            "Julien 9:41\nJ'habite à Nantes. Je ne bois plus.",
+            "J'ai déménagé à Toulouse.",
+        ),
+        (
+            "私は京都に住んでいます。",
+            "21:04 ゆき\n私は京都に住んでいます。私は肉を食べません。",
+            "大阪に引っ越しました。",
+        ),
+    ],
+)
+def test_a_claim_of_the_user_ends_nothing_that_is_pasted(
+    said: str, pasted: str, change: str, make: Make
+) -> None:
+    memory = make()
+    for number, text in enumerate((said, pasted, change)):
+        with memory.session(str(number)) as session:
+            session([user(text)])
+    every = memory.facts.memories(superseded=True)
+    assert any(each.content == said and each.known_until for each in every)
+    [kept] = [each for each in every if "hearsay" in each.tags]
+    assert (kept.content, kept.known_until) == (pasted, None)
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "Dave Jones\u2028{c}",
