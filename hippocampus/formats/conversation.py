@@ -140,12 +140,11 @@ def with_texts(
         part = parts[number]
         index, *path = part.path
         gone = images_in(message, number) if number in without_images else []
-        is_call = part.kind == "call"
-        put = _as_arguments(message.held(part), text) if is_call else text
+        put = _as_arguments(message.held(part), text) if part.kind == "call" else text
         raw[int(index)] = _put(raw[int(index)], path, put, keeps_images=not gone)
         is_image = part.kind == "image"
         parts[number] = (
-            Part("text", text, (*part.path, "text")) if is_image else replace(part, text=text)
+            Part("text", put, (*part.path, "text")) if is_image else replace(part, text=put)
         )
         for at in gone:
             parts[at] = replace(parts[at], image_tokens=0)

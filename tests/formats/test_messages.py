@@ -267,4 +267,4 @@ def test_arguments_that_were_json_stay_json(arguments: str, shown: str) -> None:
     items = [{"role": "assistant", "content": None, "tool_calls": [call]}]
     [edited] = (with_texts(message, {0: "[id · frame]\na"}) for message in read(items))
     assert edited.raw[0]["tool_calls"][0]["function"]["arguments"] == shown
-    assert edited.parts[0].text == "[id · frame]\na"
+    assert [edited] == read(edited.raw)  # and is counted as it is sent
