@@ -337,8 +337,9 @@ class Hippocampus:
 
 def _prices_of(declared: Policy, model: str | None, table: str | None = None) -> Prices:
     """Return the prices of the caller's table and model, else of the policy, else Anthropic's."""
-    if not isinstance(model, str | None):
-        raise ModelError("model", repr(model), ())
+    for kind, name in (("model", model), ("price table", table)):
+        if not isinstance(name, str | None):
+            raise ModelError(kind, repr(name), () if name is model else prices.TABLES)
     table, named = table or declared.prices, model or declared.model
     if (named and _is_priced(named)) or (table and not named):
         return prices.prices_for(table, named)

@@ -116,3 +116,5 @@ def test_a_price_table_is_named_with_or_without_a_known_model(tmp_path: Path) ->
     for model in (None, "claude-sonnet-4-5", "llama-of-ours"):
         with pytest.raises(ModelError, match="unknown price table 'antropic-1h'; did you mean"):
             Hippocampus(tmp_path, prices="antropic-1h", model=model)
+    with pytest.raises(ModelError, match="unknown price table '3'; there are anthropic-5m, "):
+        Hippocampus(tmp_path, prices=3)
