@@ -47,7 +47,7 @@ _START = re.compile(r"[¿¡\U0001F300-\U0001FAFF\s]*[^\W\d_](?![.)])")
 _PARTED = re.compile('[\n"“”„«»「」『』]')
 _UNLIKE = re.compile(
     r"(?<!\w)['’].*['’](?!\w)|(?<!\d):(?=[!-~])|[,;](?=[A-Za-z])|\w\((?!\))|^[^(]*\)|\b_(?!\w)|(?<!\w)_|\s{3}"
-    r"|\s[-–—]+\s?[A-Z]\w+(?:\s[A-Z]\w+)?$|(?<!\w)[#@]|[★☆]"
+    r"|\s[-–—]+\s?[A-Z]\w+(?:\s[A-Z]\w+)?$|(?<!\b[A-Z])#|(?<!\w)@|[★☆✓✔✗✘☑]"
 )
 """A quotation, a table, a program, the mark of a list, emphasis, a column, the name of an author at the end, a
 handle, a rating."""
@@ -100,8 +100,12 @@ def _is_plain(paragraph: str) -> bool:
 
 def _is_about_text(sentence: str) -> bool:
     """Return whether a sentence is about a text or a speaker, but in the author's correction of a statement."""
-    corrected = pattern(spoken(sentence).correction).sub("", sentence)
-    return expression("{texts}").search(corrected) is not None
+    texts, correction = expression("{texts}"), pattern(spoken(sentence).correction)
+
+    def left(corrected: re.Match[str]) -> str:  # `I said it` is one such word
+        return corrected[0] if len(texts.findall(corrected[0])) > 1 else ""
+
+    return texts.search(correction.sub(left, sentence)) is not None
 
 
 def _is_order(sentence: str) -> bool:
