@@ -111,9 +111,10 @@ class History:
                 raw[number] = with_texts(raw[number], {part: text})
         return replace(self, redacted=redacted, raw=raw if originals else self.raw)
 
-    def unredacted(self) -> History:
-        """Return the history without redactions."""
-        return replace(self, raw=self.reading.messages, redacted={}) if self.redacted else self
+    def as_first(self) -> History:
+        """Return the history as that of a first list: without redactions, and no message is known."""
+        reading = replace(self.reading, kept=0)
+        return replace(self, reading=reading, raw=reading.messages, redacted={})
 
     def quotable(self, number: int) -> Message:
         """Return a message as entries, digests, facts and archives may quote it."""

@@ -94,7 +94,9 @@ class Marker:
 
         So a mark with a longer lifetime never follows one with a shorter, which is an error.
         """
+        # A list that is sent again may have marks of its host that the last one had not.
         blocks = self._cache.marks.blocks()
+        blocks = blocks[max(0, len(blocks) - self._cache.own) :]
         if not (blocks and self._key):
             return items
         host = cache_marks.marks_in(items, self._key)

@@ -160,15 +160,20 @@ class SessionRun:
         return True
 
     def _extended(self, items: list[Item], same: int = 0) -> History:
-        """Return the history of a list; one that is cut or read anew may show earlier digests again."""
-        before = self.state.history
-        history = before.extended(items, same)
-        kept = history.reading.kept
-        if not (kept and only_grows(self.state, history, kept)) and not all(
-            record.shown for record in self.state.digests.values()
-        ):
-            self.state.with_committed(self.ledger.records())
+        """Return the history of a list; one that was cut, edited or branched is read as after a restart.
+
+        What only this process knows of the last list would change the view, and the next process
+        would change it back.
+        """
+        history = self.state.history.extended(items, same)
+        if self.state.is_dropped or not only_grows(self.state, history):
+            self._reload()
+            history = history.as_first()
         return history
+
+    def _reload(self) -> None:
+        """Replace the state by that of the ledger, as after a restart."""
+        self.state, self.marker.is_lost = State.of_ledger(self.ledger), True
 
     def _store_lost(self) -> None:
         """Store again the payloads of the list that are lost: a power cut takes the newest ones."""
@@ -201,15 +206,12 @@ class SessionRun:
     def _is_sent(self, history: History) -> bool:
         """Return whether the last request is the view of this very list."""
         own, state = len(history.raw), self.state
-        if state.last is None or not state.last.messages == own == state.view.sent:
-            return False
-        if not state.is_read:
-            return list(state.sent_keys) == list(history.keys)
-        return history.reading.kept == own == len(state.history.raw)
+        is_whole = state.last is not None and state.last.messages == own == state.view.sent
+        return is_whole and list(state.sent_keys) == list(history.keys)
 
     def _restore_view(self, history: History, items: list[Item]) -> None:
-        """Restore the view of the last request, where another process has sent it."""
-        if self.state.is_read:
+        """Restore the view of the last request, where another process has sent it, or marks differ."""
+        if history.reading.kept == len(self.state.history.raw) > 0:
             return
         state = read(self.state, history, self._opening_of(history), self._rules_of_turn()).state
         self._marked_tokens(state.view, items)
@@ -237,7 +239,7 @@ class SessionRun:
         try:
             yield
         except BaseException:  # its tables may have what was not committed
-            self.state, self.marker.is_lost = self.state.unread(), True
+            self.state, self.marker.is_lost = self.state.dropped(), True
             raise
 
     def _load_changes(self) -> None:
@@ -249,8 +251,7 @@ class SessionRun:
         if last is not None and last == self.state.last:
             self.state = self.state.with_saved(self.ledger.records(), self.rules)
         else:
-            self.state = State.of_ledger(self.ledger)
-            self.marker.is_lost = True
+            self._reload()
 
     def _rules_of_turn(self) -> Rules:
         summaries = self._resources.summaries

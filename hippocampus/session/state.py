@@ -43,6 +43,8 @@ class State:
     """By entry id, the next texts that another run has written, until a list is read."""
     last: ModelCall | None = None
     """The last request, as the ledger has it."""
+    is_dropped: bool = False
+    """Whether a turn failed: the next list is read as after a restart."""
 
     @property
     def is_read(self) -> bool:
@@ -88,17 +90,11 @@ class State:
         )
         return state.with_committed(ledger.records())
 
-    def unread(self) -> State:
+    def dropped(self) -> State:
         """Return the state without its list: a turn that failed may have added to the tables of it."""
         history = History()
-        candidates = {text.entry_id: text for text in next_texts(self.payloads.items)}
-        return replace(
-            self,
-            history=history,
-            view=View(history, sent=self.view.sent),
-            payloads=Payloads(),
-            candidates={**self.candidates, **candidates},
-        )
+        view = View(history, sent=self.view.sent)
+        return replace(self, history=history, view=view, payloads=Payloads(), is_dropped=True)
 
     def with_committed(self, records: Sequence[Record]) -> State:
         """Add recorded entries to the tables, since no later failure takes them back; return the state."""
@@ -187,26 +183,19 @@ class ReadList:
 
 
 def read(state: State, history: History, opening: str, rules: Rules) -> ReadList:
-    """Take in a list: append its new messages, or branch where it differs from the last one.
+    """Take in a list that only grows, or the first one after a restart.
 
-    A list with changed words is read from its start, as after a restart; so is one that was
-    cut inside a digest. The steps: compare, replace pointers, redact, find payloads, render.
+    The steps: compare, replace pointers, redact, find payloads, render.
     """
-    # What the list shares with the last list (a digest is shared whole) and with the last request.
+    # What the list shares with the last list, and with the last request.
     before, kept = len(state.history.raw), history.reading.kept
-    kept = min([kept, *(fold.start for fold in state.view.folds if fold.end > kept)])
-    payloads = state.payloads if before else Payloads()
-    view, start, sent_keys = state.view, before, state.sent_keys
-    if not before or history.reading.kept < before:
+    payloads, view, start, sent_keys = state.payloads, state.view, before, state.sent_keys
+    sent = view.sent
+    if not before:
         sent_keys = sent_keys[: common_prefix(sent_keys, history.keys)]
-    sent = _count_sent(state, history, kept) if before else min(view.sent, len(sent_keys))
-    if not only_grows(state, history, kept):
-        payloads, view, start = Payloads(), View(History()), 0
         sent = min(sent, len(sent_keys))
-        history, kept = history.unredacted(), 0
-    joins = bool(history.reading.adapter.BLOCKS_KEY)
-    if joins and sent < state.view.sent and not state.view.is_folded(sent):
-        sent = joined_end(state.sent_keys, history, sent)
+        if history.reading.adapter.BLOCKS_KEY and sent < view.sent:
+            sent = joined_end(state.sent_keys, history, sent)
     view = replace(view.extended(history, kept), sent=sent).opened_with(opening)
     # Redaction sees the texts that replace pointers, and all that follows sees redacted texts only.
     edits = rules.policy.compression != "none"
@@ -252,26 +241,14 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
     return ReadList(taken.with_candidates(rules), kept, noted, accessed)
 
 
-def only_grows(state: State, history: History, kept: int) -> bool:
+def only_grows(state: State, history: History) -> bool:
     """Return whether a list only grows, or has the same words under other marks."""
-    before = len(state.history.raw)
+    before, kept = len(state.history.raw), history.reading.kept
     if kept == before:
         return True
     same = list(history.keys[kept:before]) == list(state.history.keys[kept:])
     unfolded = kept >= state.view.folded_end
     return unfolded and same and state.payloads.are_unchanged(kept, before, history)
-
-
-def _count_sent(state: State, history: History, kept: int) -> int:
-    """Return how many leading messages of a list were in the last request."""
-    if kept == len(state.history.raw):
-        return state.view.sent
-    if state.view.is_folded(kept):
-        return min(state.view.sent, kept)
-    words = (
-        [[*message.texts()] for message in raw[kept:]] for raw in (state.history.raw, history.raw)
-    )
-    return min(state.view.sent, kept + common_prefix(*words))
 
 
 def _digests(state: State, view: View, kept: int) -> list[tuple[Span, str]]:
