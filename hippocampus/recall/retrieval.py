@@ -354,8 +354,8 @@ def answer(call: RecallCall, serve: Serve) -> tuple[str, bool]:
     except RecallError as problem:
         return calls.render(problem), True
     except StoreError as failure:
-        text = f"recall failed (the disk): {failure}. Do not retry; call the original tool again."
-        return text, True
+        todo = "Do not retry in this step; call the original tool again."
+        return f"recall failed (unreadable): {failure}. {todo}", True
 
 
 # The search of all content: lines compete, so that few tokens contain the answer

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from hippocampus.entries.decay import explained
+from hippocampus.formats.conversation import Message
+from hippocampus.models import tokens
 from hippocampus.session.billing import Bill
 from hippocampus.session.costs import call_of
 from hippocampus.session.guard import Guard
@@ -32,7 +35,7 @@ class Status(SessionCosts):
     raw_tokens: int
     """Tokens of the list."""
     sent_tokens: int
-    """Tokens of its view."""
+    """Tokens of its view; those of the list where it was sent raw."""
     entries: int
     stages: dict[str, int]
     """The number of entries by stage."""
@@ -50,15 +53,26 @@ class Status(SessionCosts):
     """The bill next to the prediction; None until `billed` is called."""
 
 
-def status_of(
-    state: State, rules: Rules, guard: Guard, recalls: Mapping[str, int], bill: Bill
+def status_of(  # noqa: PLR0913, PLR0917 - what a session has figures of
+    state: State,
+    rules: Rules,
+    guard: Guard,
+    recalls: Mapping[str, int],
+    bill: Bill,
+    unmanaged: Sequence[Message] = (),
 ) -> Status:
-    """Return the figures of a session; `recalls` are its recalls by their outcome."""
+    """Return the figures of a session; `recalls` are its recalls by their outcome.
+
+    `unmanaged` are the messages of the last list where it was sent raw.
+    """
     view, history, policy = state.view, state.history, rules.policy
     entries = [record.entry for record in state.records.values()]
     # A list that was not read yet, or is to be read again, has the figures of its last request.
     last = None if state.is_read else state.last
     call = last or call_of(view, state.costs)
+    if guard.raw_reason:
+        sent_tokens = sum(map(tokens.count_message, unmanaged))
+        call = replace(call, raw_tokens=sent_tokens, sent_tokens=sent_tokens)
     bounds = state.turn, policy.exponent, policy.initial_strength
     return {
         "turn": state.turn,

@@ -230,7 +230,7 @@ class SessionRun:
         self.marker.look(items, view.history.reading.adapter.NAME)
         last = self.ledger.last_call()
         if self.marker.is_lost and self.marker.is_marked and last is not None:
-            self.marker.restore(view.shown[: view.sent], last.marks)
+            self.marker.restore(view.shown[: view.unchanged], last.marks)
         return self.marker.mark_tokens
 
     @contextlib.contextmanager

@@ -427,7 +427,11 @@ class Session:
         """Return the live figures of the session."""
         run, outcomes = self._run, self._recalls.retrieval.outcomes
         with self._lock:
-            return status_of(run.state, run.rules, self._guard, outcomes, self._bill)
+            given = (self._unread_lists or [self._last_items])[0] if self._guard.raw_reason else []
+            unmanaged: list[Message] = self._guard.run(
+                lambda: reader.read(plain.plain(plain.listed(given))), list, lost=""
+            )
+            return status_of(run.state, run.rules, self._guard, outcomes, self._bill, unmanaged)
 
     def billed(self, reported: Any) -> dict[str, Any]:
         """Record what the provider reported for the last call; return the bill next to the prediction.

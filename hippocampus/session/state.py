@@ -228,7 +228,9 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
     view = view.with_texts([*shown, *reader.rendered])
     if digests:
         payloads = payloads.collapsed((span for span, _ in digests), rules)
-    view = replace(view.with_digests(digests), unchanged=sent)
+    # The last request did not have a digest whose messages were not all in it.
+    unchanged = min([sent, *(span.start for span, _ in digests if span.end > sent)])
+    view = replace(view.with_digests(digests), unchanged=unchanged)
     is_continued = len(sent_keys) == len(state.sent_keys)
     taken = replace(
         state,
@@ -243,12 +245,14 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
 
 def only_grows(state: State, history: History) -> bool:
     """Return whether a list only grows, or has the same words under other marks."""
-    before, kept = len(state.history.raw), history.reading.kept
-    if kept == before:
+    before, kept, end = len(state.history.raw), history.reading.kept, len(history.raw)
+    if not before:
         return True
+    # A digest of another branch may fit again, and one with another mark in its messages may not.
+    if any(kept < origin.end <= end for origin in state.digests):
+        return False
     same = list(history.keys[kept:before]) == list(state.history.keys[kept:])
-    unfolded = kept >= state.view.folded_end
-    return unfolded and same and state.payloads.are_unchanged(kept, before, history)
+    return same and state.payloads.are_unchanged(kept, before, history)
 
 
 def _digests(state: State, view: View, kept: int) -> list[tuple[Span, str]]:

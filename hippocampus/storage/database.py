@@ -179,12 +179,17 @@ class SqliteDatabase(Database):
         self._locks = Path(f"{path}-open")
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
+        self._is_read_only = False
+        """Whether the connection was opened while the file could not be written: for it, that stays so."""
         with self._guarded():
             self._open()
 
     def _open(self) -> sqlite3.Connection:
         db = migrations.migrated(self.path, is_shared=self._is_shared)
         self._connection = db
+        own = os.access in os.supports_effective_ids
+        is_file = self.path != sqlite.IN_MEMORY
+        self._is_read_only = is_file and not os.access(self.path, os.W_OK, effective_ids=own)
         if self.rules:
             for pragma in (f"cache_size = -{CACHE_KIB}", f"mmap_size = {MAPPED_BYTES}"):
                 db.execute(f"PRAGMA {pragma}")
@@ -214,6 +219,9 @@ class SqliteDatabase(Database):
                 yield
                 return
             self._expect_file()
+            if self._is_read_only:
+                self.rest()
+                db = self.connection
             # A fact outlives a power cut; a turn is written again from the list of its host.
             with sqlite.transaction(db, is_synced=is_synced or self.rules is not None):
                 yield

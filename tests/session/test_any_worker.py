@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from conversations import no_fallback
+from conversations import FORMATS, Item, Rounds, no_fallback, reading
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hippocampus import Hippocampus
 from hippocampus.replay.readers import read_file
@@ -17,13 +21,13 @@ from hippocampus.session.session import Session
 
 RECORDINGS = Path(__file__).parents[2] / "examples" / "transcripts"
 CALLS = 15
-Workers = Callable[[Path, int], contextlib.AbstractContextManager[list[Session]]]
+Workers = Callable[..., contextlib.AbstractContextManager[list[Session]]]
 
 
 @contextlib.contextmanager
-def anew(folder: Path, calls: int) -> Iterator[list[Session]]:
+def anew(folder: Path, calls: int, **options: Any) -> Iterator[list[Session]]:
     """Sessions of which each is opened at its first call, once the one before was released."""
-    with contextlib.closing(Hippocampus(folder, deadline_seconds=10)) as memory:
+    with contextlib.closing(Hippocampus(folder, deadline_seconds=10, **options)) as memory:
         yield [_Late(memory) for _ in range(calls)]  # type: ignore[misc]
 
 
@@ -77,19 +81,19 @@ class Outcome(NamedTuple):
     are_sums: bool
 
 
-def compared(folder: Path, lists: Sequence[list[Any]], workers: Workers) -> Outcome:
+def compared(folder: Path, lists: Sequence[list[Any]], workers: Workers, **options: Any) -> Outcome:
     """Send lists to workers and to a session that stays."""
     with (
         no_fallback(),
-        contextlib.closing(Hippocampus(folder / "stays", deadline_seconds=10)) as memory,
+        contextlib.closing(Hippocampus(folder / "stays", deadline_seconds=10, **options)) as memory,
         memory.session("s") as stays,
-        workers(folder / "workers", len(lists)) as sessions,
+        workers(folder / "workers", len(lists), **options) as sessions,
     ):
         views = sum(
             session(items) == stays(items) for items, session in zip(lists, sessions, strict=True)
         )
         own, status = stays.status(), sessions[-1].status()
-        sums = ("raw_cost", "sent_cost", "sent_tokens")
+        sums = ("raw_cost", "sent_cost", "sent_tokens", "entries")
         return Outcome(views, len(lists), all(status[each] == own[each] for each in sums))
 
 
@@ -110,3 +114,71 @@ def test_the_views_and_sums_do_not_tell_who_took_the_calls(
     ends.append(len(recording.messages))
     lists = [recording.messages[:end] for end in ends if end][-CALLS:]
     assert compared(tmp_path, lists, workers) == Outcome(len(lists), len(lists), are_sums=True)
+
+
+def swapped(items: list[Item]) -> list[Item]:
+    """Return the items of a round with two parallel results the other way round."""
+    found = [*items]
+    for at, item in enumerate(items):
+        blocks = item.get("content")
+        if item.get("role") == "user" and isinstance(blocks, list):
+            return [*items[:at], {**item, "content": blocks[::-1]}, *items[at + 1 :]]
+        if at and all(
+            each.get("role") == "tool" or "output" in each for each in (item, items[at - 1])
+        ):
+            found[at - 1 : at + 1] = item, items[at - 1]
+            return found
+    return found
+
+
+@st.composite
+def edited(draw: st.DrawFn, form: str) -> list[list[Item]]:
+    """The lists of a host that edits its conversation between its calls."""
+    pool: Rounds = [*itertools.chain(*(draw(FORMATS[form]()) for _ in range(4)))]
+    rounds, lists = pool[:2], []
+    for _ in range(draw(st.integers(2, 8))):
+        at, other = draw(st.integers(0, len(rounds) - 1)), draw(st.sampled_from(pool))
+        match draw(st.sampled_from(["", "", "cut", "branch", "swap", "replace", "delete"])):
+            case "cut":
+                rounds = rounds[: at + 1]
+            case "branch":
+                rounds = [*rounds[: at + 1], other]
+            case "swap":
+                rounds = [*rounds[:at], swapped(rounds[at]), *rounds[at + 1 :]]
+            case "replace":
+                rounds = [*rounds[:at], other, *rounds[at + 1 :]]
+            case "delete" if len(rounds) > 1:
+                rounds = rounds[:at] + rounds[at + 1 :]
+        rounds = rounds + draw(st.lists(st.sampled_from(pool), max_size=3))
+        lists.append([*itertools.chain(*rounds)])
+    return lists
+
+
+@pytest.mark.parametrize(
+    "lists",
+    [
+        [reading(8, 100), reading(3, 100) + reading(2, 100, start=50)],
+        [reading(5, 100), reading(2, 100), reading(5, 100)],
+    ],
+    ids=["a list branches inside a digest", "a list that was cut inside a digest grows again"],
+)
+def test_a_list_that_its_host_rewinds_is_read_as_by_a_fresh_worker(
+    tmp_path: Path, lists: list[list[Item]]
+) -> None:
+    found = compared(tmp_path, lists, anew, window_tokens=3_000)
+    assert found == Outcome(len(lists), len(lists), are_sums=True)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "responses",
+        *(pytest.param(each, marks=pytest.mark.slow) for each in ("openai", "anthropic")),
+    ],
+)
+@given(data=st.data())
+def test_the_edits_of_a_host_do_not_tell_who_took_the_calls(form: str, data: st.DataObject) -> None:
+    lists = data.draw(edited(form))
+    with tempfile.TemporaryDirectory() as folder:
+        found = compared(Path(folder), lists, anew, window_tokens=3_000, model="claude-sonnet-5-5")
+    assert found == Outcome(len(lists), len(lists), are_sums=True)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import os
 import shutil
 import sqlite3
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
@@ -196,6 +198,69 @@ def test_a_store_that_hangs_delays_a_call_by_its_deadline(
     assert session.status()["raw"] == 2
     session.close()
     memory.close()
+
+
+def test_the_figures_after_a_failed_call_are_those_of_the_list_that_was_sent(
+    tmp_path: Path,
+) -> None:
+    with Hippocampus(tmp_path, policy=EAGER) as memory, memory.session("s") as session:
+        session(reading(1))
+        before = session.status()
+        shutil.rmtree(tmp_path / "contents")
+        items = reading(4)
+        assert session(items) == items
+        status = session.status()
+        assert status["failures"] == 1
+        assert status["sent_tokens"] == status["raw_tokens"] > 3 * before["raw_tokens"]
+        assert session(7) == 7
+        assert session.status()["sent_tokens"] == 0
+
+
+def test_a_recall_in_a_closed_session_names_that_as_the_reason(tmp_path: Path) -> None:
+    with Hippocampus(tmp_path, policy=EAGER) as memory:
+        session = memory.session("s")
+        session.close(reading(1))
+        found = session.answer({"query": "x"})
+    assert found.startswith("recall failed (unreadable): the session is closed;")
+
+
+@contextlib.contextmanager
+def read_only(folder: Path) -> Iterator[None]:
+    """Act as an account that may read a folder and not write there; root may write everywhere."""
+    account, paths = os.geteuid(), [folder, *folder.rglob("*")]
+    modes = [path.stat().st_mode for path in paths]
+    for path in paths:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    try:
+        if account == 0:
+            os.seteuid(65534)
+        yield
+    finally:
+        if account == 0:
+            os.seteuid(0)
+        for path, mode in zip(paths, modes, strict=True):
+            path.chmod(mode)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no such accounts")
+@pytest.mark.one_process
+def test_a_session_that_was_opened_read_only_is_back_with_the_first_call_that_can_write() -> None:
+    items = reading(3)
+    with (
+        tempfile.TemporaryDirectory() as name,
+        # It keeps the log of the database, which a reader of the folder cannot make.
+        Hippocampus(name, policy=EAGER) as other,
+        other.session("s") as first,
+    ):
+        first(items[:3])
+        with read_only(Path(name)):
+            memory = Hippocampus(name, policy=EAGER)
+            session = memory.session("s")
+            assert session(items[:5]) == items[:5]
+        with no_fallback():
+            assert session(items) != items
+        assert session.status()["problem"] == ""
+        memory.close()
 
 
 def test_a_closed_session_sends_everything(tmp_path: Path) -> None:
@@ -390,7 +455,9 @@ def test_a_failed_call_leaves_the_sums_and_the_state_of_the_last_view(tmp_path: 
         (tmp_path / "away").rename(tmp_path / "contents")
         after = session.status()
         assert (after["failures"], after["raw"]) == (1, 1)
-        assert {**after, "failures": 0, "raw": 0, "problem": ""} == before
+        assert after["sent_tokens"] == after["raw_tokens"] > before["raw_tokens"]
+        tokens = {name: before[name] for name in ("raw_tokens", "sent_tokens")}
+        assert {**after, "failures": 0, "raw": 0, "problem": "", **tokens} == before
         with no_fallback():
             assert session(items[:5]) == view
             assert session(items)[:5] == view
