@@ -118,7 +118,8 @@ class Hippocampus:
         named = state_dir
         stored = state_of(named, tenant, payloads) if isinstance(named, str | Path) else named
         declared = policy if isinstance(policy, Policy) else load_policy(policy)
-        costs = prices if isinstance(prices, Prices) else _prices_of(declared, model, prices)
+        self._prices = prices
+        costs = _prices_of(declared, model, prices)
         if window_tokens:
             costs = replace(costs, window_tokens=window_tokens)
         self._tools: dict[str, Tool] = {}
@@ -194,7 +195,8 @@ class Hippocampus:
         started = time.time() if context_time is None else context_time
         resources = self._resources
         if model is not None:
-            resources = replace(resources, prices=_prices_of(resources.policy, model))
+            costs = _prices_of(resources.policy, model, self._prices)
+            resources = replace(resources, prices=costs)
         if marks is not None:
             resources = replace(resources, marks=marks)
         if tail_mark is not None:
@@ -335,8 +337,10 @@ class Hippocampus:
         self.close()
 
 
-def _prices_of(declared: Policy, model: str | None, table: str | None = None) -> Prices:
+def _prices_of(declared: Policy, model: str | None, table: Prices | str | None) -> Prices:
     """Return the prices of the caller's table and model, else of the policy, else Anthropic's."""
+    if isinstance(table, Prices):
+        return table
     for kind, name in (("model", model), ("price table", table)):
         if not isinstance(name, str | None):
             raise ModelError(kind, repr(name), () if name is model else prices.TABLES)

@@ -111,6 +111,8 @@ def test_a_price_table_is_named_with_or_without_a_known_model(tmp_path: Path) ->
     with Hippocampus(tmp_path, prices="anthropic-1h", model="claude-sonnet-4-5") as memory:
         costs = memory._resources.prices
         assert (costs.name, costs.dollars_per_million) == ("anthropic-1h", 3.0)
+        other = memory.session("s", model="claude-haiku-4-5")._resources.prices
+        assert (other.name, other.dollars_per_million) == ("anthropic-1h", 1.0)
     with Hippocampus(tmp_path, prices="none", model="llama-of-ours") as memory:
         assert memory._resources.prices == TABLES["none"]
     for model in (None, "claude-sonnet-4-5", "llama-of-ours"):
