@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from hippocampus.errors import MALFORMED
 from hippocampus.facts import upkeep, write
 from hippocampus.facts.models import WRITTEN
 from hippocampus.facts.timestamps import uuid_of
+from hippocampus.formats.signatures import problem_of
 from hippocampus.storage.facts import memories, triples
 from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.facts.models import Block, Item, Memory, Triple
@@ -146,6 +147,8 @@ def each_read(
     for number, record in enumerate(found.get(name) or []):
         try:
             kept.append(read(record))
+        except ValidationError as wrong:
+            skipped.append(Skip(f"{name}[{number}]", f"cannot be read: {problem_of(wrong)}"))
         except (*MALFORMED, FactError) as wrong:
             skipped.append(Skip(f"{name}[{number}]", f"cannot be read: {wrong}"))
     return kept
