@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+from dataclasses import fields
 
 import pytest
 from hypothesis import given
@@ -15,9 +16,11 @@ from hippocampus.formats.conversation import Part, ToolResult
 from hippocampus.formats.reader import read
 from hippocampus.formats.writing import appended, tool_results
 from hippocampus.recall.calls import RecallCall, is_answer, is_named, read_call, unanswered
+from hippocampus.recall.definition import RecallRequest
 from hippocampus.recall.retrieval import handle
 from hippocampus.recall.slices import Request
 from hippocampus.replay.measure import unpaired
+from hippocampus.session.session import Session
 
 FORMATS = ("openai", "responses", "anthropic")
 
@@ -186,6 +189,12 @@ def test_our_answers_are_told_from_those_of_a_hosts_tool(
 ) -> None:
     call = Part("call", json.dumps(arguments), (0,), tool=tool)
     assert (is_named(tool) and is_answer(call, answer, {"kq3v7a2c"}.__contains__)) is ours
+
+
+def test_every_selector_is_in_the_tool_in_the_method_and_in_what_is_taken() -> None:
+    selectors = {field.name for field in fields(Request)}
+    method = set(inspect.signature(Session.recall).parameters) - {"self"}
+    assert selectors | {"entry_id", "max_tokens"} == method == RecallRequest.model_fields.keys()
 
 
 def test_a_function_has_the_types_and_descriptions_of_the_definition() -> None:
