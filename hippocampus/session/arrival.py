@@ -99,8 +99,7 @@ class MessageReader:
     noted: list[tuple[Record, bytes]] = field(default_factory=list)
     """Words of the user to keep, which no view shortens."""
     touched: set[int] = field(default_factory=set)
-    """The payloads of earlier messages that were replaced."""
-    accessed: set[int] = field(default_factory=set)
+    """The payloads of earlier messages that were accessed or replaced."""
     shows: bool = False
     """Whether a payload came that no digest replaces."""
 
@@ -135,7 +134,7 @@ class MessageReader:
             known = own.numbers.items()
             numbers = {named: at for named, at in known if not own.items[at].collapsed}
             self.payloads = replace(own, numbers=numbers)
-        entries = (own.items[number].record for number in sorted(self.accessed))
+        entries = (own.items[number].record for number in sorted(self.touched))
         return [
             record
             for record in entries
@@ -178,7 +177,6 @@ class MessageReader:
             payload = self.payloads.items[number]
             if is_sent and not payload.is_full:
                 continue  # its record has this access
-            self.accessed.add(number)
             payload = self._accessed(payload, turn, policy.mention_strength)
             self._put(number, payload.associated(ids) if len(ids) > 1 else payload)
 

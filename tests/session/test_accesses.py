@@ -38,6 +38,18 @@ def test_a_mention_of_an_entry_stands_in_the_ledger(tmp_path: Path) -> None:
     memory.close()
 
 
+def test_a_second_read_of_its_file_is_an_access_that_stands_in_the_ledger(tmp_path: Path) -> None:
+    """Else a process that opens the session once a digest has the entry would not know of it."""
+    messages = reading(4)
+    call, result = reading(1)[1:]
+    with Hippocampus(tmp_path, policy=EAGER) as memory, memory.session("s") as session:
+        session(messages)
+        entry = session.entries[0]
+        session([*messages, call, {**result, "content": "gone"}])
+    with Hippocampus(tmp_path, policy=EAGER) as memory, memory.session("s") as session:
+        assert entry.decay.last_access < session.entries[0].decay.last_access == 5
+
+
 def test_a_recall_is_not_undone_by_a_text_that_was_written_before_it(tmp_path: Path) -> None:
     memory = Hippocampus(tmp_path, policy=EAGER)
     with memory.session("s") as session:
