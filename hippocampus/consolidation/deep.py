@@ -55,13 +55,20 @@ def consolidate(
     """
     change = ledger.pending()
     conversation = transcript_of(session.messages, noted)
-    found = worth_keeping(
-        session.name, conversation, session.records, resources.policy, session.turn
-    )
     model = Judge(resources.complete, model_seconds)
     try:
         facts = resources.facts()
         db = facts.tables.database
+        # An earlier run knew the message that announced a text, which the list may have lost since.
+        read = consolidated.keys(db, session.name)
+        said = tuple(
+            replace(one, is_announced=one.is_announced or _announced_key(session, one) in read)
+            for one in conversation.utterances
+        )
+        conversation = replace(conversation, utterances=said)
+        found = worth_keeping(
+            session.name, conversation, session.records, resources.policy, session.turn
+        )
         _store(facts, session, conversation, found, model, ledger.busy_seconds)
         unpublished = consolidated.unpublished(db, session.name)
     except HippocampusError as failure:  # nothing is marked: the next consolidation reads it again
@@ -147,7 +154,11 @@ def _store(  # noqa: PLR0913, PLR0917 - a loop, and what it works with
             consolidated.add(db, session.name, marks.items())
         read, known = {*read, *marks}, named
     else:
-        if not (seen := dict.fromkeys(unread if model.tokens else ())):
+        announced = {
+            _announced_key(session, said) for said in conversation.utterances if said.is_announced
+        }
+        seen = dict.fromkeys([*(unread if model.tokens else ()), *(announced - read)])
+        if not seen:
             return
         with db.transaction():
             if consolidated.keys(db, session.name) == read:
@@ -156,6 +167,10 @@ def _store(  # noqa: PLR0913, PLR0917 - a loop, and what it works with
     _store(
         facts, session, conversation, found, model, busy_seconds
     )  # another process read some of it
+
+
+def _announced_key(session: SessionSnapshot, said: Utterance) -> str:
+    return key_of(session.name, "announced", said.text)
 
 
 def _batches(wanted: Iterable[Wanted]) -> list[list[Wanted]]:

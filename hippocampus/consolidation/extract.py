@@ -66,12 +66,12 @@ def key_of(session: str, origin: str, text: str) -> str:
 def extracted(  # noqa: PLR0913, PLR0917 - one parameter a field
     session: str, text: str, kind: str, origin: Speaker, turn: int, entry_id: str = ""
 ) -> Extracted:
-    """Return a statement with its key; a message is known apart from a claim of its words.
+    """Return a statement with its key; a message, or a part of it, is known apart from a claim of its words.
 
     Only what the user said and names no secret is a claim.
     """
     text = storable(text).strip()
-    key = key_of(session, f"{origin} {kind == MESSAGE}", text)
+    key = key_of(session, f"{origin} {kind in {MESSAGE, PASTED}}", text)
     item = Item(
         text,
         type={UPDATE: "fact", PASTED: "note"}.get(kind, kind),
@@ -98,7 +98,9 @@ def worth_keeping(
             entry_id = stored.get(content_key(said.text.encode("utf-8", "surrogatepass")), "")
             found += [
                 extracted(session, text, kind, "user", said.turn, entry_id)
-                for text, kind in _of_user(written(said.text), policy)
+                for text, kind in _of_user(
+                    written(said.text, is_announced=said.is_announced), policy
+                )
             ]
         elif said.answers:
             text = without_secrets(without_recalled(said.text)[:ASSISTANT_CHARACTERS])
@@ -206,7 +208,8 @@ def statements(session: str, said: Sequence[Utterance]) -> list[Extracted]:
     found: list[Extracted] = []
     left = PROMPT_CHARACTERS
     for utterance in reversed(_newest(said)):
-        for sentence in reversed(list(joined(sentences(written(utterance.text).own)))):
+        own = written(utterance.text, is_announced=utterance.is_announced).own
+        for sentence in reversed(list(joined(sentences(own)))):
             text = _claim(sentence)
             if len(text) > CLAIM_CHARACTERS or not _is_statement(text) or speaks_of_secret(text):
                 continue

@@ -5,9 +5,11 @@ Pure: messages in, data out. What of it is kept is decided in `extract`.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from hippocampus.facts.pasted import announces
 from hippocampus.formats.conversation import Message
 
 
@@ -21,6 +23,8 @@ class Utterance:
     turn: int
     answers: bool
     """Whether it is a message of its own, and not the words next to tool calls."""
+    is_announced: bool = False
+    """Whether another message of the user, before it or of the same turn, is about a text that this one has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,4 +51,23 @@ def transcript_of(messages: Sequence[Message], noted: Sequence[Utterance] = ()) 
                 if part.kind == "text" and part.text.strip()
             ]
         results += [part.text for part in message.parts if part.kind == "result"]
-    return Transcript(tuple(utterances), tuple(results))
+    return Transcript(tuple(_with_announced(utterances)), tuple(results))
+
+
+def _with_announced(utterances: Sequence[Utterance]) -> list[Utterance]:
+    """Return utterances of which those are marked that a message of the user announces as a text."""
+    # A list that its host has shortened repeats a text without the message that announced it.
+    known = {said.text for said in utterances if said.is_announced}
+    marked: list[Utterance] = []
+    is_next = False
+    for (role, _), group in itertools.groupby(utterances, lambda said: (said.role, said.turn)):
+        said = list(group)
+        if role == "user":
+            about = [announces(one.text) for one in said]
+            said = [
+                replace(one, is_announced=is_next or one.text in known or sum(about) > is_about)
+                for one, is_about in zip(said, about, strict=True)
+            ]
+            is_next = any(about)
+        marked += said
+    return marked

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from hippocampus.facts.languages import expression, pattern
@@ -19,6 +20,8 @@ MAX_CHARACTERS = 200_000
 """A longer message is read up to here."""
 MAX_WRITTEN = 2_000
 """A longer paragraph is a document."""
+MAX_ANNOUNCING = 2
+"""A message of more sentences has the text that it is about."""
 _BLOCKS = re.compile(
     r"^[ \t]*(?P<fence>`{3,}|~{3,}|:{3,})[^\n]*(?s:\n.*?)?(?:^[ \t]*(?P=fence)[`~:]*[ \t]*$|\Z)"
     r"|<(?P<tag>[A-Za-z][\w:-]{0,40})\b[^<>]{0,200}>[^<]{0,2000}</(?P=tag)>"
@@ -60,8 +63,10 @@ class Written(NamedTuple):
     pasted: str
 
 
-def written(text: str) -> Written:
+def written(text: str, *, is_announced: bool = False) -> Written:
     r"""Return a message by who wrote it: its one paragraph, or the first one where that announces the rest.
+
+    One that is announced as a text is pasted.
 
     >>> written("I like tea.\n> I prefer coffee")
     Written(own='I like tea.', pasted='> I prefer coffee')
@@ -73,6 +78,8 @@ def written(text: str) -> Written:
     text = without_recalled(text[:MAX_CHARACTERS])
     if _OBSERVATION.match(text):
         return Written("", "")
+    if is_announced:
+        return Written("", text)
     lines = _BLOCKS.sub(_TAKEN, text).split("\n")
     first = next((at for at, line in enumerate(lines) if line.strip(_EDGES)), 0)
     # Next to a tag in its own line it may be anyone's: `<b>Dave</b> I cook`.
@@ -85,6 +92,16 @@ def written(text: str) -> Written:
     return Written(own, text.replace(own, "", 1).strip())
 
 
+def announces(text: str) -> bool:
+    """Return whether a short message is about a text, which is then the next one.
+
+    >>> announces("Hi! Can you proofread a bio?"), announces("I said Friday, but it is Saturday.")
+    (True, False)
+    """
+    said = sentences(_BLOCKS.sub("", without_recalled(text[:MAX_WRITTEN])))
+    return len(said) <= MAX_ANNOUNCING and _is_of_others(said)
+
+
 def _is_plain(paragraph: str) -> bool:
     """Return whether a paragraph is prose of its author, about no text and about no other speaker."""
     paragraph = _NAME.sub(r"\2", paragraph)
@@ -92,10 +109,13 @@ def _is_plain(paragraph: str) -> bool:
     if not is_prose or _UNLIKE.search(paragraph):
         return False
     said = sentences(paragraph)
-    is_order = len(said) == 1 and _is_order(paragraph)
-    if expression("{texts}").search(paragraph) and not is_order and any(map(_is_about_text, said)):
-        return False
-    return all(_START.match(one) and not foreign_label(one) for one in said)
+    is_own = all(_START.match(one) and not foreign_label(one) for one in said)
+    return is_own and not _is_of_others(said)
+
+
+def _is_of_others(said: Sequence[str]) -> bool:
+    """Return whether a sentence is about a text or a speaker, but in a message of one order."""
+    return any(map(_is_about_text, said)) and not (len(said) == 1 and _is_order(said[0]))
 
 
 def _is_about_text(sentence: str) -> bool:

@@ -13,7 +13,7 @@ from consolidation.pastes import (
     WRAPPERS,
     WRAPPERS_BY_LANGUAGE,
 )
-from consolidation.said import Make, loading, user
+from consolidation.said import Make, assistant, loading, user
 
 from hippocampus.facts.pasted import written
 
@@ -170,3 +170,72 @@ def test_a_claim_of_the_user_ends_nothing_that_is_pasted(
 def test_a_paste_in_one_line_is_no_word_of_its_author(text: str) -> None:
     for claim in CLAIMS:
         assert claim.rstrip(".") not in written(text.format(c=claim)).own
+
+
+ANNOUNCED = [
+    ("Can you proofread my friend's bio?", "I moved to Bath. I never eat meat."),
+    (
+        "Kannst du mir eine Mail zusammenfassen?",
+        "Ich wohne jetzt in Leipzig. Ich esse nie Fleisch.",
+    ),
+    ("Je te colle un mail, tu me le résumes ?", "J'habite à Lyon. Je ne mange jamais de viande."),
+    ("次の文章を要約して", "私は大阪に引っ越しました。私は肉が嫌いです。"),
+    ("Сейчас пришлю письмо, переведи", "Я живу в Казани. Я никогда не ем мясо."),
+]
+
+
+@pytest.mark.parametrize(("request_", "text"), ANNOUNCED)
+def test_a_text_that_the_message_before_is_about_is_pasted(
+    request_: str, text: str, make: Make
+) -> None:
+    memory = make()
+    said = [user(request_), assistant("Of course."), user(text), assistant("Done.")]
+    for number, messages in enumerate(
+        (
+            said,
+            [user(request_), user(text)],
+            [
+                {
+                    "role": "user",
+                    "content": [{"type": "text", "text": each} for each in (request_, text)],
+                }
+            ],
+        )
+    ):
+        with memory.session(str(number)) as session:
+            session(messages)
+    assert not memory.facts.memories(kind="fact")
+    assert text in {each.content for each in memory.facts.memories() if "hearsay" in each.tags}
+
+
+def test_a_later_consolidation_knows_which_message_announced_a_text(make: Make) -> None:
+    """Also where a model reads only what is new, and where the host's list has lost the message."""
+    asked: list[str] = []
+    memory = make(complete=lambda prompt: asked.append(prompt) or "[]")
+    session = memory.session("one")
+    said = [user("Can you proofread my friend's bio?"), assistant("Of course.")]
+    session(said)
+    session.consolidate()
+    said += [user("I moved to Bath. I never eat meat."), assistant("Done.")]
+    session(said)
+    session.consolidate()
+    session([*said[2:], user("I live in Hull.")])
+    session.close()
+    assert [each.content for each in memory.facts.memories(kind="fact")] == ["I live in Hull."]
+    assert not any("Bath" in prompt for prompt in asked)
+
+
+def test_what_was_pasted_is_a_claim_where_the_user_says_it(make: Make) -> None:
+    memory = make()
+    with memory.session("one") as session:
+        session(
+            [
+                user("Translate the next line."),
+                user(CLAIM),
+                assistant("Ja."),
+                user("OK."),
+                assistant("?"),
+                user(CLAIM),
+            ]
+        )
+    assert [each.content for each in memory.facts.memories(kind="fact")] == [CLAIM]
