@@ -25,7 +25,6 @@ MAX_SUBJECT_WORDS, MAX_VALUE_WORDS = 8, 6
 MAX_STATEMENT = 600
 SHORT = 5
 """A correction of this many words means the sentence after it."""
-_CASED = re.compile(r"[A-ZÄÖÜÀ-ÞА-ЯЁ\d]")
 _PLACES = frozenset({"lives_in", "works_at"})
 
 
@@ -243,7 +242,8 @@ def _relation(clauses: Sequence[str], rules: SpokenLanguage) -> Relation | None:
             is_short = len(words(subject)) <= MAX_SUBJECT_WORDS
             is_short = is_short and 0 < len(value.split()) <= MAX_VALUE_WORDS
             name = ARTICLE_BEFORE.sub("", value)
-            is_place = not value.isascii() or _CASED.match(name) or predicate not in _PLACES
+            is_named = name[:1].isupper() or name[:1].isdigit()
+            is_place = not value.isascii() or is_named or predicate not in _PLACES
             if is_short and is_place and not is_unclear:
                 owner = subject or "user"
                 return Relation("user" if key(owner) == "user" else owner, predicate, value)

@@ -193,6 +193,8 @@ def differ(one: str, other: str) -> bool:
 
     >>> differ("Ann has 2 cats", "Ann has 3 cats"), differ("Ann likes tea", "Ann likes tea!")
     (True, False)
+    >>> differ("she met Żaneta", "she met Łucja")
+    True
     """
     return _marks(one) != _marks(other)
 
@@ -201,5 +203,6 @@ def _marks(text: str) -> tuple[Counter[str], frozenset[str], bool]:
     found = words(text)
     negation = pattern(language_of(text, found).negation)
     denies = negation.search(text.replace("\u2019", "'")) is not None
-    names = frozenset(word.casefold() for word in re.findall(r"(?<!^)\b[A-ZÀ-ÞА-ЯЁ][\w-]+", text))
+    cased = (word for word in re.findall(r"(?<!^)\b\w[\w-]+", text) if word[0].isupper())
+    names = frozenset(map(str.casefold, cased))
     return Counter(_NUMBER.findall(text)), names, denies

@@ -16,7 +16,6 @@ _TOKEN = rf"(?P<number>\d+(?:[.,:]\d+|h\d*)*|(?<!\w)(?:{{numbers}}|{{days}})(?!\
 _UNSPACED_TOKEN = rf"(?P<number>\d+(?:[.,:]\d+)*(?:[万千百億억만천]\d*)*|(?:{{days}}|{{numbers}}))|[{UNSPACED}]|{_WORD}"
 """A number, a character of a script without spaces, or a word."""
 _STOPS = " .!。！।"
-_CASED = re.compile(r"[A-ZÄÖÜÀ-ÞА-ЯЁ]")
 _HIRAGANA = re.compile("[\u3041-\u309f]")
 MAX_WORDS, MAX_SIGNS = 3, 6
 """How long a name is: in words, and in characters of a script without spaces."""
@@ -140,7 +139,7 @@ def _named(sentence: _Words) -> tuple[str, str, str] | None:
         is_name = 0 < len(name) <= MAX_SIGNS and not _HIRAGANA.search(name)
     else:
         tokens = name.split()
-        is_cased = any(map(_CASED.match, tokens)) or name.lower() == name.upper()
+        is_cased = any(token[:1].isupper() for token in tokens) or name.lower() == name.upper()
         is_name = 0 < len(tokens) <= MAX_WORDS and is_cased and bool(sentence.topical(tokens[:1]))
     if not (is_name and _is_thing(sentence, subject, is_kind=is_kind)):
         return None
