@@ -39,14 +39,24 @@ _OBSERVATION = re.compile(
     re.IGNORECASE,
 )
 """How a host begins a message in which it sends what a tool answered."""
-_NAME = re.compile(r"([`\"])([!-~]{1,40}?)\1")
-"""One word in quotes or as code is a name."""
+_ALLOWED = re.compile(
+    r"([`\"])(?P<name>[!-~]{1,40}?)\1|[„“«「](?P<quoted>\s?[^\W\u3040-\u309f\u3400-\u9fff]{1,40}\s?)[“”»」]"
+    r"|(?<=\s)[:;]-?[()](?!\S)|(?<=\s)https?://[!-~]+(?=\s[a-z])"
+)
+"""A name, which is one word in quotes or as code, a smiley, an address within a sentence: prose without its signs.
+
+A word of Hiragana or Chinese may be a sentence.
+"""
 _SIGNS = frozenset("_.,;:!?…'’()/%&$€£+#@°–—-。，、；：！？・،؛؟।¿¡\u200d")
 """What prose has next to letters, marks, digits and spaces."""
 _LETTERS = frozenset(("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "Zs"))
 """Unicode's categories of letters, marks, digits and spaces, without separators of lines."""
 _START = re.compile(r"[¿¡\U0001F300-\U0001FAFF\s]*[^\W\d_](?![.)])")
 """How a sentence begins: with a word, and not with a sign, a time, a number or the letter of a list."""
+_SIGNED = re.compile(
+    r"(?:[^\s,]+\s){0,2}[^\s,]+,\s[A-ZÀ-ÖØ-ÞА-ЯЁ][^\s!?]*(?:\s[A-ZÀ-ÖØ-ÞА-ЯЁ][^\s!?]*)?"
+)
+"""A sentence that signs a letter: up to three words and a name."""
 _PARTED = re.compile('[\n"“”„«»「」『』]')
 _UNLIKE = re.compile(
     r"(?<!\w)['’].*['’](?!\w)|(?<!\d):(?=[!-~])|[,;](?=[A-Za-z])|\w\((?!\))|^[^(]*\)|\b_(?!\w)|(?<!\w)_|\s{3}"
@@ -104,12 +114,13 @@ def announces(text: str) -> bool:
 
 def _is_plain(paragraph: str) -> bool:
     """Return whether a paragraph is prose of its author, about no text and about no other speaker."""
-    paragraph = _NAME.sub(r"\2", paragraph)
+    paragraph = _ALLOWED.sub(r"\g<name>\g<quoted>", paragraph)
     is_prose = _START.match(paragraph) and all(map(_is_of_prose, paragraph))
     if not is_prose or _UNLIKE.search(paragraph):
         return False
     said = sentences(paragraph)
     is_own = all(_START.match(one) and not foreign_label(one) for one in said)
+    is_own = is_own and not any(map(_SIGNED.fullmatch, said[1:]))
     return is_own and not _is_of_others(said)
 
 
