@@ -40,7 +40,7 @@ _OBSERVATION = re.compile(
 )
 """How a host begins a message in which it sends what a tool answered."""
 _ALLOWED = re.compile(
-    r"([`\"])(?P<name>[!-~]{1,40}?)\1|[„“«「](?P<quoted>\s?[^\W\u3040-\u309f\u3400-\u9fff]{1,40}\s?)[“”»」]"
+    r"([`\"])(?P<name>[!-~]{1,40}?)\1|[„“«「](?P<quoted>\s?[^\s\u3040-\u309f\u3400-\u9fff]{1,40}?\s?)[“”»」]"
     r"|(?<=\s)[:;]-?[()](?!\S)|(?<=\s)https?://[!-~]+(?=\s[a-z])"
 )
 """A name, which is one word in quotes or as code, a smiley, an address within a sentence: prose without its signs.

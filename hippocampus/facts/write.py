@@ -315,6 +315,7 @@ class _Transaction:
             for row, old in (memories.by_row(self._db, likely) if likely else {}).items()
             if (old.agent, old.scope, old.type, old.kind) == place
             and memories.is_current(old)
+            and HEARSAY not in old.tags
             and item.origin.role in {*TRUSTED_ROLES, old.origin.role}
             and not differ(old.content, item.content)
         ]

@@ -98,6 +98,7 @@ def test_what_the_user_writes_next_to_a_paste_is_a_claim(frame: str, make: Make)
         "Mon chien s'appelle « Rex » et j'habite à Lyon.",
         "Моего кота зовут «Барсик», я живу в Омске.",
         "うちの犬は「ポチ」です。京都に住んでいます。",
+        "मेरे कुत्ते का नाम “मोती” है।",
         "I live in Bath :)",
         "I work on https://shop.example/api and I prefer tabs.",
         "I live in Bath. Thanks, Claude!",
