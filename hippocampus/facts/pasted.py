@@ -53,10 +53,8 @@ _LETTERS = frozenset(("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl"
 """Unicode's categories of letters, marks, digits and spaces, without separators of lines."""
 _START = re.compile(r"[¿¡\U0001F300-\U0001FAFF\s]*[^\W\d_](?![.)])")
 """How a sentence begins: with a word, and not with a sign, a time, a number or the letter of a list."""
-_SIGNED = re.compile(
-    r"(?:[^\s,]+\s){0,2}[^\s,]+,\s[A-ZÀ-ÖØ-ÞА-ЯЁ][^\s!?]*(?:\s[A-ZÀ-ÖØ-ÞА-ЯЁ][^\s!?]*)?"
-)
-"""A sentence that signs a letter: up to three words and a name."""
+_SIGNED = re.compile(r"(?:[^\s,]+\s){0,2}[^\s,]+,((?:\s[^\W\d_][^\s!?]*){1,2})")
+"""A sentence that signs a letter, where its last words are a name: up to three words before it."""
 _PARTED = re.compile('[\n"“”„«»「」『』]')
 _UNLIKE = re.compile(
     r"(?<!\w)['’].*['’](?!\w)|(?<!\d):(?=[!-~])|[,;](?=[A-Za-z])|\w\((?!\))|^[^(]*\)|\b_(?!\w)|(?<!\w)_|\s{3}"
@@ -120,8 +118,13 @@ def _is_plain(paragraph: str) -> bool:
         return False
     said = sentences(paragraph)
     is_own = all(_START.match(one) and not foreign_label(one) for one in said)
-    is_own = is_own and not any(map(_SIGNED.fullmatch, said[1:]))
+    is_own = is_own and not any(map(_is_signature, said[1:]))
     return is_own and not _is_of_others(said)
+
+
+def _is_signature(sentence: str) -> bool:
+    signed = _SIGNED.fullmatch(sentence)
+    return signed is not None and all(name[0].isupper() for name in signed[1].split())
 
 
 def _is_of_others(said: Sequence[str]) -> bool:
