@@ -436,6 +436,17 @@ def test_every_error_and_every_reason_is_documented() -> None:
     assert backticked(sorted(reasons), TEXTS[ROOT / "docs/how-to/recall.md"]) == []
 
 
+def test_every_name_of_the_reference_exists() -> None:
+    names = re.findall(r"^::: ([\w.]+)$", TEXTS[ROOT / "docs/reference/api.md"], re.MULTILINE)
+    assert names
+    for name in names:
+        module, _, own = name.rpartition(".")
+        with contextlib.suppress(ImportError):  # a module
+            importlib.import_module(name)
+            continue
+        assert hasattr(importlib.import_module(module), own), name
+
+
 def test_every_kind_of_content_is_documented() -> None:
     page = TEXTS[ROOT / "docs/reference/entries.md"].partition("## Examples")[0]
     assert backticked(get_args(policy_words.Kind), page) == []
