@@ -274,7 +274,7 @@ class Payloads:
 
     def are_unchanged(self, start: int, end: int, history: History) -> bool:
         """Return whether payloads in messages that were read again have the bytes that they had."""
-        return all(
+        return start == end or all(
             content_key(self.original(payload, history)) == payload.record.content
             for payload in self.items
             if start <= payload.message < end and payload.is_full and not payload.collapsed
