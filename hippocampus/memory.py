@@ -82,7 +82,8 @@ class Hippocampus:
         context window, under the names that frameworks give it too (`openai/gpt-5`,
         `anthropic:claude-sonnet-5-5`); without it, and for a model that no price list has, which
         is logged, prices are the policy's, else Anthropic's with the 5-minute cache; `prices` sets
-        them in its place, by the name of a table such as `anthropic-1h`. `window_tokens` is the context window where that is not the model's own, or not known. `summarise` writes the
+        them in its place, by the name of a table such as `anthropic-1h`. `window_tokens` is the
+        context window where that is not the model's own, or not known. `summarise` writes the
         summary line of an entry: it is called in a thread, and a turn waits `summary_seconds` at
         most (0 takes the summaries that are ready); if it fails or is late, the entry keeps the
         line that is written without a model. `complete` answers a prompt: each consolidation

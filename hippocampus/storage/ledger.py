@@ -208,9 +208,8 @@ class Ledger:
             begin = (storable(session), time.time(), mark or database.new_mark())
             with self._timed():
                 [found] = self._db.together(self._own())
-                if (
-                    not found
-                ):  # a session that is there is opened without a write, and waits for no writer
+                # A session that is there is opened without a write, and waits for no writer.
+                if not found:
                     _, found = self._db.together((BEGIN, begin), self._own())
                 self._known, self.mark = self._expected(found)
                 self._db.hold(self._known)
@@ -688,7 +687,7 @@ def record_of(row: tuple[Any, ...]) -> Record:
 def _listed(rows: Iterable[Row]) -> list[list[Any]]:
     """Return the JSON lists that calls brought, one a row; an empty one where it is damaged."""
     texts = [text for (text,) in rows]
-    with contextlib.suppress(ValueError):  # all at once, in half the time
+    with contextlib.suppress(*json_text.UNREADABLE):  # all at once, in half the time
         found: list[list[Any]] = json.loads(f"[{','.join(texts)}]")
         if len(found) == len(texts) and all(isinstance(listed, list) for listed in found):
             return found

@@ -53,6 +53,14 @@ def opened(
         yield memory
 
 
+@contextlib.contextmanager
+def two_workers(address: str, tenant: str) -> Iterator[list[Session]]:
+    """One session, opened by two memories."""
+    with contextlib.ExitStack() as stack:
+        memories = [stack.enter_context(opened(address, tenant)) for _ in range(2)]
+        yield [stack.enter_context(memory.session("s")) for memory in memories]
+
+
 def test_a_command_that_reads_a_whole_state_waits_for_a_busy_server(
     tmp_path: Path, postgres: Server
 ) -> None:
@@ -381,10 +389,7 @@ def test_two_workers_that_commit_at_once_wait_for_each_other(postgres: Server, t
     """The session's row is locked: whoever comes second reads what the first has written."""
     items = reading(8)
     with (
-        opened(postgres.address, tenant) as one,
-        opened(postgres.address, tenant) as other,
-        one.session("s") as first,
-        other.session("s") as second,
+        two_workers(postgres.address, tenant) as (first, second),
         ThreadPoolExecutor(2) as threads,
     ):
         for end in range(3, len(items) + 1, 2):
@@ -395,7 +400,7 @@ def test_two_workers_that_commit_at_once_wait_for_each_other(postgres: Server, t
         assert first(items) == second(items) != items
         ids = [each.entry.id for each in first.report.records()]
         assert len(ids) == len(set(ids))
-        archived = one._resources.state.exported("s")
+        archived = first._resources.state.exported("s")
         lines = [json.loads(line) for line in archived.splitlines()]
         assert [each["at"] for each in lines if each["type"] == "message"] == list(
             range(len(items))
@@ -406,12 +411,7 @@ def test_workers_that_take_turns_lose_no_connection(
     postgres: Server, tenant: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     items = reading(8)
-    with (
-        opened(postgres.address, tenant) as one,
-        opened(postgres.address, tenant) as other,
-        one.session("s") as first,
-        other.session("s") as second,
-    ):
+    with two_workers(postgres.address, tenant) as (first, second):
         for end in range(3, len(items) + 1, 4):
             first(items[:end])
             second(items[: end + 2])

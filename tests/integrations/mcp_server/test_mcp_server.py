@@ -178,28 +178,25 @@ def test_an_id_in_brackets_names_the_session_that_has_it(state: Path) -> None:
     asyncio.run(talk())
 
 
-def test_a_session_that_cannot_be_read_has_no_figures(state: Path) -> None:
+@pytest.mark.parametrize(
+    ("session_id", "damage", "problem"),
+    [
+        ("s1", "UPDATE entry SET entry = x'00'", "is damaged"),
+        ("another", "", "no session of 'another'"),
+    ],
+)
+def test_a_session_that_cannot_be_read_has_no_figures_and_is_not_made(
+    state: Path, session_id: str, damage: str, problem: str
+) -> None:
     stored_entry(state)
     with closing(sqlite3.connect(StateDir(state).database)) as db, db:
-        db.execute("UPDATE entry SET entry = x'00'")
+        db.execute(damage)
 
     async def talk() -> None:
         async with opened(state) as client:
-            found = await client.call_tool("session_status", {"session_id": "s1"})
+            found = await client.call_tool("session_status", {"session_id": session_id})
             assert found.is_error
-            assert "is damaged" in text_of(found)
-
-    asyncio.run(talk())
-
-
-def test_a_session_that_does_not_exist_is_not_made(state: Path) -> None:
-    stored_entry(state)
-
-    async def talk() -> None:
-        async with opened(state) as client:
-            found = await client.call_tool("session_status", {"session_id": "another"})
-            assert found.is_error
-            assert "no session of 'another'" in text_of(found)
+            assert problem in text_of(found)
 
     asyncio.run(talk())
     assert len(activity(state)) == 1
