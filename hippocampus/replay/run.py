@@ -66,12 +66,12 @@ def replay_files(files: Iterable[RecordedFile], options: Options) -> Iterator[li
 
 
 def replay_file(file: RecordedFile, options: Options) -> list[Row]:
-    """Return a row per conversation of a file, which may continue other files of its folder."""
+    """Return a row per conversation of a file."""
     return _rows(str(file), functools.partial(read_file, file), options)
 
 
 def replay_bytes(name: str, content: bytes, options: Options) -> list[Row]:
-    """Return a row per conversation in the content of a file, without reading other files.
+    """Return a row per conversation in the content of a file.
 
     `name` is the file's path or address; the name of its folder is the rows' `source`. The rows are those
     that `hippocampus replay --out` writes. A file that is no recording has one row, with a `reason`.
