@@ -78,7 +78,7 @@ def test_what_retention_removed_is_expired_with_its_rule(state: Path) -> None:
     store = DiskStore(state / "contents")
     gone = record("aaaa2222", store.put(b"one"))
     retrieval = opened(state, store)
-    going = gc.plan(holdings(state, store), gc.GcRules(orphan_grace_seconds=0), 2e9)
+    going = gc.plan(holdings(state, store), None, 2e9)
     collect(state, store, going, 2e9)
     with pytest.raises(RecallError) as told:
         retrieval.text(gone)
