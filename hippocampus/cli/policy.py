@@ -1,22 +1,19 @@
-"""`hippocampus policy`: checks, prints, describes and compares policies."""
+"""`hippocampus policy`: checks, prints and describes policies."""
 
 from __future__ import annotations
 
 import json
-import operator
 from typing import Annotated
 
 import typer
 from typer import Argument, Option
 
 from hippocampus import policy as policies
-from hippocampus.cli.options import RecordedPaths, console, fail, track
 from hippocampus.errors import PolicyError
 from hippocampus.patterns import HAS_RE2
 from hippocampus.policy.rules import OWN_SOURCES
-from hippocampus.prices import DEFAULT_MODEL, model_prices
 
-HELP = "Check, print and compare policies, or print their schema."
+HELP = "Check and print policies, or print their schema."
 app = typer.Typer(help=HELP, no_args_is_help=True, add_completion=False)
 
 
@@ -73,41 +70,3 @@ def schema() -> None:
     dialect = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     found = {**dialect, **policies.Policy.model_json_schema(by_alias=True)}
     typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
-
-
-@app.command("diff")
-def diff(
-    before: Annotated[str, Argument(help="A shipped policy's name, or a policy file.")],
-    after: Annotated[str, Argument(help="The policy to compare it with.")],
-    paths: RecordedPaths,
-) -> None:
-    """Print how many views of recordings differ in size between two policies, and what that costs."""
-    from hippocampus.replay.readers import find_files
-    from hippocampus.replay.run import OURS, Options, place, replay_files, summarise
-    from hippocampus.replay.strategies import EVERYTHING
-    from hippocampus.replay.table import figures_table
-
-    prices, files = model_prices(DEFAULT_MODEL), list(find_files(paths))
-    runs = []
-    for name, policy in [(name, policies.load(name)) for name in (before, after)]:
-        replayed = replay_files(files, Options(policy, prices, by_model=True))
-        found = (row for rows in track(replayed, len(files)) for row in rows)
-        runs.append((name, {place(row): row for row in found}))
-    every = {where for _, rows in runs for where in rows}
-    done = [{where for where, row in rows.items() if "reason" not in row} for _, rows in runs]
-    if not (both := sorted(set.intersection(*done))):
-        fail("no recorded session in these paths")
-    figures = {}
-    for name, rows in runs:
-        total = summarise([rows[where] for where in both])[1]
-        figures[name] = total.figures(EVERYTHING)["strategies"][OURS]
-    sizes = [[rows[where]["call_tokens"][OURS] for where in both] for _, rows in runs]
-    changed = [sum(map(operator.ne, *pair)) for pair in zip(*sizes, strict=True)]
-    if left := len(every) - len(both):
-        typer.echo(f"{left} left out, which one of the two could not be replayed with", err=True)
-    out = console()
-    out.print(figures_table("policy", figures))
-    out.print(
-        f"{sum(changed):,} of {sum(map(len, sizes[0])):,} views have another size, in "
-        f"{len(changed) - changed.count(0)} of {len(changed)} recordings."
-    )

@@ -19,10 +19,10 @@ from hippocampus.cli.options import (
     Jobs,
     PolicyName,
     RecordedPaths,
-    Shown,
     console,
     fail,
     print_table,
+    say,
     track,
 )
 from hippocampus.errors import RecordingError
@@ -67,7 +67,6 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
     as_json: AsJson = False,
     report: Annotated[Path | None, Option(help="Write one HTML page to this file.")] = None,
     texts: Annotated[bool, Option("--texts", help="With --report, pages of both lists.")] = False,
-    strict: Annotated[bool, Option("--strict", help="Status 1 if a line is not read.")] = False,
     out: Annotated[str | None, Option(help="A folder or bucket for the rows of each file.")] = None,
     resume: Annotated[
         bool, Option("--resume", help="With --out, keep the rows there of files that are the same.")
@@ -112,12 +111,10 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
         done = corpus.replay(find_files(paths, []), engine=engine, jobs=jobs)
         for _ in track(done, count):
             pass
-        _print_outcome(run.outcome(corpus, options), report, as_json=as_json, strict=strict)
+        _print_outcome(run.outcome(corpus, options), report, as_json=as_json)
 
 
-def _print_outcome(
-    found: dict[str, Any], report: Path | None, *, as_json: bool, strict: bool
-) -> None:
+def _print_outcome(found: dict[str, Any], report: Path | None, *, as_json: bool) -> None:
     """Print the figures, write the page, print the files that were skipped, and set the exit status."""
     from hippocampus.replay import run, table
     from hippocampus.replay.page import write_page
@@ -140,11 +137,8 @@ def _print_outcome(
         for file in skipped:
             typer.echo(f"{file['path']}: {file['reason']}", err=True)
         fail(f"no recorded session in these paths; the known formats: {', '.join(NAMES)}")
-    broken = found["total"]["raw"]["broken_lines"]
-    is_killed = any(file["reason"] == KILLED for file in skipped)
-    if (strict and (skipped or broken)) or is_killed:
-        left = f"{counted(len(skipped), 'file')} and {counted(broken, 'line')} not read"
-        typer.echo(f"hippocampus: {left}", err=True)
+    if killed := sum(file["reason"] == KILLED for file in skipped):
+        typer.echo(f"hippocampus: {counted(killed, 'file')} not read: {KILLED}", err=True)
         raise typer.Exit(1)
 
 
@@ -177,7 +171,6 @@ def explain(
     turn: Annotated[int | None, Option(help="The call to show, from 0; else the rules.")] = None,
     policy: PolicyName = "default",
     model: PricedAs = "recorded",
-    as_json: AsJson = False,
 ) -> None:
     """Print what the rules set for each entry, or the view at a turn with the reason of each difference."""
     from hippocampus.replay import explanation
@@ -195,8 +188,6 @@ def explain(
     recordings = [recording for recording in read if path == file or recording.name == name]
     found = policies.load(policy)
     if recordings and turn is not None:
-        if as_json:
-            fail("--json prints what the rules set; leave out --turn")
         if len(recordings) > 1:
             one = file.removesuffix(Path(file).name) + recordings[0].name
             fail(f"{file} has {len(recordings)} conversations; name one, such as {one}")
@@ -205,13 +196,12 @@ def explain(
         own = Options(found, prices).prices_of(recordings[0].model) if by_model else None
         explanation.print_explanation(recordings[0], turn, found, own or prices, console())
         return
-    rows = [row for recording in recordings for row in explanation.treated(recording, found)]
-    if not rows:
+    lines = [line for each in recordings for line in explanation.rule_lines(each, found)]
+    if not lines:
         fail(f"{file} holds no conversation")
-    lines = [line for row in rows for line in explanation.lines_of(row)]
-    if not any(row["because"] or row["withheld"] for row in rows):
+    if not any(line.startswith(" ") for line in lines):
         lines.append(f"no rule of policy {policy} sets anything here")
-    Shown(rows, lines).show(as_json=as_json)
+    say("\n".join(lines))
 
 
 def tune(

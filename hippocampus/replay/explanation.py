@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 from pydantic import BaseModel
 from rich.console import Console
@@ -80,11 +79,10 @@ def _text(message: Message, most: int = SHOWN_CHARACTERS) -> str:
     return f"{message.role}, {tokens.count_message(message):,} tokens\n{shown}{cut}"
 
 
-def treated(recording: Recording, policy: Policy) -> Iterator[dict[str, Any]]:
-    """Yield a JSON object per tool result and text: the fields that rules set, and the rules.
+def rule_lines(recording: Recording, policy: Policy) -> Iterator[str]:
+    """Yield a line per tool result and text, by number of its message, and an indented line per rule.
 
-    `message` is the number of the message in the recorded list, from 0; models in `said` are without
-    their defaults.
+    Fields that content may not set by itself are named as withheld.
     """
     calls: dict[str, Part] = {}
     for number, message in enumerate(read(recording.messages)):
@@ -95,32 +93,16 @@ def treated(recording: Recording, policy: Policy) -> Iterator[dict[str, Any]]:
             subject = subject_of(message, part, calls.get(part.call_id), tokens.count)
             if subject is None:
                 continue
-            found, said = policy.resolve(subject), dict[str, Any]()
-            for name in found.because:
+            source = subject.source_type
+            source = source or policy.source_type_of(subject.tool, is_error=subject.is_error)
+            opening = " ".join(subject.text[:OPENING_CHARACTERS].split())
+            yield f"{number}  {subject.type} {source}, {subject.tokens:,} tokens: {opening}"
+            found = policy.resolve(subject)
+            for name, rule in found.because.items():
                 value = getattr(found, name)
-                is_model = isinstance(value, BaseModel)
-                said[name] = value.model_dump(exclude_defaults=True) if is_model else value
-            yield {
-                "conversation": recording.name,
-                "message": number,
-                "type": subject.type,
-                "source.type": subject.source_type
-                or policy.source_type_of(subject.tool, is_error=subject.is_error),
-                "tool": subject.tool,
-                "tokens": subject.tokens,
-                "opening": " ".join(subject.text[:OPENING_CHARACTERS].split()),
-                "said": said,
-                "because": dict(found.because),
-                "withheld": dict(found.withheld),
-            }
-
-
-def lines_of(row: dict[str, Any]) -> Iterator[str]:
-    """Yield the lines of a row of `treated`: fields with the rule that set them, and withheld ones."""
-    about = f"{row['type']} {row['source.type']}, {row['tokens']:,} tokens"
-    yield f"{row['message']}  {about}: {row['opening']}"
-    for name, value in row["said"].items():
-        shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        yield f"    {name}: {shown} ({row['because'][name]})"
-    for name, rule in row["withheld"].items():
-        yield f"    {name} withheld: content cannot raise itself ({rule})"
+                if isinstance(value, BaseModel):
+                    value = value.model_dump(exclude_defaults=True)
+                shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+                yield f"    {name}: {shown} ({rule})"
+            for name, rule in found.withheld.items():
+                yield f"    {name} withheld: content cannot raise itself ({rule})"

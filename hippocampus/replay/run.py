@@ -28,7 +28,6 @@ from hippocampus.replay.recording import Recording
 from hippocampus.replay.strategies import BASELINES, EVERYTHING, FLOOR, floor
 from hippocampus.replay.summary import Summary, raw_of, totals
 from hippocampus.replay.texts import ViewTexts
-from hippocampus.replay.workers import over_files
 from hippocampus.storage import files as storage
 
 log = logging.getLogger("hippocampus")
@@ -58,11 +57,6 @@ class Options:
         with contextlib.suppress(ModelError):
             return prices_for(table, model) if model else None
         return None
-
-
-def replay_files(files: Iterable[RecordedFile], options: Options) -> Iterator[list[Row]]:
-    """Yield the rows of the files as they are done, the largest files first."""
-    return over_files(files, functools.partial(replay_file, options=options))
 
 
 def replay_file(file: RecordedFile, options: Options) -> list[Row]:

@@ -8,6 +8,7 @@ a call with a hidden value or line is charged a recall, for every strategy alike
 
 from __future__ import annotations
 
+import functools
 import itertools
 import sys
 from collections.abc import Iterator, Sequence
@@ -16,8 +17,9 @@ from typing import Any
 
 from hippocampus import policy, prices
 from hippocampus.replay.readers import find_files
-from hippocampus.replay.run import OURS, Options, place, replay_files, summarise
+from hippocampus.replay.run import OURS, Options, place, replay_file, summarise
 from hippocampus.replay.strategies import EVERYTHING
+from hippocampus.replay.workers import over_files
 
 BUDGETS = (4_000, 8_000, 16_000, 32_000, 64_000, 0)
 """Budgets in tokens for the view; 0 sets no budget."""
@@ -34,7 +36,8 @@ COLUMNS = {
 def figures(files: Sequence[Path], budget_tokens: int, *, compare: bool) -> dict[str, Any]:
     """Return the figures of each strategy over all files under a budget."""
     limited = policy.load("default").model_copy(update={"budget_tokens": budget_tokens})
-    results = replay_files(files, Options(limited, PRICES, compare=compare))
+    options = Options(limited, PRICES, compare=compare)
+    results = over_files(files, functools.partial(replay_file, options=options))
     rows = sorted(itertools.chain(*results), key=place)
     found: dict[str, Any] = summarise(rows)[1].figures(EVERYTHING)["strategies"]
     return found

@@ -21,7 +21,6 @@ from hippocampus.replay.run import (
     outcome,
     replay_bytes,
     replay_file,
-    replay_files,
 )
 from hippocampus.replay.strategies import BASELINES, EVERYTHING, FLOOR
 from hippocampus.replay.table import sentences
@@ -161,7 +160,6 @@ def test_what_is_no_recording_is_a_row_with_its_reason(tmp_path: Path) -> None:
     [row] = replay_file(path, Options(EAGER, PRICES))
     assert row.keys() == {"path", "reason"}
     assert row["reason"]
-    assert list(replay_files([path], Options(EAGER, PRICES))) == [[row]]
 
 
 def test_a_bug_at_one_file_is_a_row_too(
