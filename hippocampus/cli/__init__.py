@@ -19,7 +19,7 @@ def main() -> None:
         return
     from hippocampus.cli.commands import command
     from hippocampus.errors import HippocampusError
-    from hippocampus.formats.visible import visible
+    from hippocampus.formats.json_text import visible
 
     try:
         command()()

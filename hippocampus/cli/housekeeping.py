@@ -28,7 +28,7 @@ from hippocampus.cli.options import (
     say,
 )
 from hippocampus.errors import HippocampusError, StoreError
-from hippocampus.formats.visible import visible
+from hippocampus.formats.json_text import visible
 from hippocampus.indexing.extraction import counted
 from hippocampus.storage.facts import memories
 from hippocampus.storage.full_text import SQLITE_VERSION, is_installed

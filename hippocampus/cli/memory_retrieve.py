@@ -54,7 +54,7 @@ def run(
 
         if not prompt or not is_there(path):
             return
-        from hippocampus.formats.visible import visible
+        from hippocampus.formats.json_text import visible
         from hippocampus.storage.facts.errors import EmbeddingModelError
 
         try:

@@ -14,7 +14,7 @@ import typer
 from typer import Argument, Option
 
 from hippocampus.errors import without_password
-from hippocampus.formats.visible import visible
+from hippocampus.formats.json_text import visible
 from hippocampus.storage.state import StateStore, state_of
 from hippocampus.storage.state_dir import tenant_of_environment
 

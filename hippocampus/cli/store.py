@@ -22,7 +22,7 @@ from hippocampus.cli.options import (
     print_table,
     say,
 )
-from hippocampus.formats.visible import visible
+from hippocampus.formats.json_text import visible
 from hippocampus.indexing.extraction import counted
 from hippocampus.storage import gc as collection
 from hippocampus.storage.database import SqliteDatabase

@@ -19,8 +19,8 @@ from hippocampus.facts.store import Facts
 from hippocampus.facts.timestamps import day
 from hippocampus.facts.words import content_words
 from hippocampus.facts.write import remember_many
+from hippocampus.formats.reader import tool_definition
 from hippocampus.formats.signatures import arguments_of, problem_of, schema_of
-from hippocampus.formats.writing import tool_definition
 from hippocampus.storage.facts.errors import BlockError
 from hippocampus.storage.facts.host_messages import messages
 from hippocampus.storage.facts.memories import returning

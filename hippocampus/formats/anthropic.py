@@ -10,8 +10,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from hippocampus.formats import json_text
-from hippocampus.formats.content import image_tokens, is_typed, text_of, without_envelope
-from hippocampus.formats.conversation import Item, ItemPath, Message, Part, Role, ToolResult
+from hippocampus.formats.conversation import (
+    Item,
+    ItemPath,
+    Message,
+    Part,
+    Role,
+    ToolResult,
+    is_typed,
+    text_of,
+    without_envelope,
+)
+from hippocampus.formats.images import image_tokens
 
 NAME = "anthropic"
 PROVIDER, BLOCKS_KEY = "anthropic", "content"

@@ -10,14 +10,18 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from hippocampus.formats.content import (
+from hippocampus.formats.conversation import (
+    Item,
+    ItemPath,
+    Message,
+    Part,
+    Role,
+    ToolResult,
     is_image_block,
     is_text_block,
-    pixel_tokens,
-    size_of,
     text_of,
 )
-from hippocampus.formats.conversation import Item, ItemPath, Message, Part, Role, ToolResult
+from hippocampus.formats.images import pixel_tokens, size_of
 
 NAME = "bedrock"
 PROVIDER, BLOCKS_KEY = "aws.bedrock", "content"

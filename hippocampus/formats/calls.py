@@ -1,12 +1,13 @@
-"""The arguments of tool calls: one order of keys, and the file that a call names. Pure."""
+"""Tool calls: their arguments, the files that they read and write, and whether they failed. Pure."""
 
 from __future__ import annotations
 
 import functools
 import json
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from hippocampus.formats import json_text
 
@@ -111,3 +112,313 @@ def writes_whole(arguments: str) -> bool:
 def _key(name: str) -> str:
     """Return an argument's name as all makers of tools would write it."""
     return name.replace("_", "").lower()
+
+
+# Which calls ask to read a text: a file, a page, a document, a skill, a sub-agent's answer. The text
+# that came back is not seen here: whether it is prose, code or data is decided where its kind is known.
+
+
+def _names(listed: str) -> frozenset[str]:
+    return frozenset(listed.split())
+
+
+READING_TOOLS = _names(
+    "browse cat fetch goto open read readfile scroll_down scroll_up view webfetch "
+    "activate_skill skill use_skill delegate_task new_task task task_output"
+)
+"""Tools that print a text, by their whole name: files, pages, skills, tasks of sub-agents."""
+SUB_AGENT = re.compile(
+    r"(?:(?:call|delegate|dispatch|run|spawn|use|wait)_)?(?:(?:for|to)_)?(?:sub_?)?agents?(?:_output)?(?:_tool)?"
+)
+"""The names of tools that return a sub-agent's answer: `spawn_agent`, `delegate_to_agent`."""
+READING_VERBS = _names(
+    "browse crawl download extract fetch get load open read retrieve scrape show view visit"
+)
+READABLE_NOUNS = _names(
+    "article content contents doc docs document documentation documents file files guide "
+    "instructions link markdown notebook page pages pdf readme site skill text url urls web "
+    "webpage website wiki"
+)
+"""A name with a reading verb and one of these nouns reads: `get_file_contents`, `web_fetch`."""
+COMMAND_KEYS = ("command", "cmd", "CommandLine", "script")
+"""Argument names under which tools of all makers take a command line."""
+MAX_COMMAND_CHARACTERS = 20_000
+"""A longer command line writes: it is not taken apart."""
+
+NAME_PREFIX = re.compile(r"^.*(?:__|[./:])")
+"""What hosts write before a tool's own name: `mcp__server__`, `server.`."""
+NAME_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+HEREDOC = re.compile(r"<<-?[ \t]*(['\"]?)(\w++)\1")
+COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
+ASSIGNMENT = re.compile(r"\w+=")
+
+PRINTERS = _names("bat batcat cat gc get-content head less more nl tail type")
+"""Programs that print the files they are given."""
+CONVERTERS = _names("docx2txt html2text lynx man pandoc pdftotext w3m")
+"""Programs that print a document or a page as text."""
+SHELLS = _names("bash cmd powershell pwsh sh ssh wsl zsh")
+"""Programs that run their last word as a command line."""
+PREFIXES = _names("! command do else env sudo then time timeout xargs {")
+"""Words that may come before a program."""
+FILTERS = PRINTERS | _names(
+    "awk col cut expand fold fmt gawk iconv out-string sed select-object tr"
+)
+"""Programs that pass on their input, or its beginning."""
+CURL_OTHERWISE = re.compile(
+    r"-[A-Za-z]*[dFIoOTX]|--(?:data|form|head|output|remote-name|request|upload)"
+)
+"""Options of `curl` that send something, save the page, or ask for its headers only."""
+SED_IN_PLACE = re.compile(r"-[nEr]*i|--in-place")
+REDIRECTION = re.compile(r"[<>&]*[<>][<>&]*")
+PATCHED = re.compile(r"(?m)^\*\*\* (?:Update|Add|Delete) File: +(\S.*)$")
+"""The heads of a patch for `apply_patch`."""
+WRITTEN = re.compile(r"(?:(?<![0-9&=-])>>?|\btee(?: -a)?) *[\"']?([\w./~\\:-]+)")
+SED_WRITTEN = re.compile(r"\bsed +-[nEr]*i[^\n;|&]* [\"']?([\w./~\\:-]+)")
+"""The files into which a command line writes."""
+CAT = re.compile(r"\s*cat [^|;&<>\n]+")
+"""A command that prints a file and does nothing else."""
+END_OF_COMMAND = re.compile(r"[;&()\n]+|\|\|")
+POINTER = re.compile(
+    r"(?i)\b(?:unchanged|(?:not|n't|n’t) changed) since (?:(?:your )?last read|you last read)\b"
+)
+MAX_POINTER_CHARACTERS = 400
+NOWHERE = ("/dev/null", "$null", "1", "2")
+"""Where output is sent that goes into no file."""
+
+
+@functools.lru_cache(maxsize=8)
+def asks_to_read(tool: str, arguments: str) -> bool:
+    """Return whether a call asks for a text to read, by the tool's name and its arguments.
+
+    >>> asks_to_read("Read", '{"file_path": "a.py"}'), asks_to_read("Grep", '{"pattern": "a"}')
+    (True, False)
+    >>> asks_to_read("Bash", '{"command": "cd src && nl -ba a.py | sed -n 1,80p"}')
+    True
+    >>> asks_to_read("exec_command", '{"cmd": "pytest | tail -20"}')
+    False
+    """
+    words = [word.lower() for word in NAME_WORD.findall(NAME_PREFIX.sub("", tool))]
+    name = "_".join(words)
+    if name in READING_TOOLS or SUB_AGENT.fullmatch(name):
+        return True
+    if READING_VERBS.intersection(words) and READABLE_NOUNS.intersection(words):
+        return True
+    command = _command(arguments)
+    if command == "view":  # an editor's own verb, not a program
+        return True
+    return bool(_printed(command))
+
+
+def file_read(tool: str, arguments: str) -> str:
+    """Return the name of the file that a call asks to read, the last of several; empty for none.
+
+    >>> file_read("Bash", '{"command": "cd src && nl -ba a.py | sed -n 1,80p"}')
+    'a.py'
+    >>> file_read("Grep", '{"pattern": "a", "path": "a.py"}')
+    ''
+    """
+    name, _ = file_of(arguments)
+    if name:
+        return name if asks_to_read(tool, arguments) else ""
+    return next(reversed(_printed(_command(arguments))), "")
+
+
+def reads_whole(arguments: str) -> bool:
+    """Return whether a call that reads a file asks for all of it: it names no lines.
+
+    >>> reads_whole('{"file_path": "a.py"}'), reads_whole('{"file_path": "a.py", "limit": 40}')
+    (True, False)
+    """
+    given = fields_in(arguments)
+    if given is None:
+        return False
+    command = _command(arguments)
+    if command:
+        return CAT.fullmatch(str(command)) is not None
+    return not any(isinstance(value, int | list) and value is not True for value in given.values())
+
+
+def points_back(result: str) -> bool:
+    """Return whether a host answered a read with a pointer to an earlier one.
+
+    >>> points_back("Wasted call — file unchanged since your last Read. Refer to that result instead.")
+    True
+    """
+    return len(result) <= MAX_POINTER_CHARACTERS and POINTER.search(result) is not None
+
+
+def files_written(tool: str, arguments: str) -> list[str]:
+    """Return the names of the files that a call writes, edits or patches.
+
+    >>> files_written("Write", f'{{"path": "a.py", "content": "{80 * "x = 1;"}"}}')
+    ['a.py']
+    >>> files_written("Bash", '{"command": "sed -i s/a/b/ x.py && cat > y.py <<E"}')
+    ['y.py', 'x.py']
+    """
+    name, has_text = file_of(arguments)
+    if name:
+        writes = has_text or gives_text(arguments)
+        return [name] if writes and not asks_to_read(tool, arguments) else []
+    given = fields_in(arguments)
+    texts = [arguments] if given is None else list(given.values())
+    found = [name.rstrip() for text in texts for name in PATCHED.findall(str(text))]
+    command = _command(arguments) or ""
+    line = _without_heredocs(
+        " ".join(map(str, command)) if isinstance(command, list) else str(command)
+    )
+    found += [*WRITTEN.findall(line), *SED_WRITTEN.findall(line)]
+    return [name for name in dict.fromkeys(found) if name not in NOWHERE]
+
+
+def _command(arguments: str) -> Any:
+    given = fields_in(arguments) or {}
+    return next((given[key] for key in COMMAND_KEYS if given.get(key)), None)
+
+
+def _printed(command: Any) -> list[str]:
+    """Return the files and pages that a command line, or a list of its words, prints."""
+    if isinstance(command, list) and all(isinstance(word, str) for word in command):
+        return _printed_by([command])
+    if not isinstance(command, str) or len(command) > MAX_COMMAND_CHARACTERS:
+        return []
+    return [name for pipeline in _pipelines(command) for name in _printed_by(pipeline)]
+
+
+class _Program(NamedTuple):
+    """One program of a pipeline, without the words before it."""
+
+    name: str
+    options: list[str]
+    operands: list[str]
+    """Its other words, without numbers and redirections."""
+    writes: bool
+    """Whether its output goes into a file, or the command itself has its input."""
+
+
+def _without_heredocs(command: str) -> str:
+    """Return a command line without the text of its here-documents; one without an end stays."""
+    kept: list[str] = []
+    inside: list[str] = []
+    word = ""
+    for line in command.split("\n"):
+        if not word:
+            kept.append(line)
+            found = HEREDOC.search(line)
+            word = found[2] if found else ""
+        elif line.strip() == word:
+            inside, word = [], ""
+        else:
+            inside.append(line)
+    return "\n".join(kept + inside)
+
+
+def _pipelines(command: str) -> Iterator[list[list[str]]]:
+    """Yield the pipelines of a command line as the words of their programs."""
+    text = COMMENT.sub("", _without_heredocs(command))
+    lexer = shlex.shlex(text, posix=True, punctuation_chars=";|&<>()\n")
+    lexer.whitespace, lexer.commenters = " \t\r", ""
+    pipeline: list[list[str]] = [[]]
+    try:
+        for word in lexer:
+            if END_OF_COMMAND.fullmatch(word):
+                yield pipeline
+                pipeline = [[]]
+            elif word in ("|", "|&"):
+                pipeline.append([])
+            else:
+                pipeline[-1].append(word)
+    except ValueError:  # a quotation without an end: the pipelines before it count
+        return
+    yield pipeline
+
+
+def _printed_by(pipeline: Sequence[Sequence[str]]) -> list[str]:
+    """Return the files that one program of a pipeline prints and that the others only pass on."""
+    programs = list(map(_program, pipeline))
+    for at, program in enumerate(programs):
+        is_shell = program.name in SHELLS and len(pipeline[at]) > 1
+        files = _printed(pipeline[at][-1]) if is_shell else _operands(program)
+        if files:
+            passes = all(other.name in FILTERS and not other.writes for other in programs[at + 1 :])
+            return files if passes else []
+    return []
+
+
+def _operands(program: _Program) -> list[str]:
+    """Return the files of which a program prints the text."""
+    name, options, operands, writes = program
+    files = operands
+    if name == "sed":  # with -n, and not with -i
+        prints, files = any(option.startswith("-n") for option in options), operands[1:]
+    elif name in ("awk", "gawk"):
+        prints, files = "NR" in "".join(operands[:1]), operands[1:]
+    elif name == "git":
+        prints, files = operands[:1] == ["show"], [name for name in operands if ":" in name]
+    elif name == "curl":
+        prints = not any(map(CURL_OTHERWISE.match, options))
+    elif name == "wget":
+        prints = any(word.endswith("O-") for word in (*options, *operands))
+    else:
+        prints = name in PRINTERS or name in CONVERTERS
+    return files if prints and not writes else []
+
+
+def _program(words: Sequence[str]) -> _Program:
+    rest = list(words)
+    operands: list[str] = []
+    while rest and (rest[0] in PREFIXES or ASSIGNMENT.match(rest[0]) or rest[0].isdigit()):
+        if rest.pop(0) == "xargs":
+            operands = ["(its input)"]
+            while rest and rest[0].startswith("-"):
+                rest.pop(0)
+    if not rest:
+        return _Program("", [], [], writes=False)
+    name = re.split(r"[/\\]", rest[0])[-1].lower().removesuffix(".exe")
+    options: list[str] = []
+    writes = name == "sed" and any(map(SED_IN_PLACE.match, rest))
+    words_left = iter(rest[1:])
+    for word in words_left:
+        if not REDIRECTION.fullmatch(word):
+            if word.startswith("-"):
+                options.append(word)
+            elif not word.lstrip("+").isdigit():
+                operands.append(word)
+        elif ">" in word:
+            writes |= next(words_left, "") not in NOWHERE
+        else:
+            writes |= "<<" in word
+    return _Program(name, options, operands, writes)
+
+
+# Whether a result reports a failed call, where the format has no field for it
+
+
+END_CHARACTERS = 300
+"""The characters at both ends of a text in which its tool reports how it went."""
+FAILED = re.compile(
+    r"\s*(?:[\w.]{0,80}(?:error|exception)[:(]|traceback \(most recent call last\):"
+    r"|\{\s*\"errors?\"\s*:(?!\s*(?:null|false|\"\"|\[\s*\]|\{\s*\}|0)))",
+    re.IGNORECASE,
+)
+FAILED_STATUS = re.compile(
+    r"\"(?:success|ok)\"\s*:\s*false\b|\"is_?error\"\s*:\s*true\b"
+    r"|\b(?:exit(?:ed)?(?: with)?[ _]?(?:code|status)|returncode|rc)\b[\"'>:= ]{1,4}-?[1-9]",
+    re.IGNORECASE,
+)
+STATUS_SIGNS = ("false", "error", "exit", "code", "rc")
+"""Signs of a status: a text without one needs no search by `FAILED_STATUS`."""
+
+
+def says_it_failed(text: str) -> bool:
+    r"""Return whether a result opens with an error, or names a failing exit code at one of its ends.
+
+    >>> says_it_failed("Exit code: 2\nmake: no rule"), says_it_failed("0 errors, 12 passed")
+    (True, False)
+    """
+    if FAILED.match(text):
+        return True
+    for start, end in ((0, END_CHARACTERS), (max(0, len(text) - END_CHARACTERS), len(text))):
+        said = text[start:end].lower()
+        if any(map(said.__contains__, STATUS_SIGNS)) and FAILED_STATUS.search(text, start, end):
+            return True
+    return False

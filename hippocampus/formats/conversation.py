@@ -6,18 +6,13 @@ nothing is indexed, planned or stored here.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from hippocampus.formats import json_text
-from hippocampus.formats.content import (
-    is_image_block,
-    is_text_block,
-    text_in_place,
-    without_image_blocks,
-)
 
 Role = Literal["system", "user", "assistant", "tool"]
 PartKind = Literal["text", "call", "result", "image", "opaque"]
@@ -179,3 +174,75 @@ def _put(value: Any, path: list[str | int], text: str, *, keeps_images: bool) ->
         kept = [block for block in blocks if block is texts[0] or not is_text_block(block)]
         return [written if block is texts[0] else block for block in kept]
     return text
+
+
+# Text and images inside one `content` value, in any provider's block form
+
+
+def block_text(block: object) -> str | None:
+    """Return the text of a block in any format; None for other blocks, such as images."""
+    if not isinstance(block, dict):
+        return None
+    kind, text = block.get("type", "text"), block.get("text")
+    if kind in ("text", "input_text", "output_text") and isinstance(text, str):
+        return text
+    is_json = "json" in block and "type" not in block  # Bedrock Converse
+    return json.dumps(block["json"], ensure_ascii=False) if is_json else None
+
+
+def is_text_block(block: object) -> bool:
+    """Return whether a block is text, in any format."""
+    return block_text(block) is not None
+
+
+def is_image_block(block: object) -> bool:
+    """Return whether a block is an image, in any format."""
+    if not isinstance(block, dict):
+        return False
+    if "type" in block:
+        return block["type"] in ("image", "input_image", "image_url")
+    media = block.get("inlineData") or block.get("inline_data")  # Gemini
+    is_inline = isinstance(media, dict) and isinstance(media.get("data"), str)
+    return is_inline or isinstance(block.get("image"), dict)  # Bedrock Converse
+
+
+def text_in_place(block: dict[str, Any], text: str) -> dict[str, Any]:
+    """Return a text block in place of an image block, with its cache mark."""
+    kind = {"type": "input_text" if block.get("type") == "input_image" else "text"}
+    mark = {key: block[key] for key in ("cache_control",) if key in block}
+    return {**(kind if "type" in block else {}), "text": text, **mark}
+
+
+def without_image_blocks(blocks: list[Any]) -> list[Any]:
+    """Return blocks without the images; where there was no text, an empty one in place of the first."""
+    left = [block for block in blocks if not is_image_block(block)]
+    if any(map(is_text_block, left)):
+        return left
+    images = [block for block in blocks if is_image_block(block)]
+    marked = [block for block in images if "cache_control" in block]
+    return [text_in_place((marked or images)[-1], ""), *left]
+
+
+def text_of(content: object) -> str:
+    """Return the text of a `content` value: the string, or its text blocks joined by newlines."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        return "\n".join(text for text in map(block_text, content) if text is not None)
+    return ""
+
+
+def is_typed(content: object) -> bool:
+    """Return whether a `content` value has a form of OpenAI or Anthropic: text, or typed blocks."""
+    return not isinstance(content, list) or all(
+        isinstance(block, dict) and isinstance(block.get("type"), str) for block in content
+    )
+
+
+def without_envelope(text: str) -> str:
+    """Return a result without an outer `{"type":"text","text":…}`, which some MCP clients leave on."""
+    if not text.startswith('{"type"') or not text.rstrip().endswith("}"):
+        return text
+    envelope = json_text.read(text, {})
+    inner = envelope.get("text")
+    return inner if envelope.get("type") == "text" and isinstance(inner, str) else text

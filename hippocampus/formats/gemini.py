@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from hippocampus.formats.content import size_of
 from hippocampus.formats.conversation import Item, ItemPath, Message, Part, Role, ToolResult
+from hippocampus.formats.images import size_of
 
 NAME = "gemini"
 PROVIDER, BLOCKS_KEY = "gcp.gemini", "parts"

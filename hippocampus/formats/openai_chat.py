@@ -9,15 +9,19 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from hippocampus.formats.content import (
-    image_tokens,
+from hippocampus.formats.calls import says_it_failed
+from hippocampus.formats.conversation import (
+    Item,
+    Message,
+    Part,
+    Role,
+    ToolResult,
     is_text_block,
     is_typed,
     text_of,
     without_envelope,
 )
-from hippocampus.formats.conversation import Item, Message, Part, Role, ToolResult
-from hippocampus.formats.failed import says_it_failed
+from hippocampus.formats.images import image_tokens
 
 NAME = "openai"
 PROVIDER, BLOCKS_KEY = "openai", ""

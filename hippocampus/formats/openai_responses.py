@@ -10,16 +10,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from hippocampus.formats import json_text
-from hippocampus.formats.content import (
-    image_tokens,
+from hippocampus.formats.calls import says_it_failed
+from hippocampus.formats.conversation import (
+    Item,
+    Message,
+    Part,
+    Role,
+    ToolResult,
     is_text_block,
     is_typed,
     text_of,
     without_envelope,
-    without_images,
 )
-from hippocampus.formats.conversation import Item, Message, Part, Role, ToolResult
-from hippocampus.formats.failed import says_it_failed
+from hippocampus.formats.images import image_tokens, without_images
 
 NAME = "responses"
 PROVIDER, BLOCKS_KEY = "openai", ""

@@ -1,4 +1,4 @@
-"""The format of a message list, and the new messages of a list that grows.
+"""A host's message list: its format, its new messages as it grows, and our additions to it.
 
 The adapters are independent of each other; only this file names them all. No tokens are counted,
 and nothing is indexed or stored here.
@@ -11,14 +11,13 @@ import contextlib
 import itertools
 import operator
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, TypeVar
 
 from hippocampus.errors import MALFORMED, MessagesError
 from hippocampus.formats import anthropic, bedrock, gemini, json_text, openai_chat, openai_responses
 from hippocampus.formats.conversation import Item, Message, Part, ToolResult
-from hippocampus.formats.plain import AS_DICTS, framework_of, refusal
 
 
 class Adapter(Protocol):
@@ -252,3 +251,246 @@ def snapshot(value: Any) -> Any:
     if isinstance(value, list):
         return [snapshot(inner) for inner in value]
     return value
+
+
+# A host's list as dicts. Messages of agent frameworks, which no provider takes, are refused by name
+
+
+AS_DICTS = "send the provider's list of dicts (for an SDK object, its `model_dump()`)"
+
+
+def listed(items: Iterable[Any]) -> list[Any]:
+    """Return the items of any iterable as a list.
+
+    Raises:
+        MessagesError: it is not a list of messages.
+    """
+    if not isinstance(items, Iterable) or isinstance(items, str | bytes | Mapping):
+        raise MessagesError(
+            f"messages is of the type {type(items).__name__}, not a list; {AS_DICTS}"
+        )
+    return list(items)
+
+
+def plain(items: list[Any], known: int = 0) -> list[Item]:
+    """Return a list with every object that has a `model_dump` replaced by its result.
+
+    Fields that are None are left out, since no API accepts them back. An item without such objects
+    is returned as the same object, and a list without any as the same list. The first `known` items
+    are known to be such.
+
+    Raises:
+        MessagesError: one of them is a message of a framework; the text names its adapter.
+    """
+    if not _has_objects(items[known:]):
+        return items
+    for number, item in enumerate(items):
+        adapter = framework_of(item)
+        if adapter:
+            raise MessagesError(refusal(number, adapter))
+    return [_plain(item) for item in items]
+
+
+def given_back(view: list[Item], dumped: Sequence[Item], own: Sequence[Any]) -> list[Any]:
+    """Return a view with the host's objects in place of the dicts that were dumped from them."""
+    if dumped is own:
+        return view
+    others = {id(copy): item for copy, item in zip(dumped, own, strict=True) if copy is not item}
+    return [others.get(id(item), item) for item in view]
+
+
+def _has_objects(values: Sequence[Any]) -> bool:
+    """Return whether a list may hold objects; level by level, fast, since nearly no list does."""
+    while values:
+        if not {*map(type, values)} <= {dict, str}:
+            return True
+        inner = [inner for value in values if type(value) is dict for inner in value.values()]
+        values = [item for found in inner if type(found) is list for item in found]
+    return False
+
+
+def _plain(value: Any) -> Any:
+    """Return a value with the objects in its lists dumped; without any, the same value."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        lists = ((key, inner) for key, inner in value.items() if type(inner) is list)
+        dumped = {key: read for key, inner in lists if (read := _plain(inner)) is not inner}
+        return {**value, **dumped} if dumped else value
+    if isinstance(value, list):
+        read = [_plain(item) for item in value]
+        return read if any(map(operator.is_not, read, value)) else value
+    is_object = hasattr(value, "model_dump") and not isinstance(value, type)
+    return value.model_dump(mode="json", exclude_none=True) if is_object else value
+
+
+MODULES = {
+    "agent_framework": "agent_framework",
+    "ag2": "ag2",
+    "autogen_agentchat": "autogen",
+    "autogen_core": "autogen",
+    "langchain_core": "langchain",
+    "llama_index": "llama_index",
+    "pydantic_ai": "pydantic_ai",
+    "smolagents": "smolagents",
+}
+"""By the package of a message's class, the adapter for it."""
+LANGCHAIN_TYPES = {"ai", "AIMessageChunk", "chat", "function", "human", "remove", "system", "tool"}
+"""The types of LangChain's messages, which have no role."""
+
+
+def framework_of(item: object) -> str:
+    """Return the adapter for a framework's message, an object or dumped; nothing for all others.
+
+    >>> framework_of({"type": "human", "content": "Hello"}), framework_of({"role": "user"})
+    ('langchain', '')
+    """
+    if not isinstance(item, dict):
+        return MODULES.get(type(item).__module__.partition(".")[0], "")
+    kind = item.get("type")
+    if "role" not in item and isinstance(kind, str):
+        if kind in LANGCHAIN_TYPES:
+            return "langchain"
+        return "autogen" if kind.endswith("Message") else ""
+    if "blocks" in item and "content" not in item:
+        return "llama_index"
+    return "pydantic_ai" if "parts" in item and item.get("kind") in ("request", "response") else ""
+
+
+def refusal(number: int, adapter: str) -> str:
+    """Return the sentence for a message that only an adapter can read."""
+    return (
+        f"messages[{number}] is of a framework: use its adapter, hippocampus.integrations.{adapter}, "
+        "or send the provider's list of dicts"
+    )
+
+
+# Lists that are sent as they are: the provider holds or edits the conversation itself
+
+
+HELD_BY = ("previous_response_id", "conversation", "conversation_id", "previous_interaction_id")
+"""Parameters that name a conversation which the provider holds: the list has its new messages only."""
+EDITS = ("clear_tool_uses", "compact")
+"""How the types of edits begin that replace tool results or turns at the provider."""
+COMPACTION = ("compaction", "compaction_summary")
+"""The types of items and blocks that replace everything before them."""
+
+
+def reason_of_request(request: Mapping[str, Any]) -> str:
+    """Return why the list of a request is sent as it is, by its other parameters; else nothing.
+
+    >>> reason_of_request({"model": "gpt-5", "previous_response_id": "resp_1"})
+    'previous_response_id: the list has new messages only, the provider has the others'
+    """
+    for name in HELD_BY:
+        if request.get(name):
+            return f"{name}: the list has new messages only, the provider has the others"
+    managed = request.get("context_management") or ()
+    edits = managed.get("edits") if isinstance(managed, Mapping) else managed
+    kinds = [str(edit.get("type")) for edit in edits or () if isinstance(edit, Mapping)]
+    if request.get("compaction") or any(kind.startswith(EDITS) for kind in kinds):
+        return "context_management: the provider edits the list, so switch one of the two off"
+    return ""
+
+
+def reason_of_list(messages: Sequence[Message], fresh: Sequence[Message]) -> str:
+    """Return why a list is sent as it is, by its messages; else nothing.
+
+    `fresh` are those that were not checked before.
+    """
+    first = next((message for message in messages if message.role != "system"), None)
+    if first is not None and str(first.raw[0].get("type")).endswith("_call_output"):
+        return "the list starts with a tool's output, so it has new messages only"
+    for message in fresh:
+        for part in message.parts:
+            block = message.held(part) if part.kind == "opaque" else None
+            if isinstance(block, Mapping) and block.get("type") in COMPACTION:
+                return "the provider has compacted the list, and reads only what follows"
+    return ""
+
+
+# What we add to a host's list, in its format
+
+
+REASONING = ("thinking", "redacted_thinking")
+"""Anthropic: the types of blocks that have to open an answer."""
+MODEL_ROLES = {"assistant", "model"}
+RESULT_ROLES = {None, "user", "tool", "function"}
+"""The roles of messages that can have tool results."""
+RESULTS = {"toolResult", "functionResponse", "function_response"}
+"""Bedrock, Gemini: the keys of blocks that are results."""
+
+
+def tool_definition(
+    format_name: str, name: str, description: str, parameters: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return a tool's definition for `tools=...`, in the format of that name.
+
+    `parameters` is the JSON Schema of the arguments.
+
+    Raises:
+        ValueError: there is no format of that name.
+    """
+    for adapter in FORMATS:
+        if format_name == adapter.NAME:
+            return adapter.tool_definition(name, description, parameters)
+    known = ", ".join(repr(adapter.NAME) for adapter in FORMATS)
+    raise ValueError(f"no tool format {format_name!r}; there are {known}")
+
+
+def tool_results(items: Sequence[Item], results: Sequence[ToolResult]) -> list[Item]:
+    """Return the items to append to a list so that every call has its result.
+
+    Raises:
+        MessagesError: the list is in no known format.
+    """
+    return adapter_of(items)[0].tool_results(results) if results else []
+
+
+def appended(items: Sequence[Item], added: Sequence[Item]) -> list[Item]:
+    """Return a list with tool results at its end, joined to the results there where the format demands it.
+
+    For OpenAI this is `items + added`. Other APIs take all results of one answer in one user
+    message, before anything else in it.
+
+    Raises:
+        MessagesError: `added` is in no known format.
+    """
+    key = adapter_of(added)[0].BLOCKS_KEY
+    last = items[-1] if items else {}
+    ending = last.get(key)
+    if last.get("role") not in RESULT_ROLES or not isinstance(ending, list) or len(added) != 1:
+        return [*items, *added]
+    blocks = [*ending, *added[0][key]]
+    blocks.sort(key=lambda block: block.get("type") != "tool_result" and not RESULTS & block.keys())
+    return [*items[:-1], {**last, key: blocks}]
+
+
+def alternating(items: list[Item], adapter: Adapter, added: Collection[int]) -> list[Item]:
+    """Return a list in which an added message of the model is joined to a neighbour of the model.
+
+    `added` are the places of ours. Reasoning still opens the joined message: Anthropic joins two
+    itself, and then refuses an answer whose thinking does not come first.
+    """
+    if not (blocks_at := adapter.BLOCKS_KEY):
+        return items
+    joined = list(items)
+    for at in sorted({*added, *(place + 1 for place in added)}):
+        number = at - len(items) + len(joined)
+        last, *following = joined[max(0, number - 1) : number + 1]
+        if not following or not {following[0].get("role"), last.get("role")} <= MODEL_ROLES:
+            continue
+        [item] = following
+        blocks = _blocks(item.get(blocks_at))
+        start = len([*itertools.takewhile(_is_reasoning, blocks)])
+        blocks = [*blocks[:start], *_blocks(last.get(blocks_at)), *blocks[start:]]
+        joined[number - 1 : number + 1] = [{**item, blocks_at: blocks}]
+    return joined
+
+
+def _blocks(content: Any) -> list[Any]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content or []
+
+
+def _is_reasoning(block: Any) -> bool:
+    return block.get("type") in REASONING or "reasoningContent" in block or block.get("thought")

@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 from hippocampus import recall
-from hippocampus.formats import content
+from hippocampus.formats import conversation
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.reader import common_prefix, snapshot
 from hippocampus.memory import Hippocampus
@@ -201,7 +201,7 @@ def text_in(value: Any) -> str:
     """Return a string, or the texts of a list of texts and other things; else nothing."""
     if not isinstance(value, list | tuple):
         return value if isinstance(value, str) else ""
-    texts = (item if isinstance(item, str) else content.text_of([item]) for item in value)
+    texts = (item if isinstance(item, str) else conversation.text_of([item]) for item in value)
     return "\n".join(filter(None, texts))
 
 
@@ -209,7 +209,7 @@ def with_text(value: Any, text: str) -> Any:
     """Return a string, or a list of texts and other things, with its text replaced; others stay."""
     if not isinstance(value, list | tuple):
         return text
-    texts = [isinstance(item, str) or content.is_text_block(item) for item in value]
+    texts = [isinstance(item, str) or conversation.is_text_block(item) for item in value]
     others = [item for item, is_text in zip(value, texts, strict=True) if not is_text]
     at = texts.index(True) if True in texts else 0
     first = text if True not in texts or isinstance(value[at], str) else {**value[at], "text": text}

@@ -9,7 +9,7 @@ from litellm.integrations.custom_logger import CustomLogger
 from litellm.types.integrations import custom_logger as of
 
 from hippocampus import recall
-from hippocampus.formats import writing
+from hippocampus.formats import reader
 from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.integrations import adapter
 from hippocampus.memory import Hippocampus
@@ -61,7 +61,7 @@ class HippocampusCallback(CustomLogger):  # type: ignore[misc]
         for call_id, _name, arguments in unanswered([tools]):
             text = await self._adapter.aanswer(kwargs[SESSION], arguments)
             found.append(ToolResult(call_id, text))
-        more = [*messages, tools, *writing.tool_results([tools], found)]
+        more = [*messages, tools, *reader.tool_results([tools], found)]
         patch = of.AgenticLoopRequestPatch(messages=more)
         return of.AgenticLoopPlan(run_agentic_loop=True, request_patch=patch)
 

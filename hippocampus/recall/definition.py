@@ -13,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, mode
 from pydantic.json_schema import SkipJsonSchema
 
 from hippocampus.formats import signatures
-from hippocampus.formats.writing import tool_definition
+from hippocampus.formats.reader import tool_definition
 
 TOOL_NAME = "recall"
 DESCRIPTION = (

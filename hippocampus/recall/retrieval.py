@@ -25,9 +25,14 @@ from hippocampus.entries.entry import ARGUMENTS, Record, Stage, content_key, ent
 from hippocampus.entries.origin import SourceOrigin
 from hippocampus.errors import RecallError, StoreError
 from hippocampus.formats import json_text
-from hippocampus.formats.content import is_image_block, text_of, without_envelope
-from hippocampus.formats.conversation import Item, ToolResult
-from hippocampus.formats.writing import tool_results
+from hippocampus.formats.conversation import (
+    Item,
+    ToolResult,
+    is_image_block,
+    text_of,
+    without_envelope,
+)
+from hippocampus.formats.reader import tool_results
 from hippocampus.indexing import ExtractionContext, index, kind_of, price_of
 from hippocampus.models import tokens
 from hippocampus.policy import Policy, Refetch, record_subject

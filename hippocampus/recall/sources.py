@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from hippocampus.errors import nearest
-from hippocampus.formats.content import text_of
+from hippocampus.formats.conversation import text_of
 from hippocampus.indexing import unwrap
 from hippocampus.indexing.output import output_of
 from hippocampus.models.bounded import in_thread

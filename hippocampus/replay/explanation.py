@@ -13,8 +13,8 @@ from rich.text import Text
 from hippocampus.entries.decay import explained
 from hippocampus.errors import RecordingError
 from hippocampus.formats.conversation import Message, Part
+from hippocampus.formats.json_text import visible
 from hippocampus.formats.reader import read
-from hippocampus.formats.visible import visible
 from hippocampus.models import tokens
 from hippocampus.policy import Policy
 from hippocampus.prices import Prices

@@ -20,10 +20,16 @@ from hippocampus.entries.entry import (
     storable,
 )
 from hippocampus.entries.origin import EntryOrigin, PartOrigin
-from hippocampus.formats.calls import file_key, is_one_file, writes_whole
-from hippocampus.formats.content import is_image_block
-from hippocampus.formats.conversation import Message, Part
-from hippocampus.formats.reads import asks_to_read, file_read, files_written, reads_whole
+from hippocampus.formats.calls import (
+    asks_to_read,
+    file_key,
+    file_read,
+    files_written,
+    is_one_file,
+    reads_whole,
+    writes_whole,
+)
+from hippocampus.formats.conversation import Message, Part, is_image_block
 from hippocampus.indexing import frame
 from hippocampus.indexing.output import thinned
 from hippocampus.indexing.shapes import identifiers

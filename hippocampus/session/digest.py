@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from hippocampus.formats import json_text
-from hippocampus.formats.calls import file_of
+from hippocampus.formats.calls import file_of, file_read, files_written
 from hippocampus.formats.conversation import Message, Part
-from hippocampus.formats.reads import file_read, files_written
 from hippocampus.indexing.extraction import kept_by_hash
 from hippocampus.indexing.frame import as_content, as_words
 from hippocampus.indexing.logs import message_of

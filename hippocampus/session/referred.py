@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from hippocampus.entries.entry import Record, Stage
 from hippocampus.entries.origin import EntryOrigin, PartOrigin
+from hippocampus.formats.calls import points_back
 from hippocampus.formats.conversation import Part
-from hippocampus.formats.reads import points_back
 from hippocampus.session.compaction import span_of
 from hippocampus.session.history import History
 from hippocampus.session.payloads import origin_of

@@ -15,7 +15,7 @@ from typing import Any
 
 from hippocampus.entries.entry import Record, content_key
 from hippocampus.errors import StoreError, ViewError
-from hippocampus.formats import passing
+from hippocampus.formats import reader
 from hippocampus.formats.conversation import Item, Message
 from hippocampus.models import tokens
 from hippocampus.prices import TABLES
@@ -134,7 +134,7 @@ class SessionRun:
         fresh = history.raw[history.reading.kept :]
         if history.reading.problem:
             self._guard.log_once(f"sending a message as it is: {history.reading.problem}")
-        self.raw_reason = passing.reason_of_request(request) or passing.reason_of_list(
+        self.raw_reason = reader.reason_of_request(request) or reader.reason_of_list(
             history.raw, fresh
         )
         if self.raw_reason:

@@ -17,7 +17,7 @@ from hippocampus.entries.entry import Decision, Record, Source, Stage, storable
 from hippocampus.entries.entry import entry_id as make_id
 from hippocampus.entries.origin import StateOrigin
 from hippocampus.errors import StoreError
-from hippocampus.formats import plain, reader
+from hippocampus.formats import reader
 from hippocampus.formats.conversation import Item, Message, ToolResult
 from hippocampus.formats.reader import Reading
 from hippocampus.formats.usage import cache_miss_of, usage_of
@@ -177,7 +177,7 @@ class Session:
                 return changes_of(self._run.state.view)
             return self._guard.run(
                 lambda: changes_between(
-                    reader.read(plain.plain(given)), reader.read(plain.plain(view))
+                    reader.read(reader.plain(given)), reader.read(reader.plain(view))
                 ),
                 tuple,
                 "nothing of the messages is changed",
@@ -193,12 +193,12 @@ class Session:
 
         def view_of_turn() -> tuple[list[Any], bool]:
             nonlocal given
-            given = plain.listed(items)
+            given = reader.listed(items)
             # Items that are the objects of the last call are not read again; some are compared.
             reading, first = self._run.state.history.reading, self._calls * reader.COMPARED
             seen = self._last_items if reading is self._reading else ()
             same = reader.same_start(reading.items, given, seen, first)
-            own = plain.plain(given, same)
+            own = reader.plain(given, same)
             paused_seconds = self._paused_seconds + idle_seconds
             # An interrupted call forgets its list, which the end of the session reads again.
             self._unread_lists = [own, self._last_items]
@@ -214,7 +214,7 @@ class Session:
             view = self._run.view(own) if is_taken else redacted_list(own, self._run.rules)
             self._last_items, self._unread_lists, self._idle_seconds = own, [], idle_seconds
             self._guard.problem = ""
-            return plain.given_back(view, own, given), is_taken
+            return reader.given_back(view, own, given), is_taken
 
         def raw_messages() -> tuple[list[Any], bool]:
             self._guard.failures += 1
@@ -236,8 +236,8 @@ class Session:
         """Return raw messages, redacted by the policy if they can be read."""
 
         def redacted() -> list[Any]:
-            own = plain.plain(plain.listed(items))
-            return plain.given_back(redacted_list(own, self._run.rules), own, items)
+            own = reader.plain(reader.listed(items))
+            return reader.given_back(redacted_list(own, self._run.rules), own, items)
 
         def unredacted() -> list[Any]:
             return list(items) if isinstance(items, list) else items
@@ -373,7 +373,7 @@ class Session:
             MessagesError: the list is in no known format.
         """
         return retrieval.handle(
-            plain.plain(plain.listed(items)),
+            reader.plain(reader.listed(items)),
             self._recalls.serve,
             self._recalls.images,
             self._run.rules.recall_names,
@@ -429,7 +429,7 @@ class Session:
         with self._lock:
             given = (self._unread_lists or [self._last_items])[0] if self._guard.raw_reason else []
             unmanaged: list[Message] = self._guard.run(
-                lambda: reader.read(plain.plain(plain.listed(given))), list, lost=""
+                lambda: reader.read(reader.plain(reader.listed(given))), list, lost=""
             )
             return status_of(run.state, run.rules, self._guard, outcomes, self._bill, unmanaged)
 
@@ -492,7 +492,7 @@ class Session:
 
         def read(items: Iterable[Any]) -> bool:
             with self._run.dropping_list():
-                self._run.read(plain.plain(plain.listed(items)))
+                self._run.read(reader.plain(reader.listed(items)))
             return True
 
         for items in lists:

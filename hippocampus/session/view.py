@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from hippocampus.formats import writing
+from hippocampus.formats import reader
 from hippocampus.formats.conversation import Item, Message, unpaired, with_texts
 from hippocampus.formats.reader import grown, snapshot
 from hippocampus.models import tokens
@@ -200,7 +200,7 @@ class View:
             digests.add(starts[start] - dropped)
             dropped += self.history.end_of(end - 1) - starts[start] - 1
         adapter = self.history.reading.adapter
-        return writing.alternating(items, adapter, digests) if digests else items
+        return reader.alternating(items, adapter, digests) if digests else items
 
 
 def _links(message: Message) -> list[tuple[bool, str]]:

@@ -12,9 +12,18 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from hippocampus.formats import json_text
-from hippocampus.formats.calls import file_key, is_one_file, texts_in, writes_whole
+from hippocampus.formats.calls import (
+    PATCHED,
+    file_key,
+    file_read,
+    files_written,
+    is_one_file,
+    points_back,
+    reads_whole,
+    texts_in,
+    writes_whole,
+)
 from hippocampus.formats.conversation import Message, Part
-from hippocampus.formats.reads import PATCHED, file_read, files_written, points_back, reads_whole
 from hippocampus.indexing.code import definitions, depth_of
 from hippocampus.indexing.excerpt import LINE_CHARACTERS, is_notice
 from hippocampus.indexing.extraction import ExtractionContext, kept_by_hash, numbered_from

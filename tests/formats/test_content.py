@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.formats.content import image_size, image_tokens, text_of, without_envelope
+from hippocampus.formats.conversation import text_of, without_envelope
+from hippocampus.formats.images import image_size, image_tokens
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", 300, 200)
 GIF = b"GIF89a" + struct.pack("<HH", 300, 200)

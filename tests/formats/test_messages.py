@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from hippocampus.errors import MessagesError
 from hippocampus.formats.conversation import with_texts, write
-from hippocampus.formats.plain import plain
 from hippocampus.formats.reader import (
     COMPARED,
     Adapter,
     Reading,
     adapter_of,
+    plain,
     read,
     read_on,
     same_start,

@@ -14,8 +14,7 @@ from conversations import EAGER
 
 from hippocampus import Hippocampus, recall
 from hippocampus.formats.conversation import ToolResult
-from hippocampus.formats.reader import read
-from hippocampus.formats.writing import appended, tool_results
+from hippocampus.formats.reader import appended, read, tool_results
 from hippocampus.models import tokens
 from hippocampus.recall import calls
 from hippocampus.recall.calls import RecallCall, unanswered

@@ -13,8 +13,7 @@ from pydantic import TypeAdapter, ValidationError, validate_call
 
 from hippocampus import recall
 from hippocampus.formats.conversation import Part, ToolResult
-from hippocampus.formats.reader import read
-from hippocampus.formats.writing import appended, tool_results
+from hippocampus.formats.reader import appended, read, tool_results
 from hippocampus.recall.calls import RecallCall, is_answer, is_named, read_call, unanswered
 from hippocampus.recall.definition import RecallRequest
 from hippocampus.recall.retrieval import handle

@@ -20,8 +20,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from hippocampus.errors import RecallError
 from hippocampus.facts import pasted
-from hippocampus.formats.content import without_envelope
-from hippocampus.formats.conversation import Item, unpaired
+from hippocampus.formats.conversation import Item, unpaired, without_envelope
 from hippocampus.formats.reader import read
 from hippocampus.indexing import ExtractionContext, documents, index, output, price_of, unwrap
 from hippocampus.indexing.arguments import shorten

@@ -32,7 +32,7 @@ from hippocampus.facts import Facts
 from hippocampus.facts.compat import hippo
 from hippocampus.facts.exchange import import_file
 from hippocampus.facts.exchange.ours import document as export
-from hippocampus.formats import plain, reader
+from hippocampus.formats import reader
 from hippocampus.integrations import hooks, mcp_server
 from hippocampus.integrations.proxy.apis import ANSWERS
 from hippocampus.integrations.proxy.service import Service
@@ -183,7 +183,7 @@ class Edges:
         items = rng.choice(self._lists)[: rng.randrange(2, 30)]
         for _ in range(rng.randrange(1, 5)):
             items = mutated(rng, items)
-        reader.read(plain.plain(plain.listed(items)))
+        reader.read(reader.plain(reader.listed(items)))
 
     def sessions(self, rng: random.Random) -> None:
         items = rng.choice(self._lists)[: rng.randrange(2, 30)]

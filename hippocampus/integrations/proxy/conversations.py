@@ -16,10 +16,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from hippocampus.formats.content import text_of
-from hippocampus.formats.conversation import Item, ToolResult
-from hippocampus.formats.reader import read_as
-from hippocampus.formats.writing import appended
+from hippocampus.formats.conversation import Item, ToolResult, text_of
+from hippocampus.formats.reader import appended, read_as
 from hippocampus.integrations.proxy.apis.answer import ModelAnswer, Round
 from hippocampus.storage.proxy_conversations import Conversations
 

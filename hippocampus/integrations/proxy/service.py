@@ -21,9 +21,8 @@ from typing import Any, NamedTuple
 
 from hippocampus import prices, recall
 from hippocampus.errors import MALFORMED, MessagesError, ModelError
-from hippocampus.formats import passing
-from hippocampus.formats.content import text_of
-from hippocampus.formats.conversation import Item, ToolResult
+from hippocampus.formats import reader
+from hippocampus.formats.conversation import Item, ToolResult, text_of
 from hippocampus.formats.usage import Usage, usage_of
 from hippocampus.integrations.proxy.apis.answer import ModelAnswer
 from hippocampus.integrations.proxy.body import Body
@@ -235,7 +234,7 @@ class Service:
             body = Body(content)
             request = body.values
             items = _listed(request.get(answers.ITEMS))
-            reason = passing.reason_of_request(request) or answers.unmanaged(request)
+            reason = reader.reason_of_request(request) or answers.unmanaged(request)
             reason = reason if request.get("tools") else "no tools"
             if reason or not items:
                 if reason not in {"", "no tools", *self._warned}:

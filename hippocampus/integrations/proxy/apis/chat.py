@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 from hippocampus.formats import openai_chat
-from hippocampus.formats.content import text_of
-from hippocampus.formats.conversation import Item, ToolResult
+from hippocampus.formats.conversation import Item, ToolResult, text_of
 from hippocampus.integrations.proxy.apis.answer import (
     Block,
     ModelAnswer,

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 from hippocampus.formats import openai_responses
-from hippocampus.formats.content import text_of
-from hippocampus.formats.conversation import Item
+from hippocampus.formats.conversation import Item, text_of
 from hippocampus.integrations.proxy.apis.answer import Block, ModelAnswer, expected_blocks
 from hippocampus.integrations.proxy.events import Event, written
 
