@@ -256,14 +256,14 @@ def mcp_tools() -> str:
     """Return the tools of the MCP server by profile, as a client lists them."""
     from hippocampus.integrations import mcp_server
 
-    def rows(profile: mcp_server.Profile) -> Iterator[tuple[str, ...]]:
-        for tool in mcp_server.offered(mcp_server.Tools, profile):
-            named = ", ".join(f"`{name}`" for name in tool.parameters["properties"])
-            yield f"`{tool.name}`", named, html.escape(tool.description, quote=False)
+    def rows(profile: str) -> Iterator[tuple[str, ...]]:
+        for tool in mcp_server.offered(profile):
+            named = ", ".join(f"`{name}`" for name in tool.input_schema["properties"])
+            yield f"`{tool.name}`", named, html.escape(tool.description or "", quote=False)
 
     return "\n\n".join(
-        f"**Profile `{name}`**\n\n{table('tool | arguments | description', list(rows(profile)))}"
-        for name, profile in mcp_server.PROFILES.items()
+        f"**Profile `{name}`**\n\n{table('tool | arguments | description', list(rows(name)))}"
+        for name in mcp_server.PROFILES
     )
 
 

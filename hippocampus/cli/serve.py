@@ -67,7 +67,9 @@ def mcp(  # noqa: PLR0913, PLR0917 - one parameter an option
     """Serve the memory to MCP clients; with http, HIPPOCAMPUS_MCP_TOKEN is the bearer token."""
     if tokens and transport == "stdio":
         fail("--tokens is for --transport http: over stdio, --agent names whose memory it is")
-    with _needing(INSTALL_MCP, "mcp", "mcp_types", "starlette"):
+    with _needing(INSTALL_MCP, "anyio", "mcp", "mcp_types", "starlette"):
+        import anyio
+
         from hippocampus.integrations import mcp_server
     from hippocampus.memory import Hippocampus
 
@@ -77,7 +79,8 @@ def mcp(  # noqa: PLR0913, PLR0917 - one parameter an option
         memory = Hippocampus(state, policy=policy, agent=agent, observers=_observers())
         closing.callback(memory.close)
         if transport == "stdio":
-            mcp_server.server(mcp_server.Tools(state, memory, facts, agent), profile).run("stdio")
+            tools = mcp_server.Tools(state, memory, facts, agent)
+            anyio.run(mcp_server.over_stdio, mcp_server.server(tools, profile))
             return
         agents = _agents_of(tokens) if tokens else {os.environ.get(TOKEN, ""): agent}
         servers = {}

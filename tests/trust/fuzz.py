@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import contextlib
 import copy
 import itertools
@@ -22,8 +21,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
-from mcp.server.mcpserver.exceptions import ToolError
-from pydantic import ValidationError
 
 from hippocampus import Hippocampus, Policy, indexing, secrets
 from hippocampus import policy as policies
@@ -162,11 +159,6 @@ class Edges:
         self._facts = Facts(folder / "imports.sqlite3")
         state = StateDir(folder / "state")
         self._tools = mcp_server.Tools(DirectoryState(state), self._memory, self._memory.facts)
-        profiles = mcp_server.PROFILES
-        self._tools_of = {
-            name: mcp_server.offered(self._tools, profiles[name]) for name in profiles
-        }
-        self._offered = {name: mcp_server.server(self._tools, name) for name in mcp_server.PROFILES}
         self._service = Service(folder / "proxy", "default")
         lines = map(json.loads, EVENTS.read_text("utf-8").splitlines())
         found = [each["event"] for each in lines]
@@ -274,22 +266,17 @@ class Edges:
 
     def mcp(self, rng: random.Random) -> None:
         profile = rng.choice(sorted(mcp_server.PROFILES))
-        tool = rng.choice(self._tools_of[profile])
+        tool = rng.choice(mcp_server.offered(profile))
         given = {
             "entry_id": self._session.entries[0].id, "query": "late order", "lines": [1, 9], "text": "I like tea.",
             "content": "I like tea.", "key": "persona", "session_id": "recalls", "agent_id": "a", "limit": 3, "id": "x",
             "memory_id": "x", "max_tokens": 99, "type": "fact", "old_text": "a", "new_text": "b", "message": "tea",
         }  # fmt: skip
-        given = {key: v for key, v in given.items() if key in tool.parameters["properties"]}
+        given = {key: v for key, v in given.items() if key in tool.input_schema["properties"]}
         arguments = mutated(rng, given) if given and rng.random() < 0.5 else given
-        try:
-            asyncio.run(self._offered[profile].call_tool(tool.name, arguments))
-        except ToolError as refused:
-            if not isinstance(
-                refused.__cause__, HippocampusError | ToolError | ValidationError | None
-            ):
-                raise refused.__cause__ from refused
-            raise HippocampusError(str(refused)) from refused
+        called, _ = mcp_server.PROFILES[profile][tool.name]
+        text, _ = self._tools.call(tool.name, called, arguments)
+        assert isinstance(text, str)
 
     def proxy(self, rng: random.Random) -> None:
         tool = {"type": "function", "function": {"name": "run", "parameters": {"type": "object"}}}

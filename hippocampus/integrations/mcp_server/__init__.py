@@ -1,32 +1,45 @@
-"""The MCP server: the memory of one state directory as tools, resources and a prompt.
+"""The MCP server: the memory of one state directory as tools.
 
-Which tools one server offers is decided here; `tools` has what a call does, `http` the transport.
+Which tools a server offers and what a call does is decided here; `http` has the transport.
 """
 
 from __future__ import annotations
 
 import functools
+import json
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mcp.server import MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
-from mcp.server.mcpserver.tools import Tool
-from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata
-from mcp_types import ToolAnnotations
-from pydantic import ValidationError
+from anyio import to_thread
+from mcp import MCPError
+from mcp.server import Server
+from mcp.server.stdio import stdio_server
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolResult,
+    ListToolsResult,
+    TextContent,
+    Tool,
+    ToolAnnotations,
+)
 
 import hippocampus
+from hippocampus import recall
 from hippocampus.errors import HippocampusError
-from hippocampus.facts.tools import TOOLS
-from hippocampus.formats.signatures import problem_of, schema_of, unknown_arguments
+from hippocampus.facts import tools as fact_tools
+from hippocampus.facts import upkeep
+from hippocampus.formats.signatures import schema_of
 from hippocampus.integrations.mcp_server.http import app
-from hippocampus.integrations.mcp_server.tools import ARGUMENTS, SELECTORS, Tools
-from hippocampus.recall import definition
+from hippocampus.recall import calls
 from hippocampus.session.observer import ReportSource, ToolReport
+from hippocampus.storage.state import StateStore
 
-__all__ = ["PROFILES", "Profile", "Tools", "app", "offered", "server"]
+if TYPE_CHECKING:
+    from hippocampus.facts import Facts
+    from hippocampus.memory import Hippocampus
+
+__all__ = ["PROFILES", "Tools", "app", "offered", "over_stdio", "server"]
 
 MAX_RESULT_CHARACTERS = 200_000
 """The most characters of a result that a host takes in full; a recall has far fewer."""
@@ -45,12 +58,10 @@ READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
 DELETES = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=False)
 
-Profile = Mapping[str, tuple[str, ToolAnnotations]]
-"""By a tool's name, the tool of the fact store or the method of `Tools` that it calls, and its annotations."""
-PROFILES: Mapping[str, Profile] = {
+RECALL, COMPACT = "recall", "compact"
+PROFILES: Mapping[str, Mapping[str, tuple[str, ToolAnnotations]]] = {
     "hippocampus": {
-        "recall": ("recall", READS),
-        "session_status": ("session_status", READS),
+        "recall": (RECALL, READS),
         "search_memory": ("memory_recall", READS),
         "remember": ("remember_facts", ADDS),
         "forget": ("forget_memory", DELETES),
@@ -58,7 +69,7 @@ PROFILES: Mapping[str, Profile] = {
         "append_block": ("append_memory_block", ADDS),
         "replace_block": ("replace_memory_block", DELETES),
     },
-    "recall": {"recall": ("recall", READS)},
+    "recall": {"recall": (RECALL, READS)},
     "hippo": {
         "remember_facts": ("remember_facts", ADDS),
         "store_memory": ("store_memory", ADDS),
@@ -72,90 +83,135 @@ PROFILES: Mapping[str, Profile] = {
         "remember": ("memory_remember", ADDS),
         "recall": ("memory_recall", READS),
         "forget": ("memory_forget", DELETES),
-        "compact": ("compact", DELETES),
+        "compact": (COMPACT, DELETES),
     },
 }
+"""By a tool's name in a profile, what it calls (`RECALL`, `COMPACT` or a tool of the facts), and its annotations."""
+NO_SESSION = "this memory has no session yet: entries appear once a hook or an agent has stored one"
 META = {"anthropic/maxResultSizeChars": MAX_RESULT_CHARACTERS}
 ALWAYS = {**META, "anthropic/alwaysLoad": True}
 """Of the tool that entries name: Claude Code then lists it from the start, and does not search it."""
 
 
-class CheckedTool(Tool):
-    """A tool that answers a wrong call with the arguments that are wrong, and what it takes."""
+class Tools:
+    """The tools of a memory, as one agent calls them."""
 
-    async def run(self, arguments: dict[str, Any], *given: Any, **more: Any) -> Any:
-        """Run the tool.
+    def __init__(
+        self,
+        state: StateStore,
+        memory: Hippocampus,
+        facts: Facts,
+        agent: str = "",
+        *,
+        is_alone: bool = True,
+    ) -> None:
+        """Only the memory of `agent` is reached; no argument of a call names another.
 
-        Raises:
-            ToolError: an argument is unknown, missing or of another type, or the tool failed.
+        Sessions without an owner are this agent's where it `is_alone` in the memory.
         """
-        if unknown := unknown_arguments(arguments, self.parameters["properties"]):
-            raise ToolError(f"{self.name}: {unknown}")
+        self._owners = {agent, ""} if is_alone else {agent}
+        self._state = state
+        self._memory = memory
+        self._facts = facts
+        self._agent = agent
+
+    def call(self, name: str, called: str, given: Mapping[str, Any]) -> tuple[str, bool]:
+        """Return what a tool answers, and whether it failed; `name` is the one that the model wrote."""
+        if called == RECALL:  # which its session reports
+            return self._recall(given)
+        started, outcome = time.perf_counter(), "failed"
         try:
-            return await super().run(arguments, *given, **more)
-        except ToolError as failure:
-            if isinstance(failure.__cause__, ValidationError):
-                raise ToolError(f"{self.name}: {problem_of(failure.__cause__)}") from None
-            raise
+            text, is_error = self._of_facts(called, given)
+            outcome = "failed" if is_error else "done"
+        finally:
+            report = ToolReport(ReportSource(""), name, time.perf_counter() - started, outcome)
+            for observer in self._memory.observers:
+                observer.tool(report)
+        return text, is_error
+
+    def _recall(self, given: Mapping[str, Any]) -> tuple[str, bool]:
+        """Return a part of a stored payload, from the session that has the entry, else from the newest."""
+        entry_id = calls.read_call("", given).entry_id or ""
+        owner = self._state.entry_of(entry_id) if entry_id else None
+        newest = [] if owner else self._state.earlier("", self._agent, 1)
+        name = owner[0] if owner else next((found.session for found in newest), "")
+        if not name:
+            return NO_SESSION, True
+        if self._state.agent_of(name) not in self._owners:
+            return f"this memory has no session with {entry_id!r}", True
+        session = self._memory.session(name, agent="")
+        try:
+            return session.answer(given), False
+        finally:
+            session.release()  # another process ends it
+
+    def _of_facts(self, called: str, given: Mapping[str, Any]) -> tuple[str, bool]:
+        """Return what a tool of the long-term memory answers, on what this agent has there."""
+        agent = self._agent or None
+        if called == COMPACT:
+            done = upkeep.compact(self._facts.tables, agent=agent)
+            counts = {"removed": len(done.removed), "remaining": done.remaining}
+            return json.dumps(counts), False
+        text = fact_tools.call(self._facts, called, given, fact_tools.Reach(agent))
+        is_error = text.startswith('{"error":')
+        return json.loads(text)["message"] if is_error else text, is_error
 
 
-def offered(tools: Tools | type[Tools], profile: Profile) -> list[Tool]:
-    """Return the tools of a profile."""
-    return [_tool(tools, name, called, hints) for name, (called, hints) in profile.items()]
-
-
-def server(tools: Tools, profile: str = "hippocampus") -> MCPServer[Any]:
-    """Return a server that offers the tools of one profile, with the resources and the prompt.
+def offered(profile: str) -> list[Tool]:
+    """Return the definitions of the tools of a profile.
 
     Raises:
-        KeyError: there is no such profile.
+        KeyError: the profile is unknown.
     """
-    found: MCPServer[Any] = MCPServer(
-        "hippocampus",
-        instructions=INSTRUCTIONS.get(profile),
-        version=hippocampus.__version__,
-        tools=offered(tools, PROFILES[profile]),
-        log_level="WARNING",
-        subscriptions=False,
-    )
-    found.resource("hippocampus://blocks", mime_type="application/json")(tools.blocks)
-    found.resource("hippocampus://blocks/{key}", mime_type="text/plain")(tools.block)
-    found.resource("hippocampus://entries/{entry_id}", mime_type="text/plain")(tools.entry)
-    found.prompt("context_load")(tools.context_load)
+    found = []
+    for name, (called, hints) in PROFILES[profile].items():
+        schema: dict[str, Any] = {"type": "object", "properties": {}}
+        if called == RECALL:
+            text, schema = recall.DESCRIPTION, recall.PARAMETERS
+        elif called == COMPACT:
+            text = "Remove memories that faded or are there twice; return how many were removed and remain."
+        else:
+            tool = fact_tools.TOOLS[called]
+            text, schema = tool.run.__doc__ or "", schema_of(tool.arguments)
+        meta = ALWAYS if called == RECALL else META
+        found.append(
+            Tool(name=name, description=text, input_schema=schema, annotations=hints, _meta=meta)
+        )
     return found
 
 
-def _tool(tools: Any, name: str, called: str, annotations: ToolAnnotations) -> Tool:
-    """Return a tool, with no more in its schema than a model needs."""
-    observers = tools.observers if isinstance(tools, Tools) else ()
-    is_recall, run = called == "recall", getattr(tools, called, None)
-    call = run or functools.partial(tools.fact_tool, called)
+def server(tools: Tools, profile: str = "hippocampus") -> Server[Any]:
+    """Return a server that offers the tools of one profile.
 
-    def reported(**given: Any) -> str:  # failures reach the model as sentences
-        started, outcome = time.perf_counter(), "failed"
+    Raises:
+        KeyError: the profile is unknown.
+    """
+    listed, known = ListToolsResult(tools=offered(profile)), PROFILES[profile]
+
+    async def list_tools(_context: Any, _given: Any) -> ListToolsResult:
+        return listed
+
+    async def call_tool(_context: Any, given: Any) -> CallToolResult:
+        if given.name not in known:
+            raise MCPError(INVALID_PARAMS, f"there is no tool {given.name!r}")
+        called, arguments = known[given.name][0], given.arguments or {}
+        work = functools.partial(tools.call, given.name, called, arguments)
         try:
-            text: str = call(**given)
-            outcome = "done"
-        except HippocampusError as failure:
-            raise ToolError(str(failure)) from failure
-        finally:
-            # A recall is reported by its session.
-            report = ToolReport(ReportSource(""), name, time.perf_counter() - started, outcome)
-            for observer in () if is_recall else observers:
-                observer.tool(report)
-        return text
+            text, is_error = await to_thread.run_sync(work)
+        except HippocampusError as failure:  # it reaches the model as a sentence
+            text, is_error = str(failure), True
+        return CallToolResult(content=[TextContent(type="text", text=text)], is_error=is_error)
 
-    parameters = schema_of(ARGUMENTS[called])
-    if is_recall:
-        parameters["properties"] |= SELECTORS
-    text = run.__doc__ if run else TOOLS[called].run.__doc__
-    return CheckedTool(
-        fn=reported,
-        name=name,
-        description=definition.DESCRIPTION if is_recall else text,
-        parameters=parameters,
-        fn_metadata=FuncMetadata(arg_model=ARGUMENTS[called]),
-        is_async=False,
-        annotations=annotations,
-        meta=ALWAYS if is_recall else META,
+    return Server(
+        "hippocampus",
+        version=hippocampus.__version__,
+        instructions=INSTRUCTIONS.get(profile),
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
     )
+
+
+async def over_stdio(served: Server[Any]) -> None:
+    """Serve the client on standard input and output until it closes them."""
+    async with stdio_server() as (incoming, outgoing):
+        await served.run(incoming, outgoing, served.create_initialization_options())

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
-from mcp.server import MCPServer
+from mcp.server import Server
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
@@ -20,7 +20,7 @@ from hippocampus.integrations.web import LOOPBACK, refused
 CHALLENGE = {"WWW-Authenticate": "Bearer"}
 
 
-def app(servers: Mapping[str, MCPServer[Any]], host: str) -> Starlette:
+def app(servers: Mapping[str, Server[Any]], host: str) -> Starlette:
     """Return servers over streamable HTTP: `/mcp`, and `/health`, which needs no token.
 
     `servers` are by the bearer tokens of their clients: a token is one agent, and the sessions of one
@@ -37,15 +37,9 @@ def app(servers: Mapping[str, MCPServer[Any]], host: str) -> Starlette:
             f"{host} can be reached from other machines: set HIPPOCAMPUS_MCP_TOKEN to a secret that "
             "clients send as a bearer token, or serve 127.0.0.1"
         )
-    names = [f"[{name}]" if ":" in name else name for name in LOOPBACK]
-    hosts = [f"{name}{port}" for name in names for port in ("", ":*")]  # none names port 80 or 443
-    security = TransportSecuritySettings(
-        enable_dns_rebinding_protection=is_local,
-        allowed_hosts=hosts,
-        allowed_origins=[f"{scheme}://{name}" for scheme in ("http", "https") for name in hosts],
-    )
+    unguarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # `refused` guards
     inner = {
-        token: found.streamable_http_app(host=host, transport_security=security)
+        token: found.streamable_http_app(host=host, transport_security=unguarded)
         for token, found in servers.items()
     }
 
@@ -66,7 +60,7 @@ def app(servers: Mapping[str, MCPServer[Any]], host: str) -> Starlette:
         ]
         answer: ASGIApp = PlainTextResponse("the bearer token is missing or wrong", 401, CHALLENGE)
         if served:
-            wrong = refused(headers, serves_pages=True)
+            wrong = refused(headers, serves_pages=True, is_local=is_local)
             answer = PlainTextResponse(wrong[1], wrong[0]) if wrong else served[0]
         await answer(scope, receive, send)
 
