@@ -16,7 +16,6 @@ from hippocampus.cli.memory_store import OWN_AGENT, opened
 from hippocampus.cli.options import DEFAULT_STATE, PolicyName, StateAddress, TenantName, fail
 from hippocampus.storage.facts.models import EVERY_AGENT
 from hippocampus.storage.state import state_of
-from hippocampus.storage.state_dir import is_address
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -128,9 +127,8 @@ def proxy(  # noqa: PLR0913, PLR0917 - one parameter an option
     host: Annotated[str, Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, Option(help="The port to listen on.")] = 8787,
     timeout: Annotated[float, Option(min=1, help="Seconds the provider may be silent.")] = 600.0,
-    caller_header: Annotated[str, Option(help="The header by which callers differ.")] = "",
     tenant_header: Annotated[
-        str, Option(help="A server's header of the tenant; else --tenant, or its key's hash.")
+        str, Option(help="The header by which callers of one key differ; a server's tenant.")
     ] = "",
 ) -> None:
     """Pass an agent's requests on to its provider, with the views of its conversations."""
@@ -144,13 +142,9 @@ def proxy(  # noqa: PLR0913, PLR0917 - one parameter an option
         address = URL()
     if address.scheme not in {"https", "http"} or not address.host:
         raise typer.BadParameter(f"--upstream {upstream!r} is not the address of a provider")
-    if tenant_header and not is_address(state_dir):
-        fail("a directory has one tenant: leave out --tenant-header, or name a server")
     if tenant and tenant_header:
         fail("every request is of --tenant: leave out --tenant-header, or --tenant")
-    app = Proxy(
-        upstream, state_dir, policy, timeout, caller_header, _observers(), tenant, tenant_header
-    ).app()
+    app = Proxy(upstream, state_dir, policy, timeout, _observers(), tenant, tenant_header).app()
     own = f"http://{host}:{port}"
     text = f"hippocampus proxy: {own} for {upstream}\nits conversations: {own}{app.state.page}"
     _serve(app, host, port, text)

@@ -29,7 +29,7 @@ from hippocampus.integrations.proxy.apis.answer import ModelAnswer
 from hippocampus.integrations.proxy.events import Event, events, written
 from hippocampus.integrations.proxy.metrics import Metrics
 from hippocampus.integrations.proxy.service import Exchange, Service
-from hippocampus.integrations.web import refused
+from hippocampus.integrations.web import LOOPBACK, refused
 from hippocampus.session.observer import MANAGED, Observer
 
 LOG = logging.getLogger("hippocampus")
@@ -67,23 +67,21 @@ class Proxy:
         state: str | Path,
         policy: str,
         timeout_seconds: float,
-        caller_header: str = "",
         observers: Sequence[Observer] = (),
         tenant: str = "",
         tenant_header: str = "",
     ) -> None:
         """Open a state.
 
-        Requests of one credential with different values of `caller_header` have different callers. On a
-        server the tenant of a request is `tenant`, else what its `tenant_header` has, else a hash of
-        its key.
+        Requests of one credential with different values of `tenant_header` have different callers, and
+        one without it is not managed. On a server the tenant of a request is `tenant`, else what its
+        `tenant_header` has, else a hash of its key.
 
         Raises:
             PolicyError: the policy cannot be read.
             StoreError: the state cannot be used.
         """
-        self._tenant_header = tenant_header
-        self._caller_header = caller_header.lower()
+        self._tenant_header = tenant_header.lower()
         self._page_key = secrets.token_urlsafe(16)
         self._upstream = httpx2.URL(upstream.rstrip("/"))
         self._metrics = Metrics()
@@ -103,7 +101,10 @@ class Proxy:
             await self._client.aclose()
             await run_in_threadpool(self._service.close)
 
-        def figures(_request: Request) -> Response:
+        def figures(request: Request) -> Response:
+            address, _ = request.scope.get("server") or ("", None)
+            if wrong := refused(request.headers, is_local=address in LOOPBACK):
+                return Response(wrong[1], wrong[0])
             return Response(self._metrics.text(), media_type="text/plain; version=0.0.4")
 
         routes = [
@@ -152,21 +153,21 @@ class Proxy:
         self, request: Request, answers: type[ModelAnswer], content: bytes
     ) -> Response:
         started = perf_counter()
-        exchange: Exchange | str
+        exchange: Exchange | str = "no tenant"
         try:
             fields = [*request.headers.items(), *request.query_params.multi_items()]
             credentials = [
                 f"{name}: {value}"
                 for name, value in sorted(fields)
-                if value and (CREDENTIAL.search(name) or name == self._caller_header)
+                if value and (CREDENTIAL.search(name) or name == self._tenant_header)
             ] or request.headers.getlist("cookie")  # which a provider may change next to a key
             credentials += filter(None, [API.sub("", request.url.path)])
-            tenant = request.headers.get(self._tenant_header, "")
-            if self._tenant_header and not tenant:
-                credentials = []  # no key replaces the header
-            exchange = await run_in_threadpool(
-                self._service.exchange, answers, content, credentials, tenant
-            )
+            # All values: what a caller adds to its gateway's makes another tenant.
+            tenant = ",".join(request.headers.getlist(self._tenant_header))
+            if tenant or not self._tenant_header:  # no key replaces the header
+                exchange = await run_in_threadpool(
+                    self._service.exchange, answers, content, credentials, tenant
+                )
         except Exception as failure:  # law 3: whatever fails inside, the request goes on
             is_bug = not isinstance(failure, StoreError)
             LOG.warning("a request passes as it is: %s", failure, exc_info=is_bug)

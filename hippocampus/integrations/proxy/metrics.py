@@ -4,21 +4,7 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 
-from hippocampus.formats.usage import Usage
 from hippocampus.session.observer import BillReport, ToolReport, ViewReport
-
-
-def by_price(usage: Usage) -> dict[str, int]:
-    """Return billed input tokens by their price.
-
-    >>> by_price(Usage(5, cache_read_tokens=90, cache_write_tokens=3))
-    {'uncached': 5, 'cache_read': 90, 'cache_written': 3}
-    """
-    return {
-        "uncached": usage.input_tokens,
-        "cache_read": usage.cache_read_tokens,
-        "cache_written": usage.cache_write_tokens,
-    }
 
 
 class Metrics:
@@ -35,7 +21,6 @@ class Metrics:
         self._tokens = self._counter("tokens", "Tokens of lists and of their views.", "list")
         self._dollars = self._counter("dollars", "Input: raw, predicted and billed.", "kind")
         self._edits = self._counter("edits", "Changes of views.")
-        self._output = self._counter("billed_output_tokens", "Output tokens, as billed.")
         self._billed = self._counter("billed_input_tokens", "Input tokens, as billed.", "price")
         self.added = Histogram(
             "hippocampus_proxy_added_seconds",
@@ -62,9 +47,10 @@ class Metrics:
     def bill(self, report: BillReport) -> None:
         """Count what a call was billed."""
         self._dollars.labels("billed").inc(report.dollars)
-        self._output.inc(report.usage.output_tokens)
-        for price, count in by_price(report.usage).items():
-            self._billed.labels(price).inc(count)
+        usage = report.usage
+        self._billed.labels("uncached").inc(usage.input_tokens)
+        self._billed.labels("cache_read").inc(usage.cache_read_tokens)
+        self._billed.labels("cache_written").inc(usage.cache_write_tokens)
 
     def text(self) -> bytes:
         """Return all figures in Prometheus' text format."""

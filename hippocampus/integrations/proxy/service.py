@@ -5,7 +5,6 @@ Everything here blocks and runs in threads; requests are sent in `app`.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import hashlib
 import json
@@ -14,16 +13,15 @@ import math
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 from hippocampus import prices, recall
-from hippocampus.errors import MALFORMED, MessagesError, ModelError
+from hippocampus.errors import MALFORMED, MessagesError
 from hippocampus.formats import reader
-from hippocampus.formats.conversation import Item, ToolResult, text_of
-from hippocampus.formats.usage import Usage, usage_of
+from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.integrations.proxy.apis.answer import ModelAnswer
 from hippocampus.integrations.proxy.body import Body
 from hippocampus.integrations.proxy.conversations import (
@@ -33,7 +31,6 @@ from hippocampus.integrations.proxy.conversations import (
     chains_of,
     restored,
 )
-from hippocampus.integrations.proxy.metrics import by_price
 from hippocampus.memory import Hippocampus
 from hippocampus.policy import load as load_policy
 from hippocampus.prices.prompt_cache import OWN_MARKS
@@ -61,7 +58,6 @@ MAX_ROUNDS = 16
 """How many times in one answer a model may call recall and nothing else."""
 PREFIX = "hippocampus_"
 """Begins the name of our tool where the host has one named `recall`."""
-TITLE_CHARACTERS = 80
 UNNAMED = "proxy"
 """The tenant of the handle that opens the connections; no request is of it."""
 
@@ -94,17 +90,10 @@ Key = tuple[str, str, Caching]
 
 @dataclass
 class OpenConversation:
-    """A conversation with its session, and what the live page shows of it."""
+    """A conversation with its session."""
 
     session: Session
-    api: str
-    caching: Caching
-    title: str
-    cost_before: float
-    """What the session had cost when it was opened, as predicted, in base input tokens."""
-    used: float = field(default_factory=time.monotonic)
-    requests: int = 0
-    billed: Usage = field(default_factory=Usage)
+    model: str
     is_refused: bool = False
     """Whether the provider took the host's own request where it had refused ours."""
 
@@ -129,8 +118,6 @@ class Exchange:
         """Take a turn of the session, and return the body with its view and our tool."""
         view = self.conversation.session(self.items, idle_seconds=idle_seconds)
         self.content = _written(self.body, self.answer.ITEMS, view, {"tools": self.tools})
-        self.conversation.requests += 1
-        self.conversation.used = time.monotonic()
         return self.content
 
     def results(self) -> list[ToolResult]:
@@ -157,10 +144,8 @@ class Exchange:
 
     def account(self) -> None:
         """Add the usage of the present round to the figures of its conversation."""
-        self.conversation.used = time.monotonic()
         usage, self.answer.usage = self.answer.usage, {}
         if usage:
-            self.conversation.billed += usage_of(usage)
             self.conversation.session.billed(usage)
 
     def keep(self) -> None:
@@ -187,7 +172,7 @@ class Service:
     ) -> None:
         """Open a state; a conversation belongs to its caller and to one `upstream`.
 
-        On a server a request belongs to a `tenant` too: this one, else its own.
+        On a server a request belongs to a tenant too: this one, else its own.
 
         Raises:
             PolicyError: the policy cannot be read.
@@ -222,7 +207,7 @@ class Service:
 
         Without a `tenant` of the request or of the proxy, a hash of its credentials names one.
         """
-        tenant = self._tenant or tenant
+        tenant = self._tenant or (tenant if self._has_tenants else "")
         if self._has_tenants and not tenant:
             if not any(credentials):
                 return "no tenant"
@@ -258,8 +243,8 @@ class Service:
         session, sent = conversations.place(
             chains.last, chains.before, now, has_start=bool(chains.ends)
         )
-        key, api = (tenant, session, caching), answers.ADAPTER.NAME
-        begun = functools.partial(self._begun, key, caller, api, items)
+        key = tenant, session, caching
+        begun = functools.partial(self._begun, key, caller)
         conversation, use = self._open.use(key, begun)
         if conversation.is_refused:
             return "refused before"
@@ -267,7 +252,7 @@ class Service:
             conversation,
             use,
             body,
-            [*request["tools"], *conversation.session.tools(api, tool)],
+            [*request["tools"], *conversation.session.tools(answers.ADAPTER.NAME, tool)],
             restored(answers, chains, items, conversations),
             chains,
             answers(tool, request),
@@ -288,7 +273,7 @@ class Service:
             LOG.warning("a request is sent with what the policy redacts: %r", wrong)
             return content
 
-    def _begun(self, key: Key, caller: str, api: str, items: list[Item]) -> OpenConversation:
+    def _begun(self, key: Key, caller: str) -> OpenConversation:
         tenant, name, caching = key
         session = self._memory(tenant).session(
             name,
@@ -297,9 +282,7 @@ class Service:
             marks=caching.marks,
             tail_mark=caching.tail_mark,
         )
-        users = [item for item in items if item.get("role") == "user"]
-        title = text_of(users[0].get("content"))[-TITLE_CHARACTERS:] if users else ""
-        return OpenConversation(session, api, caching, title, session.status()["sent_cost"])
+        return OpenConversation(session, caching.model)
 
     def _conversations(self, tenant: str) -> Conversations:
         root = self._root.of_tenant(tenant)
@@ -317,8 +300,11 @@ class Service:
         return self._memories.use(tenant, opened)[0]
 
     def conversations(self) -> list[dict[str, Any]]:
-        """Return the open conversations as the live page shows them, the newest first."""
-        return [_shown(one) for one in sorted(self._open.values(), key=lambda one: -one.used)]
+        """Return the figures of the open conversations, the one that was used last first."""
+        found = reversed(self._open.values())
+        return [
+            {"session": one.session.id, "model": one.model, **one.session.status()} for one in found
+        ]
 
     def _close_ended(self) -> None:
         """Close sessions one after another: more at once would keep requests from the files they share."""
@@ -354,36 +340,3 @@ def _listed(items: Any) -> list[Item]:
     if isinstance(items, str):
         return [{"role": "user", "content": items}]
     return items if isinstance(items, list) else []
-
-
-def _shown(conversation: OpenConversation) -> dict[str, Any]:
-    status = conversation.session.status()
-    table = prices.TABLES["anthropic-5m"]
-    with contextlib.suppress(ModelError):
-        table = prices.model_prices(conversation.caching.model)
-    predicted = status["sent_cost"] - conversation.cost_before
-    entries = [
-        {
-            "id": record.entry.id,
-            "stage": str(record.stage),
-            "kind": record.kind,
-            "tool": record.tool,
-            "tokens": record.tokens,
-            "summary": record.entry.summary,
-        }
-        for record in conversation.session.report.records()
-    ]
-    return {
-        "session": conversation.session.id,
-        "api": conversation.api,
-        "model": conversation.caching.model,
-        "title": conversation.title,
-        "requests": conversation.requests,
-        "recalled": sum(status["recalls"].values()),
-        "idle_seconds": round(time.monotonic() - conversation.used),
-        "predicted_cost": predicted,
-        "billed_cost": table.billed_cost(conversation.billed),
-        "billed": by_price(conversation.billed),
-        "status": status,
-        "entries": entries,
-    }

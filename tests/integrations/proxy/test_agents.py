@@ -148,7 +148,7 @@ def test_an_agent_runs_and_continues_through_the_proxy_and_never_sees_a_recall(
             )  # fmt: skip
             assert done.returncode == 0, done.stdout + done.stderr
             assert "Row 417 is late." in done.stdout
-        shown = [each for each in conversations(url) if each["recalled"]]
+        shown = [each for each in conversations(url) if each["recalls"]["full"]]
     sent = [each for each in upstream.sent if each.body.get("tools")]
     assert [len(calls_and_results(each.items)[0]) for each in sent] == [0, 1, 2, 2][
         : 3 + agent.is_continued
@@ -158,5 +158,5 @@ def test_an_agent_runs_and_continues_through_the_proxy_and_never_sees_a_recall(
     later = [without_marks(each.items)[:3] for each in sent[2:]]
     assert later[0] == later[-1]
     [conversation] = shown
-    assert conversation["recalled"] == 1
-    assert conversation["status"]["failures"] == 0
+    assert conversation["recalls"]["full"] == 1
+    assert conversation["failures"] == 0

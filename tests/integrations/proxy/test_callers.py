@@ -18,11 +18,13 @@ pytest.importorskip("prometheus_client")
 import httpx2
 from genai_prices.data_snapshot import get_snapshot
 from integrations.proxy.hosts import ROWS, TOOL
-from integrations.proxy.test_proxy import conversations, proxied
+from integrations.proxy.test_proxy import conversations, figures, proxied
+from integrations.proxy.upstream import Upstream, provider, served
 
 from hippocampus import Hippocampus
 from hippocampus.integrations.proxy import service as module
 from hippocampus.integrations.proxy.apis import ANSWERS
+from hippocampus.integrations.proxy.app import Proxy
 from hippocampus.integrations.proxy.service import Exchange, Service
 from hippocampus.session.open_sessions import MAX_OPEN
 from hippocampus.session.session import Session
@@ -173,14 +175,17 @@ def test_a_key_in_the_path_tells_callers_apart(state: Path) -> None:
 
 
 def test_a_named_header_tells_callers_of_one_key_apart(state: Path) -> None:
-    service = Service(state, "default")
-    ids = {
-        exchanged(service, "/messages", messages_list(ROWS)[:1], "team", tenant)
-        .conversation.session.id
-        for tenant in ("a", "b", "", "a")
-    }  # fmt: skip
-    service.close()
-    assert len(ids) == 3
+    sent = body("/messages", messages_list(ROWS)[:1])
+    with provider(Upstream(lambda _: "Done.")) as upstream:
+        proxy = Proxy(upstream.url, state, "default", 60.0, tenant_header="X-Tenant").app()
+        with served(proxy) as url:
+            for tenants in (["a"], ["b"], [], ["a"], ["a", "b"]):
+                headers = [("x-api-key", "team"), *(("x-tenant", name) for name in tenants)]
+                httpx2.post(f"{url}/v1/messages", content=sent, headers=headers).raise_for_status()
+            shown = httpx2.get(url + proxy.state.page.replace("/", "/conversations", 1)).json()
+            counted = figures(url)
+    assert len(shown) == 3
+    assert counted['requests_total{outcome="no tenant"}'] == 1
 
 
 @pytest.mark.parametrize("changed", ["system", "upstream", "first", "credential"])
@@ -320,9 +325,9 @@ def test_a_session_that_opens_slowly_delays_no_other_conversation(
         assert waiting.wait(60)
         second = threads.submit(opened, service, "Question 2")
         same = threads.submit(opened, service, "Question 1")
-        assert second.result(30).conversation.requests == 1
+        assert second.result(30).content
         assert not first.done()
-        assert service.conversations()[0]["requests"] == 1
+        assert len(service.conversations()) == 1
         release.set()
         assert first.result().conversation is same.result().conversation
     service.close()
@@ -349,13 +354,13 @@ def test_a_conversation_with_a_request_under_way_is_not_closed(
     first = opened(service, "Question 1")
     for number in range(2, 5):
         opened(service, f"Question {number}")
-    shown = [each["title"] for each in service.conversations()]
-    assert "Question 1" in shown
+    name = first.conversation.session.id
+    assert name in [each["session"] for each in service.conversations()]
     assert first.send_view() == first.content
     assert first.conversation.session.report.raw_reason == ""
     del first
-    opened(service, "Question 5")
-    assert [each["title"] for each in service.conversations()] == ["Question 5"]
+    last = opened(service, "Question 5").conversation.session.id
+    assert [each["session"] for each in service.conversations()] == [last]
     service.close()
 
 

@@ -41,6 +41,12 @@ def test_a_page_of_another_site_reaches_neither_the_provider_nor_a_session(
         assert len(upstream.sent) == (status == 200)
 
 
+def test_the_figures_are_not_served_to_a_page_whose_name_leads_to_this_machine(state: Path) -> None:
+    with proxied(state, listing(0)) as (_, url):
+        for host, status in (("evil.example", 421), ("localhost:8787", 200), ("[::1]", 200)):
+            assert httpx2.get(f"{url}/metrics", headers={"host": host}).status_code == status
+
+
 def test_headers_of_one_connection_are_not_passed_on(state: Path) -> None:
     headers = {"connection": "close, X-Private", "x-private": "1", "x-kept": "2", "te": "trailers"}
     with proxied(state, listing(0)) as (upstream, url):

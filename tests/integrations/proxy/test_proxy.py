@@ -104,7 +104,7 @@ def test_recalls_are_answered_inside_and_stay_in_the_conversation(
         run(host)
         for _ in range(100):  # a stream is billed once its last byte is out
             [shown] = conversations(url)
-            if shown["billed"]["cache_read"] == 4 * 90:
+            if shown["billed"] and shown["billed"]["calls"] == 4:
                 break
             time.sleep(0.05)
         counted = figures(url)
@@ -120,10 +120,9 @@ def test_recalls_are_answered_inside_and_stay_in_the_conversation(
     assert len(last) < len(json.dumps(host.items)) / 2
     for before, after in zip(upstream.sent, upstream.sent[1:], strict=False):
         assert after.items[: len(before.items)] == before.items
-    assert shown["recalled"] == counted['recalls_total{outcome="full"}'] == 2
+    assert shown["recalls"]["full"] == counted['recalls_total{outcome="full"}'] == 2
     assert counted['views_total{outcome="managed"}'] == len(upstream.sent)
     assert counted['tokens_total{list="sent"}'] < counted['tokens_total{list="raw"}']
-    assert shown["billed"]["cache_read"] == 4 * 90
     assert counted['billed_input_tokens_total{price="cache_read"}'] == 4 * 90
 
 
@@ -157,7 +156,7 @@ def test_a_restarted_proxy_sends_the_same_prefix(kind: Any, state: Path) -> None
     same = upstream.sent[before - 1].items
     assert upstream.sent[before].items[: len(same)] == same
     assert "Order row-417 is late." in again.text
-    assert shown["status"]["turn"] == 3
+    assert shown["turn"] == 3
 
 
 def test_thinking_that_a_host_leaves_out_moves_no_recall(state: Path) -> None:
@@ -376,7 +375,7 @@ def test_64_conversations_at_once_keep_apart(state: Path) -> None:
     for number, text in enumerate(texts):
         assert set(re.findall(r"agent-\d+", text)) == {f"agent-{number:03}"}
         assert "row-7 of all" in text
-    assert sum(each["status"]["failures"] for each in shown) == 0
+    assert sum(each["failures"] for each in shown) == 0
     assert len(shown) == 64
     for sent in upstream.sent:
         assert len(set(re.findall(r"agent-\d+", sent.content.decode()))) <= 1
@@ -392,8 +391,7 @@ def test_a_sub_agent_and_a_second_start_are_conversations_of_their_own(state: Pa
         for host in (main, sub, second):
             run(host)
         shown = conversations(url)
-    assert sorted(each["title"] for each in shown) == ["Find the file.", QUESTION, QUESTION]
-    assert {each["status"]["turn"] for each in shown} == {2}
+    assert {each["turn"] for each in shown} == {2}
 
 
 def test_a_rewound_list_goes_on_in_its_session(state: Path) -> None:
@@ -636,7 +634,7 @@ def test_a_request_whose_store_fails_is_not_counted_as_managed(
         [shown] = conversations(url)
         counted = figures(url)
     failed = counted['views_total{outcome="failed: StoreError"}']
-    assert failed == shown["status"]["raw"] == shown["status"]["failures"] > 0
+    assert failed == shown["raw"] == shown["failures"] > 0
     assert counted['requests_total{outcome="failed: StoreError"}'] == failed
     assert failed + counted['requests_total{outcome="managed"}'] == len(upstream.sent)
 
@@ -660,9 +658,9 @@ def test_the_state_directory_of_a_proxy_is_one_of_any_memory(state: Path) -> Non
     with proxied(state, recalling) as (_, url):
         run(ChatHost(url))
         [shown] = conversations(url)
-        entry = shown["entries"][0]["id"]
     memory = Hippocampus(state)
-    assert "row-417" in memory.session(shown["session"]).recall(entry, pattern="row-417")
+    session = memory.session(shown["session"])
+    assert "row-417" in session.recall(session.entries[0].id, pattern="row-417")
     memory.close()
 
 
@@ -683,7 +681,7 @@ def test_health_and_figures_are_served_to_all_and_conversations_to_who_has_the_k
 def test_the_live_page_shows_conversations_as_text(state: Path, tmp_path: Path) -> None:
     with proxied(state, listing(1)) as (_, url):
         host = ChatHost(url)
-        host.items[-1]["content"] = "<img src=x onerror=document.title='hacked'>Which?"
+        host.model = "<img src=x onerror=document.title='hacked'>"
         run(host)
         options = [
             "--headless",
@@ -703,4 +701,4 @@ def test_the_live_page_shows_conversations_as_text(state: Path, tmp_path: Path) 
         )
     assert "&lt;img src=x onerror" in done.stdout
     assert "<title>hippocampus proxy</title>" in done.stdout
-    assert "Entries: 1" in done.stdout
+    assert "Open conversations: 1." in done.stdout
