@@ -60,12 +60,12 @@ class Options:
 
 
 def replay_file(file: RecordedFile, options: Options) -> list[Row]:
-    """Return a row per conversation of a file."""
+    """Return a row per conversation of a file, which may continue other files of its folder."""
     return _rows(str(file), functools.partial(read_file, file), options)
 
 
 def replay_bytes(name: str, content: bytes, options: Options) -> list[Row]:
-    """Return a row per conversation in the content of a file.
+    """Return a row per conversation in the content of a file, without reading other files.
 
     `name` is the file's path or address; the name of its folder is the rows' `source`. The rows are those
     that `hippocampus replay --out` writes. A file that is no recording has one row, with a `reason`.

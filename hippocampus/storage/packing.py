@@ -1,18 +1,25 @@
-"""Bytes packed with zstandard or gzip, with or without texts that they repeat, and unpacked within a bound.
+"""Bytes packed with zstandard, gzip or zip, with or without texts that they repeat, and unpacked within a bound.
 
 Bytes in, bytes out; which file they are in is not known here.
 """
 
 from __future__ import annotations
 
+import io
 import json
+import zipfile
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import zstandard
 
 GZIP = b"\x1f\x8b"
 ZSTD = b"\x28\xb5\x2f\xfd"
+ZIP = b"PK\x03\x04"
+ZIP_ZSTD = 93
+"""The zip format's number for zstandard, which Python reads from 3.14 on."""
+ZIP_HEADER_BYTES = 30
+"""The bytes before the name of a member; the last four are the lengths of name and extra."""
 GZIP_WINDOW_BITS = 31
 """zlib's number for a gzip header and the largest window."""
 MAX_SMALL_BYTES = 1 << 26
@@ -145,3 +152,34 @@ def unpacked(content: bytes, parts: bytes = b"") -> bytes:
     except (zlib.error, zstandard.ZstdError) as failure:
         raise DamagedError(str(failure)) from failure
     return bytes(whole)
+
+
+def unzipped(content: bytes, suffix: str) -> Iterator[tuple[str, bytes]]:
+    """Yield the names and the bytes of the members of a zip file that end in `suffix`, in its order.
+
+    Raises:
+        DamagedError: the file or a member is damaged, or they unpack to more than `max_bytes`.
+    """
+    left = max_bytes(len(content))
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as file:
+            for member in file.infolist():
+                if member.filename.endswith(suffix):
+                    if member.compress_type == ZIP_ZSTD:
+                        data = unpacked(_packed_member(content, member))
+                    else:
+                        with file.open(member) as opened:
+                            data = opened.read(left + 1)
+                    left -= len(data)
+                    if left < 0:
+                        raise DamagedError(f"its members unpack to over {MAX_RATIO} times its size")
+                    yield member.filename, data
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as failure:
+        raise DamagedError(str(failure)) from failure
+
+
+def _packed_member(content: bytes, member: zipfile.ZipInfo) -> bytes:
+    start = member.header_offset + ZIP_HEADER_BYTES
+    lengths = content[start - 4 : start]
+    start += int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little")
+    return content[start : start + member.compress_size]

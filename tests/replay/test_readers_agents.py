@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hippocampus.errors import RecordingError
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.measure import Script, unpaired
-from hippocampus.replay.readers import formats, read_file
+from hippocampus.replay.readers import find_files, formats, read_file
 from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.make_recordings import make_recordings
 from hippocampus.replay.readers.pairing import NO_RESULT
@@ -89,6 +89,30 @@ SURROUNDINGS = text("<environment_details>\n# Time\n</environment_details>")
 PAIR = [chat_call("t1", "run", {"command": "ls"}), chat_call("t2", "run", {"command": "pwd"})]
 
 
+def openhands_event(own: str, parent: str, kind: str, **fields: Any) -> Record:
+    event = {"id": own, "parent_id": parent, "timestamp": "2026-11-24T00:00:00", "kind": kind}
+    return {**event, **fields}
+
+
+def openhands_said(own: str, parent: str, role: str, words: str, **fields: Any) -> Record:
+    message = {"role": role, "content": [text(words)], "thinking_blocks": []}
+    return openhands_event(own, parent, "MessageEvent", llm_message=message, **fields)
+
+
+def openhands_usage(response: str, cached: int) -> Record:
+    counts = {"prompt_tokens": 100, "completion_tokens": 7, "cache_read_tokens": cached}
+    return {"model": "openai/gpt-4o", "response_id": response, **counts}
+
+
+OPENHANDS_STATE = {
+    "stats": {
+        "usage_to_metrics": {
+            "agent": {"token_usages": [openhands_usage("r1", 0), openhands_usage("r2", 60)]}
+        }
+    }
+}
+
+
 def step(index: int, kind: str, content: str, **fields: Any) -> Record:
     source = {"PLANNER_RESPONSE": "MODEL", "USER_INPUT": "USER_EXPLICIT"}.get(kind, "SYSTEM")
     return {
@@ -116,7 +140,7 @@ def read(tmp_path: Path, records: list[Record]) -> list[Recording]:
 def test_each_format_is_recognised_by_its_own_reader_alone(name: str) -> None:
     records = as_records(SAMPLES[name])
     recognised = [each.NAME for each in formats.READERS if any(map(each.is_own, records))]
-    assert recognised == [name]
+    assert recognised == ["cline" if name == "roo" else name]
 
 
 def test_opencode_steps_become_answers_with_results_and_usage(tmp_path: Path) -> None:
@@ -241,6 +265,19 @@ def test_contents_that_pi_moved_out_of_the_file_are_named(tmp_path: Path) -> Non
     assert second.cut == ()
 
 
+def test_xml_calls_of_roo_become_calls_with_arguments(tmp_path: Path) -> None:
+    [recording] = read(tmp_path, SAMPLES["roo"])
+    said, call = recording.messages[1]["content"]
+    assert said == text("Writing.")
+    assert (call["name"], call["input"]) == (
+        "write_to_file",
+        {"path": "a.py", "content": "x = '</content>'"},
+    )
+    result, surroundings = recording.messages[2]["content"]
+    assert (result["tool_use_id"], result["content"]) == (call["id"], "Saved.")
+    assert surroundings == SURROUNDINGS
+
+
 def test_openhands_responses_and_observations_are_paired(tmp_path: Path) -> None:
     first, _ = read(tmp_path, SAMPLES["openhands"])
     assert first.messages == [
@@ -260,6 +297,46 @@ def test_an_openhands_condensation_replaces_what_it_forgets(tmp_path: Path) -> N
         *("Look.", "Use git.", "Two commands ran.", "Now.", "x = 1", "Done.")
     ]
     assert (second.orphans, second.unanswered) == (0, 0)
+
+
+def test_openhands_conversations_of_version_one_are_read_with_their_state(tmp_path: Path) -> None:
+    folder = tmp_path / "5fe1"
+    (folder / "events").mkdir(parents=True)
+    (folder / "base_state.json").write_text(json.dumps(OPENHANDS_STATE))
+    for number, event in enumerate(SAMPLES["openhands-sdk"]):
+        (folder / "events" / f"event-{number:05}-{event['id']}.json").write_text(json.dumps(event))
+    [path] = find_files([tmp_path])
+    [recording] = read_file(path)
+    calls = [chat_call(each, "terminal", {"command": "ls"}) for each in ("t1", "t2")]
+    assert recording.messages == [
+        {"role": "user", "content": "Look."},
+        {"role": "assistant", "content": "Hm.", "tool_calls": calls},
+        chat_result("t1", "a.py\n[exit code 0]"),
+        chat_result("t2", "No such tool."),
+        {"role": "assistant", "content": "One file."},
+    ]
+    assert recording.usage == {0: Usage(100, 0, 0, 7), 1: Usage(40, 60, 0, 7)}
+    assert (recording.name, recording.model) == ("5fe1", "gpt-4o")
+    assert recording.system_prompt == "Be brief."
+
+
+def test_openhands_condensations_and_ways_back_start_a_context(tmp_path: Path) -> None:
+    condensation = openhands_event(
+        *("9", "8", "Condensation"),
+        forgotten_event_ids=["3", "4", "5", "6"],
+        summary="One file was listed.",
+        summary_offset=2,
+    )
+    more = openhands_said("10", "9", "user", "And now?")
+    answer = openhands_said("11", "10", "assistant", "Nothing.", llm_response_id="r3")
+    again = openhands_said("12", "10", "assistant", "All done.", llm_response_id="r4")
+    first, second, third = read(
+        tmp_path, [*SAMPLES["openhands-sdk"], condensation, more, answer, again]
+    )
+    said = [message["content"] for message in second.messages]
+    assert len(first.messages) == 5
+    assert said == ["Look.", "One file was listed.", "One file.", "And now?", "Nothing."]
+    assert [message["content"] for message in third.messages] == [*said[:4], "All done."]
 
 
 def test_antigravity_results_answer_calls_in_order(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -10,9 +11,10 @@ import pytest
 
 from hippocampus.errors import RecordingError
 from hippocampus.formats.usage import Usage
-from hippocampus.replay.readers import read_file
+from hippocampus.replay.readers import find_files, read_file
 from hippocampus.replay.readers.pairing import NO_RESULT
 from hippocampus.replay.recording import Recording
+from hippocampus.storage import packing
 
 Record = dict[str, Any]
 
@@ -56,6 +58,16 @@ class TestMessageLists:
     def test_an_answer_that_says_nothing_is_left_out(self, save: Any) -> None:
         empty = [{"role": "assistant", "content": text} for text in (None, "", " \n", [])]
         assert save([*CHAT, *empty])[0].messages == CHAT
+
+    def test_outdated_function_calls_become_tool_calls(self, save: Any) -> None:
+        function = {"name": "ls", "arguments": "{}"}
+        calling = {"role": "assistant", "content": None, "function_call": function}
+        result = {"role": "function", "name": "ls", "content": "a.txt"}
+        [recording] = save([CHAT[0], calling, result])
+        [call] = recording.messages[1]["tool_calls"]
+        assert call["function"] == function
+        assert recording.messages[2]["tool_call_id"] == call["id"]
+        assert (recording.unanswered, recording.orphans) == (0, 0)
 
     def test_anthropic_messages_pass_through_but_for_thinking(self, save: Any) -> None:
         use = {"type": "tool_use", "id": "t1", "name": "ls", "input": {}}
@@ -417,17 +429,20 @@ class TestClaudeCode:
         def aside(line: Record, **fields: Any) -> Record:
             return {**line, "isSidechain": True, **fields}
 
-        named, main = save(
+        named, unnamed, main = save(
             [
                 aside(self.line("user", "a1", None, "Find it."), agentId="7f"),
+                aside(self.line("user", "b1", None, "Find that.")),
                 self.line("user", "1", None, "Go."),
-                self.said("2", "1", self.text("An agent went."), "msg_1", 1),
+                aside(self.said("b2", "b1", self.text("That."), "msg_b", 1)),
+                self.said("2", "1", self.text("Two agents went."), "msg_1", 1),
                 aside(self.said("a2", "a1", self.text("It."), "msg_a", 1), agentId="7f"),
             ],
             lines=True,
         )
         assert named.name == "recording#agent-7f"
-        assert [len(each.messages) for each in (named, main)] == [2, 2]
+        assert unnamed.name == "recording#agent-b1"
+        assert [len(each.messages) for each in (named, unnamed, main)] == [2, 2, 2]
         assert main.messages[0] == prompt("Go.")
 
     def test_a_prompt_that_replaces_another_starts_a_branch(self, save: Any) -> None:
@@ -532,6 +547,16 @@ class TestCodex:
         assert recording.usage == {0: Usage(40, 60, 0, 7), 1: Usage(60, 60, 0, 7)}
         assert (recording.model, recording.system_prompt) == ("gpt-5-codex", "Be brief.")
 
+    def test_a_shell_call_is_a_function_call_since_its_output_is_one(self, save: Any) -> None:
+        action = {"type": "exec", "command": ["ls"]}
+        shell = {"type": "local_shell_call", "call_id": "c1", "status": "ok", "action": action}
+        output = {**self.OUTPUT, "output": {"content": "a.txt", "success": True}}
+        [recording] = save(self.items(self.USER, shell, output), lines=True)
+        assert recording.messages[1]["type"] == "function_call"
+        assert json.loads(recording.messages[1]["arguments"]) == action
+        assert recording.messages[2] == self.OUTPUT
+        assert (recording.unanswered, recording.orphans) == (0, 0)
+
     @pytest.mark.parametrize("recorded", [True, False])
     def test_a_compaction_starts_a_context(self, save: Any, recorded: bool) -> None:
         summary = {**self.USER, "content": [{"type": "input_text", "text": "Summary."}]}
@@ -557,11 +582,51 @@ class TestCodex:
         assert second.messages == [*[context, self.USER, self.ANSWER][:left], self.ANSWER]
         assert second.usage == {}
 
-    def test_a_fork_names_the_session_that_it_goes_on_from(self, save: Any) -> None:
-        meta = {"id": "b", "history_base": {"thread_id": "a", "end_ordinal_exclusive": 9}}
-        lines = [self.of("session_meta", meta), *self.items(self.USER, self.ANSWER)]
-        [recording] = save(lines, lines=True)
-        assert recording.cut == ("it goes on from the session a, which is not read",)
+    def continued(self, name: str, base: str = "", end: int = 0, *items: Record) -> str:
+        """Return a file as version 0.169 writes it: with numbers that go on from those of its base."""
+        meta: Record = {"id": name, "history_mode": "paginated"}
+        if base:
+            meta["history_base"] = {"thread_id": base, "end_ordinal_exclusive": end}
+        lines = [self.of("session_meta", meta), *self.items(*items), self.count(end + 90, 90)]
+        return "\n".join(
+            json.dumps({**line, "ordinal": number}) for number, line in enumerate(lines, end)
+        )
+
+    def test_forks_and_reverted_sessions_begin_in_other_files(self, tmp_path: Path) -> None:
+        other = {**self.USER, "content": [{"type": "input_text", "text": "Other."}]}
+        texts = {
+            "2026/11/22/rollout-2026-11-22T10-00-00-aaa.jsonl": self.continued(
+                "aaa", "", 0, self.USER, self.CALL, self.OUTPUT, self.ANSWER, other, self.ANSWER
+            ),
+            "2026/11/22/rollout-2026-11-22T10-00-00-aaa_bbb.jsonl": self.continued(
+                "aaa", "aaa", 5, other, self.CALL, self.OUTPUT
+            ),
+            "2026/11/23/rollout-2026-11-23T10-00-00-ccc.jsonl": self.continued(
+                "ccc", "bbb", 9, self.ANSWER
+            ),
+        }
+        for name, text in texts.items():
+            path = tmp_path / "sessions" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        whole, reverted, fork = (
+            recording for file in find_files([tmp_path]) for recording in read_file(file)
+        )
+        before = [self.USER, self.CALL, self.OUTPUT, self.ANSWER]
+        assert whole.messages == [*before, other, self.ANSWER]
+        assert reverted.messages == [*before, other, self.CALL, self.OUTPUT]
+        assert fork.messages == [*before, other, self.CALL, self.OUTPUT, self.ANSWER]
+        assert [list(each.usage) for each in (whole, reverted, fork)] == [[2], [2], [3]]
+        assert not any(each.broken for each in (whole, reverted, fork))
+
+    def test_a_missing_beginning_is_told(self, tmp_path: Path) -> None:
+        path = tmp_path / "rollout-2026-11-23T10-00-00-ccc.jsonl"
+        path.write_text(self.continued("ccc", "ccc", 8, self.USER, self.ANSWER))
+        [recording] = read_file(path)
+        assert recording.messages == [self.USER, self.ANSWER]
+        assert recording.broken == (
+            f"{path}:1: goes on from the session ccc, of which there is no file",
+        )
 
 
 class TestNoReader:
@@ -705,6 +770,55 @@ class TestGeminiChat:
         [recording] = save({"messages": [self.user("1", "List."), said]})
         assert recording.unanswered == 1
         assert recording.messages[-1]["content"] == NO_RESULT
+
+
+class TestInspect:
+    @staticmethod
+    def log() -> tuple[Record, list[Record]]:
+        """Return the head of a log and its samples, two epochs of one."""
+        call = {"id": "c1", "function": "ls", "arguments": {"path": "."}, "type": "function"}
+        reasoning = {"type": "reasoning", "reasoning": "Hm."}
+        messages = [
+            {"role": "user", "content": "List.", "source": "input"},
+            {"id": "m1", "role": "assistant", "content": [reasoning], "tool_calls": [call]},
+            {"role": "tool", "content": "attachment://x", "tool_call_id": "c1", "function": "ls"},
+            {"id": "m2", "role": "assistant", "content": "a", "model": "openai/gpt-4o"},
+        ]
+        usage = {"input_tokens": 9, "output_tokens": 2, "input_tokens_cache_read": 90}
+        output = {"choices": [{"message": {"id": "m2"}}], "usage": usage}
+        sample = {
+            "id": 4,
+            "epoch": 1,
+            "messages": messages,
+            "attachments": {"x": "a.txt"},
+            "events": [{"event": "model", "output": output}, {"event": "score"}],
+        }
+        return {"version": 2, "eval": {"model": "openai/gpt-4o"}}, [sample, {**sample, "epoch": 2}]
+
+    def test_each_sample_is_a_conversation(self, save: Any) -> None:
+        head, samples = self.log()
+        first, second = save({**head, "samples": samples})
+        assert (first.name, second.name) == ("recording#4-1", "recording#4-2")
+        assert (first.format, first.model) == ("inspect-ai", "gpt-4o")
+        assert first.messages == CHAT
+        assert first.usage == {1: Usage(9, 90, 0, 2)}
+
+    @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, packing.ZIP_ZSTD])
+    def test_a_packed_log_has_a_member_for_each_sample(self, tmp_path: Path, method: int) -> None:
+        """inspect_ai packs with zstandard, which Python reads from 3.14 on, and packed with zlib."""
+        head, samples = self.log()
+        path = tmp_path / "log.eval"
+        is_zlib = method == zipfile.ZIP_DEFLATED
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED if is_zlib else 0) as file:
+            members = {f"samples/4_epoch_{each['epoch']}.json": each for each in samples}
+            for name, member in {**members, "header.json": head, "summaries.json": []}.items():
+                written = json.dumps(member).encode()
+                file.writestr(name, written if is_zlib else packing.packed(written, 3))
+            for each in file.infolist():
+                each.compress_type = method
+        recordings = read_file(path)
+        assert [each.name for each in recordings] == ["log.eval#4-1", "log.eval#4-2"]
+        assert all(each.messages == CHAT for each in recordings)
 
 
 class TestOtel:

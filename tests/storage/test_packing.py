@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import io
+import random
 import sqlite3
 import subprocess
 import sys
+import zipfile
 import zlib
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -43,10 +47,39 @@ def test_what_ends_early_is_damaged(content: bytes, kind: str, data: st.DataObje
         packing.unpacked(whole[:cut])
 
 
+def zipped(contents: dict[str, bytes]) -> bytes:
+    """Return contents as a zip file, by name."""
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in contents.items():
+            file.writestr(name, content)
+    return whole.getvalue()
+
+
+def test_members_of_a_zip_come_in_its_order() -> None:
+    whole = zipped({"b.json": b"1", "a.txt": b"2", "a.json": b"3"})
+    assert list(packing.unzipped(whole, ".json")) == [("b.json", b"1"), ("a.json", b"3")]
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda whole: whole[:-30], lambda whole: whole[:40] + b"x" * 9 + whole[49:]]
+)
+def test_a_damaged_zip_is_named(damage: Callable[[bytes], bytes]) -> None:
+    whole = zipped({"a.json": random.Random(7).randbytes(500)})
+    with pytest.raises(packing.DamagedError, match=r"zip file|CRC|decompress"):
+        list(packing.unzipped(damage(whole), ".json"))
+
+
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take two MiB for large, so that no bomb has to be."""
     monkeypatch.setattr(packing, "MAX_SMALL_BYTES", 2 << 20)
+
+
+def test_a_zip_of_bombs_is_refused(small: None) -> None:
+    half = bytes(packing.MAX_SMALL_BYTES // 2 + 64)
+    with pytest.raises(packing.DamagedError, match="256 times its size"):
+        list(packing.unzipped(zipped({"a.json": half, "b.json": half}), ".json"))
 
 
 @pytest.mark.parametrize("kind", BOMBS)

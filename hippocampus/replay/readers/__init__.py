@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from hippocampus.errors import MALFORMED, MessagesError, RecordingError
 from hippocampus.replay.buckets import BucketFile, is_bucket, iter_bucket
-from hippocampus.replay.readers import archive, formats
+from hippocampus.replay.readers import archive, codex, formats, openhands_sdk
 from hippocampus.replay.readers.documents import JsonDocument, load, of_bytes
 from hippocampus.replay.readers.make_recordings import make_recordings
 from hippocampus.replay.recording import Recording
@@ -75,6 +75,8 @@ def _walk(root: Path) -> Iterator[Path]:
         state = StateDir(Path(directory))
         if state.database.name in names:
             directories[:], names[:] = [], [state.database.name]
+        if openhands_sdk.STATE in names and openhands_sdk.EVENTS in directories:
+            directories[:], names[:] = [], [openhands_sdk.STATE]
         directories[:] = sorted(name for name in directories if not name.startswith("."))
         for name in sorted(names):
             file = Path(directory, name)
@@ -93,7 +95,10 @@ def read_file(file: str | os.PathLike[str] | RecordedFile) -> list[Recording]:
         return _recordings(archive.exported(file))
     if isinstance(file, BucketFile):
         return read_bytes(str(file), file.read())
-    return _recordings(load(str(file)))
+    document = codex.with_beginning(load(str(file)))
+    if Path(file).name == openhands_sdk.STATE:
+        document = openhands_sdk.with_events(document)
+    return _recordings(document)
 
 
 def read_bytes(name: str, content: bytes) -> list[Recording]:

@@ -52,12 +52,19 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
 
 
 def _chains(records: list[JsonRecord]) -> dict[str, list[JsonRecord]]:
-    """Return the session's lines, and the lines of sidechains by the name of their agent."""
+    """Return the session's lines, and the lines of sidechains by the name of their agent.
+
+    In older sessions, which do not name it, the first line of a sidechain names it.
+    """
     chains: dict[str, list[JsonRecord]] = {}
+    root_of: dict[str, str] = {}
     for record in records:
         chain = record.text("parent_tool_use_id")
         if record.get("isSidechain"):
-            chain = f"agent-{record.text('agentId')}"
+            uuid = record.text("uuid")
+            root = root_of.get(record.text("parentUuid"), uuid[:8])
+            root_of[uuid] = root
+            chain = f"agent-{record.text('agentId') or root}"
         chains.setdefault(chain, []).append(record)
     return chains
 

@@ -1,7 +1,8 @@
-"""`api_conversation_history.json` of Cline, read as Anthropic messages.
+"""`api_conversation_history.json` of Cline and Roo Code, read as Anthropic messages.
 
-The program writes a tool's result as text into the next user message, under a header such as
-`[read_file for 'a.py'] Result:`. The reader makes a tool result of it.
+Both write a tool's result as text into the next user message, under a header such as
+`[read_file for 'a.py'] Result:`; many versions write the call as XML into the answer's text. The reader
+makes tool calls and tool results of them.
 """
 
 from __future__ import annotations
@@ -12,20 +13,23 @@ from collections.abc import Iterator, Sequence
 
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
-from hippocampus.replay.readers.raw import RawConversation, RawMessage, tool_result
+from hippocampus.replay.readers.raw import RawConversation, RawMessage, tool_result, tool_use
 from hippocampus.replay.readers.values import JsonRecord, as_records, as_text, kind_of, role_of
 
 NAME = "cline"
 TOOL_NAME = re.compile(r"\[([a-z]\w*)(?=[] ])")
 HEADER_END = "] Result:"
 SURROUNDINGS = "<environment_details>"
-"""The tag that the program adds to every user message."""
+"""The tag that both programs add to every user message."""
+PARAMETER = re.compile(r"\s*<(\w+)>")
 SHRUNK = 0.8
 """If the input shrinks below this share of the last call's, messages were left out."""
+LAST_CLOSING_TAG = {"content", "diff"}
+"""Parameters that may contain their own closing tag, and end at the last one."""
 
 
 def is_own(record: JsonRecord) -> bool:
-    """Return whether a user message has a result under a header, and the program's tag."""
+    """Return whether a user message has a result under a header, and the programs' tag."""
     texts = [block.text("text") for block in record.records("content")]
     return (
         role_of(record) == "user"
@@ -37,14 +41,14 @@ def is_own(record: JsonRecord) -> bool:
 def read(records: list[JsonRecord]) -> list[RawConversation]:
     """Return the one conversation."""
     messages: list[RawMessage] = []
-    for record in records:
+    for place, record in enumerate(records):
         if role_of(record) == "assistant":
             messages.append(_answer(record))
         elif role_of(record) == "user":
             last = messages[-1].item if messages else {}
             answer = last if last.get("role") == "assistant" else {"content": []}
-            blocks = _user_blocks(_blocks(record), answer["content"])
-            messages.append(RawMessage.user(list(blocks)))
+            blocks = list(_user_blocks(_blocks(record), answer["content"], f"call_{place}"))
+            messages.append(RawMessage.user(blocks))
     sizes = [message.usage.context_tokens for message in messages if message.usage]
     cut = [
         f"call {number}: older messages were not sent, the file does not record which"
@@ -85,13 +89,16 @@ def _answer(record: JsonRecord) -> RawMessage:
     return RawMessage.answer(blocks, (), Usage(sent, cached, 0, output), model)
 
 
-def _user_blocks(blocks: Sequence[Item], answer: list[Item]) -> Iterator[Item]:
-    """Yield the blocks of a user message, with texts under a header as results of the answer's calls."""
+def _user_blocks(blocks: Sequence[Item], answer: list[Item], new_id: str) -> Iterator[Item]:
+    """Yield the blocks of a user message, with texts under a header as results of the answer's calls.
+
+    A call that the answer has as XML is moved from its text to its content.
+    """
     waiting = [block for block in answer if kind_of(block) == "tool_use"]
     following = iter(blocks)
     for block in following:
         header = _header(as_text(block.get("text"))) if kind_of(block) == "text" else None
-        call = _call(header[0], waiting) if header else None
+        call = _call(header[0], waiting, answer, new_id) if header else None
         if header is None or call is None:
             yield block
             continue
@@ -106,8 +113,35 @@ def _user_blocks(blocks: Sequence[Item], answer: list[Item]) -> Iterator[Item]:
             yield after
 
 
-def _call(tool: str, waiting: list[Item]) -> Item | None:
-    """Return the call for a result with this tool's name in its header, or else the next one."""
+def _call(tool: str, waiting: list[Item], answer: list[Item], new_id: str) -> Item | None:
+    """Return the call for a result with this tool's name in its header."""
     names = [as_text(call.get("name")) for call in waiting]
     same = (at for at, name in enumerate(names) if name == tool or name.endswith(f"_{tool}"))
-    return waiting.pop(next(same, 0)) if waiting else None
+    if (place := next(same, 0)) < len(waiting):
+        return waiting.pop(place)
+    call_id = f"{new_id}_{len(answer)}"
+    for block in answer:
+        text = as_text(block.get("text"))
+        start, end = text.find(f"<{tool}>"), text.rfind(f"</{tool}>")
+        if 0 <= start < end:
+            inner = text[start + len(tool) + 2 : end]
+            block["text"] = (text[:start] + text[end + len(tool) + 3 :]).strip()
+            if not block["text"]:
+                answer.remove(block)
+            answer.append(tool_use(call_id, tool, _parameters(inner)))
+            return answer[-1]
+    return None
+
+
+def _parameters(xml: str) -> dict[str, str]:
+    parameters: dict[str, str] = {}
+    place = 0
+    while found := PARAMETER.match(xml, place):
+        name, start = found[1], found.end()
+        closing = f"</{name}>"
+        end = xml.rfind(closing) if name in LAST_CLOSING_TAG else xml.find(closing, start)
+        if end < start:
+            break
+        parameters[name] = xml[start:end].strip("\n")
+        place = end + len(closing)
+    return parameters

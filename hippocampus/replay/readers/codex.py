@@ -1,19 +1,27 @@
 """Codex CLI rollouts: JSON lines of Responses items in envelopes.
 
-Only the items that were sent to the model are read, not the program's display.
+Only the items that were sent to the model are read, not the program's display. A fork, and a session
+that returned to an earlier turn, have their own files, which begin in another file.
 """
 
 from __future__ import annotations
 
+import glob
+import json
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
+from hippocampus.replay.readers.documents import JsonDocument, load
 from hippocampus.replay.readers.raw import RawConversation, RawMessage, without_usage
 from hippocampus.replay.readers.values import JsonRecord, kind_of, role_of
 
 NAME = "codex"
 ENVELOPES = {"session_meta", "turn_context", "response_item", "event_msg", "compacted"}
+FOLDERS = {"sessions", "archived_sessions"}
+"""The folders of the program's files, with a folder per day."""
 ROLES = {"system", "developer", "user", "assistant"}
 NOT_SENT = {"ghost_snapshot", "other", "compaction", "compaction_summary", "compaction_trigger"}
 
@@ -25,17 +33,40 @@ def is_own(record: JsonRecord) -> bool:
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:
     """Return the contexts as conversations; a compaction starts a context."""
-    metas = [record.record("payload") for record in records if kind_of(record) == "session_meta"]
+    metas = (record.record("payload") for record in records if kind_of(record) == "session_meta")
     prompts = (
         meta.record("base_instructions").text("text") or meta.text("instructions") for meta in metas
     )
     prompt = next(filter(None, prompts), "")
-    starts = (meta.record("history_base").text("thread_id") for meta in metas)
-    cut = [f"it goes on from the session {start}, which is not read" for start in starts if start]
-    return [
-        RawConversation("responses", context, system_prompt=prompt, cut=() if at else cut)
-        for at, context in enumerate(_contexts(records))
-    ]
+    contexts = _contexts(records)
+    return [RawConversation("responses", context, system_prompt=prompt) for context in contexts]
+
+
+def with_beginning(document: JsonDocument) -> JsonDocument:
+    """Return a document with the lines of the files that its session continues."""
+    seen = {own := Path(document.path).resolve()}
+    folder = next((parent for parent in own.parents if parent.name in FOLDERS), own.parent)
+    while document.records:
+        base = document.records[0].record("payload").record("history_base")
+        if not base:  # the session begins in this file
+            break
+        thread = base.text("thread_id")
+        named = folder.rglob(f"*{glob.escape(thread)}.jsonl") if thread else iter(())
+        path = next(named, None)
+        if path is None or path in seen:
+            lost = (
+                f"{document.path}:1: goes on from the session {thread}, of which there is no file"
+            )
+            return replace(document, broken=(*document.broken, lost))
+        seen.add(path)
+        end = base.count("end_ordinal_exclusive")
+        before = [record for record in load(str(path)).records if record.count("ordinal") < end]
+        # The first line, and all since the last compaction except token counts.
+        compacted = [at for at, record in enumerate(before) if kind_of(record) == "compacted"]
+        since = before[compacted[-1] if compacted else 1 :]
+        sent = (record for record in since if kind_of(record) != "event_msg")
+        document = replace(document, records=[*before[:1], *sent, *document.records])
+    return document
 
 
 def _contexts(records: list[JsonRecord]) -> Iterator[list[RawMessage]]:
@@ -74,6 +105,14 @@ def _items(payloads: list[JsonRecord]) -> Iterator[Item]:
         if "role" in item:
             if role_of(item) in ROLES:
                 yield item
+        elif kind == "local_shell_call":
+            # The program records its result as that of a function.
+            yield {
+                "type": "function_call",
+                "call_id": item.text("call_id") or item.text("id"),
+                "name": "local_shell",
+                "arguments": json.dumps(item.record("action"), ensure_ascii=False),
+            }
         elif kind.endswith("_output"):
             output = item.get("output")
             if isinstance(output, dict):

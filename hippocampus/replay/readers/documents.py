@@ -1,4 +1,4 @@
-"""Reads a file as a list of JSON objects: a JSON value, or JSON lines."""
+"""Reads a file as a list of JSON objects: a JSON value, JSON lines, or a zip of such files."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def load(path: str) -> JsonDocument:
     try:
         with Path(path).open("rb") as file:
             data = file.read(HEAD_BYTES)
-            is_packed = data.startswith((packing.GZIP, packing.ZSTD))
+            is_packed = data.startswith((packing.GZIP, packing.ZSTD, packing.ZIP))
             if is_packed or not _is_binary(data):
                 data += file.read()
     except IsADirectoryError as folder:
@@ -67,6 +67,11 @@ def of_bytes(path: str, data: bytes) -> JsonDocument:
         RecordingError: the content cannot be unpacked.
     """
     try:
+        if data.startswith(packing.ZIP):
+            members = [_of_text(*member) for member in packing.unzipped(data, ".json")]
+            broken = [f"{path}: {sentence}" for member in members for sentence in member.broken]
+            records = [record for member in members for record in member.records]
+            return _document(path, records, broken)
         is_packed = data.startswith((packing.GZIP, packing.ZSTD))
         return _of_text(path, packing.unpacked(data) if is_packed else data)
     except packing.DamagedError as damage:

@@ -26,6 +26,7 @@ SYSTEM_ROLES = {"system", "developer"}
 REASONING_FIELDS = {"reasoning", "reasoning_content", "reasoning_details", "thinking_blocks"}
 REASONING_BLOCKS = {"reasoning", "reasoning_text", "thinking", "redacted_thinking"}
 TEXT_BLOCKS = {"text", "output_text"}
+CALL_FIELDS = ("tool_calls", "function_call")
 
 
 def make_recordings(
@@ -111,7 +112,7 @@ def _clean(message: RawMessage) -> RawMessage:
 
 
 def _is_empty_answer(item: Item) -> bool:
-    if item.get("role") != "assistant" or item.get("tool_calls"):
+    if item.get("role") != "assistant" or any(item.get(key) for key in CALL_FIELDS):
         return False
     content = item.get("content")
     if not isinstance(content, list):

@@ -1,6 +1,7 @@
 """Message lists of the three providers: a JSON list of messages or items, or JSON lines.
 
-Messages are unchanged; `make_recordings` makes them valid.
+Messages are unchanged, except that the outdated `function_call` becomes a tool call; `make_recordings`
+makes them valid.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from hippocampus.replay.readers.raw import MessageFormat, RawConversation, RawMessage
+from hippocampus.replay.readers.raw import MessageFormat, RawConversation, RawMessage, chat_call
 from hippocampus.replay.readers.values import JsonRecord, kind_of, role_of
 
 ROLES = {"system", "developer", "user", "assistant"}
@@ -32,8 +33,8 @@ class MessageList:
 
     def read(self, records: list[JsonRecord]) -> list[RawConversation]:
         """Return the one conversation."""
-        messages = map(RawMessage, filter(self.is_message, records))
-        return [RawConversation(self.message_format, list(messages))]
+        messages = [RawMessage(_current(record)) for record in records if self.is_message(record)]
+        return [RawConversation(self.message_format, messages)]
 
 
 def _is_item(record: JsonRecord) -> bool:
@@ -62,7 +63,17 @@ def _is_only_anthropic(record: JsonRecord) -> bool:
 
 
 def _is_chat(record: JsonRecord) -> bool:
-    return role_of(record) in {*ROLES, "tool"} and ("content" in record or "tool_calls" in record)
+    payload = {"content", "tool_calls", "function_call"}
+    return role_of(record) in {*ROLES, "tool", "function"} and not payload.isdisjoint(record)
+
+
+def _current(record: JsonRecord) -> JsonRecord:
+    """Return a message with `tool_calls` in place of `function_call`, which has no id."""
+    if function := record.record("function_call"):
+        call = chat_call("", function.text("name"), function.get("arguments"))
+        rest = {key: value for key, value in record.items() if key != "function_call"}
+        return JsonRecord(rest, tool_calls=[call])
+    return JsonRecord(record, role="tool") if role_of(record) == "function" else record
 
 
 LISTS = (
