@@ -1,7 +1,8 @@
 """The steps of readers and the verdicts of judges: asked of models, or exchanged as text files.
 
-A request to a model is answered once. A reader of files has a folder with cases of one condition,
-which shows neither the condition nor the future; a judge has one pass.
+Models, people and agents get the same text, and answer with the same JSON object. A request to a model
+is answered once. A reader of files has a folder with cases of one condition, which shows neither the
+condition nor the future; a judge has one pass.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import re
 import shlex
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import resources
 from math import ceil
 from pathlib import Path
@@ -23,7 +25,6 @@ from hippocampus import recall
 from hippocampus.errors import StoreError
 from hippocampus.formats import json_text
 from hippocampus.formats.conversation import Item, ToolResult
-from hippocampus.formats.reader import read
 from hippocampus.formats.usage import Usage
 from hippocampus.models.http import post
 from hippocampus.replay.study import transcript
@@ -46,13 +47,16 @@ MAX_QUALITY = 4
 ANSWERS = "answers.jsonl"
 LONG_LINE = re.compile(r".{1500}(?=.)")
 """Lines are wrapped, since programs that show files to agents cut lines of some thousand characters."""
-NO_SYSTEM = "You are an agent. Go on with your task."
-AGAIN = "Answer with the JSON object alone, with an entry for each letter. The problem was: "
+IN_FILE = (
+    "Read to the last line of this file, which is END; a line that ends with ⤶ goes on in the next.\n"
+    f"Append one line of JSON to {ANSWERS} in the folder of this file:"
+)
+AS_ANSWER = "Answer with one JSON object alone:"
+AGAIN = "Answer with the whole JSON object alone. The problem was: "
 PROMPTS = {
     path.name.removesuffix(".txt"): Template(path.read_text("utf-8"))
     for path in resources.files(__package__).joinpath("prompts").iterdir()
 }
-RUBRIC = PROMPTS["rubric"].template
 
 
 def estimate(folder: StudyFolder) -> list[str]:
@@ -84,22 +88,26 @@ def estimate(folder: StudyFolder) -> list[str]:
 def take_steps(folder: StudyFolder) -> Iterator[str]:
     """Let readers take the missing steps; yield an empty text per step, or a problem."""
     cases, settings = folder.by_id(), folder.settings
-    if settings.reader != FILES:
-        wire = wire_of(settings.reader)
-        left = filter(folder.is_open, cases)
-        yield from ask_in_turn(left, lambda name: _take_step(folder, name, cases[name], wire))
-        return
     by_condition: defaultdict[str, list[str]] = defaultdict(list)
     for name, case in cases.items():
         by_condition[case.condition].append(name)
     readers = [group for names in by_condition.values() for group in _groups(names, settings.seed)]
-    yield from _exchange(
-        folder,
-        "readers",
-        shuffled(readers, settings.seed),
-        lambda path: _text_to_read(path, cases[path.stem]),
-        lambda _, line: step_in(line),
+
+    def text(name: str, path: Path | None) -> str:
+        has_recall = cases[name].condition != RAW
+        more = " and in what `recall` returns" if has_recall else ""
+        asked = _substituted("step", name, path, more=more)
+        if has_recall and path:
+            example = shlex.quote('{"entry_id": "…", "lines": [1, 40]}')
+            quoted = shlex.quote(str(path.absolute()))
+            asked += PROMPTS["recall"].substitute(path=quoted, example=example)
+        conversation, rule = transcript.text_of_conversation(cases[name]), transcript.RULE
+        return f"{asked}\n{conversation}\n\n{rule} END: your next message {rule}\n"
+
+    questions = Questions(
+        "readers", shuffled(readers, settings.seed), text, lambda _, it: step_in(it)
     )
+    yield from _ask(folder, settings.reader, questions)
 
 
 def judge_steps(folder: StudyFolder) -> Iterator[str]:
@@ -114,33 +122,28 @@ def judge_steps(folder: StudyFolder) -> Iterator[str]:
     def labels(name: str) -> dict[str, str]:
         return labels_of([case.id for case in cases[name]], settings.seed, name)
 
-    def text(name: str) -> str:
+    def text(name: str, path: Path | None) -> str:
         whole = cases[name][0]
-        parts = [transcript.text_of_conversation(whole)]
+        parts = [_substituted("judge", name, path), transcript.text_of_conversation(whole)]
         parts.append(f"{rule} THE RECORDED STEP {rule}\n{whole.recorded}")
         for label, case_id in labels(name).items():
             parts.append(f"{rule} STEP {label} {rule}\n{step_of(folder, case_id)}")
         return "\n\n".join([*parts, f"{rule} END {rule}\n"])
 
-    if settings.judge != FILES:
-        wire = wire_of(settings.judge)
-        yield from ask_in_turn(
-            filter(folder.is_open, cases),
-            lambda name: _judge(folder, name, text(name), labels(name), wire),
-        )
-        return
     # Groups are made of all moments, so that a moment's judge does not depend on missing steps.
     passes = zip(*(moment.judgements() for moment in folder.moments), strict=True)
     judges = [group for names in passes for group in _groups(names, settings.seed)]
-    yield from _exchange(
-        folder,
-        "judges",
-        [[name for name in group if name in cases] for group in judges],
-        lambda path: PROMPTS["judge"].substitute(
-            rubric=RUBRIC, answers=ANSWERS, name=path.stem, text=text(path.stem)
-        ),
-        lambda name, line: verdicts_in(line.get("verdicts"), labels(name)),
+    groups = [[name for name in group if name in cases] for group in judges]
+    questions = Questions(
+        "judges", groups, text, lambda name, it: verdicts_in(it.get("verdicts"), labels(name))
     )
+    yield from _ask(folder, settings.judge, questions)
+
+
+def _substituted(prompt: str, name: str, path: Path | None, **fields: str) -> str:
+    """Return a prompt for the reader of a file, or for a model if `path` is None."""
+    case = f'"case": "{name}", ' if path else ""
+    return PROMPTS[prompt].substitute(fields, how=IN_FILE if path else AS_ANSWER, case=case)
 
 
 def step_of(folder: StudyFolder, name: str) -> str:
@@ -164,8 +167,6 @@ def labels_of(names: Iterable[str], seed: int, judgement: str) -> dict[str, str]
 
 def verdicts_in(answer: object, labels: Iterable[str]) -> Result | str:
     """Return the verdicts by letter in a judge's answer, or a sentence on the problem with it."""
-    if isinstance(answer, str):
-        answer = json_text.read(answer[answer.find("{") : answer.rfind("}") + 1])
     found = {label: answer.get(label) for label in labels} if isinstance(answer, dict) else {}
     for label in labels:
         match found.get(label):
@@ -197,48 +198,63 @@ def step_in(line: Mapping[str, Any]) -> Result | str:
     return {"text": text, "calls": steps}
 
 
-# Models
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """The texts that readers or judges answer with a JSON object each."""
+
+    role: str
+    groups: Sequence[Sequence[str]]
+    """The names of the texts, by the reader of files that gets them."""
+    text: Callable[[str, Path | None], str]
+    """Takes a name, and the path of the text's file, which a model has not."""
+    result: Callable[[str, Mapping[str, Any]], Result | str]
+    """Takes a name and a JSON object, and returns its result or the problem with it."""
 
 
-def _take_step(folder: StudyFolder, name: str, case: StudyCase, wire: Wire) -> None:
-    """Let a model take the next step of a case, with recalls; answers of an earlier run are used."""
-    view, recalls, served = read(case.view), folder.records("recall", name), 0
-    has_system = any(message.role == "system" for message in view)
-    body = wire.body(case.system or ("" if has_system else NO_SYSTEM), view, case.tools)
+def _ask(folder: StudyFolder, who: str, questions: Questions) -> Iterator[str]:
+    """Ask a model, or readers of files; yield an empty text per question, or a problem."""
+    if who == FILES:
+        yield from _exchange(folder, questions)
+        return
+    wire = wire_of(who)
+    names = filter(folder.is_open, itertools.chain.from_iterable(questions.groups))
+    yield from ask_in_turn(names, lambda name: _ask_model(folder, wire, name, questions))
+
+
+def _ask_model(folder: StudyFolder, wire: Wire, name: str, questions: Questions) -> None:
+    """Ask a model, with recalls; answers of an earlier run are used.
+
+    After an answer that cannot be read, the question is asked once more.
+    """
+    case, served, problem = folder.by_id().get(name), 0, ""
+    recalls, tools = folder.records("recall", name), list[Item]()
+    if case and case.condition != RAW:
+        tools = [wire.adapter.tool_definition(*case.tools[-1].values())]
+    items: list[Item] = [{"role": "user", "content": questions.text(name, None)}]
     for turn in itertools.count():
-        reply = _reply(folder, name, wire, body, turn)
-        only_recalls = {tool for _, tool, _ in reply.calls} == {recall.TOOL_NAME}
-        if not only_recalls or case.condition == RAW or turn == MAX_RECALL_ROUNDS:
-            break
-        results = []
-        for call_id, _, arguments in reply.calls:
-            if served == len(recalls):
-                folder.add(name=name, recall=answer_recall(folder, case, arguments))
-            results.append(ToolResult(call_id, recalls[served]["recall"]["answer"]))
-            served += 1
-        added = [reply.message, *wire.adapter.tool_results(results)]
-        body = {**body, "messages": [*body["messages"], *added]}
-    if reply.refused:
-        folder.add(name=name, refused=reply.refused)
-    else:
-        calls = [[tool, arguments] for _, tool, arguments in reply.calls]
-        folder.add(name=name, result={"text": reply.text, "calls": calls})
-
-
-def _judge(folder: StudyFolder, name: str, text: str, labels: Iterable[str], wire: Wire) -> None:
-    """Let a model judge the steps of a moment; after an answer that cannot be read, ask once more."""
-    items: list[Item] = [{"role": "user", "content": text}]
-    for turn in range(2):
-        reply = _reply(folder, name, wire, wire.body(RUBRIC, read(items), []), turn)
-        found = verdicts_in(reply.text, labels)
+        reply = _reply(folder, name, wire, wire.request("", items, tools), turn)
+        is_recall = {tool for _, tool, _ in reply.calls} == {recall.TOOL_NAME}
+        if case and tools and is_recall and turn < MAX_RECALL_ROUNDS:
+            results = []
+            for call_id, _, arguments in reply.calls:
+                if served == len(recalls):
+                    folder.add(name=name, recall=answer_recall(folder, case, arguments))
+                results.append(ToolResult(call_id, recalls[served]["recall"]["answer"]))
+                served += 1
+            items += [reply.message, *wire.adapter.tool_results(results)]
+            continue
+        text = reply.text[reply.text.find("{") : reply.text.rfind("}") + 1]
+        value = json_text.read(text, None)
+        found = questions.result(name, value if isinstance(value, dict) else {})
         if isinstance(found, dict):
             folder.add(name=name, result=found)
             return
-        if reply.refused:
+        if reply.refused or problem:
             break
+        problem = found
         items.append({"role": "assistant", "content": reply.text or "(no text)"})
-        items.append({"role": "user", "content": AGAIN + found})
-    folder.add(name=name, refused=reply.refused or f"no verdicts in two answers: {found}")
+        items.append({"role": "user", "content": AGAIN + problem})
+    folder.add(name=name, refused=reply.refused or f"two answers that cannot be read: {found}")
 
 
 def _reply(folder: StudyFolder, name: str, wire: Wire, body: Item, turn: int) -> Reply:
@@ -252,9 +268,6 @@ def _reply(folder: StudyFolder, name: str, wire: Wire, body: Item, turn: int) ->
     return reply
 
 
-# Files
-
-
 def _groups(names: Iterable[str], seed: int) -> list[list[str]]:
     """Return the names in random groups of equal size, of at most twelve names."""
     order = shuffled(names, seed)
@@ -262,30 +275,23 @@ def _groups(names: Iterable[str], seed: int) -> list[list[str]]:
     return [order[start::count] for start in range(count)]
 
 
-def _exchange(
-    folder: StudyFolder,
-    role: str,
-    groups: Iterable[Sequence[str]],
-    text_of: Callable[[Path], str],
-    result_in: Callable[[str, Mapping[str, Any]], Result | str],
-) -> Iterator[str]:
+def _exchange(folder: StudyFolder, questions: Questions) -> Iterator[str]:
     """Write a folder of texts for each group, read the answers, and yield wrong and missing ones.
 
-    `text_of` takes the path of a text. `result_in` takes a name and a line of answers, and returns its
-    result or the problem with it. The first answer to a text counts.
+    The first answer to a text counts.
     """
-    for number, names in enumerate(groups, 1):
-        home = folder.path / role / str(number)
-        for path in (home / f"{name}.md" for name in names):
-            if not path.exists():
-                wrapped = LONG_LINE.sub("\\g<0>⤶\n", text_of(path))
+    for number, names in enumerate(questions.groups, 1):
+        home = folder.path / questions.role / str(number)
+        for name in names:
+            if not (path := home / f"{name}.md").exists():
+                wrapped = LONG_LINE.sub("\\g<0>⤶\n", questions.text(name, path))
                 files.replace_file(path, wrapped.encode("utf-8", "replace"))
         lines = files.read_file(home / ANSWERS).decode("utf-8", "replace").split("\n")
         for at, line in enumerate(lines, 1):
             value = json_text.read(line) if line.strip() else {}
             name = str(value.get("case")) if isinstance(value, Mapping) else ""
             if name in names:
-                result = result_in(name, value)
+                result = questions.result(name, value)
                 if isinstance(result, str):
                     yield f"{home / ANSWERS}:{at}: {result}"
                 elif folder.is_open(name):
@@ -294,20 +300,6 @@ def _exchange(
                 yield f"{home / ANSWERS}:{at}: no JSON object with a case of this folder"
         if missing := sum(map(folder.is_open, names)):
             yield f"{home}: {missing} of {len(names)} answers are missing"
-
-
-def _text_to_read(path: Path, case: StudyCase) -> str:
-    has_recall = case.condition != RAW
-    more = " and in what `recall` returns" if has_recall else ""
-    text = PROMPTS["step"].substitute(name=path.stem, answers=ANSWERS, more=more)
-    if has_recall:
-        example = shlex.quote('{"entry_id": "…", "lines": [1, 40]}')
-        quoted = shlex.quote(str(path.absolute()))
-        text += PROMPTS["recall"].substitute(path=quoted, example=example)
-    rule = transcript.RULE
-    return (
-        f"{text}\n{transcript.text_of_conversation(case)}\n\n{rule} END: your next message {rule}\n"
-    )
 
 
 def answered(file: Path, arguments: str) -> str:

@@ -4,30 +4,24 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, starmap, takewhile
 from typing import Any
 
 from hippocampus.errors import MALFORMED, MessagesError, ProviderError
 from hippocampus.formats import anthropic, openai_chat
-from hippocampus.formats.conversation import Item, Message, ToolResult
+from hippocampus.formats.conversation import Item
 from hippocampus.formats.reader import Adapter, read
 from hippocampus.formats.usage import Usage
 from hippocampus.models.anthropic import ANTHROPIC
 from hippocampus.models.http import Endpoint
 from hippocampus.models.openai_compatible import OPENAI
-from hippocampus.replay.readers.raw import RawMessage, chat_call, tool_use
-from hippocampus.replay.study.transcript import arguments_of, numbered, text_in
+from hippocampus.replay.study.transcript import arguments_of
 
 TIMEOUT_SECONDS = 600.0
 MAX_OUTPUT_TOKENS = 16_000
 """The limit that is sent to providers that require one."""
 MAX_FAILURES = 3
-FIRST = {"type": "text", "text": "(the conversation begins with a message of yours)"}
-NO_NAME = re.compile(r"[^A-Za-z0-9_-]")
-MAX_NAME_CHARACTERS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +58,6 @@ class Wire:
                 *items,
             ]
         return {**body, "tools": tools} if tools else body
-
-    def body(self, system: str, messages: Iterable[Message], tools: Iterable[Item]) -> Item:
-        """Return a request with messages of any format, and with tools of three fields."""
-        convert = _anthropic_items if self.adapter is anthropic else _chat_items
-        offered = [
-            self.adapter.tool_definition(
-                _name(tool["name"]), tool["description"], tool["parameters"]
-            )
-            for tool in tools
-        ]
-        return self.request(*convert(system, numbered(messages)), offered)
 
     def without_key(self, value: Any) -> Any:
         """Return a request or an answer without the key, which it may quote."""
@@ -174,55 +157,3 @@ def ask_in_turn(names: Iterable[str], ask: Callable[[str], None]) -> Iterator[st
         if in_row == MAX_FAILURES:
             yield f"stopped after {MAX_FAILURES} failures in a row"
             return
-
-
-def _chat_items(system: str, messages: Iterable[Message]) -> tuple[str, list[Item]]:
-    items = list[Item]()
-    for message in messages:
-        results, text, calls = _content(message)
-        items += openai_chat.tool_results(results)
-        if calls:
-            items.append(RawMessage.answer(text, list(starmap(chat_call, calls))).item)
-        elif text:
-            items.append({"role": message.role, "content": text})
-    return system, items
-
-
-def _anthropic_items(system: str, messages: Sequence[Message]) -> tuple[str, list[Item]]:
-    """Return the system text and messages; leading system messages join it, later ones are the user's."""
-    leading = list(takewhile(lambda message: message.role == "system", messages))
-    sent: list[tuple[str, Item]] = []
-    for message in messages[len(leading) :]:
-        role = "assistant" if message.role == "assistant" else "user"
-        results, text, calls = _content(message)
-        [answered] = anthropic.tool_results(results)
-        texts = [{"type": "text", "text": text}] if text.strip() else []
-        blocks = [*answered["content"], *texts, *starmap(tool_use, calls)]
-        sent += [(role, block) for block in blocks]
-    if sent and sent[0][0] == "assistant":
-        sent.insert(0, ("user", FIRST))
-    turns = groupby(sent, key=lambda pair: pair[0])
-    items = [{"role": role, "content": [block for _, block in blocks]} for role, blocks in turns]
-    return "\n\n".join(filter(None, [system, *map(text_in, leading)])), items
-
-
-def _content(message: Message) -> tuple[list[ToolResult], str, list[tuple[str, str, Item]]]:
-    """Return the results, text and calls of a message; text in a tool's message joins its result."""
-    text = text_in(message)
-    inside, outside = (text, "") if message.role == "tool" else ("", text)
-    results = [
-        ToolResult(part.call_id, f"{part.text}{inside}" or "(empty)", part.is_error)
-        for part in message.parts
-        if part.closes_call
-    ]
-    calls = [
-        (part.call_id, _name(part.tool), arguments_of(part.text))
-        for part in message.parts
-        if part.kind == "call"
-    ]
-    return results, outside, calls
-
-
-def _name(tool: str) -> str:
-    """Return a tool's name in characters that all providers accept."""
-    return NO_NAME.sub("_", tool)[:MAX_NAME_CHARACTERS] or "tool"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from models.endpoint import Answer, Asked, Server, endpoint
 
-from hippocampus.replay.study.asking import RUBRIC
+from hippocampus.replay.study.asking import PROMPTS
 from hippocampus.testing import ENTRY
 
 KEY = "sk-very-secret-0123456789"
@@ -62,20 +62,25 @@ def model(script: Script = lambda _, answer: answer) -> Iterator[Server]:
 
 
 def is_judgement(asked: Asked) -> bool:
-    return RUBRIC.split("\n", maxsplit=1)[0] in json.dumps(asked.body, ensure_ascii=False)
+    return PROMPTS["judge"].template.split("\n", maxsplit=1)[0] in json.dumps(asked.body, ensure_ascii=False)
 
 
 def answer_to(asked: Asked) -> Any:
     text = json.dumps(asked.body["messages"], ensure_ascii=False)
     if is_judgement(asked):
-        return said(asked, json.dumps({label: verdict() for label in LABEL.findall(text)}))
+        return said(asked, verdicts(LABEL.findall(text)))
     last = asked.body["messages"][-1]
     recalled = last["role"] == "tool" or "tool_result" in json.dumps(last)
     entries = ENTRY.findall(text) or (["c3-1"] if OFFLOADED.search(text) else [])
-    if entries and "part1050" not in text and "recall" in json.dumps(asked.body["tools"]):
+    if entries and "part1050" not in text and "tools" in asked.body:
         return called(asked, "recall", {"entry_id": entries[0], "pattern": "part1050"})
     page = (7 if OFFLOADED.search(text) else 5) if recalled else 6
-    return called(asked, "list_parts", {"page": page})
+    step = {"text": "", "calls": [{"tool": "list_parts", "arguments": {"page": page}}]}
+    return said(asked, f"```json\n{json.dumps(step)}\n```")
+
+
+def verdicts(labels: Iterable[str], **changed: Any) -> str:
+    return json.dumps({"verdicts": {label: verdict(**changed) for label in labels}})
 
 
 def verdict(**changed: Any) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from replay.study.scripted_endpoint import (
     model,
     said,
     verdict,
+    verdicts,
     write_sessions,
 )
 from typer.testing import CliRunner
@@ -273,7 +274,7 @@ def test_a_verdict_that_cannot_be_read_is_asked_again_once(wire: str, run: Run) 
         nonlocal judged
         judged += is_judgement(asked)
         if is_judgement(asked) and judged in (1, 3, 4):
-            wrong = json.dumps({label: verdict(quality=9) for label in "ABC"})
+            wrong = verdicts("ABC", quality=9)
             return Answer(said(asked, "I would rather not." if judged == 1 else wrong))
         return answer
 
@@ -281,7 +282,7 @@ def test_a_verdict_that_cannot_be_read_is_asked_again_once(wire: str, run: Run) 
         printed, folder = run(*at(server, wire))
     assert "1 of 2 moments judged" in printed
     [refused] = [each["refused"] for each in folder.records("refused", None)]
-    assert refused.startswith("no verdicts in two answers: A lacks a quality from 0 to 4")
+    assert refused.startswith("two answers that cannot be read: A lacks a quality from 0 to 4")
 
 
 @pytest.mark.parametrize("wire", FIRST_WIRE)
@@ -306,7 +307,8 @@ def test_disagreements_and_false_facts_of_the_passes_are_reported(run: Run) -> N
             return answer
         if is_judgement(asked):
             strict = verdict(quality=2, false_facts=["<b>no such file</b>"])
-            return Answer(said(asked, json.dumps({"A": strict, "B": verdict(), "C": verdict()})))
+            graded = {"verdicts": {"A": strict, "B": verdict(), "C": verdict()}}
+            return Answer(said(asked, json.dumps(graded)))
         return answer
 
     with model(second_is_strict) as server:
