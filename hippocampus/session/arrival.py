@@ -339,9 +339,6 @@ class MessageReader:
         self.shows |= not payload.collapsed
         add = self.payloads.index.add if self.shows else self.payloads.index.add_packed
         add(own, identifiers(part.text) | {payload.id})
-        if self.rules.summaries and part.kind == "result" and payload.is_full:
-            name, text = str(payload.record.origin), payload.resolution.redacted(part.text)
-            self.rules.summaries.ask(name, text)
         return own
 
     def _supersede(self, held: int, tool: str, argued: str) -> None:

@@ -329,7 +329,6 @@ def _record(  # noqa: PLR0913, PLR0917 - a span, its names and ids, and a budget
     named = entry_id(rules.mark, rules.session, origin, origin.content, is_taken)
     weight = _sum_in(view.history.tokens, span)
     first, last = history.turns[span.start], history.turns[span.end - 1]
-    messages = history.quotable_range(span.start, span.end)
     lines = digest.lines_of(steps, ids, files, history.turn, room)
     opening = f"[{named} · digest · turns {first}–{last} · {weight} tokens · {KIND}]"
     closing = frame.last_line(named, (), span.end - span.start + 1)
@@ -341,9 +340,7 @@ def _record(  # noqa: PLR0913, PLR0917 - a span, its names and ids, and a budget
         decay=Decay(rate=rules.policy.decay_rate_of("message"), last_access=history.turn),
         lifecycle=Lifecycle(created=history.turn),
     )
-    line = rules.summary_of(str(origin), lambda: digest.transcript(messages))
-    summary = [frame.as_content(line)] if line else []
-    text = "\n".join((opening, *summary, lines, closing))
+    text = f"{opening}\n{lines}\n{closing}"
     return Record(
         entry,
         origin,

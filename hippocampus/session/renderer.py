@@ -97,8 +97,7 @@ class EntryRenderer:
         screen = payload.resolution.redacted
         text = screen(part.text)
         kept = index(text, self._context_of(payload, text), price)
-        asked = self.rules.summaries and self.rules.summaries.take(str(record.origin))
-        summary = screen(asked or kept.summary)
+        summary = screen(kept.summary)
         opening = frame.first_line(
             record.entry.id, record.tool, record.entry.source.turn, record.tokens, record.kind
         )

@@ -12,7 +12,6 @@ from hippocampus.recall.sources import Sources
 from hippocampus.session.consolidator import Consolidator
 from hippocampus.session.observer import Observer
 from hippocampus.session.open_sessions import OpenFiles
-from hippocampus.session.summaries import Summaries
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.state import StateStore
 
@@ -29,7 +28,6 @@ class Resources:
     store: ContentStore
     policy: Policy
     prices: Prices
-    summaries: Summaries | None
     consolidator: Consolidator
     sources: Sources
     """The sources that a recall may ask; no turn does."""
