@@ -21,11 +21,15 @@ from hippocampus.prices import Prices
 from hippocampus.prices.prompt_cache import OWN_MARKS
 from hippocampus.recall.sources import Source as Fetcher
 from hippocampus.recall.sources import Tool, known_sources
-from hippocampus.session.consolidator import ConsolidationOutcome
 from hippocampus.session.guard import Guard
-from hippocampus.session.observer import Observer
 from hippocampus.session.open_sessions import OpenFiles, OpenSessions
-from hippocampus.session.resources import DEADLINE_SECONDS, Resources, SessionInfo
+from hippocampus.session.resources import (
+    DEADLINE_SECONDS,
+    ConsolidationOutcome,
+    Observer,
+    Resources,
+    SessionInfo,
+)
 from hippocampus.session.session import Session
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.state import StateStore, state_of

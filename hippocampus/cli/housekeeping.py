@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from hippocampus.memory import Hippocampus
-    from hippocampus.session.consolidator import ConsolidationOutcome
+    from hippocampus.session.resources import ConsolidationOutcome
 
 POLL_SECONDS = 5.0
 """Time between two searches for idle sessions."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from hippocampus.session.observer import Observer
+    from hippocampus.session.resources import Observer
 
 TOKEN = "HIPPOCAMPUS_MCP_TOKEN"  # noqa: S105 - the name of a variable
 GRACE_SECONDS = 1

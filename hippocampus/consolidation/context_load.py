@@ -29,7 +29,7 @@ from hippocampus.facts import query
 from hippocampus.facts.rendering import entry_line, number_line, one_line
 from hippocampus.indexing import frame
 from hippocampus.models import tokens
-from hippocampus.session.consolidator import ContextLoadRequest
+from hippocampus.session.resources import ContextLoadRequest
 from hippocampus.storage.state import SessionExcerpt
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from hippocampus.consolidation.memory_lines import MARK, mark_of, shown
 from hippocampus.entries.text import storable
 from hippocampus.errors import StoreError
 from hippocampus.facts.timestamps import day, stamp
-from hippocampus.session.consolidator import ConsolidationOutcome
+from hippocampus.session.resources import ConsolidationOutcome
 from hippocampus.storage import files
 from hippocampus.storage.database import Database
 from hippocampus.storage.facts import memories

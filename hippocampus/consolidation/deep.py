@@ -20,7 +20,7 @@ from hippocampus.consolidation.transcript import Transcript, Utterance, transcri
 from hippocampus.errors import HippocampusError
 from hippocampus.facts import write
 from hippocampus.models import tokens
-from hippocampus.session.consolidator import ConsolidationOutcome, KeptItem, SessionSnapshot
+from hippocampus.session.resources import ConsolidationOutcome, KeptItem, SessionSnapshot
 from hippocampus.storage import consolidated
 from hippocampus.storage.deadline import bounded
 from hippocampus.storage.ledger import Ledger

@@ -20,7 +20,7 @@ from hippocampus.facts.statements import joined, read, type_of, worded_as
 from hippocampus.facts.topics import is_own
 from hippocampus.facts.words import SIGN_OR_WORD
 from hippocampus.policy import Policy, Subject
-from hippocampus.session.consolidator import Speaker
+from hippocampus.session.resources import Speaker
 from hippocampus.storage.facts.models import HEARSAY, Item, Origin
 
 MESSAGE = "event"

@@ -25,7 +25,7 @@ from hippocampus.errors import HippocampusError, StoreError
 from hippocampus.facts.models import UNTRUSTED
 from hippocampus.facts.store import Facts
 from hippocampus.policy import Policy
-from hippocampus.session.consolidator import ConsolidationOutcome
+from hippocampus.session.resources import ConsolidationOutcome
 from hippocampus.storage import files
 from hippocampus.storage.database import Database
 from hippocampus.storage.facts import memories

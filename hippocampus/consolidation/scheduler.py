@@ -18,12 +18,12 @@ from hippocampus.entries.entry import Record
 from hippocampus.errors import HippocampusError, StoreError
 from hippocampus.formats import reader
 from hippocampus.policy import Policy
-from hippocampus.session.consolidator import (
+from hippocampus.session.resources import (
+    END_SECONDS,
     ConsolidationOutcome,
     ContextLoadRequest,
     SessionSnapshot,
 )
-from hippocampus.session.resources import END_SECONDS
 from hippocampus.storage.archive_lines import contexts, parsed
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.deadline import bounded

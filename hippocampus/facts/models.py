@@ -16,7 +16,7 @@ from hippocampus.storage.facts.models import Memory, Triple
 if TYPE_CHECKING:
     import numpy as np
 
-    from hippocampus.policy.blocks import FactFields
+    from hippocampus.policy.fields import FactFields
 
 Embed = Callable[[list[str]], "np.ndarray[Any, Any]"]
 """Texts to one row of numbers each; its attribute `model`, or else its name, names the model."""

@@ -20,8 +20,8 @@ from hippocampus.formats import conversation
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.reader import common_prefix, snapshot
 from hippocampus.memory import Hippocampus
-from hippocampus.session.changes import Change
 from hippocampus.session.session import Session
+from hippocampus.session.view import Change
 
 LOG = logging.getLogger("hippocampus")
 RECALL = recall.TOOL_NAME, recall.DESCRIPTION, recall.PARAMETERS

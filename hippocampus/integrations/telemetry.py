@@ -12,7 +12,7 @@ from opentelemetry import metrics, trace
 from opentelemetry.trace import SpanKind, Status, StatusCode
 
 from hippocampus.formats.reader import FORMATS
-from hippocampus.session.observer import BillReport, ReportSource, ToolReport, ViewReport
+from hippocampus.session.resources import BillReport, ReportSource, ToolReport, ViewReport
 
 NAME = "hippocampus"
 PROVIDERS = {adapter.NAME: adapter.PROVIDER for adapter in FORMATS}

@@ -3,12 +3,10 @@
 Reads policy files and resolves their rules for an entry; the plan decides on changes.
 """
 
-from hippocampus.policy.blocks import Consolidation
-from hippocampus.policy.fields import Policy, new_entry
+from hippocampus.policy.fields import Consolidation, Policy, new_entry
 from hippocampus.policy.files import load, shipped, text_of
 from hippocampus.policy.redaction import Redaction
-from hippocampus.policy.resolution import NO_RULES, Resolution, Subject, record_subject
-from hippocampus.policy.rules import Refetch, Rule
+from hippocampus.policy.rules import NO_RULES, Refetch, Resolution, Rule, Subject, record_subject
 
 __all__ = [
     "NO_RULES",

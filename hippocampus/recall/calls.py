@@ -20,12 +20,10 @@ from hippocampus.formats import json_text, reader
 from hippocampus.formats.conversation import Item, Part
 from hippocampus.formats.signatures import problem_of, unknown_arguments
 from hippocampus.indexing.frame import as_content
-from hippocampus.recall.definition import TOOL_NAME, RecallRequest
+from hippocampus.recall.definition import RecallRequest
 from hippocampus.recall.slices import Request
 
 SELECTORS = {field.name for field in fields(Request)}
-HOST_PREFIX = re.compile(r"(?:.*(?:__|[./:])|.*hippocampus[_-])", re.DOTALL)
-"""What hosts write before a tool's own name: `mcp__server__`, `server.`, `hippocampus_`."""
 SEARCHED = re.compile(r"[a-z2-7]{8,12}:$", re.MULTILINE)
 """How the answer to a search begins."""
 FAILED = "recall failed ("
@@ -93,17 +91,6 @@ def read_call(call_id: str, arguments: object) -> RecallCall:
 
 def _refused(call_id: str, reason: str) -> RecallCall:
     return RecallCall(call_id, None, Request(), None, RecallError("bad_request", reason))
-
-
-def is_named(tool: str, name: str = TOOL_NAME) -> bool:
-    """Return whether a tool is the recall tool of this name, under a host's prefix too.
-
-    >>> is_named("mcp__hippocampus__recall"), is_named("hippocampus_recall"), is_named("do_recall")
-    (True, True, False)
-    """
-    return tool.endswith(name) and (
-        tool == name or HOST_PREFIX.fullmatch(tool.removesuffix(name)) is not None
-    )
 
 
 def is_answer(call: Part, answer: str, ids: Callable[[str], bool]) -> bool:

@@ -10,16 +10,12 @@ from typing import Any
 from hippocampus.entries.decay import explained
 from hippocampus.formats.conversation import Message
 from hippocampus.models import tokens
-from hippocampus.session.billing import Bill
-from hippocampus.session.costs import call_of
+from hippocampus.session.costs import Bill, call_of
 from hippocampus.session.guard import Guard
 from hippocampus.session.rules import Rules
 from hippocampus.session.state import State
-from hippocampus.session.turn import excess_tokens
-from hippocampus.session.view import View
+from hippocampus.session.turn import excess_tokens, largest_messages
 from hippocampus.storage.savings import SessionCosts, costs_at
-
-MAX_LARGEST = 3
 
 
 class Status(SessionCosts):
@@ -91,11 +87,3 @@ def status_of(  # noqa: PLR0913, PLR0917 - what a session has figures of
         "recalls": dict(recalls),
         "billed": bill.figures() if bill.calls else None,
     }
-
-
-def largest_messages(view: View, rules: Rules) -> list[str]:
-    """Return the largest messages of a view that passes its limit, in words; else nothing."""
-    if not excess_tokens(view, rules):
-        return []
-    weights = sorted(enumerate(view.shown_tokens), key=lambda pair: -pair[1])[:MAX_LARGEST]
-    return [f"message {at} ({view.shown[at].role}): {weight:,} tokens" for at, weight in weights]

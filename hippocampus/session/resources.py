@@ -1,19 +1,185 @@
-"""The arguments of a session: what the sessions of one memory share, and the session's owner. Data only."""
+"""The arguments of a session: what the sessions of one memory share, its owner, and the ports to rooms above.
+
+`consolidation.scheduler` is the consolidator, and hosts bring observers. Protocols and data only.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Literal, Protocol
 
+from hippocampus.entries.entry import Record
+from hippocampus.formats.conversation import Message
+from hippocampus.formats.usage import Usage
 from hippocampus.policy import Policy
 from hippocampus.prices import Prices
 from hippocampus.prices.prompt_cache import OWN_MARKS
 from hippocampus.recall.sources import Sources
-from hippocampus.session.consolidator import Consolidator
-from hippocampus.session.observer import Observer
 from hippocampus.session.open_sessions import OpenFiles
 from hippocampus.storage.content_store import ContentStore
+from hippocampus.storage.ledger import Ledger
 from hippocampus.storage.state import StateStore
+
+Speaker = Literal["user", "assistant", "tool", "host"]
+"""Who a statement comes from; statements of tools have less trust than those of the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSnapshot:
+    """A session at one moment, as a consolidation reads it."""
+
+    name: str
+    agent: str
+    turn: int
+    messages: Sequence[Message]
+    """The list as the host holds it; empty where only the disk has it."""
+    records: Sequence[Record]
+
+
+@dataclass(frozen=True, slots=True)
+class ContextLoadRequest:
+    """The start of a session, for which memories of earlier sessions are chosen."""
+
+    session: str
+    agent: str
+    message: str
+    """The user's first message."""
+    context_time: float
+    """When the session started, in seconds since 1970."""
+    mark: str = ""
+    """The letters that open the ids of its entries."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptItem:
+    """One statement that outlives its session."""
+
+    text: str
+    """One sentence or line, as it is stored."""
+    kind: str
+    """The fact's type: `fact`, `preference`, `event`, `note`, `decision`, `correction`, `error`."""
+    origin: Speaker
+    session: str
+    turn: int
+    entry_id: str | None
+    """The entry with the full content, which can be recalled; None without one."""
+    fact_id: str = ""
+    """The id in the fact store, once it is stored."""
+    outcome: str = ""
+    """What the store did: added, strengthened, superseded, merged, kept apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConsolidationOutcome:
+    """The result of one consolidation of a session."""
+
+    session: str
+    turn: int
+    kept: tuple[KeptItem, ...]
+    finished: bool
+    """Whether everything was written; if not, the next consolidation finishes it."""
+    model_tokens: int = 0
+    """The estimated tokens of the model's call, prompt and answer; 0 without one."""
+
+
+class Consolidator(Protocol):
+    """The consolidation of one memory's sessions, as a session uses it."""
+
+    @property
+    def closed(self) -> bool:
+        """Whether the memory is closed; a session that ends later is consolidated at the next start."""
+
+    def context_load(self, request: ContextLoadRequest, ledger: Ledger) -> str:
+        """Return the text before the first message, decided once and stored in the ledger.
+
+        Raises:
+            StoreError: the ledger cannot be read or written.
+        """
+
+    def end(self, session: SessionSnapshot, *, is_whole: bool) -> None:
+        """Consolidate a session that ends in a thread, and wait for it for a bounded time."""
+
+    def start(self, session: SessionSnapshot, *, last: bool) -> None:
+        """Consolidate a session in a thread; `last` if no later run has these messages."""
+
+    def consolidate(self, session: SessionSnapshot, *, is_whole: bool) -> ConsolidationOutcome:
+        """Consolidate a session; unless `is_whole`, what the disk has of it is read first.
+
+        Raises:
+            StoreError: the ledger or the archive cannot be read or written.
+        """
+
+
+MANAGED = "managed"
+
+
+@dataclass(frozen=True, slots=True)
+class ReportSource:
+    """The session that reports, and the model that it is for."""
+
+    session: str
+    agent: str = ""
+    model: str = ""
+    """The model of the prices, or the name of the price table."""
+    format: str = ""
+    """The name of the message format; empty before the first call."""
+
+
+@dataclass(frozen=True, slots=True)
+class ViewReport:
+    """One call of a session."""
+
+    origin: ReportSource
+    seconds: float
+    outcome: str
+    """`managed`, or why the list was sent as it is."""
+    raw_tokens: int
+    """The tokens of the list; like the figures below, 0 where the raw list was sent, uncounted."""
+    sent_tokens: int
+    """The tokens of its view."""
+    raw_dollars: float
+    """The predicted cost of the whole list, at the prices of the model."""
+    sent_dollars: float
+    edits: int
+    """The changes of the view that were decided at this call."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolReport:
+    """One call of a tool of ours, such as `recall`."""
+
+    origin: ReportSource
+    tool: str
+    seconds: float
+    outcome: str
+    """`full`, `partial` or `failed` for a recall of an entry, `done` or `failed` for another call."""
+
+
+@dataclass(frozen=True, slots=True)
+class BillReport:
+    """The provider's bill for one call."""
+
+    origin: ReportSource
+    seconds: float
+    """The time from the view to the bill."""
+    usage: Usage
+    dollars: float
+    """The cost of the input."""
+
+
+class Observer(Protocol):
+    """Takes the reports of sessions; it is called inside their calls, and has to be fast."""
+
+    def view(self, report: ViewReport) -> None:
+        """Take the report of a call."""
+
+    def tool(self, report: ToolReport) -> None:
+        """Take the report of a call of a tool."""
+
+    def bill(self, report: BillReport) -> None:
+        """Take the report of a bill."""
+
 
 DEADLINE_SECONDS = 0.25
 END_SECONDS = 2.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,10 +12,11 @@ from hippocampus.models import tokens
 from hippocampus.policy import Policy
 from hippocampus.prices import Prices
 from hippocampus.recall import TOOL_NAME
-from hippocampus.recall.calls import is_named
 from hippocampus.session.digest import Steps
 from hippocampus.session.work_files import WorkFiles
 
+HOST_PREFIX = re.compile(r"(?:.*(?:__|[./:])|.*hippocampus[_-])", re.DOTALL)
+"""What hosts write before a tool's own name: `mcp__server__`, `server.`, `hippocampus_`."""
 FOLDED_LIMITS = 3
 """A new list that passes its limit by this many limits has digests first: no entries are written for what
 they replace."""
@@ -58,8 +60,17 @@ class Rules:
         return tokens.count(text)
 
     def is_recall(self, tool: str) -> bool:
-        """Return whether a tool is the recall tool, under a host's prefix too."""
-        return any(is_named(tool, name) for name in self.recall_names)
+        """Return whether a tool is the recall tool, under a host's prefix too.
+
+        >>> from hippocampus.prices import TABLES
+        >>> rules = Rules("s", Policy(), TABLES["openai"])
+        >>> [rules.is_recall(f"{before}recall") for before in ("mcp__hippocampus__", "hippocampus_", "do_")]
+        [True, True, False]
+        """
+        return any(
+            tool.endswith(name) and (tool == name or HOST_PREFIX.fullmatch(tool.removesuffix(name)))
+            for name in self.recall_names
+        )
 
     def is_small(self, arguments: str) -> bool:
         """Return whether arguments are never shortened, as their size in bytes shows: no token has less."""

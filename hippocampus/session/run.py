@@ -19,16 +19,21 @@ from hippocampus.formats import reader
 from hippocampus.formats.conversation import Item, Message
 from hippocampus.models import tokens
 from hippocampus.prices import TABLES
-from hippocampus.session import compaction, report
-from hippocampus.session.consolidator import ContextLoadRequest, SessionSnapshot
+from hippocampus.prices.prompt_cache import Marker
+from hippocampus.session import compaction
 from hippocampus.session.costs import Costs
 from hippocampus.session.guard import Guard
 from hippocampus.session.history import History
-from hippocampus.session.marks import Marker
-from hippocampus.session.resources import END_SECONDS, Resources, SessionInfo
+from hippocampus.session.resources import (
+    END_SECONDS,
+    ContextLoadRequest,
+    Resources,
+    SessionInfo,
+    SessionSnapshot,
+)
 from hippocampus.session.rules import Rules
 from hippocampus.session.state import State, only_grows, read
-from hippocampus.session.turn import Turn, take_turn
+from hippocampus.session.turn import Turn, largest_messages, take_turn
 from hippocampus.session.view import View
 from hippocampus.storage.archive import Journal, RawList
 from hippocampus.storage.ledger import Ledger, Measure
@@ -327,7 +332,7 @@ class SessionRun:
 
     def _warn_of_excess(self) -> None:
         """Warn that a view passes its limit, and not again until one has fitted."""
-        largest = report.largest_messages(self.state.view, self.rules)
+        largest = largest_messages(self.state.view, self.rules)
         if largest and not self._warned_of_excess:
             LOG.warning("session %s: %s: %s", self.id, EXCESS, "; ".join(largest))
         self._warned_of_excess = bool(largest)

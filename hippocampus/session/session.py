@@ -24,25 +24,25 @@ from hippocampus.formats.usage import cache_miss_of, usage_of
 from hippocampus.models import tokens
 from hippocampus.policy import NO_RULES, new_entry
 from hippocampus.recall import calls, retrieval
-from hippocampus.session.billing import Bill, CountedCall
-from hippocampus.session.changes import Change, changes_between, changes_of
-from hippocampus.session.consolidator import ConsolidationOutcome
-from hippocampus.session.costs import Costs
+from hippocampus.session.costs import Bill, Costs, CountedCall
 from hippocampus.session.guard import Guard
-from hippocampus.session.observer import (
-    MANAGED,
-    BillReport,
-    Observer,
-    ReportSource,
-    ToolReport,
-    ViewReport,
-)
 from hippocampus.session.payloads import Payload
 from hippocampus.session.recalls import SessionEntries, SessionRecalls
 from hippocampus.session.redactor import redacted_list
 from hippocampus.session.report import Status, status_of
-from hippocampus.session.resources import Resources, SessionInfo
+from hippocampus.session.resources import (
+    MANAGED,
+    BillReport,
+    ConsolidationOutcome,
+    Observer,
+    ReportSource,
+    Resources,
+    SessionInfo,
+    ToolReport,
+    ViewReport,
+)
 from hippocampus.session.run import SessionRun
+from hippocampus.session.view import Change, changes_between, changes_of
 
 LOG = logging.getLogger("hippocampus")
 IMAGES_NOTE = "(its images are not in this text)"

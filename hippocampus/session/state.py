@@ -17,8 +17,7 @@ from hippocampus.session.costs import Costs
 from hippocampus.session.digest import Span
 from hippocampus.session.history import History, joined_end
 from hippocampus.session.payloads import Payload, Payloads
-from hippocampus.session.redactor import redacted
-from hippocampus.session.referred import referred
+from hippocampus.session.redactor import redacted, referred
 from hippocampus.session.rules import Rules
 from hippocampus.session.view import View
 from hippocampus.storage.ledger import NEXT_FIELDS, Ledger, ModelCall, NextText

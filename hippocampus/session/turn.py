@@ -28,6 +28,7 @@ LIMIT_REASON = "the view passed its limit: old turns became digests"
 UNREAD_REASON = "the view passes its limit: there is no room to read it in full first"
 CHANCE_OF_USE = 0.5
 """How likely a payload at full strength is used in the next ten turns: a record has the curve."""
+MAX_LARGEST = 3
 RISKY_TURNS = 30
 """The turns in which a payload is taken to have the strength that it has now."""
 
@@ -323,3 +324,11 @@ def excess_tokens(view: View, rules: Rules) -> int:
     """Return the tokens by which a view passes its limit; 0 where it fits or has no limit."""
     limit = rules.limit_tokens
     return max(0, view.shown_total - limit) if limit else 0
+
+
+def largest_messages(view: View, rules: Rules) -> list[str]:
+    """Return the largest messages of a view that passes its limit, in words; else nothing."""
+    if not excess_tokens(view, rules):
+        return []
+    weights = sorted(enumerate(view.shown_tokens), key=lambda pair: -pair[1])[:MAX_LARGEST]
+    return [f"message {at} ({view.shown[at].role}): {weight:,} tokens" for at, weight in weights]

@@ -1,17 +1,18 @@
-"""The view of a message list: the messages that the model is sent. A value; pure.
+"""The view of a message list: the messages that the model is sent, and how they differ from the list. Pure.
 
 Nothing is judged, indexed or stored here; the plan decides on changes.
 """
 
 from __future__ import annotations
 
+import itertools
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from hippocampus.formats import reader
-from hippocampus.formats.conversation import Item, Message, unpaired, with_texts
+from hippocampus.formats.conversation import Item, Message, Part, unpaired, with_texts
 from hippocampus.formats.reader import grown, snapshot
 from hippocampus.models import tokens
 from hippocampus.session.digest import Span
@@ -207,3 +208,61 @@ def _links(message: Message) -> list[tuple[bool, str]]:
     """Return the calls and results of a message in their order."""
     links = (part for part in message.parts if part.opens_call or part.closes_call)
     return [(part.opens_call, part.call_id) for part in links]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One text of the view that the list does not have."""
+
+    kind: Literal["result", "call", "text", "image", "digest", "added"]
+    """The text of a tool result; the arguments of a call, as JSON; words; a text in place of an image;
+    one assistant message in place of `message` to `end`; a user's text after `message`."""
+    message: int
+    """The index in the list that was handed in."""
+    end: int
+    """The index after the last message that is replaced."""
+    part: int
+    """The position of the block, or of the call among the message's calls; 0 for a plain string."""
+    call_id: str
+    """The id of the call, for `call` and `result`."""
+    text: str
+    """The whole text that the view has."""
+
+
+def changes_of(view: View) -> tuple[Change, ...]:
+    """Return the changes of a view, in the order of the list."""
+    reading = view.history.reading
+    digests = dict(view.folds)
+    found: list[Change] = []
+    for number, (raw, shown) in enumerate(zip(reading.messages, view.shown, strict=True)):
+        if raw is shown:
+            continue
+        start = reading.starts[number]
+        if number in digests:
+            end = view.history.end_of(digests[number] - 1)
+            found.append(Change("digest", start, end, 0, "", shown.parts[0].text))
+        elif shown.raw:  # a message inside a digest is empty
+            found += _changes_in(raw, shown, start)
+    return tuple(found)
+
+
+def changes_between(own: Sequence[Message], view: Sequence[Message]) -> tuple[Change, ...]:
+    """Return the changes between two lists of as many messages."""
+    starts = itertools.accumulate((len(message.raw) for message in own), initial=0)
+    pairs = zip(own, view, starts, strict=False)
+    return tuple(change for raw, shown, start in pairs for change in _changes_in(raw, shown, start))
+
+
+def _changes_in(raw: Message, shown: Message, start: int) -> Iterator[Change]:
+    for part, instead in zip(raw.parts, shown.parts, strict=False):
+        if part.text != instead.text and part.kind in ("result", "call", "text", "image"):
+            at = start + int(part.path[0])
+            yield Change(part.kind, at, at + 1, position(part), part.call_id, instead.text)
+    for part in shown.parts[len(raw.parts) :]:
+        at = start + len(raw.raw) - 1
+        yield Change("added", at, at + 1, 0, "", part.text)
+
+
+def position(part: Part) -> int:
+    """Return the last list position in a part's path inside its item."""
+    return next((key for key in reversed(part.path[1:]) if isinstance(key, int)), 0)

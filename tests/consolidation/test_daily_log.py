@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hippocampus.consolidation import daily_log
 from hippocampus.consolidation.daily_log import append
-from hippocampus.session.consolidator import ConsolidationOutcome, KeptItem
+from hippocampus.session.resources import ConsolidationOutcome, KeptItem
 from hippocampus.storage.state_dir import StateDir
 
 AT = 1_770_649_200.0

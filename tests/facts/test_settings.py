@@ -10,7 +10,7 @@ from hippocampus import Hippocampus, policy
 from hippocampus.cli.memory_store import opened
 from hippocampus.errors import PolicyError
 from hippocampus.facts.models import POLICIES, FactPolicy, settings_of
-from hippocampus.policy.blocks import FactFields
+from hippocampus.policy.fields import FactFields
 
 BLOCK = """
 facts:

@@ -21,7 +21,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from hippocampus import Hippocampus, RecallError
 from hippocampus.facts import Facts
 from hippocampus.integrations.telemetry import OpenTelemetry
-from hippocampus.session.observer import ViewReport
+from hippocampus.session.resources import ViewReport
 from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
 

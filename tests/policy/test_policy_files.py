@@ -22,13 +22,13 @@ from hippocampus.errors import PolicyError
 from hippocampus.policy import (
     Policy,
     Subject,
+    files,
     load,
     matching,
     shipped,
     text_of,
-    tree,
 )
-from hippocampus.policy.tree import TreeError, read
+from hippocampus.policy.files import TreeError, read
 
 ROOT = Path(__file__).parents[2]
 
@@ -276,7 +276,7 @@ CHAIN = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}]\n" for n in range(1,
 def test_hostile_yaml_is_refused_before_it_is_unfolded(
     tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tree, "MAX_NODES", 1_000)
+    monkeypatch.setattr(files, "MAX_NODES", 1_000)
     assert problems(tmp_path, text)
 
 

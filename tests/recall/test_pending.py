@@ -14,11 +14,14 @@ from pydantic import TypeAdapter, ValidationError, validate_call
 from hippocampus import recall
 from hippocampus.formats.conversation import Part, ToolResult
 from hippocampus.formats.reader import appended, read, tool_results
-from hippocampus.recall.calls import RecallCall, is_answer, is_named, read_call, unanswered
+from hippocampus.policy import Policy
+from hippocampus.prices import TABLES
+from hippocampus.recall.calls import RecallCall, is_answer, read_call, unanswered
 from hippocampus.recall.definition import RecallRequest
 from hippocampus.recall.retrieval import handle
 from hippocampus.recall.slices import Request
 from hippocampus.replay.measure import unpaired
+from hippocampus.session.rules import Rules
 from hippocampus.session.session import Session
 
 FORMATS = ("openai", "responses", "anthropic")
@@ -187,7 +190,8 @@ def test_our_answers_are_told_from_those_of_a_hosts_tool(
     tool: str, arguments: dict, answer: str, ours: bool
 ) -> None:
     call = Part("call", json.dumps(arguments), (0,), tool=tool)
-    assert (is_named(tool) and is_answer(call, answer, {"kq3v7a2c"}.__contains__)) is ours
+    rules = Rules("s", Policy(), TABLES["openai"])
+    assert (rules.is_recall(tool) and is_answer(call, answer, {"kq3v7a2c"}.__contains__)) is ours
 
 
 def test_every_selector_is_in_the_tool_in_the_method_and_in_what_is_taken() -> None:

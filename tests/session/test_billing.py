@@ -15,7 +15,7 @@ from conversations import EAGER
 from hippocampus import Hippocampus
 from hippocampus.formats.usage import Usage, cache_miss_of, usage_of
 from hippocampus.prices import TABLES
-from hippocampus.session.billing import Bill, CountedCall
+from hippocampus.session.costs import Bill, CountedCall
 
 PRICES = TABLES["anthropic-5m"]
 ANTHROPIC = {

@@ -17,7 +17,7 @@ from hippocampus.formats.calls import normal
 from hippocampus.formats.conversation import with_texts
 from hippocampus.formats.reader import read
 from hippocampus.policy.rules import Rule
-from hippocampus.session.changes import Change, position
+from hippocampus.session.view import Change, position
 
 FUTURE = "from_the_future"
 SMALL = EAGER.model_copy(update={"budget_tokens": 1_500})

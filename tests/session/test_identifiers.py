@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.session import identifiers
-from hippocampus.session.identifiers import MAX_HOLDERS, IdentifierIndex
+from hippocampus.session import payloads
+from hippocampus.session.payloads import MAX_HOLDERS, IdentifierIndex
 
 NAMES = [f"name_{number}" for number in range(12)]
 SOME_NAMES = st.frozensets(st.sampled_from(NAMES))
@@ -18,7 +18,7 @@ SOME_NAMES = st.frozensets(st.sampled_from(NAMES))
 @pytest.fixture(autouse=True, scope="module")
 def _packs_early() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(identifiers, "MIN_PACKED", 4)
+        patch.setattr(payloads, "MIN_PACKED", 4)
         yield
 
 

@@ -11,7 +11,7 @@ from conversations import EAGER, reading
 from hippocampus import Hippocampus
 from hippocampus.policy import Policy
 from hippocampus.recall.sources import Unavailable
-from hippocampus.session.observer import BillReport, ToolReport, ViewReport
+from hippocampus.session.resources import BillReport, ToolReport, ViewReport
 
 
 class Reports:

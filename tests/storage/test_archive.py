@@ -32,7 +32,7 @@ from hypothesis import strategies as st
 from states import conversation, problems
 
 from hippocampus import Hippocampus, Policy
-from hippocampus.policy.blocks import NOTHING
+from hippocampus.policy.fields import NOTHING
 from hippocampus.replay.readers import find_files, read_file
 from hippocampus.storage.archive_lines import contexts, parsed
 from hippocampus.storage.packing import ZSTD

@@ -62,7 +62,7 @@ def _loaded(event: dict[str, Any], state: str, policy_name: str) -> str:
     from hippocampus.consolidation.scheduler import ConsolidationResources
     from hippocampus.facts import Facts
     from hippocampus.facts.query import CONTEXT_TOKENS
-    from hippocampus.session.consolidator import ContextLoadRequest
+    from hippocampus.session.resources import ContextLoadRequest
 
     rules = policy.load(policy_name)
     if not rules.consolidation.context_load_tokens:

@@ -32,7 +32,7 @@ from hippocampus.facts import upkeep
 from hippocampus.formats.signatures import schema_of
 from hippocampus.integrations.mcp_server.http import app
 from hippocampus.recall import calls
-from hippocampus.session.observer import ReportSource, ToolReport
+from hippocampus.session.resources import ReportSource, ToolReport
 from hippocampus.storage.state import StateStore
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from hippocampus.integrations.proxy.events import Event, events, written
 from hippocampus.integrations.proxy.metrics import Metrics
 from hippocampus.integrations.proxy.service import Exchange, Service
 from hippocampus.integrations.web import LOOPBACK, refused
-from hippocampus.session.observer import MANAGED, Observer
+from hippocampus.session.resources import MANAGED, Observer
 
 LOG = logging.getLogger("hippocampus")
 HOP_BY_HOP = {

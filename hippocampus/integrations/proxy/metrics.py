@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 
-from hippocampus.session.observer import BillReport, ToolReport, ViewReport
+from hippocampus.session.resources import BillReport, ToolReport, ViewReport
 
 
 class Metrics:

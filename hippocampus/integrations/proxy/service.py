@@ -33,12 +33,10 @@ from hippocampus.integrations.proxy.conversations import (
 )
 from hippocampus.memory import Hippocampus
 from hippocampus.policy import load as load_policy
-from hippocampus.prices.prompt_cache import OWN_MARKS
-from hippocampus.session.marks import UNSEEN_MARKS
-from hippocampus.session.observer import Observer
+from hippocampus.prices.prompt_cache import OWN_MARKS, UNSEEN_MARKS
 from hippocampus.session.open_sessions import OpenSessions, Use
 from hippocampus.session.redactor import redacted_list
-from hippocampus.session.resources import DEADLINE_SECONDS
+from hippocampus.session.resources import DEADLINE_SECONDS, Observer
 from hippocampus.session.rules import Rules
 from hippocampus.session.session import Session
 from hippocampus.storage.proxy_conversations import Conversations
