@@ -53,7 +53,7 @@ class Consolidation(Declared):
     daily_logs: bool = True
     """Keep `memory/YYYY-MM-DD.md` in the state directory."""
     context_load_tokens: Count = 0
-    """The most tokens of earlier sessions' memories at the start of a session; 0 is none."""
+    """The most tokens of earlier sessions' memories at the start of a session; 0 loads nothing."""
     model_seconds: Rate = 10.0
     """How long the optional model may take; 0 does not call it."""
     idle_minutes: Rate = 10.0
@@ -176,9 +176,9 @@ class Policy(Declared):
     faded_tokens: int = Field(80, ge=20)
     """The most tokens of an entry for faded content."""
     sleep_below: Share = 0.5
-    """A large entry of at most this strength may become dormant; 0 is none."""
+    """A large entry of at most this strength may become dormant; 0 disables that."""
     digest_below: Share = 0.5
-    """Turns with nothing above this strength may become digests; 0 is none before the limit."""
+    """Turns with nothing above this strength may become digests; 0 makes them at the limit only."""
     stake: Share = 0.1
     """The share of the cost of the whole list so far that edits may lose before they have saved it; 0
     makes only edits that earlier savings cover."""

@@ -84,7 +84,7 @@ class TokenRange(Declared):
     over: Count | None = None
     """More tokens than this; 0 is any content that is not empty."""
     under: Count | None = None
-    """Fewer tokens than this; 0 is none."""
+    """Fewer tokens than this."""
 
     @model_validator(mode="after")
     def _not_empty(self) -> Self:
