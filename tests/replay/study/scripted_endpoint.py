@@ -62,7 +62,9 @@ def model(script: Script = lambda _, answer: answer) -> Iterator[Server]:
 
 
 def is_judgement(asked: Asked) -> bool:
-    return PROMPTS["judge"].template.split("\n", maxsplit=1)[0] in json.dumps(asked.body, ensure_ascii=False)
+    return PROMPTS["judge"].template.split("\n", maxsplit=1)[0] in json.dumps(
+        asked.body, ensure_ascii=False
+    )
 
 
 def answer_to(asked: Asked) -> Any:
