@@ -124,7 +124,7 @@ def block(
     key: Annotated[str, Argument(help="The block's name.")],
     scope: Annotated[str, Option(help="The part of the memory it is in.")] = "",
 ) -> Shown:
-    """Print the text of one memory block; exit status 1 where there is none."""
+    """Print the text of one memory block; exit status 1 without one."""
     found = facts.blocks.get(key, agent=agent, scope=scope)
     text = found and found.value
     problems = [f"agent {agent!r} has no block {key!r}"] if found is None else []
@@ -228,7 +228,7 @@ def scriptling_recall(
 
 @verb(scriptling, name="forget")
 def scriptling_forget(facts: Facts, memory_id: out.Id) -> Shown:
-    """Delete one memory for good, by its id; status 1 where there is none."""
+    """Delete one memory for good, by its id; status 1 if it is unknown."""
     return delete(facts, [memory_id], force=True)
 
 
