@@ -26,7 +26,7 @@ from hippocampus.errors import HippocampusError
 from hippocampus.facts import tools as memory_tools
 from hippocampus.facts.models import POLICIES as FACT_PRESETS
 from hippocampus.formats import reader
-from hippocampus.indexing import worth
+from hippocampus.indexing import select
 from hippocampus.models import tokens as token_counts
 from hippocampus.replay import our_strategy
 from hippocampus.replay.readers.formats import LISTS, READERS
@@ -191,8 +191,8 @@ def compression_levels() -> str:
     """Return the bounds of an entry by level of compression."""
 
     def rows() -> Iterator[tuple[str, ...]]:
-        for level, (least, most) in worth.BOUNDS.items():
-            kinds = worth.AGGRESSIVE_TOKENS if level == "aggressive" else {}
+        for level, (least, most) in select.BOUNDS.items():
+            kinds = select.AGGRESSIVE_TOKENS if level == "aggressive" else {}
             other = "".join(f"; `{kind}` {bound}" for kind, bound in kinds.items())
             yield f"`{level}`", f"{least:,}", f"{most:,}{other}"
 

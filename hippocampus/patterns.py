@@ -121,7 +121,7 @@ class LimitedPattern:
 
 @contextlib.contextmanager
 def _limit() -> Iterator[None]:
-    """Turn the end of the time into an error of the pattern, which is none of the disk."""
+    """Turn the end of the time into an error of the pattern, not of the disk."""
     try:
         yield
     except TimeoutError:

@@ -11,9 +11,8 @@ from typing import Any
 from hippocampus.indexing.extraction import EntryLine, ExtractionContext, with_lines_before
 from hippocampus.indexing.frame import as_content
 from hippocampus.indexing.logs import message_of
-from hippocampus.indexing.select import choose
+from hippocampus.indexing.select import Price, choose, price_of
 from hippocampus.indexing.sniff import extraction_of, kind_of
-from hippocampus.indexing.worth import Price, price_of
 from hippocampus.models import tokens
 
 EXCERPTS = frozenset({"code", "config", "prose", "text"})

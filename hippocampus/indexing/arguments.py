@@ -14,12 +14,17 @@ from typing import Any
 
 from hippocampus.formats import json_text
 from hippocampus.formats.calls import file_of, leaves_in
-from hippocampus.indexing.excerpt import WORDLESS
-from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext, counted, cut
+from hippocampus.indexing.extraction import (
+    WORDLESS,
+    EntryLine,
+    Extraction,
+    ExtractionContext,
+    counted,
+    cut,
+)
 from hippocampus.indexing.frame import as_content
-from hippocampus.indexing.select import choose
+from hippocampus.indexing.select import Price, choose
 from hippocampus.indexing.sniff import extraction_of
-from hippocampus.indexing.worth import Price
 from hippocampus.models import tokens
 
 MIN_TOKENS, MAX_TOKENS, SHARE = 60, 150, 0.05

@@ -13,8 +13,15 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from hippocampus.indexing import plain
-from hippocampus.indexing.excerpt import TextRow, ends_of, excerpt
-from hippocampus.indexing.extraction import EntryLine, Extraction, counted, lines_in
+from hippocampus.indexing.extraction import (
+    EntryLine,
+    Extraction,
+    TextRow,
+    counted,
+    ends_of,
+    excerpt,
+    lines_in,
+)
 
 SAMPLE_CHARACTERS, SAMPLE_LINES, LINE_CHARACTERS = 20_000, 120, 600
 MIN_SHARE = 0.6

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hippocampus.indexing import plain
-from hippocampus.indexing.excerpt import says_failure
-from hippocampus.indexing.extraction import EntryLine, Extraction, LaterLines
+from hippocampus.indexing.extraction import EntryLine, Extraction, LaterLines, says_failure
 
 STAMP = re.compile(r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\b\d\d:\d\d:\d\d")
 LEVEL = re.compile(r"\b(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b")

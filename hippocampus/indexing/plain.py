@@ -11,8 +11,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hippocampus.indexing.code import definitions
-from hippocampus.indexing.excerpt import TextRow, excerpt, rows_of
-from hippocampus.indexing.extraction import EntryLine, Extraction, LaterLines, counted, lines_in
+from hippocampus.indexing.extraction import (
+    EntryLine,
+    Extraction,
+    LaterLines,
+    TextRow,
+    counted,
+    excerpt,
+    lines_in,
+    rows_of,
+)
 
 MAX_CONFIDENCE = 0.95
 """Sentences and encoded bytes are in contents of other kinds, too."""

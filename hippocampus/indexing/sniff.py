@@ -14,8 +14,8 @@ from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
 from hippocampus.indexing import code, documents, grids, html, listings, logs, plain, unwrap
-from hippocampus.indexing.excerpt import WORDLESS, is_notice
 from hippocampus.indexing.extraction import (
+    WORDLESS,
     EntryLine,
     Extraction,
     ExtractionContext,
@@ -23,12 +23,13 @@ from hippocampus.indexing.extraction import (
     LaterLines,
     counted,
     cut,
+    is_notice,
     kept_by_hash,
     lines_in,
     numbered_from,
     with_lines_before,
 )
-from hippocampus.indexing.output import asked_line, output_of
+from hippocampus.indexing.unwrap import asked_line, output_of
 
 LOG = logging.getLogger("hippocampus")
 T = TypeVar("T")

@@ -1,18 +1,23 @@
-"""Takes off what content comes wrapped in, so that one extractor serves all wrappings. Pure.
+"""Takes off wrappings, so that one extractor serves all wrappings. Pure and linear.
 
-JSON inside a JSON string, blocks of text, the envelope of MCP, code
-fences, terminal colours and progress bars.
+JSON inside a JSON string, the envelope of MCP, code fences, terminal colours; wrapper lines, notices and
+line numbers of a tool. Text around the content stays as notes, and lines keep their own numbers.
 """
 
 from __future__ import annotations
 
+import functools
+import itertools
 import json
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 from hippocampus.formats import json_text
+from hippocampus.formats.calls import lines_in
 from hippocampus.formats.json_text import NOTHING
+from hippocampus.indexing.extraction import is_notice
 from hippocampus.secrets.encodings import ANSI
 
 PROGRESS = re.compile(r"^[^\n]*\r(?!\n)", re.MULTILINE)
@@ -202,3 +207,255 @@ def _holding(values: Iterable[tuple[K, Any]]) -> list[K]:
                 found.append(key)
                 break
     return found
+
+
+# The lines of a tool around its content, and the numbers that it printed
+
+
+HEADS = (
+    # Codex CLI
+    r"(?:[A-Z][A-Za-z ]{2,40}(?:: | exited with code | running with session ID )[^\n]{0,300}\n){1,8}(?:Output|Stdout|STDOUT):[ \t]*\n(?:Warning: truncated output[^\n]*\n)?(?:Total output lines: \d+\n\n)?",
+    # Gemini CLI: a command, a part of a file
+    r"Command: [\s\S]{1,4000}?\nDirectory: [^\n]{1,400}\n(?:Output|Stdout): ",
+    r"(?:IMPORTANT: [^\n]{1,200}\nStatus: )?Showing lines \d+-\d+ of \d+ [^\n]{1,60}\n(?:Action: [^\n]{1,600}\n)?\s*?---[^\n]{0,60}\n\n?",
+    r"(?:rc|exit[_ ]?code|returncode|Exit code)[=: ]+-?\d+\n(?:Wall time[^\n]*\n)?(?:Output:\n)?",
+    r"(?P<meter>)% Total[^\n]*\n +Dload[^\n]*\n\s*?\n(?:[\d.:kMG -]*\n){1,40}",  # curl
+    r"<untrusted_context>\n(?:Output: )?",
+    r"<returncode>-?\d+</returncode>\n(?:<output>\n?)?",
+    r"(?:<(?:path|type)>[^\n]{0,600}\n){0,3}<(?:content|file|output)>\n?",
+)
+HEAD = re.compile(rf"\A\s*(?:{'|'.join(HEADS)})")
+"""What tools print before the content itself."""
+TAIL = re.compile(
+    r"\nError: [^\n]*\nExit Code: [^\n]*(?:\n(?:Signal|Background PIDs|Process Group PGID): [^\n]*){1,3}\Z|"
+    r"(?:\nExit Code: \d+)?(?:\nProcess Group PGID: \d+)?\n</untrusted_context>\Z|"
+    r"\n?(?:\n*<system-reminder>[\s\S]{0,4000}</system-reminder>|\n*</(?:content|file|output)>|"
+    r"\n*\(End of file[^\n]{0,200}\))+\Z"
+)
+TAIL_TAGS = ("</untrusted_context>", "</system-reminder>", "</content>", "</file>", "</output>")
+TAIL_CHARACTERS = 6_000
+NUMBERED = re.compile(r"^ {0,8}0{0,6}(\d{1,7})(?:\t|→|: | ?\| ?|:(?=\S)|:(?=\r?$)|-)(.*)$")
+NUMBERED_SHARE = 0.9
+AROUND_LINES = 8
+"""Up to here lines without a number may surround numbered ones."""
+SAMPLE_LINES, MAX_HEAD_LINES = 60, 40
+PART = re.compile(r"(?i)\blines?:? (\d{1,7})\s?(?:-|–|to)\s?(\d{1,7})\b(?: \(?(?:out )?of (\d+))?")
+OFFSET = re.compile(r"\"(?:offset|start_line|startLine|line_start)\"\s*:\s*\"?(\d{1,7})")
+WRITES = re.compile(r"\"(?:replace|new|old|insert|content|edit|patch|diff)\w*\"\s*:")
+READS_PART = re.compile(r"^[^;&|\n]{0,200}?\bsed -n ['\"]?(\d{1,7}),\s?(\d{1,7})p[^;&|\n]*$")
+COMMAND = re.compile(r"\"(?:command|cmd)\"\s*:\s*\"((?:[^\"\\]|\\.)*)")
+MAX_ARGUMENTS, MAX_COMMAND = 4_000, 600
+"""The characters of a call's arguments, and of one without a name, that are searched for lines."""
+CUT_WORDS = ("truncated", "omitted", "elided", "skipped")
+CUT = re.compile(
+    r"(?i)\s*[.…\[<(*-](?=[^\n]*\d)[^\n]{0,80}\b(?:truncated|omitted|elided|skipped)\b[^\n]{0,80}[.…\]>)*-]"
+)
+CUT_INSIDE = re.compile(r"…\d[\d,]* (?:bytes|chars|characters|lines|tokens) truncated…")
+MAX_CUTS = 3
+MIN_EVERY = 2
+MIN_LINES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """The content of an output, and the lines of the tool around it."""
+
+    body: str
+    first_number: int = 1
+    """The number of the body's first line: printed with it, or from where the file was read."""
+    notes: tuple[str, ...] = ()
+    """The lines of the tool around the body."""
+    is_numbered: bool = False
+    """Whether the tool printed line numbers, which the body no longer has."""
+
+
+@functools.lru_cache(maxsize=4)
+def output_of(text: str, asked_line: int = 1) -> Output:
+    """Return the content in a tool's output, and the text around it.
+
+    The first line has the number that the call has asked for where the output names none.
+    """
+    head = HEAD.match(text)
+    start = head.end() if head and head.end() < len(text) else 0
+    ended = text.rstrip()
+    last = ended[-TAIL_CHARACTERS:]
+    may_end = ended.endswith(TAIL_TAGS) or "\nExit Code: " in last or "(End of file" in last
+    tail = TAIL.search(ended, max(start, len(ended) - TAIL_CHARACTERS)) if may_end else None
+    body = text[start : tail.start() if tail else len(text)]
+    is_meter = head is not None and head["meter"] is not None
+    notes = [
+        *_lines("" if is_meter else text[:start]),
+        *(_lines(text[tail.start() :]) if tail else ()),
+    ]
+    numbered = _numbered(body)
+    if numbered is not None:
+        lines, first, around = numbered
+        return Output("\n".join(lines), first, (*notes, *around), is_numbered=True)
+    # The number of the body's first line by the tool's notice, where it fits the length.
+    ends = [*body[:600].split("\n")[:3], *body[-600:].split("\n")[-4:], *notes]
+    parts = filter(None, (PART.search(line) for line in ends if is_notice(line)))
+    first = next(
+        (
+            max(1, int(part[1]))
+            for part in parts
+            if abs(int(part[2]) - int(part[1]) - body.count("\n")) <= AROUND_LINES
+        ),
+        asked_line,
+    )
+    # The first notices that lines are missing between others, with their lines of the body.
+    found = (
+        f"line {number}: {cut[0].strip()}"
+        for number, line in enumerate(body.split("\n"), 1)
+        if (cut := CUT.fullmatch(line) or CUT_INSIDE.search(line))
+    )
+    lowered = body.lower()
+    cuts = found if any(word in lowered for word in CUT_WORDS) else ()
+    return Output(body, first, (*notes, *itertools.islice(cuts, MAX_CUTS)))
+
+
+def line_numbers(text: str, arguments: str = "") -> Sequence[int]:
+    r"""Return the numbers of a text's lines, where its body's lines have those of `output_of`.
+
+    Lines above the body have numbers under the body's first; in a dump with numbers, a line without
+    one has that of the line before.
+
+    >>> line_numbers("[File: a.py]\n  40\tdef one():\n  41\t    return 1")
+    [39, 40, 41]
+    """
+    bare = plain(text)
+    own = _numbers_of(bare, output_of(bare, asked_line(arguments)))
+    if not (around := text.count("\n") - bare.count("\n")):
+        return own
+    above = 1 + text.split("```", 1)[0].count("\n")  # a fence and blank lines are around it
+    below = own[-1] + 1
+    return [*range(own[0] - above, own[0]), *own, *range(below, below + around - above)]
+
+
+def _numbers_of(text: str, output: Output) -> Sequence[int]:
+    first, lines = output.first_number, text.split("\n")
+    if output.is_numbered:
+        for at, line in enumerate(lines[:MAX_HEAD_LINES]):
+            match = NUMBERED.match(re.sub(r"^<\w+>", "", line))
+            if match and int(match[1]) == first:
+                later = map(NUMBERED.match, lines[at + 1 :])
+                printed = (int(found[1]) if found else 0 for found in later)
+                return [
+                    *range(first - at, first),
+                    *itertools.accumulate(printed, max, initial=first),
+                ]
+    head = HEAD.match(text)
+    first -= text.count("\n", 0, head.end()) if head else 0
+    return range(first, first + len(lines))
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines that say something, unlike `Output:`."""
+    return [line.strip() for line in text.split("\n") if line.strip() and line.strip()[-1] != ":"]
+
+
+def _numbered(body: str) -> tuple[list[str], int, list[str]] | None:
+    """Return the lines of a dump with line numbers, the first number, and the lines around them."""
+    head = body.split("\n", AROUND_LINES + SAMPLE_LINES)[: AROUND_LINES + SAMPLE_LINES]
+    found = _sampled(head)
+    numbers = [int(match[1]) for match in found]
+    gaps = [after - before for before, after in itertools.pairwise(numbers) if after != before + 1]
+    cuts = sum(CUT.fullmatch(line) is not None for line in head if found)
+    if len(found) < 2 or min(gaps, default=1) < 1 or len(gaps) > cuts:
+        return None
+    first = head.index(found[0].string)
+    row, sign = found[0].string, found[0].string[found[0].end(1) : found[0].start(2)].strip(" ")
+    if any(above.count(tab) == row.count(tab) > 0 for above in head[:first] for tab in "\t|"):
+        return None  # a table with a header: its rows begin with a number
+    counts = {match[2].count(sign) for match in found if sign in ("|", "\t")}
+    if len(counts) == 1 and counts != {0} and not any(match[2][:1] == sign for match in found):
+        return None  # a table without one: as many signs in a row as after its number
+    lines: list[str] = []
+    around: list[str] = []
+    expected = 0
+    for line in body.split("\n"):
+        match = NUMBERED.match(line)
+        if match and (not expected or int(match[1]) == expected):
+            lines.append(match[2])
+            expected = int(match[1]) + 1
+        elif match and int(match[1]) > expected:
+            lines += [""] * min(int(match[1]) - expected, 100_000) + [match[2]]
+            expected = int(match[1]) + 1
+        elif expected and CUT.fullmatch(line):
+            around.append(f"after line {expected - 1}: {line.strip()}")
+            lines[-1] += " …"
+        elif line.strip() and (is_notice(line) or not expected):
+            around.append(line.strip())
+        elif expected and lines:
+            lines[-1] += f" {line.strip()}" if line.strip() else ""
+    return lines, numbers[0], around
+
+
+def _sampled(lines: Sequence[str]) -> list[re.Match[str]]:
+    """Return the numbered lines of a sample, or nothing as soon as too many others are in it."""
+    start = next((at for at, line in enumerate(lines[:AROUND_LINES]) if NUMBERED.match(line)), 0)
+    sample = [line for line in lines[start : start + SAMPLE_LINES] if line.strip()]
+    found = [match for line in sample if (match := NUMBERED.match(line))]
+    return found if len(found) >= NUMBERED_SHARE * len(sample) else []
+
+
+def asked_line(arguments: str) -> int:
+    """Return the number of the first line of a file that a call asks for, 1 where it names none."""
+    given = arguments[:MAX_ARGUMENTS]
+    offset = OFFSET.search(given)
+    if offset and not WRITES.search(given):
+        return max(1, int(offset[1]))
+    command = COMMAND.search(given)
+    part = READS_PART.match(command[1] if command else given[:MAX_COMMAND])
+    return int(part[1]) if part else 1
+
+
+def without_numbers(text: str) -> str:
+    """Return a text without the line numbers that a tool printed."""
+    if not output_of(text).is_numbered:
+        return text
+    found = ((line, NUMBERED.match(line)) for line in text.split("\n"))
+    return "\n".join(match[2] if match else line for line, match in found)
+
+
+def thinned(text: str, every: int, arguments: str = "") -> str:
+    r"""Return a text with fewer of the line numbers that a tool printed, and without known lines.
+
+    Every n-th line, and a line after a gap, keeps its number; an arrow after it separates it from
+    tabs of the line. Consecutive lines that the call's arguments have become their numbers.
+
+    >>> thinned("  1→one\n  2→two\n  3→three\n  4→four", 4)
+    '1→one\ntwo\nthree\n4→four'
+    >>> thinned("  1→one\n  2→two\n  3→three\n  4→four", 4, '{"new": "one\\ntwo\\nthree"}')
+    '1-3→as written\n4→four'
+    """
+    if every < MIN_EVERY or not output_of(text).is_numbered:
+        return text
+    written = lines_in(arguments)
+    rows: list[str] = []
+    lines = text.split("\n")
+    matches = [NUMBERED.match(line) for line in lines]
+    expected, at = -1, 0
+    while at < len(lines):
+        match = matches[at]
+        number = int(match[1]) if match else -1
+        if match is None or 0 < number < expected:
+            rows.append(lines[at])
+            at += 1
+            continue
+        end = at
+        while (
+            end < len(lines)
+            and (found := matches[end])
+            and found[2] in written
+            and int(found[1]) == number + end - at
+        ):
+            end += 1
+        if end - at >= MIN_LINES:
+            last = number + end - at - 1
+            rows.append(f"{number}-{last}→as written")
+            expected, at = -1, end
+            continue
+        is_shown = number != expected or number % every == 0
+        rows.append(f"{number}→{match[2]}" if is_shown else match[2])
+        expected, at = number + 1, at + 1
+    return "\n".join(rows)

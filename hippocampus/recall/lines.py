@@ -15,7 +15,7 @@ from hippocampus.entries.text import storable
 from hippocampus.errors import RecallError
 from hippocampus.indexing import unwrap
 from hippocampus.indexing.arguments import REPLACED
-from hippocampus.indexing.output import output_of
+from hippocampus.indexing.unwrap import output_of
 from hippocampus.models import tokens
 from hippocampus.policy.matching import searchable
 from hippocampus.secrets.encodings import ANSI

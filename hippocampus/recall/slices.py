@@ -18,9 +18,9 @@ from hippocampus.entries.text import storable
 from hippocampus.errors import RecallError, nearest
 from hippocampus.indexing import unwrap
 from hippocampus.indexing.code import depth_of
+from hippocampus.indexing.documents import Table
 from hippocampus.indexing.grids import table_in
-from hippocampus.indexing.output import line_numbers, output_of, without_numbers
-from hippocampus.indexing.tables import Table
+from hippocampus.indexing.unwrap import line_numbers, output_of, without_numbers
 from hippocampus.models import tokens
 from hippocampus.patterns import PatternError
 from hippocampus.recall.lines import (

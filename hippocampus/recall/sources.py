@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from hippocampus.errors import nearest
 from hippocampus.formats.conversation import text_of
 from hippocampus.indexing import unwrap
-from hippocampus.indexing.output import output_of
+from hippocampus.indexing.unwrap import output_of
 from hippocampus.models.bounded import in_thread
 from hippocampus.policy.rules import Refetch
 from hippocampus.storage.files import NO_LINK, opened

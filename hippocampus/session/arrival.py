@@ -31,8 +31,8 @@ from hippocampus.formats.calls import (
 )
 from hippocampus.formats.conversation import Message, Part, is_image_block
 from hippocampus.indexing import frame
-from hippocampus.indexing.output import thinned
 from hippocampus.indexing.shapes import identifiers
+from hippocampus.indexing.unwrap import thinned
 from hippocampus.policy import Resolution, Subject, new_entry
 from hippocampus.policy.words import EntryType
 from hippocampus.recall import calls

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from hippocampus.entries import decay
 from hippocampus.entries.entry import Decision, Record, Stage
-from hippocampus.indexing.worth import SLICE_TOKENS
+from hippocampus.indexing.select import SLICE_TOKENS
 from hippocampus.session import compaction
 from hippocampus.session.arrival import UNREAD, with_kind
 from hippocampus.session.compaction import Digest

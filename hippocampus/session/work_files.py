@@ -25,13 +25,17 @@ from hippocampus.formats.calls import (
 )
 from hippocampus.formats.conversation import Message, Part
 from hippocampus.indexing.code import definitions, depth_of
-from hippocampus.indexing.excerpt import LINE_CHARACTERS, is_notice
-from hippocampus.indexing.extraction import ExtractionContext, kept_by_hash, numbered_from
-from hippocampus.indexing.output import asked_line, output_of
-from hippocampus.indexing.select import MAX_LINES, choose, size_of
+from hippocampus.indexing.extraction import (
+    LINE_CHARACTERS,
+    ExtractionContext,
+    is_notice,
+    kept_by_hash,
+    numbered_from,
+)
+from hippocampus.indexing.select import MAX_LINES, Price, choose, size_of
 from hippocampus.indexing.shapes import identifiers
 from hippocampus.indexing.sniff import extraction_of
-from hippocampus.indexing.worth import Price
+from hippocampus.indexing.unwrap import asked_line, output_of
 from hippocampus.models import tokens
 from hippocampus.session.constants import CONSTANTS
 from hippocampus.session.history import History

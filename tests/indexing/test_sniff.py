@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from hippocampus.indexing import Price, index, kind_of
 from hippocampus.indexing.extraction import EntryLine, ExtractionContext
-from hippocampus.indexing.output import asked_line, output_of
 from hippocampus.indexing.sniff import extraction_of
+from hippocampus.indexing.unwrap import asked_line, output_of
 
 CODE = "import os\n\n\nclass Reader:\n    def read(self, path: str) -> str:\n        return path\n"
 DIFF = "diff --git a/x.py b/x.py\n--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n-a = 1\n+a = 2\n b = 3\n"

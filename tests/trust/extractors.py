@@ -22,7 +22,7 @@ from hippocampus.errors import RecallError
 from hippocampus.facts import pasted
 from hippocampus.formats.conversation import Item, unpaired, without_envelope
 from hippocampus.formats.reader import read
-from hippocampus.indexing import ExtractionContext, documents, index, output, price_of, unwrap
+from hippocampus.indexing import ExtractionContext, documents, index, price_of, unwrap
 from hippocampus.indexing.arguments import shorten
 from hippocampus.indexing.extraction import NUMBER, Extraction
 from hippocampus.indexing.sniff import READERS, extraction_of, read_large, read_small
@@ -97,11 +97,11 @@ def json_value(text: str) -> None:
 
 
 def tool_output(text: str) -> None:
-    found = output.output_of(text, 5)
+    found = unwrap.output_of(text, 5)
     assert found.first_number >= 0
-    assert len(output.line_numbers(text, '{"offset": 7}')) == text.count("\n") + 1
-    output.without_numbers(text)
-    output.thinned(text, 10, '{"new": "a\\nb"}')
+    assert len(unwrap.line_numbers(text, '{"offset": 7}')) == text.count("\n") + 1
+    unwrap.without_numbers(text)
+    unwrap.thinned(text, 10, '{"new": "a\\nb"}')
 
 
 def entry(text: str) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 from hippocampus.indexing import ExtractionContext, Price, index, sniff
-from hippocampus.indexing.worth import FRAME_TOKENS
+from hippocampus.indexing.select import FRAME_TOKENS
 from hippocampus.models import tokens
 from tests.bench.compression import corpus
 from tests.bench.compression.questions import questions
