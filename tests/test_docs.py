@@ -462,8 +462,8 @@ def test_every_environment_variable_is_documented() -> None:
 
 
 def test_every_table_of_the_state_is_documented() -> None:
-    from hippocampus.storage.migrations import migrated
     from hippocampus.storage.salvage import columns_of
+    from hippocampus.storage.schema import migrated
 
     with contextlib.closing(migrated(":memory:")) as db:
         tables = columns_of(db)

@@ -43,7 +43,7 @@ from hippocampus.recall.definition import TOOL_NAME
 from hippocampus.recall.lines import NOTE_TOKENS, NumberedLine, fit, pages, start_of
 from hippocampus.recall.slices import WORD, Request, content, numbers_of, take, terms
 from hippocampus.storage.content_store import ContentStore
-from hippocampus.storage.search_index import Content, PassageHit, Passages
+from hippocampus.storage.full_text import Content, PassageHit, Passages
 from hippocampus.storage.state import StateStore
 
 LOG = logging.getLogger("hippocampus")

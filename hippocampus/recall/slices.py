@@ -35,7 +35,7 @@ from hippocampus.recall.lines import (
     pages,
     records,
 )
-from hippocampus.storage.search_index import Content, Passage, Passages
+from hippocampus.storage.full_text import Content, Passage, Passages
 
 MAX_COUNTED = 1_000
 """Further matches are not counted."""

@@ -18,7 +18,7 @@ from typing import Any
 
 from hippocampus.entries.text import MARK_CHARACTERS
 from hippocampus.errors import StoreError
-from hippocampus.storage import files, migrations, open_locks, sqlite
+from hippocampus.storage import files, open_locks, schema, sqlite
 from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.facts.models import TextRules
 
@@ -185,7 +185,7 @@ class SqliteDatabase(Database):
             self._open()
 
     def _open(self) -> sqlite3.Connection:
-        db = migrations.migrated(self.path, is_shared=self._is_shared)
+        db = schema.migrated(self.path, is_shared=self._is_shared)
         self._connection = db
         own = os.access in os.supports_effective_ids
         is_file = self.path != sqlite.IN_MEMORY
@@ -341,11 +341,11 @@ class ReadOnly(SqliteDatabase):
         if path.exists():
             with contextlib.ExitStack() as closing:
                 db = closing.enter_context(sqlite.reading(path))
-                if migrations.applied(db, self.path):
+                if schema.applied(db, self.path):
                     closing.pop_all()
                     self._connection = db
                     return db
-        self._connection = migrations.migrated(sqlite.IN_MEMORY)
+        self._connection = schema.migrated(sqlite.IN_MEMORY)
         return self._connection
 
 

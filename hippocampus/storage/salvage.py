@@ -22,7 +22,7 @@ from typing import Any
 from diskcache.core import DBNAME
 
 from hippocampus.errors import StoreError
-from hippocampus.storage import migrations, sqlite
+from hippocampus.storage import schema, sqlite
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.state_dir import StateDir
 
@@ -76,7 +76,7 @@ def salvage(state: StateDir) -> None:
         StoreError: a process has it open, or the new file cannot be written.
         OSError: it cannot be replaced.
     """
-    _replace(state.database, migrations.migrated)
+    _replace(state.database, schema.migrated)
 
 
 def salvage_contents(state: StateDir) -> None:
@@ -114,14 +114,14 @@ def set_aside(path: Path) -> None:
             each.replace(each.with_name(f"{each.name}{DAMAGED}"))
 
 
-def _copied(path: Path, made: Path | str, make: Make = migrations.migrated) -> list[str]:
+def _copied(path: Path, made: Path | str, make: Make = schema.migrated) -> list[str]:
     """Copy all rows that can be read into a new database; return the known losses."""
     try:
         with contextlib.closing(make(made)) as new, _opened(path, make) as old:
             new.execute("PRAGMA foreign_keys = OFF")  # rows come in the order of their tables
             with sqlite.transaction(new):
                 found = _copy_rows(old, new)
-                if make is migrations.migrated:
+                if make is schema.migrated:
                     found += _mended(old, new)
             if made != sqlite.IN_MEMORY:
                 new.execute("PRAGMA journal_mode = DELETE")

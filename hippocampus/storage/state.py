@@ -83,7 +83,7 @@ class StateStore(abc.ABC):
 
     @abc.abstractmethod
     def reading(self) -> contextlib.AbstractContextManager[Database]:
-        """Open the database for reading; where there is none, it is empty and none is made."""
+        """Open the database for reading; a missing one is empty, and is not made."""
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Database]:

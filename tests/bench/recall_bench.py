@@ -37,7 +37,7 @@ from hippocampus.replay.our_strategy import fresh_session
 from hippocampus.replay.readers import find_files, read_file
 from hippocampus.replay.recording import Recording
 from hippocampus.storage.content_store import DiskStore
-from hippocampus.storage.search_index import Content, Passages
+from hippocampus.storage.full_text import Content, Passages
 
 PATTERN_TOKENS, QUERY_TOKENS = 2_000, 800
 ROUNDS = 15

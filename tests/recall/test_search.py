@@ -11,7 +11,7 @@ from hippocampus.models import tokens
 from hippocampus.recall import retrieval
 from hippocampus.recall.retrieval import names_in
 from hippocampus.recall.slices import content, passages, terms
-from hippocampus.storage.search_index import Passages
+from hippocampus.storage.full_text import Passages
 
 TEXTS = {
     "orders01": "\n".join(

@@ -12,9 +12,8 @@ import pytest
 
 from hippocampus.errors import StoreError
 from hippocampus.storage.ledger import Ledger
-from hippocampus.storage.migrations import is_state, migrate, name_of
 from hippocampus.storage.salvage import columns_of
-from hippocampus.storage.schema import SCRIPTS
+from hippocampus.storage.schema import SCRIPTS, is_state, migrate, name_of
 from hippocampus.storage.sqlite import connected
 from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir

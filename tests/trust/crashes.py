@@ -37,8 +37,7 @@ from hippocampus.integrations.proxy.service import Service
 from hippocampus.policy import load
 from hippocampus.storage import gc
 from hippocampus.storage.copying import copied
-from hippocampus.storage.migrations import migrate
-from hippocampus.storage.schema import SCRIPTS
+from hippocampus.storage.schema import SCRIPTS, migrate
 from hippocampus.storage.sqlite import connected
 from hippocampus.storage.state import StateStore, state_of
 from hippocampus.storage.state_dir import StateDir

@@ -16,7 +16,7 @@ from hippocampus.replay.readers import archive, codex, formats, openhands_sdk
 from hippocampus.replay.readers.documents import JsonDocument, load, of_bytes
 from hippocampus.replay.readers.make_recordings import make_recordings
 from hippocampus.replay.recording import Recording
-from hippocampus.storage.migrations import is_state
+from hippocampus.storage.schema import is_state
 from hippocampus.storage.state_dir import StateDir, is_address, tenant_of_environment
 
 RecordedFile = Path | BucketFile | archive.SessionRecording

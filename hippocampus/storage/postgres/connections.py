@@ -22,9 +22,9 @@ from hippocampus.errors import StoreError
 from hippocampus.models.bounded import in_thread
 from hippocampus.storage.database import ConflictError
 from hippocampus.storage.deadline import left
-from hippocampus.storage.migrations import name_of
 from hippocampus.storage.postgres.schema import CONFLICT, SCHEMA, SCRIPTS
 from hippocampus.storage.postgres.statements import Connection, LateError, Statements
+from hippocampus.storage.schema import name_of
 
 RETRY_SECONDS = 5.0
 """How long nothing is asked of a server that has failed; then the next call tries it."""

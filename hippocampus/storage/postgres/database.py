@@ -18,7 +18,7 @@ from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.facts.models import TextRules
 from hippocampus.storage.full_text import counted
 from hippocampus.storage.postgres.connections import Connections
-from hippocampus.storage.postgres.dialect import translated
+from hippocampus.storage.postgres.schema import translated
 from hippocampus.storage.postgres.statements import Statements
 from hippocampus.storage.sqlite import BUSY_SECONDS
 
