@@ -33,8 +33,8 @@ from hippocampus.indexing.extraction import counted
 from hippocampus.storage.facts import memories
 from hippocampus.storage.full_text import SQLITE_VERSION, is_installed
 from hippocampus.storage.ledger import activity
-from hippocampus.storage.migrations import is_state
 from hippocampus.storage.salvage import DAMAGED
+from hippocampus.storage.schema import is_state
 from hippocampus.storage.state import StateStore, due_states
 from hippocampus.storage.state_dir import StateDir, is_address
 from hippocampus.storage.verify import damaged_sessions
@@ -75,7 +75,6 @@ def consolidate(  # noqa: PLR0913, PLR0917 - one parameter an option
     session: Annotated[str | None, Argument(help="One; without it, all not consolidated.")] = None,
     policy: PolicyName = "default",
     tenant: TenantName = "",
-    dry_run: Annotated[bool, Option("--dry-run", help="Only list the sessions.")] = False,
     watch: Annotated[
         bool, Option("--watch", help="Go on, with sessions that become idle.")
     ] = False,
@@ -86,7 +85,7 @@ def consolidate(  # noqa: PLR0913, PLR0917 - one parameter an option
     """Write the memories of finished sessions to the fact store; a second run changes nothing."""
     from hippocampus.memory import Hippocampus
 
-    if all_tenants and (session or dry_run):
+    if all_tenants and session:
         fail("--all-tenants consolidates every session of every tenant")
     state = None if all_tenants else expect_state(state_dir, tenant)
     rules = policies.load(policy)
@@ -94,8 +93,8 @@ def consolidate(  # noqa: PLR0913, PLR0917 - one parameter an option
         fail(f"{state_dir} has no session {session!r}")
     if state and not watch:
         names = [session] if session else state.unconsolidated()
-        if dry_run or not names:
-            say("\n".join(names) or "every session is consolidated")
+        if not names:
+            say("every session is consolidated")
             return
     is_whole, idle_seconds = True, rules.consolidation.idle_minutes * 60 * watch
     while True:
@@ -146,7 +145,6 @@ def defrag(
     state_dir: StateName,
     policy: PolicyName = "default",
     apply: Apply = False,
-    idle_hours: Annotated[float, Option(help="Leave sessions active since then.")] = 1.0,
     as_json: AsJson = False,
 ) -> None:
     """Promote memories in frequent use, remove unused payloads, and report both in numbers."""
@@ -154,10 +152,8 @@ def defrag(
     from hippocampus.facts import Facts
 
     state, rules = expect_state(state_dir), policies.load(policy)
-    if not idle_hours >= 0:
-        raise typer.BadParameter("--idle-hours is 0 or more")
     with state.contents() as store, Facts(state) as facts:
-        done = run(state, store, facts, rules, time.time(), apply=apply, idle_hours=idle_hours)
+        done = run(state, store, facts, rules, time.time(), apply=apply)
     counts = [(name, value) for name, value in asdict(done).items() if type(value) is int]
     lines = [f"{name.replace('_', ' '):<20}{value:>12,}" for name, value in counts]
     lines.append("done" if done.applied else "nothing was changed; --apply makes the changes")
@@ -166,11 +162,10 @@ def defrag(
 
 def doctor(
     named: StateOrDatabase,
-    policy: Annotated[str, Option(help="A policy, examined too.")] = "default",
     fix: Annotated[bool, Option("--fix", help="Mend; damaged files are kept aside.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Examine payloads, sessions, archives, facts, memory files, a policy, modes and the cache.
+    """Examine payloads, sessions, archives, facts, memory files and modes.
 
     Of a database: print its state and an answer of each model, as JSON. Exit status 1 if data is
     damaged or lost and --fix has not mended it, or something does not work.
@@ -180,8 +175,7 @@ def doctor(
         return
     from hippocampus.consolidation.doctor import examine, mend
 
-    is_file = Path(policy).suffix in {".yaml", ".yml"}
-    found = examine(expect_state(named), policy=Path(policy) if is_file else policy)
+    found = examine(expect_state(named))
     left = mend(found) if fix else found
     mended = [finding for finding in found if finding not in left]
     rows = [

@@ -1,6 +1,6 @@
 """Examines a whole state, and mends what can be mended without a loss.
 
-It reads payloads, sessions, archives, facts, the policy, the key of encryption, file modes and files
+It reads payloads, sessions, archives, facts, the key of encryption, file modes and files
 that killed writes left.
 Nothing is decided about what a session or a fact means.
 """
@@ -12,10 +12,8 @@ import functools
 import os
 import stat
 from collections.abc import Iterable
-from pathlib import Path
 
-from hippocampus import policy as policies
-from hippocampus.errors import HippocampusError, PolicyError, StoreError
+from hippocampus.errors import HippocampusError, StoreError
 from hippocampus.storage import encryption
 from hippocampus.storage.state import StateStore
 from hippocampus.storage.verify import Finding, verify
@@ -23,7 +21,7 @@ from hippocampus.storage.verify import Finding, verify
 OPEN_TO_OTHERS = 0o077
 
 
-def examine(state: StateStore, policy: str | Path = "default") -> list[Finding]:
+def examine(state: StateStore) -> list[Finding]:
     """Return everything that is wrong with a state, faults first."""
     found, layout = verify(state), state.layout
     is_whole = not any(finding.mend for finding in found)
@@ -35,10 +33,6 @@ def examine(state: StateStore, policy: str | Path = "default") -> list[Finding]:
         encryption.marker()
     except StoreError as wrong:
         found.append(Finding(str(wrong), is_fault=True))
-    try:
-        policies.load(policy)
-    except PolicyError as wrong:
-        found += [Finding(f"policy: {problem}", is_fault=True) for problem in wrong.problems]
     with contextlib.suppress(StoreError):  # a damaged file is found by `verify`, and mended first
         if is_whole and state.has_facts():
             from hippocampus.facts import Facts

@@ -27,7 +27,7 @@ class Finding(NamedTuple):
 
     text: str
     is_fault: bool = False
-    """Whether data is damaged or lost, or a policy cannot be used; otherwise it costs space, time or privacy."""
+    """Whether data is damaged or lost; otherwise it costs space, time or privacy."""
     remedy: str = ""
     """What `mend` does, in words; empty where only a person can do something."""
     mend: Callable[[], object] | None = None

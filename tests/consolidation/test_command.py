@@ -27,11 +27,10 @@ def test_crashed_sessions_are_named_and_finished(make: Make, tmp_path: Path) -> 
     crashed = make()
     crashed.session("one")([user("I prefer green tea.")])
     crashed.session("two")([user("Never call me before noon.")])
-    assert sorted(run(state, "--dry-run").split()) == ["one", "two"]
     told = run(state, "one")
     assert "one: 1 kept" in told
     assert "preference, user, turn 0: I prefer green tea. (added)" in told
-    assert run(state, "--dry-run").split() == ["two"]
+    assert make().unconsolidated() == ["two"]
     assert "two: 1 kept" in run(state)
     assert run(state) == "every session is consolidated\n"
     assert "one: 0 kept" in run(state, "one")
@@ -58,7 +57,7 @@ def test_a_broken_fact_store_is_told_in_a_sentence_and_the_session_offered_again
         assert told.returncode == 1
         [line] = told.stderr.splitlines()
         assert line.startswith("session one: not consolidated yet: state ")
-        assert run(str(state), "--dry-run").split() == ["one"]
+        assert make().unconsolidated() == ["one"]
     assert "one: 1 kept" in run(str(state))
 
 
@@ -83,13 +82,3 @@ def test_a_session_that_cannot_be_read_is_said_and_stops_no_other(
     with pytest.raises(StoreError, match="damaged"):
         memory.consolidate()
     assert memory.unconsolidated() == ["one"]
-
-
-@pytest.mark.parametrize("hours", ["-1", "nan"])
-def test_a_defrag_takes_no_session_that_may_be_running_by_a_wrong_number(
-    hours: str, make: Make, tmp_path: Path
-) -> None:
-    make().session("s")([user("I prefer green tea.")])
-    told = CliRunner().invoke(app, ["defrag", str(tmp_path / "state"), "--idle-hours", hours])
-    assert told.exit_code == 2
-    assert "--idle-hours is 0 or more" in told.output

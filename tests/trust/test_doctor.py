@@ -119,15 +119,6 @@ def test_a_lost_payload_is_damage_that_no_one_can_mend(state):
     assert found["mended"] is False
 
 
-def test_a_policy_that_cannot_be_read_is_a_finding(state, tmp_path):
-    policy = tmp_path / "mine.yaml"
-    policy.write_text("recall_tokenz: 5\n")
-    result = CliRunner().invoke(app, ["doctor", str(state.root), "--policy", str(policy)])
-    assert "fault: policy: " in result.output
-    assert "recall_tokenz" in result.output
-    assert result.exit_code == 1
-
-
 def test_a_key_that_is_none_is_a_fault(state, monkeypatch):
     monkeypatch.setenv("HIPPOCAMPUS_KEY", "abc")
     [finding] = examine(DirectoryState(state))
