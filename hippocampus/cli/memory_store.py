@@ -107,7 +107,7 @@ def embed() -> Any:
     endpoint = _endpoint("HIPPOCAMPUS_EMBED") if model else None
     if not model or endpoint is None:
         return None
-    from hippocampus.models.openai_compatible import Embedder
+    from hippocampus.models.embedding import Embedder
 
     size = os.environ.get("HIPPOCAMPUS_EMBED_DIMENSIONS", "").strip()
     if size and not size.isdecimal():
@@ -125,18 +125,16 @@ def complete(model: str | None = None) -> Callable[[str], str] | None:
     endpoint = _endpoint("HIPPOCAMPUS_COMPLETE") if model else None
     if not model or endpoint is None:
         return None
+    from hippocampus.models.completion import Completer
+    from hippocampus.models.http import ANTHROPIC
+
     named = os.environ.get("HIPPOCAMPUS_COMPLETE_API") or "openai"
-    if named == "openai":
-        from hippocampus.models.openai_compatible import Completer
-
-        return Completer(endpoint, model)
+    if named not in {"openai", "anthropic"}:
+        raise FactError(f"HIPPOCAMPUS_COMPLETE_API is {named!r}; there are openai and anthropic")
     if named == "anthropic":
-        from hippocampus.models import anthropic
-
         key, url = endpoint.key_variable, endpoint.base_url
-        address = replace(anthropic.ANTHROPIC, base_url=url, key_variable=key)
-        return anthropic.AnthropicCompleter(model, address)
-    raise FactError(f"HIPPOCAMPUS_COMPLETE_API is {named!r}; there are openai and anthropic")
+        endpoint = replace(ANTHROPIC, base_url=url, key_variable=key)
+    return Completer(endpoint, model)
 
 
 def rerank() -> Any:
@@ -145,7 +143,7 @@ def rerank() -> Any:
     completion = complete(model) if model else None
     if completion is None:
         return None
-    from hippocampus.models.reranking import reranker
+    from hippocampus.models.completion import reranker
 
     return reranker(completion)
 

@@ -33,7 +33,7 @@ class Endpoint:
     """The address of a model, its key, and the time limits of requests."""
 
     base_url: str
-    """The URL before `/embeddings` or `/chat/completions`, with its version: `…/v1`."""
+    """The URL before `/embeddings` or the path of completions, with its version: `…/v1`."""
     key_variable: str = ""
     """The environment variable with the key, read at each call; empty or unset sends no key."""
     key_header: str = "Authorization"
@@ -44,6 +44,8 @@ class Endpoint:
     """The time limit of an attempt, up to the end of its answer."""
     retries: int = 3
     """The attempts after the first, for failures that may pass; 0 does not retry."""
+    completions: str = "chat/completions"
+    """The path of completions, which names their format: OpenAI's, or `messages`, Anthropic's."""
 
     @property
     def place(self) -> str:
@@ -51,6 +53,17 @@ class Endpoint:
         parts = urlsplit(self.base_url)
         host = parts.netloc.rpartition("@")[2]
         return f"{parts.scheme}://{host}{parts.path.rstrip('/')}"
+
+
+OPENAI = Endpoint("https://api.openai.com/v1", "OPENAI_API_KEY")
+OLLAMA = Endpoint("http://localhost:11434/v1")
+ANTHROPIC = Endpoint(
+    "https://api.anthropic.com/v1",
+    "ANTHROPIC_API_KEY",
+    key_header="x-api-key",
+    headers={"anthropic-version": "2023-06-01"},
+    completions="messages",
+)
 
 
 def ask(
@@ -66,19 +79,6 @@ def ask(
         return read(answer)
     except MALFORMED:
         raise ProviderError(f"{endpoint.place}: the answer does not hold {wanted}") from None
-
-
-def text_of(content: Any) -> str:
-    """Return the text of a message's content, which is a string or a list of parts.
-
-    Raises:
-        TypeError: the content is neither.
-    """
-    if isinstance(content, list):
-        return "".join(part["text"] for part in content if part.get("type") == "text")
-    if not isinstance(content, str):
-        raise TypeError("no text")
-    return content
 
 
 def post(endpoint: Endpoint, path: str, body: Mapping[str, Any]) -> Any:
@@ -134,7 +134,10 @@ def _answer(
         else:
             if response.is_success:
                 return body
-            reason = _refusal(endpoint, response, body)
+            message = _safe(endpoint, body.decode(errors="replace")) or response.reason_phrase
+            reason = f"status {response.status_code}: {message}"
+            if response.status_code in {401, 403} and endpoint.key_variable:
+                reason += f" (the key is read from {endpoint.key_variable})"
             if response.status_code not in PASSING:
                 raise ProviderError(f"{endpoint.place}: {reason}")
             named = response.headers.get("Retry-After", "").strip()  # a date is not read
@@ -170,27 +173,6 @@ def _key(endpoint: Endpoint) -> dict[str, str]:
         raise ProviderError(f"{endpoint.key_variable} holds characters that no key has")
     bearer = endpoint.key_header == "Authorization"
     return {endpoint.key_header: f"Bearer {key}" if bearer else key}
-
-
-def _refusal(endpoint: Endpoint, response: httpx2.Response, body: bytes) -> str:
-    """Return the reason in a response with an error status."""
-    message = _safe(endpoint, _message(body.decode(errors="replace"))) or response.reason_phrase
-    reason = f"status {response.status_code}: {message}"
-    if response.status_code in {401, 403} and endpoint.key_variable:
-        reason += f" (the key is read from {endpoint.key_variable})"
-    return reason
-
-
-def _message(body: str) -> str:
-    """Return the message in the body of an error, in any vendor's format."""
-    try:
-        found = json.loads(body)
-    except ValueError:
-        return body
-    for key in ("error", "message", "detail"):
-        if isinstance(found, dict) and key in found:
-            found = found[key]
-    return found if isinstance(found, str) else json.dumps(found)
 
 
 def _safe(endpoint: Endpoint, text: str) -> str:

@@ -45,7 +45,7 @@ def test_a_dropped_connection_is_tried_again() -> None:
 @pytest.mark.parametrize(("retries", "attempts"), [(0, 1), (1, 2), (3, 4)])
 def test_retries_are_bounded(retries: int, attempts: int) -> None:
     with endpoint(lambda _: Answer({"error": {"message": "busy"}}, 503)) as server:
-        with pytest.raises(ProviderError, match=rf"status 503: busy \({attempts} attempts\)"):
+        with pytest.raises(ProviderError, match=rf"status 503: .*busy.* \({attempts} attempts\)"):
             post(Endpoint(server.address, retries=retries), "x", {})
         assert len(server.asked) == attempts
 
@@ -53,7 +53,7 @@ def test_retries_are_bounded(retries: int, attempts: int) -> None:
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 422])
 def test_a_refusal_is_final(status: int) -> None:
     with endpoint(lambda _: Answer({"error": {"message": "no"}}, status)) as server:
-        with pytest.raises(ProviderError, match=f"status {status}: no"):
+        with pytest.raises(ProviderError, match=f"status {status}: .*no"):
             post(Endpoint(server.address), "x", {})
         assert len(server.asked) == 1
 

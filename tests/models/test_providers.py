@@ -10,10 +10,10 @@ import pytest
 from models.endpoint import Answer, Asked, endpoint
 
 from hippocampus.errors import ProviderError
-from hippocampus.models import anthropic
-from hippocampus.models.http import Endpoint
-from hippocampus.models.openai_compatible import Completer, Embedder
-from hippocampus.models.reranking import reranker
+from hippocampus.models import embedding
+from hippocampus.models.completion import Completer, reranker
+from hippocampus.models.embedding import Embedder
+from hippocampus.models.http import ANTHROPIC, Endpoint
 
 
 def vectors(asked: Asked) -> Answer:
@@ -40,19 +40,19 @@ def test_vectors_come_back_in_the_order_of_the_texts() -> None:
     ]
 
 
-def test_many_texts_go_in_batches() -> None:
+def test_many_texts_go_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedding, "BATCH", 10)
     texts = ["x" * (number % 7 + 1) for number in range(25)]
     with endpoint(vectors) as server:
-        rows = Embedder(Endpoint(server.address), "small", batch=10)(texts)
+        rows = Embedder(Endpoint(server.address), "small")(texts)
     assert rows[:, 0].tolist() == [float(len(text)) for text in texts]
     assert [len(each.body["input"]) for each in server.asked] == [10, 10, 5]
 
 
 def test_a_long_text_counts_by_its_start() -> None:
     with endpoint(vectors) as server:
-        Embedder(Endpoint(server.address), "small", most_characters=3)(["abcdef"])
-        Embedder(Endpoint(server.address), "small", most_characters=0)(["abcdef"])
-    assert [each.body["input"] for each in server.asked] == [["abc"], ["abcdef"]]
+        Embedder(Endpoint(server.address), "small")(["ab" * 8_000])
+    assert [each.body["input"] for each in server.asked] == [["ab" * 4_000]]
 
 
 def test_dimensions_are_asked_for_where_they_are_given() -> None:
@@ -115,14 +115,12 @@ def test_a_model_that_allows_no_temperature_gets_none() -> None:
             temperature=None,
             max_tokens=9,
             limit_field="max_completion_tokens",
-            system="Be short.",
         )
         complete("Is it?")
     body = server.asked[0].body
     assert "temperature" not in body
     assert "max_tokens" not in body
     assert body["max_completion_tokens"] == 9
-    assert body["messages"][0] == {"role": "system", "content": "Be short."}
 
 
 def test_a_message_in_parts_is_one_text() -> None:
@@ -140,17 +138,14 @@ def test_an_answer_without_a_message_is_an_error(value: Any) -> None:
 
 
 def claude(address: str) -> Endpoint:
-    return replace(anthropic.ANTHROPIC, base_url=address)
+    return replace(ANTHROPIC, base_url=address)
 
 
 def test_anthropic_is_asked_in_its_own_format(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant")
     content = [{"type": "thinking", "thinking": "…"}, {"type": "text", "text": "yes"}]
     with endpoint(lambda _: Answer({"content": content})) as server:
-        complete = anthropic.AnthropicCompleter(
-            "claude", claude(server.address), system="Be short."
-        )
-        assert complete("Is it?") == "yes"
+        assert Completer(claude(server.address), "claude")("Is it?") == "yes"
     (asked,) = server.asked
     headers = {name.lower(): value for name, value in asked.headers.items()}
     assert asked.path == "/v1/messages"
@@ -159,7 +154,6 @@ def test_anthropic_is_asked_in_its_own_format(monkeypatch: pytest.MonkeyPatch) -
     assert "authorization" not in headers
     assert asked.body == {
         "model": "claude",
-        "system": "Be short.",
         "messages": [{"role": "user", "content": "Is it?"}],
         "temperature": 0.0,
         "max_tokens": 2_048,
@@ -170,13 +164,13 @@ def test_anthropic_overloaded_is_asked_again(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("hippocampus.models.http.FIRST_WAIT_SECONDS", 0.01)
     script = iter([Answer({"error": {"message": "Overloaded"}}, 529), Answer({"content": []})])
     with endpoint(lambda _: next(script)) as server:
-        assert anthropic.AnthropicCompleter("claude", claude(server.address))("?") == ""
+        assert Completer(claude(server.address), "claude")("?") == ""
 
 
 @pytest.mark.parametrize("value", [{}, [], {"content": None}, {"content": ["x"]}], ids=str)
 def test_an_answer_of_anthropic_without_a_message_is_an_error(value: Any) -> None:
     with endpoint(lambda _: Answer(value)) as server, pytest.raises(ProviderError, match="message"):
-        anthropic.AnthropicCompleter("claude", claude(server.address))("?")
+        Completer(claude(server.address), "claude")("?")
 
 
 @pytest.mark.parametrize(

@@ -189,7 +189,7 @@ def test_a_refusal_ends_an_attempt_and_a_failure_leaves_it_open(tasks: Path) -> 
         found, told = trial(tasks, server, "openai")
     assert found["pairs"] == 1
     assert [each["refused"] for each in found["conditions"].values()] == [1, 1]
-    assert told.count("status 400: no") == 2
+    assert told.count('status 400: {"error": "no"}') == 2
 
 
 def test_a_command_ends_at_its_time_and_gets_no_key(

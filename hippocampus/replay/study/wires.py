@@ -13,9 +13,7 @@ from hippocampus.formats import anthropic, openai_chat
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.reader import Adapter, read
 from hippocampus.formats.usage import Usage
-from hippocampus.models.anthropic import ANTHROPIC
-from hippocampus.models.http import Endpoint
-from hippocampus.models.openai_compatible import OPENAI
+from hippocampus.models.http import ANTHROPIC, OPENAI, Endpoint
 from hippocampus.replay.study.transcript import arguments_of
 
 TIMEOUT_SECONDS = 600.0
