@@ -38,8 +38,6 @@ class LocalEmbedder:
     `embedding` it raises ImportError with the command that installs it.
     """
 
-    threads: int = 0
-    """The threads of one batch; 0 is one per core."""
     model: str = MODEL
     in_process: ClassVar[bool] = True
     """The fact store calls it in the calling thread, without a time limit: another thread that loads
@@ -49,7 +47,7 @@ class LocalEmbedder:
     def __call__(self, texts: Sequence[str]) -> np.ndarray[Any, np.dtype[np.float32]]:
         """Return one row per text."""
         if self._loaded is None:
-            self._loaded = _load(self.threads)
+            self._loaded = _load()
         tokenizer, session = self._loaded
         rows = np.zeros((len(texts), DIMENSIONS), np.float32)
         # Sorted by length, since a batch is padded to its longest text.
@@ -61,7 +59,7 @@ class LocalEmbedder:
         return rows
 
 
-def _load(threads: int) -> tuple[Any, Any]:
+def _load() -> tuple[Any, Any]:
     """Return the tokenizer and the model's session; the packages that contain the files are not imported."""
     try:
         import onnxruntime
@@ -71,10 +69,8 @@ def _load(threads: int) -> tuple[Any, Any]:
     tokenizer = Tokenizer.from_file(str(_file(*VOCABULARY)))
     tokenizer.enable_truncation(MAX_TOKENS)
     tokenizer.enable_padding()
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
     providers = ["CPUExecutionProvider"]
-    return tokenizer, onnxruntime.InferenceSession(str(_file(*WEIGHTS)), options, providers)
+    return tokenizer, onnxruntime.InferenceSession(str(_file(*WEIGHTS)), providers=providers)
 
 
 def _file(package: str, name: str) -> Path:

@@ -253,7 +253,7 @@ class Service:
             [*request["tools"], *conversation.session.tools(answers.ADAPTER.NAME, tool)],
             restored(answers, chains, items, conversations),
             chains,
-            answers(tool, request),
+            answers(tool),
             conversations,
         )
         exchange.send_view(now - sent if sent else 0.0)

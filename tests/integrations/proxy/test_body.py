@@ -110,7 +110,7 @@ def test_events_are_the_same_however_a_stream_is_cut(
 @pytest.mark.parametrize("calls", [[], [call("list_orders", page=1), call("run", command="ls")]])
 def test_a_stream_without_recalls_passes_byte_for_byte(path: str, calls: list[Any]) -> None:
     _, stream = WIRES[path.removeprefix("/")](1, "gpt-5", "Fine.", calls, "Hm.")
-    answer = ANSWERS[path]("recall", {})
+    answer = ANSWERS[path]("recall")
     found = asyncio.run(read(b": hello\n\n" + b"".join(stream), [3, 50, 1]))
     assert b"".join(
         out for each in found for out in answer.feed(each)

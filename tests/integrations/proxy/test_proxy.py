@@ -546,7 +546,7 @@ def test_a_call_of_a_number_that_no_answer_has_is_not_made_room_for() -> None:
     piece = {"index": 10**6, "function": {"name": "f", "arguments": "{}"}}
     data = {"choices": [{"delta": {"tool_calls": [piece]}}]}
     with pytest.raises(ValueError, match="1000000"):
-        list(ANSWERS["/chat/completions"]("recall", {}).feed(Event(b"", data)))
+        list(ANSWERS["/chat/completions"]("recall").feed(Event(b"", data)))
 
 
 @pytest.mark.parametrize("kind", HOSTS)

@@ -64,9 +64,8 @@ class ModelAnswer(ABC):
     TO_ANSWER: ClassVar[frozenset[str]]
     """The reasons to end at which the model waits for the results of its calls."""
 
-    def __init__(self, tool: str, request: dict[str, Any]) -> None:
+    def __init__(self, tool: str) -> None:
         self.tool = tool
-        self.request = request
         self.rounds: list[Round] = []
         self.earlier: list[Block] = []
         """The blocks of earlier rounds that the host has seen."""

@@ -31,8 +31,8 @@ class ResponsesAnswer(ModelAnswer):
     CALL_ID: ClassVar = "call_id"
     TO_ANSWER: ClassVar = frozenset({"completed"})
 
-    def __init__(self, tool: str, request: dict[str, Any]) -> None:
-        super().__init__(tool, request)
+    def __init__(self, tool: str) -> None:
+        super().__init__(tool)
         self._events = 0
         """How many events were passed on, as the API numbers them."""
         self._id = ""
