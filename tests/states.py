@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hippocampus.storage import archive, gc, ledger
-from hippocampus.storage.archive_lines import ArchivedConversation, parsed
+from hippocampus.storage.archive import ArchivedConversation, parsed
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.ledger import StoredSession
 from hippocampus.storage.state import StateStore, state_of

@@ -24,7 +24,7 @@ from hippocampus.session.resources import (
     ContextLoadRequest,
     SessionSnapshot,
 )
-from hippocampus.storage.archive_lines import contexts, parsed
+from hippocampus.storage.archive import contexts, parsed
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.deadline import bounded
 from hippocampus.storage.ledger import Ledger

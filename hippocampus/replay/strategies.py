@@ -16,7 +16,7 @@ from hippocampus.models import tokens
 from hippocampus.replay.measure import ViewFunction
 from hippocampus.replay.recording import Recording
 from hippocampus.replay.uses import lines_of, uses, values_of
-from hippocampus.session.digest import opening_end
+from hippocampus.session.compaction import opening_end
 
 Position = tuple[int, int]
 """The numbers of a message and of its part."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import bisect
 import hashlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hippocampus.entries.entry import (
@@ -23,18 +23,18 @@ from hippocampus.entries.entry import (
 )
 from hippocampus.entries.origin import DigestOrigin
 from hippocampus.formats import json_text
-from hippocampus.formats.conversation import Item, write
+from hippocampus.formats.conversation import Item, Message, write
 from hippocampus.indexing import frame
 from hippocampus.policy import Policy
 from hippocampus.prices import Prices
 from hippocampus.session import digest
 from hippocampus.session.constants import CONSTANTS
-from hippocampus.session.digest import Room, Span, Steps
+from hippocampus.session.digest import MAX_TOKENS, MIN_TOKENS, Room, Steps
 from hippocampus.session.history import is_said_by_user
 from hippocampus.session.payloads import Payloads
 from hippocampus.session.plan import Candidate, calls_to_come
 from hippocampus.session.rules import Rules
-from hippocampus.session.view import View
+from hippocampus.session.view import Span, View
 from hippocampus.session.work_files import WorkFile
 
 KIND = "digest"
@@ -106,19 +106,56 @@ def _plan_at(
         own = not level.with_user and is_said_by_user(message)
         return number in pinned or message.role == "system" or own
 
-    start = digest.opening_end(view.history.raw)
+    start = opening_end(view.history.raw)
     tail = _tail_start(view, level.tail_share * limit_tokens)
     end = max((number for number in closed if number <= tail), default=0)
-    spans = digest.spans_between(start, end, filter(stays, range(start, end)), closed)
+    spans = spans_between(start, end, filter(stays, range(start, end)), closed)
     spans = [span for span in spans if is_worth(view, span)]
     share = int(DIGESTS_SHARE * limit_tokens) // max(1, len(spans))
-    most = min(digest.MAX_TOKENS, max(digest.MIN_TOKENS, share))
-    rooms = [digest.room_of(_share_tokens(view, span), most) for span in spans]
+    most = min(MAX_TOKENS, max(MIN_TOKENS, share))
+    rooms = [room_of(_share_tokens(view, span), most) for span in spans]
     files = sum(room.files for room in rooms)
     rooms = [
         Room(room.steps, files if at == len(rooms) - 1 else 0) for at, room in enumerate(rooms)
     ]
     return CompactionPlan(spans, rooms)
+
+
+def opening_end(messages: Sequence[Message]) -> int:
+    """Return how many leading messages stay: the system's and the first of the user."""
+    for number, message in enumerate(messages):
+        if message.role == "user":
+            return number + 1
+        if message.role != "system":
+            return number
+    return len(messages)
+
+
+def spans_between(
+    start: int, end: int, staying: Iterable[int], closed: Sequence[int]
+) -> list[Span]:
+    """Return the runs of messages between two numbers, without rounds that have a staying message.
+
+    `closed` are the numbers of the messages before which no call is open: they start the rounds.
+    """
+    import numpy as np
+
+    numbers, edges = np.fromiter(staying, np.int64), np.append(np.asarray(closed), 1 << 62)
+    after = np.searchsorted(edges, numbers, "right")
+    ends = np.where(after < len(closed), edges[after], numbers + 1)
+    depth = np.zeros(end + 1, np.int64)
+    np.add.at(depth, edges[after - 1].clip(max=end), 1)
+    np.add.at(depth, ends.clip(max=end), -1)
+    stays = np.concatenate([[True], depth.cumsum()[start:end] > 0, [True]])
+    turns = np.flatnonzero(stays[1:] != stays[:-1]) + start
+    return [Span(*pair) for pair in turns.reshape(-1, 2).tolist()]
+
+
+def room_of(share_tokens: int, max_tokens: int = MAX_TOKENS) -> Room:
+    """Return the room for the lines of a digest: its share, within bounds."""
+    total = min(max_tokens, max(MIN_TOKENS, share_tokens))
+    steps = int(CONSTANTS.steps_share * total)
+    return Room(steps, total - steps)
 
 
 def _tail_start(view: View, most_tokens: float) -> int:
@@ -171,7 +208,7 @@ def foldable(view: View, payloads: Payloads, prices: Prices, policy: Policy) -> 
 
     # By message, the turn from which it is cold; digests are, so that a longer one may replace them.
     turn, raw = view.history.turn, view.history.raw
-    start = digest.opening_end(raw)
+    start = opening_end(raw)
     weights = np.asarray(view.shown_tokens)[: view.sent]
     cold_from = payloads.cold_from(view.history.turns[: view.sent], policy)
     cold_from[:start] = np.inf
@@ -193,7 +230,7 @@ def foldable(view: View, payloads: Payloads, prices: Prices, policy: Policy) -> 
     own = view.history.own
     hot = (np.flatnonzero(~cold[start:last]) + start).tolist()
     staying = [*hot, *own[bisect.bisect_left(own, start) : bisect.bisect_left(own, last)]]
-    spans = digest.spans_between(start, last, staying, closed)
+    spans = spans_between(start, last, staying, closed)
     spans = [span for span in spans if is_worth(view, span)]
     if not spans:
         return None
@@ -202,8 +239,8 @@ def foldable(view: View, payloads: Payloads, prices: Prices, policy: Policy) -> 
     weight = int(weights[replaced].sum())
     shares = [_share_tokens(view, span) for span in spans]
     hot_tokens = payloads.hot_tokens(spans, turn)
-    together = digest.room_of(sum(shares))
-    rooms = [Room(max(digest.MIN_TOKENS, together.steps * own // sum(shares))) for own in shares]
+    together = room_of(sum(shares))
+    rooms = [Room(max(MIN_TOKENS, together.steps * own // sum(shares))) for own in shares]
     rooms[-1] = Room(rooms[-1].steps, hot_tokens + together.files)
     left = sum(room.total + FRAME_TOKENS for room in rooms)
     if left >= weight:

@@ -56,54 +56,6 @@ class Room(NamedTuple):
         return self.steps + self.files
 
 
-class Span(NamedTuple):
-    """Messages in a row that one digest replaces."""
-
-    start: int
-    end: int
-
-    def holds(self, other: Span) -> bool:
-        """Return whether another span lies inside this one."""
-        return self.start <= other.start and other.end <= self.end
-
-
-def spans_between(
-    start: int, end: int, staying: Iterable[int], closed: Sequence[int]
-) -> list[Span]:
-    """Return the runs of messages between two numbers, without rounds that have a staying message.
-
-    `closed` are the numbers of the messages before which no call is open: they start the rounds.
-    """
-    import numpy as np
-
-    numbers, edges = np.fromiter(staying, np.int64), np.append(np.asarray(closed), 1 << 62)
-    after = np.searchsorted(edges, numbers, "right")
-    ends = np.where(after < len(closed), edges[after], numbers + 1)
-    depth = np.zeros(end + 1, np.int64)
-    np.add.at(depth, edges[after - 1].clip(max=end), 1)
-    np.add.at(depth, ends.clip(max=end), -1)
-    stays = np.concatenate([[True], depth.cumsum()[start:end] > 0, [True]])
-    turns = np.flatnonzero(stays[1:] != stays[:-1]) + start
-    return [Span(*pair) for pair in turns.reshape(-1, 2).tolist()]
-
-
-def opening_end(messages: Sequence[Message]) -> int:
-    """Return how many leading messages stay: the system's and the first of the user."""
-    for number, message in enumerate(messages):
-        if message.role == "user":
-            return number + 1
-        if message.role != "system":
-            return number
-    return len(messages)
-
-
-def room_of(share_tokens: int, max_tokens: int = MAX_TOKENS) -> Room:
-    """Return the room for the lines of a digest: its share, within bounds."""
-    total = min(max_tokens, max(MIN_TOKENS, share_tokens))
-    steps = int(CONSTANTS.steps_share * total)
-    return Room(steps, total - steps)
-
-
 @dataclass(frozen=True, slots=True)
 class Steps:
     """The steps of messages.

@@ -25,9 +25,9 @@ from hippocampus.indexing.shapes import identifiers
 from hippocampus.models import tokens
 from hippocampus.policy import NO_RULES, Policy, Redaction, Resolution
 from hippocampus.session.constants import CONSTANTS
-from hippocampus.session.digest import Span
 from hippocampus.session.history import History
 from hippocampus.session.rules import Rules
+from hippocampus.session.view import Span
 
 ID = re.compile(r"\b[a-z2-7]{8,12}\b")
 """What an entry's id looks like; one in five has no digit and reads as a word."""

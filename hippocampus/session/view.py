@@ -15,8 +15,18 @@ from hippocampus.formats import reader
 from hippocampus.formats.conversation import Item, Message, Part, unpaired, with_texts
 from hippocampus.formats.reader import grown, snapshot
 from hippocampus.models import tokens
-from hippocampus.session.digest import Span
 from hippocampus.session.history import History
+
+
+class Span(NamedTuple):
+    """Messages in a row that one digest replaces."""
+
+    start: int
+    end: int
+
+    def holds(self, other: Span) -> bool:
+        """Return whether another span lies inside this one."""
+        return self.start <= other.start and other.end <= self.end
 
 
 class Rendered(NamedTuple):

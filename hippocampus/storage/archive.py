@@ -1,7 +1,13 @@
 """The raw conversations of sessions, as JSON lines that `hippocampus replay` reads.
 
 A turn appends a row with its new lines, in its own transaction; no view is made from them. When a session
-ends, its rows become one, packed. The lines are made in `archive_lines`.
+ends, its rows become one, packed.
+
+    {"type": "archive", "version": 1, "session": …, "part": 1, "policy": …, "model": …}   opens a conversation
+    {"type": "message", "at": 4, "items": […]}     the message at that place, in the provider's items
+    {"type": "cut", "at": 3}                       the list no longer has the messages from there on
+    {"type": "call", "turn": 2, "when": …, "format": …, "messages": 5}   the list of a call
+    {"type": "end", "turn": 3, "when": …, "format": …, "messages": 6}    the list as it ended, after its last call
 """
 
 from __future__ import annotations
@@ -9,15 +15,140 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
 from hippocampus.entries.entry import storable
-from hippocampus.formats.conversation import Message
-from hippocampus.storage import archive_lines, packing
-from hippocampus.storage.archive_lines import ArchivedConversation
+from hippocampus.formats import json_text
+from hippocampus.formats.conversation import Item, Message
+from hippocampus.storage import packing
 from hippocampus.storage.consolidated import SESSION
 from hippocampus.storage.database import Database, Row
+
+VERSION = 1
+MARK = "cache_control"
+"""The field that hosts move from message to message between calls; it changes no message."""
+LISTED = ("call", "end")
+"""Records that are written of the list as its host handed it over."""
+
+
+def line(kind: str, **fields: Any) -> bytes:
+    """Return a record as one line of ASCII; a value that is no JSON is written as its text."""
+    return _json({"type": kind, **fields}) + b"\n"
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":"), default=str).encode("ascii")
+
+
+def head_line(session: str, policy: str, model: str) -> bytes:
+    """Return the line that opens a conversation."""
+    return line("archive", version=VERSION, session=session, part=1, policy=policy, model=model)
+
+
+def lines_between(
+    old: Sequence[Sequence[Item]], start: int, new: Sequence[Sequence[Item]]
+) -> list[bytes]:
+    """Return the lines that turn the messages of a list from a number on into others."""
+    lines: list[bytes] = []
+    known = old[start:]
+    for at, items in enumerate(new, start):
+        if at - start < len(known):
+            before = known[at - start]
+            if _is_same(before, items):
+                continue
+            if not _is_same(_without_marks(before), _without_marks(items)):
+                lines.append(line("cut", at=at))
+                known = []
+        lines.append(line("message", at=at, items=list(items)))
+    if len(known) > len(new):
+        lines.append(line("cut", at=start + len(new)))
+    return lines
+
+
+def _is_same(one: Sequence[Item], other: Sequence[Item]) -> bool:
+    """Return whether two messages are written alike; a value that is no JSON is compared as its text."""
+    return one == other or _json(one) == _json(other)
+
+
+def _without_marks(value: Any) -> Any:
+    """Return a message without the marks for a provider's cache."""
+    if isinstance(value, dict):
+        return {key: _without_marks(inner) for key, inner in value.items() if key != MARK}
+    if isinstance(value, list | tuple):
+        return [_without_marks(inner) for inner in value]
+    return value
+
+
+def parsed(content: bytes) -> Iterator[dict[str, Any]]:
+    """Yield the records of a file's bytes; a last line that a crash has torn is left out."""
+    for text in content.rpartition(b"\n")[0].split(b"\n"):
+        record = json_text.read(text, None)
+        if isinstance(record, dict) and record:
+            yield record
+
+
+@dataclass(slots=True)
+class ArchivedConversation:
+    """A conversation, built from its records one after the other."""
+
+    session: str = ""
+    model: str = ""
+    """The model with the prices that its session used; empty where it named no model."""
+    turn: int = 0
+    format: str = "openai"
+    messages: list[Sequence[Item]] = field(default_factory=list)
+
+    @property
+    def items(self) -> list[Item]:
+        """Return the list as the host last sent it."""
+        return [item for message in self.messages for item in message]
+
+    def take(self, record: dict[str, Any]) -> int:
+        """Apply one record; return how many leading messages it leaves as they are.
+
+        One of an unknown type changes nothing.
+        """
+        match record:
+            case {"type": "message", "at": int(at), "items": list(items)}:
+                self.messages[at : at + 1] = [
+                    tuple(item for item in items if isinstance(item, dict))
+                ]
+                return at
+            case {"type": "cut", "at": int(at)}:
+                del self.messages[at:]
+            case {"type": "archive", "session": str(session)}:
+                self.session, self.model = session, str(record.get("model") or "")
+            case {"type": "call" | "end", "turn": int(turn), "format": str(name)}:
+                self.turn, self.format = turn, name
+        return len(self.messages)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A list that only grew, up to where its host cut or edited it, or to the end."""
+
+    items: list[Item]
+    format: str
+    model: str = ""
+
+
+def contexts(records: Iterable[dict[str, Any]]) -> list[Context]:
+    """Return the lists that the host sent, up to every cut that removed messages."""
+    running = ArchivedConversation()
+    found: list[Context] = []
+    before: list[Item] = []
+    for record in records:
+        if record.get("type") == "cut" and not before:
+            before = running.items
+        running.take(record)
+        if record.get("type") in LISTED and before:
+            if before != running.items[: len(before)]:
+                found.append(Context(before, running.format, running.model))
+            before = []
+    return [*found, Context(running.items, running.format, running.model)]
+
 
 LOG = logging.getLogger("hippocampus")
 LEVEL = 11
@@ -48,7 +179,7 @@ class Journal:
     """The raw conversation of one session, as this process knows it."""
 
     def __init__(self, session: str, policy: str = "", model: str = "") -> None:
-        self._head = archive_lines.head_line(session, policy, model)
+        self._head = head_line(session, policy, model)
         self.forget()
 
     def forget(self) -> None:
@@ -67,15 +198,15 @@ class Journal:
         """
         self._same = min(self._same, listed.kept)
         for _, row in others:  # a packed one may repeat known lines, which changes nothing
-            for record in archive_lines.parsed(readable(row)):
+            for record in parsed(readable(row)):
                 self._same = min(self._same, self._known.take(record))
         start, when = self._same, datetime.now(UTC).isoformat(timespec="milliseconds")
         old, new = self._known.messages, [message.raw for message in listed.messages[self._same :]]
         lines = [] if old else [self._head]
-        lines += archive_lines.lines_between(old, start, new)
+        lines += lines_between(old, start, new)
         fields = {"turn": listed.turn, "when": when, "format": listed.format}
         kind, count = "call" if is_call else "end", len(listed.messages)
-        lines.append(archive_lines.line(kind, **fields, messages=count))
+        lines.append(line(kind, **fields, messages=count))
         old[start:] = new
         self._same = len(old)
         return b"".join(lines)
@@ -153,5 +284,5 @@ def _damage(lines: bytes) -> str:
     except packing.DamagedError as damage:
         return str(damage)
     written = [line for line in content.split(b"\n") if line]
-    wrong = len(written) - sum(1 for _ in archive_lines.parsed(content))
+    wrong = len(written) - sum(1 for _ in parsed(content))
     return f"{wrong} of {len(written)} lines are no JSON" if wrong else ""

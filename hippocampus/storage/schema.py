@@ -92,7 +92,7 @@ CREATE TABLE call (
     PRIMARY KEY (session, number)
 ) STRICT;
 -- The raw conversation, appended by each turn. number: of the change of its session. lines: JSON lines
--- (`archive_lines`), packed on a server, and in a file once the session has ended.
+-- (`archive`), packed on a server, and in a file once the session has ended.
 CREATE TABLE conversation (
     session INTEGER NOT NULL REFERENCES session(number) ON DELETE CASCADE,
     number INTEGER NOT NULL,

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from states import conversation
 
 from hippocampus import Hippocampus, Policy, Session
-from hippocampus.storage.archive_lines import contexts, parsed
+from hippocampus.storage.archive import contexts, parsed
 
 ASKED = [user("Which lamps are there?"), *call("1", "list", "{}", "a red one")]
 ENDED = [*ASKED, assistant("There is a red lamp."), user("Never call me before noon, please.")]

@@ -25,17 +25,10 @@ from hippocampus.models.tokens import count_message
 from hippocampus.policy import load
 from hippocampus.prices import TABLES
 from hippocampus.session import history
-from hippocampus.session.digest import (
-    Room,
-    Span,
-    Steps,
-    lines_of,
-    root_of,
-    spans_between,
-    transcript,
-)
+from hippocampus.session.compaction import spans_between
+from hippocampus.session.digest import Room, Steps, lines_of, root_of, transcript
 from hippocampus.session.history import History
-from hippocampus.session.view import View
+from hippocampus.session.view import Span, View
 from hippocampus.session.work_files import WorkFile
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.state import DirectoryState

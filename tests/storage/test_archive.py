@@ -34,7 +34,7 @@ from states import conversation, problems
 from hippocampus import Hippocampus, Policy
 from hippocampus.policy.fields import NOTHING
 from hippocampus.replay.readers import find_files, read_file
-from hippocampus.storage.archive_lines import contexts, parsed
+from hippocampus.storage.archive import contexts, parsed
 from hippocampus.storage.packing import ZSTD
 from hippocampus.storage.state import DirectoryState, state_of
 from hippocampus.storage.state_dir import StateDir

@@ -20,7 +20,7 @@ from hippocampus.replay.readers.documents import JsonDocument
 from hippocampus.replay.readers.raw import ADAPTERS, RawConversation, RawMessage, chat_call
 from hippocampus.replay.readers.values import JsonRecord, kind_of
 from hippocampus.storage import archive as storage
-from hippocampus.storage.archive_lines import contexts, parsed
+from hippocampus.storage.archive import contexts, parsed
 from hippocampus.storage.deadline import bounded
 from hippocampus.storage.state import DirectoryState, StateStore, state_of
 from hippocampus.storage.state_dir import StateDir, is_address
