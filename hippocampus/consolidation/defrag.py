@@ -25,7 +25,7 @@ from hippocampus.storage.database import Database
 from hippocampus.storage.facts import memories
 from hippocampus.storage.facts.models import EVERY_AGENT
 from hippocampus.storage.gc import Removal
-from hippocampus.storage.ledger import StoredSession, stored_sessions
+from hippocampus.storage.ledger import stored_sessions
 from hippocampus.storage.state import StateStore
 
 IDLE_HOURS = 1.0
@@ -48,13 +48,10 @@ class Defragmented:
 
     trigger: str = "defrag_cycle"
     applied: bool = False
-    sessions: int = 0
-    daily_logs: int = 0
     facts_promoted: int = 0
     """Facts that get a line in the memory file."""
     facts_faded: int = 0
     facts_merged: int = 0
-    facts_left: int = 0
     contents_pruned: int = 0
     """Contents of unused entries."""
     orphans_collected: int = 0
@@ -67,7 +64,6 @@ class _Plan(NamedTuple):
     keep: frozenset[str]
     compaction: Compaction
     going: Sequence[Removal]
-    sessions: int
 
 
 def defrag(  # noqa: PLR0913 - one parameter an input
@@ -109,12 +105,9 @@ def defrag(  # noqa: PLR0913 - one parameter an input
     orphans = sum(not payload.sessions for payload in going)
     return Defragmented(
         applied=apply,
-        sessions=plan.sessions,
-        daily_logs=len(layout.daily_logs()) if layout else 0,
         facts_promoted=len(plan.promoted),
         facts_faded=len(plan.compaction.removed),
         facts_merged=len(plan.compaction.merged),
-        facts_left=plan.compaction.remaining,
         contents_pruned=len(going) - orphans,
         orphans_collected=orphans,
         bytes_freed=sum(payload.packed_bytes for payload in going),
@@ -132,7 +125,9 @@ def _plan(  # noqa: PLR0913, PLR0917 - one parameter an input
     now: float,
     idle_hours: float,
 ) -> _Plan:
-    past = sessions(facts.tables.database)
+    # The least recently active first: `gc.unused` counts the sessions after each.
+    past = [session for session in stored_sessions(facts.tables.database) if session.name]
+    past.sort(key=lambda session: (session.active_at, session.name))
     names = {session.name for session in past}
     current = facts.memories(agent=EVERY_AGENT)
     lined = members(state.layout, facts) if state.layout else set()
@@ -161,19 +156,9 @@ def _plan(  # noqa: PLR0913, PLR0917 - one parameter an input
     ]
     unused = gc.unused(past, policy, now - idle_hours * 3_600, known)
     going = gc.plan(held, None, now, unused)
-    return _Plan(promoted, keep, compaction, going, len(past))
+    return _Plan(promoted, keep, compaction, going)
 
 
 def _promoted(db: Database) -> set[str]:
     """Return the ids of the facts that earlier runs have promoted; some may be deleted."""
     return {*json.loads(db.meta(PROMOTED) or "[]")}
-
-
-def sessions(db: Database) -> list[StoredSession]:
-    """Return every session of a state, the least recently active first.
-
-    Raises:
-        StoreError: a ledger cannot be read; then nothing may be removed.
-    """
-    found = [session for session in stored_sessions(db) if session.name]
-    return sorted(found, key=lambda past: (past.active_at, past.name))
