@@ -97,10 +97,11 @@ def take_steps(folder: StudyFolder) -> Iterator[str]:
         has_recall = cases[name].condition != RAW
         more = " and in what `recall` returns" if has_recall else ""
         asked = _substituted("step", name, path, more=more)
-        if has_recall and path:
-            example = shlex.quote('{"entry_id": "…", "lines": [1, 40]}')
-            quoted = shlex.quote(str(path.absolute()))
-            asked += PROMPTS["recall"].substitute(path=quoted, example=example)
+        if has_recall:
+            example = '{"entry_id": "…", "lines": [1, 40]}'
+            command = ["hippocampus", "study-recall", str(path and path.absolute()), example]
+            run = f" Run for example\n{shlex.join(command)}" if path else ""
+            asked += PROMPTS["recall"].substitute(run=run)
         conversation, rule = transcript.text_of_conversation(cases[name]), transcript.RULE
         return f"{asked}\n{conversation}\n\n{rule} END: your next message {rule}\n"
 

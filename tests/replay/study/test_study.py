@@ -79,6 +79,9 @@ def test_a_model_reads_recalls_and_judges(wire: str, run: Run) -> None:
         printed, folder = run(*at(server, wire))
     assert "2 of 2 moments judged" in printed
     assert "differ in 0 of 6 steps" in printed
+    offered = {"tools" in each.body: json.dumps(each.body) for each in server.asked}
+    assert "The tool `recall` is real." in offered[True]
+    assert "The tool `recall` is real." not in offered[False]
     by_condition = {each.condition: name for name, each in folder.by_id().items()}
     recalls = {each: folder.records("recall", name) for each, name in by_condition.items()}
     assert [len(recalls[each]) for each in ("raw", "offload", "short")] == [0, 1, 1]
