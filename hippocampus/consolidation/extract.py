@@ -162,8 +162,7 @@ def _claim(sentence: str) -> str:
 
 
 def _is_instruction(text: str, policy: Policy) -> bool:
-    subject = Subject("message", source_type="user", text=text, tokens=max(1, len(text) // 4))
-    return bool(policy.resolve(subject).persist)
+    return bool(policy.resolve(Subject("message", source_type="user", text=text)).persist)
 
 
 def _of_record(record: Record, policy: Policy, turn: int) -> str:

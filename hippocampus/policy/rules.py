@@ -78,23 +78,6 @@ class Declared(BaseModel):
     )
 
 
-class TokenRange(Declared):
-    """Bounds on the tokens of the content."""
-
-    over: Count | None = None
-    """More tokens than this; 0 is any content that is not empty."""
-    under: Count | None = None
-    """Fewer tokens than this."""
-
-    @model_validator(mode="after")
-    def _not_empty(self) -> Self:
-        if self.over is None and self.under is None:
-            raise ValueError("expected `over`, `under` or both")
-        if self.over is not None and self.under is not None and self.under <= self.over + 1:
-            raise ValueError(f"nothing is over {self.over} and under {self.under}")
-        return self
-
-
 class Match(Declared):
     """The entries that a rule applies to: all keys must match, and any item of a list."""
 
@@ -113,12 +96,8 @@ class Match(Declared):
     """Whether the text asks to remember, always or never to do something, in the languages of `instructions.txt`."""
     pattern: Patterns | None = None
     """RE2 expressions, searched in the text; `(?i)` ignores case."""
-    tokens: TokenRange | None = None
-    """The size of the content."""
     kind: Annotated[tuple[Kind, ...], OneOrMany()] | None = None
     """The kind of content, recognised from the content itself."""
-    error: bool | None = None
-    """Whether the tool call failed."""
     arguments: dict[str, Globs] | None = None
     """Globs on values of the tool call's arguments, by key or path (`edits[0].path`, `*` for any);
     values that are not text are compared as JSON."""
@@ -224,7 +203,6 @@ class Subject:
     priority: Priority = "normal"
     """The priority before any rule."""
     text: str = ""
-    tokens: int = 0
     kind: Callable[[], str] | str = "text"
     is_error: bool = False
     arguments: str = ""
@@ -270,7 +248,6 @@ def record_subject(record: Record, text: str) -> Subject:
         tool=record.tool,
         source_type=source,
         text=text,
-        tokens=record.tokens,
         kind=record.kind,
         is_error=source == ERROR_SOURCE,
         arguments=record.arguments or text,
@@ -350,14 +327,6 @@ def _matches(match: Match, subject: Subject, priority: Priority, source_type: st
     return (
         (match.type is None or subject.type in match.type)
         and (match.priority is None or priority in match.priority)
-        and (match.error is None or subject.is_error == match.error)
-        and (
-            match.tokens is None
-            or (
-                (match.tokens.over is None or subject.tokens > match.tokens.over)
-                and (match.tokens.under is None or subject.tokens < match.tokens.under)
-            )
-        )
         and (match.source_type is None or matching.is_one(match.source_type, source_type))
         and (match.tool is None or matching.is_one(match.tool, subject.tool))
         and (

@@ -90,13 +90,13 @@ def rule_lines(recording: Recording, policy: Policy) -> Iterator[str]:
             if part.kind == "call":
                 calls[part.call_id] = part
                 continue
-            subject = subject_of(message, part, calls.get(part.call_id), tokens.count)
+            subject = subject_of(message, part, calls.get(part.call_id))
             if subject is None:
                 continue
             source = subject.source_type
             source = source or policy.source_type_of(subject.tool, is_error=subject.is_error)
             opening = " ".join(subject.text[:OPENING_CHARACTERS].split())
-            yield f"{number}  {subject.type} {source}, {subject.tokens:,} tokens: {opening}"
+            yield f"{number}  {subject.type} {source}, {tokens.count(part.text):,} tokens: {opening}"
             found = policy.resolve(subject)
             for name, rule in found.because.items():
                 value = getattr(found, name)

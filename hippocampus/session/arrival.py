@@ -202,8 +202,7 @@ class MessageReader:
         """Note the user's words that a rule keeps; only where a rule indexes them is an entry made."""
         rules, site = self.rules, PartSite(number, at, part)
         weight = self.history.tokens_of(number, at)
-        said = Subject("message", source_type="user", text=part.text, tokens=weight)
-        resolution = rules.policy.resolve(said)
+        resolution = rules.policy.resolve(Subject("message", source_type="user", text=part.text))
         kind = rules.kind_of
         if resolution.index and rules.policy.indexes(weight, lambda: kind(part.text), resolution):
             self._hold(_NewPart(site, "", "", weight, resolution), large=True)
@@ -235,7 +234,7 @@ class MessageReader:
     def _take_image(self, site: PartSite) -> None:
         weight = site.part.image_tokens
         resolution = self.rules.policy.resolve(
-            Subject("tool_result", source_type="tool", tokens=weight, kind=IMAGE)
+            Subject("tool_result", source_type="tool", kind=IMAGE)
         )
         if is_image_block(self.history.raw[site.message].held(site.part)):
             self._hold(_NewPart(site, "", "", weight, resolution), large=False)
@@ -251,17 +250,15 @@ class MessageReader:
             asked = replace(part, tool=tool, text=argued)
             if calls.is_answer(asked, part.text, self.by_id.__contains__):
                 return
-        subject = redactor.result_subject(part, call, self.history.tokens_of(site.message, site.at))
-        resolution = rules.policy.resolve(subject)
+        size = self.history.tokens_of(site.message, site.at)
+        resolution = rules.policy.resolve(redactor.result_subject(part, call))
         kind = rules.kind_of
         images = self.history.image_tokens(site.message, site.at)
         # A smaller text is a payload only by its kind, and images count where their text is not large.
         later = self.later or site.message in self.hidden
-        later = later and not images and subject.tokens > rules.policy.fade_over_tokens
-        large = not later and rules.policy.indexes(
-            subject.tokens, lambda: kind(part.text), resolution
-        )
-        weight = subject.tokens + (0 if large else images)
+        later = later and not images and size > rules.policy.fade_over_tokens
+        large = not later and rules.policy.indexes(size, lambda: kind(part.text), resolution)
+        weight = size + (0 if large else images)
         held = self._hold(_NewPart(site, tool, argued, weight, resolution, later), large=large)
         if not is_ours:
             self._thin(site.message, site.at, argued, held)

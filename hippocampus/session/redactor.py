@@ -7,7 +7,7 @@ text that it points at replaces that, where the view has shortened the earlier o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -24,29 +24,24 @@ from hippocampus.session.rules import Rules
 from hippocampus.session.view import Rendered, View
 
 
-def subject_of(
-    message: Message, part: Part, call: Part | None, count_tokens: Callable[[str], int]
-) -> Subject | None:
+def subject_of(message: Message, part: Part, call: Part | None) -> Subject | None:
     """Return the fields of a part that rules match: a result, arguments, or words of user or assistant.
 
     The arguments of a call have the fields of its result: the tool, and the text.
     """
     if part.kind in {"result", "call"}:
-        asked = part if part.kind == "call" else call
-        return result_subject(part, asked, count_tokens(part.text))
+        return result_subject(part, part if part.kind == "call" else call)
     if part.kind == "text" and message.role != "system":
-        weight = count_tokens(part.text)
-        return Subject("message", source_type=message.role, text=part.text, tokens=weight)
+        return Subject("message", source_type=message.role, text=part.text)
     return None
 
 
-def result_subject(part: Part, call: Part | None, tokens: int) -> Subject:
+def result_subject(part: Part, call: Part | None) -> Subject:
     """Return the fields of a tool result that rules match, given its call."""
     return Subject(
         "tool_result",
         tool=part.tool or (call.tool if call else ""),
         text=part.text,
-        tokens=tokens,
         kind=lambda: kind_of(part.text),
         is_error=part.is_error,
         arguments=call.text if call else "",
@@ -59,24 +54,6 @@ def redacted_text(record: Record, text: str, policy: Policy) -> str:
         return text
     resolution = policy.resolve(record_subject(record, text))
     return (resolution.redacted_json if record.kind == ARGUMENTS else resolution.redacted)(text)
-
-
-def redactions(
-    message: Message, call_of: Callable[[str], Part | None], rules: Rules
-) -> dict[int, tuple[Redaction, str]]:
-    """Return the redactions of a message: by part number, the redaction and the redacted text.
-
-    `call_of` returns the call of an id, to which the message may have the result.
-    """
-    found = {}
-    for at, part in enumerate(message.parts):
-        subject = subject_of(message, part, call_of(part.call_id), rules.count_tokens)
-        redaction = rules.policy.resolve(subject).redact if subject else None
-        if redaction is not None:
-            is_call = part.kind == "call"
-            redacted = (redaction.redacted_json if is_call else redaction.redacted)(part.text)
-            found[at] = (redaction, redacted)
-    return found
 
 
 class Redacted(NamedTuple):
@@ -98,11 +75,13 @@ def redacted(history: History, calls: Mapping[str, Part], start: int, rules: Rul
     known = dict(calls)
     originals = []
     for number, message in enumerate(history.raw[start:], start):
-        found = redactions(message, known.get, rules)
         for at, part in enumerate(message.parts):
-            redaction, text = found.get(at, (None, part.text))
+            subject, text = subject_of(message, part, known.get(part.call_id)), part.text
+            redaction = rules.policy.resolve(subject).redact if subject else None
             if redaction is not None:
                 taken.redactions[number, at] = redaction
+                is_call = part.kind == "call"
+                text = (redaction.redacted_json if is_call else redaction.redacted)(part.text)
             if redaction is not None and text != part.text:
                 taken.rendered.append(Rendered(number, at, text))
                 originals += [(number, at)] if redaction.original else []

@@ -81,8 +81,6 @@ def one_rule(match: str = "{}", action: str = "{}") -> str:
         (one_rule("{contains: ''}"), ":2:13", "text that is not empty"),
         (one_rule("{pattern: '(?=a)'}"), ":2:13", "no RE2 expression"),
         (one_rule("{pattern: '((a{99}){99}){99}'}"), ":2:13", "no RE2 expression"),
-        (one_rule("{tokens: {}}"), ":2:13", "expected `over`, `under` or both"),
-        (one_rule("{tokens: {over: 5, under: 6}}"), ":2:13", "nothing is over 5 and under 6"),
         (one_rule("{arguments: {path: 5}}"), ":2:25", "put it in quotes"),
         (one_rule("{source: x}"), ":2:13", "did you mean source.type"),
         (one_rule("{source_type: x}"), ":2:13", "did you mean source.type"),

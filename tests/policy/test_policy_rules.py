@@ -131,10 +131,6 @@ def test_section_10_instructions_errors_and_configuration(section_10: Policy) ->
         ({"tool": "a.b"}, result("a-b"), False),
         ({"source.type": "config.*"}, result("get_config"), True),
         ({"source.type": "error"}, result("x", is_error=True), True),
-        ({"error": False}, result("x", is_error=True), False),
-        ({"tokens": {"over": 1000}}, result(tokens=1000), False),
-        ({"tokens": {"over": 1000}}, result(tokens=1001), True),
-        ({"tokens": {"over": 0, "under": 9}}, result(tokens=9), False),
         ({"kind": ["code", "diff"]}, result(kind=lambda: "diff"), True),
         ({"kind": "code"}, result(kind="json"), False),
         ({"pattern": r"E\d{4}"}, result(text="failed: E1234"), True),
@@ -148,7 +144,7 @@ def test_section_10_instructions_errors_and_configuration(section_10: Policy) ->
         ({"arguments": {"a.b": "x"}}, result(arguments='{"a.b": "x"}'), True),
         ({"arguments": {"*": "*hello*"}}, result(arguments="echo hello"), True),
         ({"arguments": {"path": "*"}}, result(arguments="[" * 100_000), False),
-        ({"type": "tool_result", "tool": "a", "error": True}, result("a"), False),
+        ({"type": "tool_result", "tool": "a", "kind": "code"}, result("a"), False),
     ],
 )  # fmt: skip
 def test_lists_mean_any_and_keys_mean_all(

@@ -74,7 +74,7 @@ def stored(
     size, kind = tokens.count(text), indexing.kind_of(text)
     tool = storable(event["tool_name"])
     resolution = rules.resolve(
-        Subject("tool_result", tool, text=text, tokens=size, kind=kind, arguments=arguments)
+        Subject("tool_result", tool, text=text, kind=kind, arguments=arguments)
     )
     is_due = rules.indexes(size, lambda: kind, resolution) and not resolution.pin
     if not is_due or rules.fresh_turns_of(kind, size, resolution):
