@@ -1,9 +1,7 @@
-"""Serves recalls from the stored payloads of a session, or from their live sources.
+"""The parts of a recall's answer: slices of stored payloads, newer versions of them, and a search of all. Pure.
 
-The session owns the entries and counts the accesses. The text of a recall by id is the live content
-where the policy declares a source, else the stored copy, else the summary with a note that it is
-stale, else an error (the protocol's pattern completion, section 7). No turn waits for a source.
-A search finds lines in all contents; those that name nothing but what the view has rank low.
+The session reads the payloads and counts the accesses. A search finds lines in all contents; those that name
+nothing but what the view has rank low.
 """
 
 from __future__ import annotations
@@ -14,14 +12,13 @@ import json
 import logging
 import math
 import re
-import threading
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
-from hippocampus.entries.entry import ARGUMENTS, Record, Stage, content_key, entry_id, storable
+from hippocampus.entries.entry import Record, Stage, content_key, entry_id, storable
 from hippocampus.entries.origin import SourceOrigin
 from hippocampus.errors import RecallError, StoreError
 from hippocampus.formats import json_text
@@ -35,16 +32,13 @@ from hippocampus.formats.conversation import (
 from hippocampus.formats.reader import tool_results
 from hippocampus.indexing import ExtractionContext, index, kind_of, price_of
 from hippocampus.models import tokens
-from hippocampus.policy import Policy, Refetch, record_subject
 from hippocampus.prices import Prices
-from hippocampus.recall import calls, sources
+from hippocampus.recall import calls
 from hippocampus.recall.calls import RecallCall
 from hippocampus.recall.definition import TOOL_NAME
-from hippocampus.recall.lines import NOTE_TOKENS, NumberedLine, fit, pages, start_of
-from hippocampus.recall.slices import WORD, Request, content, numbers_of, take, terms
-from hippocampus.storage.content_store import ContentStore
-from hippocampus.storage.full_text import Content, PassageHit, Passages
-from hippocampus.storage.state import StateStore
+from hippocampus.recall.lines import NOTE_TOKENS, NumberedLine, fit, pages
+from hippocampus.recall.slices import WORD, Request, numbers_of, take, terms
+from hippocampus.storage.full_text import PassageHit, Passages
 
 LOG = logging.getLogger("hippocampus")
 HEADER = re.compile(r"^([a-z2-7]{8,12}):$", re.MULTILINE)
@@ -68,190 +62,6 @@ Serve = Callable[[RecallCall], str]
 """Serves one recall, or raises `RecallError`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Refetching:
-    """What fetching again needs of a session: its policy and sources, and callables of the session."""
-
-    policy: Policy
-    sources: sources.Sources
-    records: Callable[[], list[Record]]
-    """Returns the session's entries, oldest first."""
-    redacted: Callable[[Record, str], str]
-    """Returns a fetched text of an entry as the policy redacts it."""
-    add_version: Callable[[Record, str], Record]
-    """Stores a newer text of an entry as an entry of its own, and returns that."""
-
-
-class Retrieval:
-    """Reads the stored contents of one session, and fetches them again from declared sources."""
-
-    def __init__(
-        self,
-        state: StateStore,
-        session: str,
-        store: ContentStore,
-        refetching: Refetching,
-        decode: Decode,
-    ) -> None:
-        """Prepare it; the search index is made at its first use.
-
-        `decode` reads the bytes of all forms.
-        """
-        self.outcomes = Counter(dict.fromkeys(sources.OUTCOMES, 0))
-        """How the recalls of this session ended, since it was opened."""
-        self._decode = decode
-        self._state = state
-        self._session = session
-        self._store = store
-        self._refetching = refetching
-        rules = refetching.policy.lifecycle_policies
-        self._has_sources = any(rule.action.source is not None for rule in rules)
-        self._records: Mapping[str, Record] = {}
-        self._passages: Passages | None = None
-        self._opening = threading.Lock()
-
-    def record_of(self, entry_id: str, records: Mapping[str, Record]) -> Record:
-        """Return the entry of an id.
-
-        Raises:
-            RecallError: it never existed here (the error lists similar ids), or belongs to another
-                session (the error names it).
-        """
-        if entry_id in records:
-            return records[entry_id]
-        found = self._state.entry_of(entry_id)
-        if found is not None:
-            raise calls.other_session(entry_id, found[0])
-        raise calls.never_existed(entry_id, records)
-
-    def original(self, record: Record) -> bytes:
-        """Return the exact bytes of an entry's content.
-
-        Raises:
-            RecallError: it cannot be read, or is no longer stored; with the time and the rule of its removal.
-        """
-        try:
-            stored = self._store.get(record.content)
-        except StoreError as damage:
-            raise calls.unreadable(record, damage) from damage
-        if stored is not None:
-            return stored
-        left = self._state.tombstone(record.content) or ()
-        raise calls.expired(record, *left)
-
-    def text(self, record: Record) -> str:
-        """Return the text of an entry's content as the model reads it.
-
-        Raises:
-            RecallError: it is no longer stored, or damaged.
-        """
-        return self._decode(record, self.original(record))
-
-    def search(
-        self,
-        query: str,
-        records: Mapping[str, Record],
-        max_tokens: int,
-        known: AbstractSet[str] = frozenset(),
-    ) -> tuple[str, tuple[str, ...]]:
-        """Return the best lines of all these entries, and the ids of their entries.
-
-        Raises:
-            RecallError: no entry contains a word of the query.
-        """
-        self._records = records
-        with self._opening:
-            if self._passages is None:
-                self._passages = Passages(self._searchable)
-            index = self._passages
-        most, ids = max(1, max_tokens), list(records)
-
-        def text(entry_id: str) -> str:
-            return self._text_or_none(records[entry_id]) or ""
-
-        found = search(index, query, most, ids, text, known, lambda id_: records[id_].arguments)
-        return found, tuple(dict.fromkeys(HEADER.findall(found)))
-
-    def close(self) -> None:
-        """Give the memory of the search index back; a later search makes it again."""
-        with self._opening:
-            self._passages = None
-
-    def _searchable(self, entry_id: str) -> Content | None:
-        record = self._records.get(entry_id)
-        text = record and self._text_or_none(record)
-        return content(text, f"{record.tool} {record.arguments}") if record and text else None
-
-    def _text_or_none(self, record: Record) -> str | None:
-        try:
-            return self.text(record)
-        except (RecallError, StoreError):
-            return None
-
-    def slice(self, record: Record, request: Request, max_tokens: int) -> tuple[str, str]:
-        """Return a part of an entry's content, within `max_tokens`, and its outcome.
-
-        Raises:
-            RecallError: nothing is left of it, the part cannot be served, or its source has changed;
-                then the source's present content has become an entry of its own.
-            StoreError: the disk cannot be read, or that entry cannot be written.
-        """
-        newer = self._newer(record)
-        plan = None if newer else self._plan(record)
-        if plan is None:
-            try:
-                text = self.text(record)
-            except RecallError:
-                self.outcomes["failed"] += 1
-                raise
-            self.outcomes["full"] += 1
-            stale = ""
-            if newer is not None:
-                stale = (
-                    f"(stale: the source of {record.entry.id} had changed by turn "
-                    f"{newer.entry.source.turn}; its version of then is {newer.entry.id})\n"
-                )
-            return stale + slice_of(text, record, request, max_tokens - tokens.count(stale)), "full"
-        read = json_text.read(record.arguments or "{}")
-        wanted = sources.FetchRequest(record.tool, read if isinstance(read, dict) else {})
-        copy = sources.StoredCopy(
-            lambda: self._text_or_none(record),
-            record.entry.summary,
-            lambda present: self._refetching.redacted(record, present),
-        )
-        found = sources.fetch(wanted, copy, plan, self._refetching.sources)
-        if found.failure:
-            LOG.info("session %s: recall of %s: %s", self._session, record.entry.id, found.failure)
-        if found.changed:
-            newer = self._refetching.add_version(record, found.content)
-        self.outcomes[found.outcome] += 1
-        if found.outcome == "failed":
-            raise calls.lost(record, found.failure)
-        if newer is not None:
-            difference = start_of(found.difference, max_tokens)
-            raise calls.stale(record, newer.entry.id, found.source, difference)
-        # Where only the summary is left, it is returned whole for any request.
-        request = Request() if found.outcome == "partial" else request
-        return slice_of(found.content, record, request, max_tokens), found.outcome
-
-    def _newer(self, record: Record) -> Record | None:
-        """Return the entry of the source's last known content, where that differs from this one."""
-        since, seen = replaced(self._refetching.records()), {record.entry.id}
-        found = since.get(record.entry.id)
-        while found is not None and found.entry.id in since and found.entry.id not in seen:
-            seen.add(found.entry.id)
-            found = since[found.entry.id]
-        return found
-
-    def _plan(self, record: Record) -> Refetch | None:
-        """Return how an entry is fetched again; only tool results are."""
-        is_result = record.entry.type == "tool_result" and record.kind != ARGUMENTS
-        if not (self._has_sources and is_result):
-            return None
-        subject = record_subject(record, self._text_or_none(record) or "")
-        return self._refetching.policy.resolve(subject).source
-
-
 # Newer versions of an entry's content, fetched from its source: linked entries
 
 
@@ -262,6 +72,16 @@ def replaced(records: Iterable[Record]) -> dict[str, Record]:
         for record in records
         if isinstance(record.origin, SourceOrigin)
     }
+
+
+def newest(record: Record, records: Iterable[Record]) -> Record | None:
+    """Return the entry of the source's last known content, where that differs from this one."""
+    since, seen = replaced(records), {record.entry.id}
+    found = since.get(record.entry.id)
+    while found is not None and found.entry.id in since and found.entry.id not in seen:
+        seen.add(found.entry.id)
+        found = since[found.entry.id]
+    return found
 
 
 def version(  # noqa: PLR0913, PLR0917 - an entry is made of all these

@@ -7,24 +7,30 @@ from __future__ import annotations
 
 import json
 import logging
+import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from hippocampus import recall
 from hippocampus.entries import decay
-from hippocampus.entries.entry import Entry, Record, adopted
+from hippocampus.entries.entry import ARGUMENTS, Entry, Record, adopted
 from hippocampus.errors import RecallError, StoreError
 from hippocampus.formats import json_text, reader
 from hippocampus.formats.conversation import Item
-from hippocampus.recall import calls, retrieval
-from hippocampus.recall.lines import MIN_TOKENS
+from hippocampus.models import tokens
+from hippocampus.policy import Refetch, record_subject
+from hippocampus.recall import calls, retrieval, sources
+from hippocampus.recall.lines import MIN_TOKENS, start_of
+from hippocampus.recall.slices import content
 from hippocampus.session import digest
 from hippocampus.session.guard import Guard
 from hippocampus.session.redactor import redacted_text
 from hippocampus.session.resources import Resources
 from hippocampus.session.run import SessionRun
+from hippocampus.storage.full_text import Content, Passages
 
 LOG = logging.getLogger("hippocampus")
 MAX_RECALL_FACTOR = 4
@@ -33,7 +39,12 @@ FAILED = "it failed inside, which the log has. Do not retry; call the original t
 
 
 class SessionRecalls:
-    """Serves the recalls of one session."""
+    """Serves the recalls of one session from its stored payloads, or from their live sources.
+
+    The text of a recall by id is the live content where the policy declares a source, else the stored copy,
+    else the summary with a note that it is stale, else an error (the protocol's pattern completion,
+    section 7). No turn waits for a source.
+    """
 
     def __init__(
         self,
@@ -44,49 +55,79 @@ class SessionRecalls:
         report: Callable[[str, float], None],
     ) -> None:
         """Call `use_files` before a recall, and `report` after it with its outcome and its seconds."""
+        self.outcomes = Counter(dict.fromkeys(sources.OUTCOMES, 0))
+        """How the recalls of this session ended, since it was opened."""
         self._run = run
         self._resources = resources
         self._guard = guard
         self._use_files = use_files
         self._report = report
-        refetching = retrieval.Refetching(
-            resources.policy, resources.sources, run.records, self._redacted, self._add_version
-        )
-        self.retrieval = retrieval.Retrieval(
-            resources.state, run.id, resources.store, refetching, self._decode
-        )
+        rules = resources.policy.lifecycle_policies
+        self._has_sources = any(rule.action.source is not None for rule in rules)
+        self._searched: Mapping[str, Record] = {}
+        """The entries that a search has, for its index."""
+        self._passages: Passages | None = None
+        """The search index, made at its first use."""
+        self._opening = threading.Lock()
 
-    # Texts
+    def close(self) -> None:
+        """Give the memory of the search index back; a later search makes it again."""
+        with self._opening:
+            self._passages = None
 
-    def _decode(self, record: Record, content: bytes) -> str:
-        """Return the text of a payload as the model reads it."""
-        if record.form == "messages":
-            items = json.loads(content.decode("utf-8", "surrogatepass"))
-            return self._redacted(record, digest.transcript(reader.read(items)))
-        return self._redacted(record, retrieval.text_in(record, content))
-
-    def _redacted(self, record: Record, text: str) -> str:
-        return redacted_text(record, text, self._resources.policy)
-
-    def _add_version(self, record: Record, text: str) -> Record:
-        """Store a newer text of an entry's source as an entry of its own, linked to it."""
-        prices = self._resources.prices
-        with self._run.lock:
-            turn, is_taken = self._run.state.turn, self._run.state.by_id.__contains__
-            mark = self._run.ledger.mark
-            newer = retrieval.version(mark, self._run.id, record, text, turn, prices, is_taken)
-            self._resources.store.put(text.encode("utf-8", "surrogatepass"))
-            self._run.save(newer, retrieval.linked(self._run.current(record), newer))
-        return newer
+    # Entries and their texts
 
     def record_of(self, entry_id: str) -> Record:
         """Return the entry of an id, which another process may have stored.
 
         Raises:
-            RecallError: the id names no entry.
+            RecallError: it never existed here (the error lists similar ids), or belongs to another
+                session (the error names it).
         """
         known: Mapping[str, Record] = self._run.state.by_id
-        return self.retrieval.record_of(entry_id, known if entry_id in known else self._run.known())
+        known = known if entry_id in known else self._run.known()
+        if entry_id in known:
+            return known[entry_id]
+        found = self._resources.state.entry_of(entry_id)
+        if found is not None:
+            raise calls.other_session(entry_id, found[0])
+        raise calls.never_existed(entry_id, known)
+
+    def original(self, record: Record) -> bytes:
+        """Return the exact bytes of an entry's content.
+
+        Raises:
+            RecallError: it cannot be read, or is no longer stored; with the time and the rule of its removal.
+        """
+        try:
+            stored = self._resources.store.get(record.content)
+        except StoreError as damage:
+            raise calls.unreadable(record, damage) from damage
+        if stored is not None:
+            return stored
+        left = self._resources.state.tombstone(record.content) or ()
+        raise calls.expired(record, *left)
+
+    def text(self, record: Record) -> str:
+        """Return the text of an entry's content as the model reads it.
+
+        Raises:
+            RecallError: it is no longer stored, or damaged.
+        """
+        content = self.original(record)
+        if record.form == "messages":
+            items = json.loads(content.decode("utf-8", "surrogatepass"))
+            return self._redacted(record, digest.transcript(reader.read(items)))
+        return self._redacted(record, retrieval.text_in(record, content))
+
+    def _text_or_none(self, record: Record) -> str | None:
+        try:
+            return self.text(record)
+        except (RecallError, StoreError):
+            return None
+
+    def _redacted(self, record: Record, text: str) -> str:
+        return redacted_text(record, text, self._resources.policy)
 
     # Recalls
 
@@ -125,7 +166,7 @@ class SessionRecalls:
             else:
                 record = self.record_of(call.entry_id)
                 room = self._room_tokens(record, bound)
-                found, outcome = self.retrieval.slice(record, call.request, room)
+                found, outcome = self._part(record, call.request, room)
                 self._note_access([record])
         finally:
             self._report(outcome, time.perf_counter() - started)
@@ -152,9 +193,98 @@ class SessionRecalls:
         with self._run.lock:
             texts = [text for message in self._run.state.view.shown for text in message.texts()]
         shown = set().union(*map(recall.names_in, texts))
-        text, entry_ids = self.retrieval.search(query, known, bound, shown)
+        self._searched = known
+        with self._opening:
+            if self._passages is None:
+                self._passages = Passages(self._searchable)
+            passages = self._passages
+
+        def text(entry_id: str) -> str:
+            return self._text_or_none(known[entry_id]) or ""
+
+        found = retrieval.search(
+            passages,
+            query,
+            max(1, bound),
+            list(known),
+            text,
+            shown,
+            lambda id_: known[id_].arguments,
+        )
+        entry_ids = dict.fromkeys(retrieval.HEADER.findall(found))
         self._note_access([known[entry_id] for entry_id in entry_ids if entry_id in known])
-        return text
+        return found
+
+    def _searchable(self, entry_id: str) -> Content | None:
+        record = self._searched.get(entry_id)
+        text = record and self._text_or_none(record)
+        return content(text, f"{record.tool} {record.arguments}") if record and text else None
+
+    def _part(self, record: Record, request: recall.Request, max_tokens: int) -> tuple[str, str]:
+        """Return a part of an entry's content, within `max_tokens`, and its outcome.
+
+        Raises:
+            RecallError: nothing is left of it, the part cannot be served, or its source has changed;
+                then the source's present content has become an entry of its own.
+            StoreError: the disk cannot be read, or that entry cannot be written.
+        """
+        newer = retrieval.newest(record, self._run.records())
+        plan = None if newer else self._plan(record)
+        if plan is None:
+            try:
+                text = self.text(record)
+            except RecallError:
+                self.outcomes["failed"] += 1
+                raise
+            self.outcomes["full"] += 1
+            stale = ""
+            if newer is not None:
+                stale = (
+                    f"(stale: the source of {record.entry.id} had changed by turn "
+                    f"{newer.entry.source.turn}; its version of then is {newer.entry.id})\n"
+                )
+            left = max_tokens - tokens.count(stale)
+            return stale + retrieval.slice_of(text, record, request, left), "full"
+        read = json_text.read(record.arguments or "{}")
+        wanted = sources.FetchRequest(record.tool, read if isinstance(read, dict) else {})
+        copy = sources.StoredCopy(
+            lambda: self._text_or_none(record),
+            record.entry.summary,
+            lambda present: self._redacted(record, present),
+        )
+        found = sources.fetch(wanted, copy, plan, self._resources.sources)
+        if found.failure:
+            LOG.info("session %s: recall of %s: %s", self._run.id, record.entry.id, found.failure)
+        if found.changed:
+            newer = self._add_version(record, found.content)
+        self.outcomes[found.outcome] += 1
+        if found.outcome == "failed":
+            raise calls.lost(record, found.failure)
+        if newer is not None:
+            difference = start_of(found.difference, max_tokens)
+            raise calls.stale(record, newer.entry.id, found.source, difference)
+        # Where only the summary is left, it is returned whole for any request.
+        request = recall.Request() if found.outcome == "partial" else request
+        return retrieval.slice_of(found.content, record, request, max_tokens), found.outcome
+
+    def _plan(self, record: Record) -> Refetch | None:
+        """Return how an entry is fetched again; only tool results are."""
+        is_result = record.entry.type == "tool_result" and record.kind != ARGUMENTS
+        if not (self._has_sources and is_result):
+            return None
+        subject = record_subject(record, self._text_or_none(record) or "")
+        return self._resources.policy.resolve(subject).source
+
+    def _add_version(self, record: Record, text: str) -> Record:
+        """Store a newer text of an entry's source as an entry of its own, linked to it."""
+        prices = self._resources.prices
+        with self._run.lock:
+            turn, is_taken = self._run.state.turn, self._run.state.by_id.__contains__
+            mark = self._run.ledger.mark
+            newer = retrieval.version(mark, self._run.id, record, text, turn, prices, is_taken)
+            self._resources.store.put(text.encode("utf-8", "surrogatepass"))
+            self._run.save(newer, retrieval.linked(self._run.current(record), newer))
+        return newer
 
     def images(self, call: calls.RecallCall) -> tuple[Item, ...]:
         """Return the image blocks of the entry that a recall requests as a whole."""
@@ -163,7 +293,7 @@ class SessionRecalls:
         try:
             record = self.record_of(call.entry_id or "")
             has_blocks = record.form == "blocks"
-            return retrieval.images_in(self.retrieval.original(record)) if has_blocks else ()
+            return retrieval.images_in(self.original(record)) if has_blocks else ()
         except (RecallError, StoreError):
             return ()
 
@@ -210,7 +340,7 @@ class SessionEntries:
             RecallError: nothing can be served; `reason` has the cause.
         """
         record = self._recalls.record_of(entry_id)
-        original = self._recalls.retrieval.original(record).decode("utf-8", "surrogatepass")
+        original = self._recalls.original(record).decode("utf-8", "surrogatepass")
         return original if record.form == "text" else json_text.read_exactly(original)
 
     def text(self, entry_id: str) -> str:
@@ -219,7 +349,7 @@ class SessionEntries:
         Raises:
             RecallError: nothing can be served; `reason` has the cause.
         """
-        return self._recalls.retrieval.text(self._recalls.record_of(entry_id))
+        return self._recalls.text(self._recalls.record_of(entry_id))
 
     def adopt(self, entry_id: str) -> None:
         """Take over an entry of another session of this memory, so that it can be recalled here.
@@ -235,5 +365,5 @@ class SessionEntries:
                 self._recalls.record_of(entry_id)
                 return
             owner, record = found
-            self._recalls.retrieval.original(record)
+            self._recalls.original(record)
             self._run.save(adopted(record, owner, self._run.state.turn))

@@ -425,7 +425,7 @@ class Session:
 
     def status(self) -> Status:
         """Return the live figures of the session."""
-        run, outcomes = self._run, self._recalls.retrieval.outcomes
+        run, outcomes = self._run, self._recalls.outcomes
         with self._lock:
             given = (self._unread_lists or [self._last_items])[0] if self._guard.raw_reason else []
             unmanaged: list[Message] = self._guard.run(
@@ -530,7 +530,7 @@ class Session:
 
     def _close_all(self, *, is_end: bool) -> None:
         def closed() -> None:
-            self._recalls.retrieval.close()
+            self._recalls.close()
             self._run.close(is_end=is_end)
 
         self._guard.run(closed, lambda: None, "its files stay open")
@@ -547,7 +547,7 @@ class Session:
         return True
 
     def _close_files(self) -> None:
-        self._recalls.retrieval.close()
+        self._recalls.close()
         self._run.rest()
 
     def __enter__(self) -> Self:

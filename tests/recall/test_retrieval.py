@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from states import collect, holdings
-from storage.memory_store import MemoryStore
 
-from hippocampus import policy
+from hippocampus import Hippocampus
 from hippocampus.entries.entry import Entry, Record, Source, Stage
 from hippocampus.entries.origin import MemoryOrigin
 from hippocampus.errors import RecallError, StoreError
 from hippocampus.recall import Request
-from hippocampus.recall.retrieval import Refetching, Retrieval, handle, slice_of, text_in
-from hippocampus.recall.sources import known_sources
+from hippocampus.recall.retrieval import handle, slice_of, text_in
+from hippocampus.session.recalls import SessionRecalls
 from hippocampus.storage import gc
 from hippocampus.storage.content_store import DiskStore
-from hippocampus.storage.ledger import Ledger, ModelCall, TurnRows
-from hippocampus.storage.state import DirectoryState
-from hippocampus.storage.state_dir import StateDir
 
 
 def record(entry_id: str, key: str, form: str = "text") -> Record:
@@ -41,80 +38,80 @@ def record(entry_id: str, key: str, form: str = "text") -> Record:
     )
 
 
-def opened(state: Path, store: object) -> Retrieval:
-    none = Refetching(policy.load("default"), known_sources({}), list, lambda _, text: text, max)
-    return Retrieval(DirectoryState(StateDir(state)), "s", store, none, text_in)
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Hippocampus]:
+    memory = Hippocampus(tmp_path)
+    yield memory
+    memory.close()
 
 
-def test_text_comes_out_of_every_form(state: Path) -> None:
-    store = MemoryStore()
-    retrieval = opened(state, store)
-    plain = record("aaaa2222", store.put(b"one\ntwo"))
-    blocks = record("bbbb2222", store.put(b'[{"type": "text", "text": "three"}]'), "blocks")
-    assert retrieval.text(plain) == "one\ntwo"
-    assert retrieval.text(blocks) == "three"
-    assert slice_of(retrieval.text(plain), plain, Request(lines=(2, 2)), 100) == "2: two"
+def recalls_of(memory: Hippocampus, **contents: bytes) -> tuple[SessionRecalls, dict[str, Record]]:
+    """Return the recalls of a session, and its entries of some contents by their ids."""
+    session = memory.session("s")
+    put = session._resources.store.put
+    records = {name: record(name, put(content)) for name, content in contents.items()}
+    session._run.save(*records.values())
+    return session._recalls, records
+
+
+def test_text_comes_out_of_every_form(memory: Hippocampus) -> None:
+    recalls, records = recalls_of(memory, aaaa2222=b"one\ntwo")
+    plain, content = records["aaaa2222"], b'[{"type": "text", "text": "three"}]'
+    assert recalls.text(plain) == "one\ntwo"
+    assert text_in(record("bbbb2222", "k", "blocks"), content) == "three"
+    assert slice_of(recalls.text(plain), plain, Request(lines=(2, 2)), 100) == "2: two"
     with pytest.raises(RecallError, match=r'call list_rows again with \{"all": 1\}') as told:
-        slice_of(retrieval.text(plain), plain, Request(pattern="zebra"), 100)
+        slice_of(recalls.text(plain), plain, Request(pattern="zebra"), 100)
     assert (told.value.reason, told.value.entry_id) == ("no_match", "aaaa2222")
 
 
-def test_ids_of_others_and_of_nobody_are_told_apart(state: Path) -> None:
-    mine = record("aaaa2222", "k")
-    ledger = Ledger(DirectoryState(StateDir(state)), "other")
-    ledger.commit(TurnRows(ModelCall(1, 1, 1, 1), records=[record("bbbb2222", "k")]))
-    ledger.close()
-    retrieval = opened(state, MemoryStore())
-    assert retrieval.record_of("aaaa2222", {"aaaa2222": mine}) is mine
+def test_ids_of_others_and_of_nobody_are_told_apart(memory: Hippocampus) -> None:
+    recalls, records = recalls_of(memory, aaaa2222=b"one")
+    memory.session("other")._run.save(record("bbbb2222", "k"))
+    assert recalls.record_of("aaaa2222") == records["aaaa2222"]
     with pytest.raises(RecallError) as told:
-        retrieval.record_of("bbbb2222", {"aaaa2222": mine})
+        recalls.record_of("bbbb2222")
     assert (told.value.reason, told.value.owner) == ("other_session", "other")
     with pytest.raises(RecallError) as told:
-        retrieval.record_of("aaaa2223", {"aaaa2222": mine})
+        recalls.record_of("aaaa2223")
     assert (told.value.reason, told.value.near) == ("never_existed", ("aaaa2222",))
 
 
-def test_what_retention_removed_is_expired_with_its_rule(state: Path) -> None:
-    store = DiskStore(state / "contents")
+def test_what_retention_removed_is_expired_with_its_rule(tmp_path: Path) -> None:
+    store = DiskStore(tmp_path / "contents")
+    memory = Hippocampus(tmp_path, store=store)
+    recalls = memory.session("s")._recalls
     gone = record("aaaa2222", store.put(b"one"))
-    retrieval = opened(state, store)
-    going = gc.plan(holdings(state, store), None, 2e9)
-    collect(state, store, going, 2e9)
+    going = gc.plan(holdings(tmp_path, store), None, 2e9)
+    collect(tmp_path, store, going, 2e9)
     with pytest.raises(RecallError) as told:
-        retrieval.text(gone)
+        recalls.text(gone)
     assert (told.value.reason, told.value.rule) == ("expired", "no session refers to it")
     assert told.value.when == "2033-05-18T03:33:20+00:00"
     damaged = record("bbbb2222", store.put(b"two"))
     store._cache.set(damaged.content, b"no zstd")
     with pytest.raises(RecallError, match="damaged"):
-        retrieval.text(damaged)
+        recalls.text(damaged)
+    memory.close()
     store.close()
 
 
-def test_a_search_says_which_entries_it_found(state: Path) -> None:
-    store = MemoryStore()
-    records = {
-        "aaaa2222": record("aaaa2222", store.put(b"refunds go to card_9911")),
-        "bbbb2222": record("bbbb2222", store.put(b"bbbb2222:\nships leave at nine")),
-        "cccc2222": record("cccc2222", "0" * 64),
-    }
-    retrieval = opened(state, store)
-    text, entry_ids = retrieval.search("which card for refunds", records, 400)
-    assert entry_ids == ("aaaa2222",)
-    assert text == "aaaa2222:\n1: refunds go to card_9911"
-    assert retrieval.search("ships", records, 400)[1] == ("bbbb2222",)
-    retrieval.close()
+def test_a_search_says_which_entries_it_found(memory: Hippocampus) -> None:
+    recalls, _ = recalls_of(
+        memory, aaaa2222=b"refunds go to card_9911", bbbb2222=b"bbbb2222:\nships leave at nine"
+    )
+    recalls._run.save(record("cccc2222", "0" * 64))
+    assert recalls._search("which card for refunds", 400) == "aaaa2222:\n1: refunds go to card_9911"
+    assert recalls._search("ships", 400).startswith("bbbb2222:\n")
 
 
-def test_a_search_numbers_the_lines_of_a_part_of_a_file_as_a_recall_takes_them(state: Path) -> None:
-    store = MemoryStore()
+def test_a_search_numbers_the_lines_of_a_part_of_a_file_as_a_recall_takes_them(
+    memory: Hippocampus,
+) -> None:
     part = "\n".join(f"{n:6}\tword{n} = {n}" for n in range(500, 540))
-    retrieval = opened(state, store)
-    records = {"aaaa2222": record("aaaa2222", store.put(part.encode()))}
-    text, _ = retrieval.search("word512", records, 400)
-    [line] = [line for line in text.split("\n") if "word512" in line]
+    recalls, _ = recalls_of(memory, aaaa2222=part.encode())
+    [line] = [line for line in recalls._search("word512", 400).split("\n") if "word512" in line]
     assert line.startswith("512: ")
-    retrieval.close()
 
 
 def test_a_failing_disk_answers_a_call_and_breaks_no_loop() -> None:

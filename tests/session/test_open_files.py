@@ -92,7 +92,7 @@ def test_a_search_that_takes_long_holds_up_no_other_session(
     searching, other = memory.session("searching"), memory.session("other")
     searching(reading(3))
     assert searching.recall(query="row_7")
-    passages = searching._recalls.retrieval._passages
+    passages = searching._recalls._passages
     assert passages is not None
     with passages._lock, ThreadPoolExecutor(1) as pool:  # a search has it for as long as it reads
         assert pool.submit(other, reading(1)).result(timeout=20)

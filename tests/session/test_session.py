@@ -459,7 +459,7 @@ def test_a_recall_that_breaks_inside_is_answered(
     with fresh(memory) as session:
         session(reading(3))
         entry_id = session.entries[0].id
-        monkeypatch.setattr(session._recalls.retrieval, "slice", lambda *_: 1 / 0)
+        monkeypatch.setattr(session._recalls, "_part", lambda *_: 1 / 0)
         assert session.answer({"entry_id": entry_id}).startswith("recall failed")
         assert session.tool_result("c", {"entry_id": entry_id}).is_error
     assert "a recall is not answered" in caplog.text
