@@ -24,7 +24,7 @@ from hippocampus.formats.calls import (
     writes_whole,
 )
 from hippocampus.formats.conversation import Message, Part
-from hippocampus.indexing.code import definitions, depth_of
+from hippocampus.indexing.code import definitions
 from hippocampus.indexing.extraction import (
     LINE_CHARACTERS,
     ExtractionContext,
@@ -44,10 +44,6 @@ OLD = re.compile(r"(?i)^(?:old|search|find|before)")
 NEW = re.compile(r"(?i)^(?:new|replace|after)")
 """Argument names of the two texts of an edit."""
 HUNK = re.compile(r"(?m)^@@.*$")
-MIN_CHARACTERS = 8
-"""A shorter line, such as a bracket, is no sign that it was written before."""
-PLACED_LINES = 8
-"""The fewest known lines that show where a text without numbers belongs in its file."""
 CONTEXT_LINES = 3
 """The lines that are shown around a line that the agent wrote."""
 MIN_TOKENS, OUTLINE_SHARE = 120, 6
@@ -118,13 +114,7 @@ class WorkFile:
         """
         parts = (*self.pieces, *self.loose)
         whole = whole and 2 * len(texts) >= sum(len(part.lines) for part in parts)
-        marks = {
-            line.text: line.written
-            for part in (parts if self.changed else ())
-            for line in part.lines
-            if line.written and len(line.text.strip()) >= MIN_CHARACTERS
-        }
-        lines = {text: Line(text, turn, marks.get(text, 0)) for text in dict.fromkeys(texts)}
+        lines = {text: Line(text, turn) for text in dict.fromkeys(texts)}
         # Equal lines are one object: a text may be all breaks.
         fresh = [lines[text] for text in texts]
         piece = Piece(first or 1 if whole else first, fresh)
@@ -133,8 +123,8 @@ class WorkFile:
             return
         seen = piece.text
         self.loose = [part for part in self.loose if part.text not in seen]
-        first = piece.first = first or self._place_of(seen)
         if not first:
+            self.pieces = [part for part in self.pieces if part.text not in seen]
             self.loose.append(piece)
             return
         kept = []
@@ -152,14 +142,6 @@ class WorkFile:
                 self.pieces[-1].lines += part.lines
             else:
                 self.pieces.append(part)
-
-    def _place_of(self, text: str) -> int:
-        """Return the number of the first line of a text that holds a piece of the file; 0 for none."""
-        for piece in self.pieces:
-            at = text.find(piece.text)
-            if at >= 0 and len(piece.lines) >= PLACED_LINES:
-                return max(0, piece.first - text.count("\n", 0, at))
-        return 0
 
     def write(self, text: str, turn: int) -> None:
         """Take in a new text of the whole file."""
@@ -340,30 +322,11 @@ def _written(parts: Sequence[Piece]) -> Iterator[tuple[int, int, int]]:
     """Yield the lines at and around those that the agent wrote: the turn, the part and the place."""
     for number, part in enumerate(parts):
         written = sorted((-line.written, at) for at, line in enumerate(part.lines) if line.written)
-        heads, turns, passed = _heads(part.lines) if written else [], dict[int, int](), set[int]()
+        turns, end = dict[int, int](), len(part.lines)
         for before, at in written:
-            for near in range(max(0, at - CONTEXT_LINES), min(at + CONTEXT_LINES + 1, len(heads))):
+            for near in range(max(0, at - CONTEXT_LINES), min(at + CONTEXT_LINES + 1, end)):
                 turns.setdefault(near, -before)
-            head = heads[at]
-            while head >= 0 and head not in passed:
-                passed.add(head)
-                turns.setdefault(head, -before)
-                head = heads[head]
         yield from ((turn, number, near) for near, turn in turns.items())
-
-
-def _heads(lines: Sequence[Line]) -> list[int]:
-    """Return by line the last one before it that is indented less; -1 for none, and for a blank line."""
-    heads = [-1] * len(lines)
-    opened = list[tuple[int, int]]()  # the depths and places of the lines around
-    for at, line in enumerate(lines):
-        if line.text.strip():
-            depth = depth_of(line.text)
-            while opened and opened[-1][0] >= depth:
-                opened.pop()
-            heads[at] = opened[-1][1] if opened else -1
-            opened.append((depth, at))
-    return heads
 
 
 def _outline(parts: Sequence[Piece], shown: AbstractSet[str]) -> list[tuple[float, int, int]]:

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from hippocampus.formats.conversation import Message
 from hippocampus.formats.reader import read
@@ -16,7 +14,7 @@ from hippocampus.models import tokens
 from hippocampus.session import digest
 from hippocampus.session.digest import Room
 from hippocampus.session.history import History
-from hippocampus.session.work_files import Line, WorkFiles, _heads, described
+from hippocampus.session.work_files import WorkFiles, described
 
 SOURCE = "".join(f"def room_{n}(guests):\n    return guests + {n}\n\n" for n in range(60))
 
@@ -176,35 +174,6 @@ def test_a_file_is_shown_whole_while_its_reading_is_fresh() -> None:
     assert "1: def room_0(guests):" in later
 
 
-HOUSE = """class House:
-    floors = 3
-
-    def open_the_door(self, guest):
-        if guest in self.known_guests:
-            self.greet(guest)
-            self.hang_up_the_coat_of(guest)
-            self.lead_to_the_hall(guest)
-            self.offer_a_cup_of_tea_to(guest)
-            return "welcome, and mind the step"
-
-    def lock_the_door(self, keeper):
-        return keeper.turn_the_key()
-"""
-
-
-def test_what_was_written_is_described_under_the_lines_that_hold_it() -> None:
-    edit = {
-        "file_path": "/srv/house.py",
-        "old_string": 'return "welcome, and mind the step"',
-        "new_string": 'return "welcome"',
-    }
-    [file] = known(("Read", {"file_path": "/srv/house.py"}, HOUSE), ("Edit", edit, "done")).newest()
-    rows = described(file, 120, 9)
-    assert rows[0] == "1→class House:"
-    assert {"4→    def open_the_door(self, guest):", '10→            return "welcome"'} <= {*rows}
-    assert "2→    floors = 3" not in rows
-
-
 GO = """package house
 
 func (h *House) Open(door string) error {
@@ -231,19 +200,6 @@ def test_an_outline_has_definitions_then_lines_with_names_that_the_digest_lacks(
     assert "5→\t\treturn errNoDoor" not in described(file, 400, 9, shown)
 
 
-@given(st.lists(st.tuples(st.integers(0, 4), st.booleans()), max_size=30))
-def test_the_lines_that_hold_a_line_are_those_above_it_with_less_indent(
-    drawn: list[tuple[int, bool]],
-) -> None:
-    """A search upwards from each line is the oracle."""
-    lines = [Line(" " * depth + "x" * filled) for depth, filled in drawn]
-    for at, head in enumerate(_heads(lines)):
-        above = range(at - 1, -1, -1)
-        depth = drawn[at][0]
-        found = (n for n in above if drawn[at][1] and drawn[n][1] and drawn[n][0] < depth)
-        assert head == next(found, -1)
-
-
 def test_a_host_s_word_that_a_file_is_unchanged_is_no_line_of_it() -> None:
     said = "File unchanged since last read. The content from the earlier result is still current."
     read_again = ("Read", {"file_path": "rooms.py"}, said)
@@ -259,14 +215,14 @@ def test_a_tool_s_note_on_lines_that_follow_is_no_line_of_the_file() -> None:
     assert file.text.rstrip("\n") == SOURCE.rstrip("\n")
 
 
-def test_a_text_without_numbers_stands_where_its_lines_are_known() -> None:
+def test_a_text_without_numbers_replaces_the_lines_in_it() -> None:
     """A file that a command prints is in the digest once, and not again after itself."""
     path, lines = {"file_path": "rooms.py"}, SOURCE.rstrip("\n").split("\n")
     printed = ("Bash", {"command": "sed -n 1,400p rooms.py"}, SOURCE)
     part = ("Read", {**path, "offset": 20, "limit": 30}, cat(20, lines[19:49]))
     [file] = known(part, printed).newest()
     assert file.text == "\n".join(lines)
-    assert [piece.first for piece in file.pieces] == [1]
+    assert not file.pieces
 
 
 def test_a_long_command_stands_in_the_step() -> None:
