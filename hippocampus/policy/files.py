@@ -1,6 +1,6 @@
 """Finds and reads policy files, with the files that they extend: YAML of plain data, bounded in size and depth.
 
-The only reader of policy files. Reports all problems of a file and of those that it extends at once, each with
+The only reader of policy files. Reports all problems of a file and its bases at once, each with
 its line and the nearest known names.
 """
 
@@ -278,7 +278,7 @@ def load(named: str | Path) -> Policy:
     """Return a shipped policy by its name, or the policy in a file by its path.
 
     Raises:
-        PolicyError: there is no such policy, or the file has problems; the error lists all of them.
+        PolicyError: there is no such policy, or the file has problems; the error lists every problem.
     """
     try:
         return _load(_path_of(named, Path()), str(named), ())

@@ -1,4 +1,4 @@
-"""Short forms of values in policy files, and the descriptions of fields in the schema of those files."""
+"""Short forms of values in policy files, and the descriptions of fields in their schema."""
 
 from __future__ import annotations
 

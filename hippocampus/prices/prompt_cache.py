@@ -28,7 +28,7 @@ OWN_MARKS = 2
 CALL_SECONDS = 20.0
 """Time between two calls where no times are recorded: recorded medians are 6 to 22 seconds."""
 RUNS = frozenset(("call", "result"))
-"""Consecutive blocks of one of these kinds count as one position."""
+"""Consecutive blocks of one such kind count as one position."""
 
 MarkPlacement = Literal["tail", "ours", "ideal"]
 """`tail` has one mark at the end of the messages, `ours` two more, and `ideal` needs no marks."""

@@ -99,7 +99,7 @@ class MessageReader:
     hidden: Container[int]
     """The messages that digests replace."""
     later: bool
-    """Whether the kinds of texts are read where they count: a digest may replace most of them."""
+    """Whether the kinds of texts are read where they count: a digest may replace most messages."""
     rendered: list[Rendered] = field(default_factory=list)
     """The texts that replace parts of messages."""
     noted: list[tuple[Record, bytes]] = field(default_factory=list)

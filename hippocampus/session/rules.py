@@ -51,7 +51,7 @@ class Rules:
         return min((limit for limit in (self.policy.budget_tokens, threshold) if limit), default=0)
 
     def is_folded_first(self, total_tokens: int) -> bool:
-        """Return whether a new list of these tokens has digests first, so that few of its texts are read."""
+        """Return whether a new list of that size has digests first, so that few of its texts are read."""
         limit = self.limit_tokens
         return bool(limit) and total_tokens - limit > FOLDED_LIMITS * limit
 
