@@ -97,6 +97,7 @@ def consolidate(  # noqa: PLR0913, PLR0917 - one parameter an option
             say("every session is consolidated")
             return
     is_whole, idle_seconds = True, rules.consolidation.idle_minutes * 60 * watch
+    # The tenants are asked for again each time: a session of a new one may be due.
     while True:
         for due in [state] if state else due_states(state_dir, idle_seconds):
             with Hippocampus(due, policy=rules) as memory:

@@ -26,7 +26,7 @@ from hippocampus.formats.json_text import visible
 from hippocampus.indexing.extraction import counted
 from hippocampus.storage import gc as collection
 from hippocampus.storage.database import SqliteDatabase
-from hippocampus.storage.state import StateStore, state_of
+from hippocampus.storage.state import state_of
 from hippocampus.storage.state_dir import is_address
 
 app = typer.Typer(help="List, read and copy stored contents.", no_args_is_help=True)
@@ -51,6 +51,7 @@ def gc(
                 removals = collection.collect(db, store, removals, started)
                 words = collection.collect_words(db, max_age_days, started)
     lines = []
+    # A run with --apply lists what it has removed, which may be less than was planned.
     for removal in [*removals, *words]:
         size = f"{removal.packed_bytes:>10,} bytes"
         sessions = ", ".join(removal.sessions) or "no session"
@@ -67,7 +68,9 @@ def gc(
 @app.command("ls")
 def list_contents(state_dir: StateName) -> None:
     """List the stored contents, the last active first."""
-    rows, held = [], _holdings(expect_state(state_dir))
+    state, rows = expect_state(state_dir), []
+    with state.contents() as store, state.reading() as db:
+        held = collection.holdings(db, store)
     for holding in sorted(held, key=lambda holding: -holding.active_at):
         pinned = "yes" if any(ref.pinned for ref in holding.references) else ""
         entries = ", ".join(f"{ref.session}/{ref.entry_id}" for ref in holding.references)
@@ -80,25 +83,15 @@ def list_contents(state_dir: StateName) -> None:
 
 
 @app.command()
-def show(
-    state_dir: StateName,
-    named: Annotated[str, Argument(help="An entry's id, or the start of a payload's key.")],
-) -> None:
+def show(state_dir: StateName, entry_id: Annotated[str, Argument(help="An entry's id.")]) -> None:
     """Write one content to standard output, byte for byte; on a terminal, without control characters."""
     state = expect_state(state_dir)
-    found = [
-        holding.key
-        for holding in _holdings(state)
-        if any(ref.entry_id == named for ref in holding.references)
-        or (len(named) >= 4 and holding.key.startswith(named))
-    ]
-    if len(found) != 1:
-        number = f"{len(found)} contents are" if found else "no content is"
-        fail(f"{number} named {named!r}; `store ls` lists them")
+    if (found := state.entry_of(entry_id)) is None:
+        fail(f"no entry is named {entry_id!r}; `store ls` lists them")
     with state.contents() as store:
-        content = store.get(found[0])
+        content = store.get(found[1].content)
     if content is None:
-        fail(f"the content of {named!r} is no longer stored")
+        fail(f"the content of {entry_id!r} is no longer stored")
     _write(visible(content.decode("utf-8", "replace")).encode() if sys.stdout.isatty() else content)
 
 
@@ -164,8 +157,3 @@ def copy(
             is_whole &= not facts.skipped
     if not is_whole:
         raise typer.Exit(1)
-
-
-def _holdings(state: StateStore) -> list[collection.Holding]:
-    with state.contents() as store, state.reading() as db:
-        return collection.holdings(db, store)

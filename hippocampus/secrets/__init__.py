@@ -259,6 +259,7 @@ def _in_columns(plain: str) -> Iterator[Secret]:
         head, done = (first := next(rows))[0], first.end()
         sign = max("\t|,;", key=head.count)
         cells = [head[at:end].strip(AROUND) for at, end in _cells(head, head, sign)]
+        # A row of values may have the word too: a head has names only, and no row of as many cells above it.
         named = all(HEAD.fullmatch(cell) for cell in cells if cell or sign != "|")
         if not named or len(cells) < 2 or len(cells) == len([*_cells(above, above, sign)]):
             continue
