@@ -28,7 +28,6 @@ from hippocampus.formats.calls import fields_in
 from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.formats.usage import Usage
 from hippocampus.memory import Hippocampus
-from hippocampus.models.http import post
 from hippocampus.replay.intervals import bootstrap
 from hippocampus.replay.journal import RunJournal
 from hippocampus.replay.readers.raw import reported_usage
@@ -41,7 +40,7 @@ PAIRS_NEEDED = 626
 
 (z₁√p + z₂√(p - d²))² / d² with d = 0.05, a share p = 0.2 of pairs that differ, and z = 1.959964 and
 0.841621: a two-sided significance level of 5 percent, a power of 80 percent."""
-SYSTEM = (
+INSTRUCTIONS = (
     "You work in the current folder with the tool `bash`, whose commands each start there in a new "
     "shell. When the task is done, answer with a sentence and no tool call."
 )
@@ -238,7 +237,7 @@ def _attempt(  # noqa: PLR0913, PLR0917 - what names an attempt
     if not work.exists():  # an interrupted copy is repeated
         shutil.rmtree(half, ignore_errors=True)
         shutil.copytree(task.workspace, half).rename(work)
-    messages: list[Any] = [{"role": "user", "content": task.prompt}]
+    messages: list[Any] = [{"role": "user", "content": f"{INSTRUCTIONS}\n\n{task.prompt}"}]
     reason, recalls = "calls", 0
     with contextlib.ExitStack() as closing:
         session = None
@@ -281,15 +280,12 @@ def _ask(
     view = session(given) if session else given
     offered = [wire.adapter.tool_definition(*BASH.values())]
     offered += session.tools(wire.adapter.NAME) if session else []
-    body = wire.request(SYSTEM, view, offered)
     started = time.monotonic()
-    answer = post(wire.endpoint, wire.path, body)
-    wire.read(answer)  # raises before an unusable answer is recorded, so that it is requested again
+    answer = wire.ask(view, offered)["answer"]
     seconds = round(time.monotonic() - started, 3)
     if session:
         with contextlib.suppress(ValueError):
             session.billed(answer)
-    answer = wire.without_key(answer)
     record.add(name=name, answer=answer, dollars=price_of(answer, wire.model), seconds=seconds)
 
 

@@ -128,7 +128,8 @@ def test_both_conditions_are_run_verified_and_paid(tasks: Path, wire: str) -> No
     assert raw["calls"] + view["calls"] == len(server.asked)
     assert view["input_tokens"] < raw["input_tokens"]
     assert found["cost_percent"][0] == pytest.approx(
-        100 * view["dollars"] / raw["dollars"], abs=0.1
+        100 * view["dollars"] / raw["dollars"],
+        abs=0.5,  # of rounded dollars
     )
     assert found["mcnemar_p"] == 1.0
     assert "needs about 626 pairs" in told
@@ -199,7 +200,7 @@ def test_a_command_ends_at_its_time_and_gets_no_key(
     shutil.rmtree(tasks / "hard")
 
     def sleep(asked: Asked, answer: Answer) -> Answer:
-        if len(asked.body["messages"]) == 2:
+        if len(asked.body["messages"]) == 1:
             answer.value = called(asked, 0, "bash", command="echo key:$OPENAI_API_KEY; sleep 60")
         else:
             answer.value = said(asked, "Enough.")
@@ -210,7 +211,7 @@ def test_a_command_ends_at_its_time_and_gets_no_key(
     results = [
         each.body["messages"][-1]["content"]
         for each in server.asked
-        if len(each.body["messages"]) > 2
+        if len(each.body["messages"]) > 1
     ]
     assert set(results) == {"key:\n\n(ended after 1 seconds)\n(exit status -9)"}
 
@@ -410,7 +411,7 @@ def test_tasks_of_swe_bench_are_solved_by_their_mend_alone(
     assert written(file, repository.parent, tasks).returncode == 0
 
     def mend(asked: Asked, answer: Answer) -> Answer:
-        begun = len(asked.body["messages"]) == 2
+        begun = len(asked.body["messages"]) == 1
         bash = called(asked, 0, "bash", command="git log --all --oneline; echo RATE = 8 > till.py")
         answer.value = bash if begun else said(asked, "Done.")
         return answer

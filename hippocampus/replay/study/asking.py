@@ -26,11 +26,10 @@ from hippocampus.errors import StoreError
 from hippocampus.formats import json_text
 from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.formats.usage import Usage
-from hippocampus.models.http import post
 from hippocampus.replay.study import transcript
 from hippocampus.replay.study.cases import answer_recall
 from hippocampus.replay.study.folder import RAW, StudyCase, StudyFolder
-from hippocampus.replay.study.wires import Reply, Wire, ask_in_turn, list_price, wire_of
+from hippocampus.replay.study.wires import Wire, ask_in_turn, list_price, wire_of
 from hippocampus.storage import files
 
 T = TypeVar("T")
@@ -228,12 +227,15 @@ def _ask_model(folder: StudyFolder, wire: Wire, name: str, questions: Questions)
     After an answer that cannot be read, the question is asked once more.
     """
     case, served, problem = folder.by_id().get(name), 0, ""
-    recalls, tools = folder.records("recall", name), list[Item]()
+    exchanges, recalls = folder.records("exchange", name), folder.records("recall", name)
+    tools: list[Item] = []
     if case and case.condition != RAW:
         tools = [wire.adapter.tool_definition(*case.tools[-1].values())]
     items: list[Item] = [{"role": "user", "content": questions.text(name, None)}]
     for turn in itertools.count():
-        reply = _reply(folder, name, wire, wire.request("", items, tools), turn)
+        if turn == len(exchanges):
+            folder.add(name=name, exchange=wire.ask(items, tools))
+        reply = wire.read(exchanges[turn]["exchange"]["answer"])
         is_recall = {tool for _, tool, _ in reply.calls} == {recall.TOOL_NAME}
         if case and tools and is_recall and turn < MAX_RECALL_ROUNDS:
             results = []
@@ -256,17 +258,6 @@ def _ask_model(folder: StudyFolder, wire: Wire, name: str, questions: Questions)
         items.append({"role": "assistant", "content": reply.text or "(no text)"})
         items.append({"role": "user", "content": AGAIN + problem})
     folder.add(name=name, refused=reply.refused or f"two answers that cannot be read: {found}")
-
-
-def _reply(folder: StudyFolder, name: str, wire: Wire, body: Item, turn: int) -> Reply:
-    """Return the reply to a request, from the record of an earlier run or from the endpoint."""
-    known = folder.records("exchange", name)
-    if turn < len(known):
-        return wire.read(known[turn]["exchange"]["answer"])
-    answer = post(wire.endpoint, wire.path, body)
-    reply = wire.read(answer)
-    folder.add(name=name, exchange=wire.without_key({"request": body, "answer": answer}))
-    return reply
 
 
 def _groups(names: Iterable[str], seed: int) -> list[list[str]]:

@@ -13,7 +13,7 @@ from hippocampus.formats import anthropic, openai_chat
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.reader import Adapter, read
 from hippocampus.formats.usage import Usage
-from hippocampus.models.http import ANTHROPIC, OPENAI, Endpoint
+from hippocampus.models.http import ANTHROPIC, OPENAI, Endpoint, post
 from hippocampus.replay.study.transcript import arguments_of
 
 TIMEOUT_SECONDS = 600.0
@@ -40,28 +40,29 @@ class Wire:
     """A model at an endpoint, with the format of its requests and answers."""
 
     endpoint: Endpoint
-    path: str
     adapter: Adapter
     model: str = ""
 
-    def request(self, system: str, items: Sequence[Item], tools: Sequence[Item]) -> Item:
-        """Return a request with messages and tools in the provider's format."""
-        body: Item = {"model": self.model}
-        if self.adapter is anthropic:
-            body |= {"max_tokens": MAX_OUTPUT_TOKENS, "messages": items}
-            body |= {"system": system} if system else {}
-        else:
-            body["messages"] = [
-                *([{"role": "system", "content": system}] if system else []),
-                *items,
-            ]
-        return {**body, "tools": tools} if tools else body
+    def ask(self, items: Sequence[Item], tools: Sequence[Item]) -> Item:
+        """Send messages and tools in the provider's format, and return the `request` and its `answer`.
 
-    def without_key(self, value: Any) -> Any:
-        """Return a request or an answer without the key, which it may quote."""
-        text = json.dumps(value)
+        Raises:
+            ProviderError: there is no answer with text or calls.
+        """
+        body: Item = {"model": self.model, "messages": items}
+        if self.adapter is anthropic:
+            body["max_tokens"] = MAX_OUTPUT_TOKENS
+        if tools:
+            body["tools"] = tools
+        answer = post(self.endpoint, self.endpoint.completions, body)
+        self.read(
+            answer
+        )  # raises before an unusable answer is recorded, so that it is requested again
+        exchange = json.dumps({"request": body, "answer": answer})
+        # The key is recorded nowhere, also where an answer quotes it.
         key = os.environ.get(self.endpoint.key_variable, "").strip()
-        return json.loads(text.replace(key, "…") if key else text)
+        found: Item = json.loads(exchange.replace(key, "…") if key else exchange)
+        return found
 
     def read(self, answer: Any) -> Reply:
         """Return the reply in an answer.
@@ -96,8 +97,8 @@ class Wire:
 
 
 WIRES = {
-    "openai": Wire(OPENAI, "chat/completions", openai_chat),
-    "anthropic": Wire(ANTHROPIC, "messages", anthropic),
+    "openai": Wire(OPENAI, openai_chat),
+    "anthropic": Wire(ANTHROPIC, anthropic),
 }
 
 
