@@ -85,8 +85,8 @@ class Hippocampus:
         context window where that is not the model's own, or not known. `complete` answers a prompt:
         each consolidation calls it once at most, within the policy's `model_seconds`, to decide
         which of the newest facts the user's sentences end. `agent` is the owner of sessions and
-        facts, unless a session names another one. `store` holds the payloads in place of the state directory; its maker closes it, and gives it
-        to the commands by `HIPPOCAMPUS_STORE`. `marks`
+        facts, unless a session names another one. `store` holds the payloads in place of the state
+        directory; its maker closes it, and gives it to the commands by `HIPPOCAMPUS_STORE`. `marks`
         is how many cache marks a session may add to a list in which the host has set one: 2 need
         two of the provider's four to be free, of which the host may use one in its system prompt
         or tools; 0 adds none. `tail_mark` means that requests get a mark at their end after the

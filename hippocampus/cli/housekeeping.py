@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
-import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -207,7 +205,6 @@ def report(
         other = f"the database is embedded with {stored!r}, not {given!r}"
         models |= {"problem": f"{other}: hippocampus memory reembed", "ok": False}
     found: dict[str, Any] = {
-        "python": {"version": platform.python_version(), "ok": sys.version_info >= (3, 11)},
         "sqlite": {"version": SQLITE_VERSION, "fts5": has_words, "ok": has_words},
         "database": database,
         "models": models,

@@ -44,7 +44,8 @@ class Objects:
     def __init__(self, address: str, request_seconds: float = REQUEST_SECONDS) -> None:
         """Name it: `s3://bucket/prefix`, `gs://…` or `az://…`; nothing is asked yet.
 
-        A request that lasts longer than `request_seconds` fails. Keys and regions come from the environment, as for the provider's own tools.
+        A request that lasts longer than `request_seconds` fails. Keys and regions come from the
+        environment, as for the provider's own tools.
 
         Raises:
             StoreError: the address cannot be read, or its client is not installed.
