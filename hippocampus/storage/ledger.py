@@ -41,11 +41,14 @@ SAVE = """
     ON CONFLICT (id, session) DO UPDATE SET stage = excluded.stage, entry = excluded.entry,
         is_pinned = excluded.is_pinned,
         shown = CASE known.stage WHEN excluded.stage THEN known.shown ELSE excluded.shown END
-    WHERE excluded.stage = 'dormant' OR (known.stage, excluded.stage) IN (
-        VALUES ('full', 'full'), ('full', 'indexed'), ('indexed', 'indexed')
+    WHERE known.tool = excluded.tool AND (
+        excluded.stage = 'dormant' OR (known.stage, excluded.stage) IN (
+            VALUES ('full', 'full'), ('full', 'indexed'), ('indexed', 'indexed')
+        )
     )
 """
-"""An entry keeps its row, and so its rank by age; its payload never changes.
+"""An entry keeps its row, and so its rank by age; its payload never changes, nor does the tool, with whose
+name its texts are packed.
 
 No stage is taken back, and the text of a stage is frozen: a process that has not read the commits of
 another overwrites none. The session is locked, so that no other writes its origin meanwhile.

@@ -229,6 +229,13 @@ def run(event: Any, state: Path, *options: str) -> str:
     return ended.stdout.decode()
 
 
+def test_one_text_by_two_tools_without_ids_of_their_calls_damages_no_entry(state: Path) -> None:
+    for tool in ("run_shell_command", "mcp_tracker_list"):
+        assert ROWS[:20] not in asked(with_result(GEMINI, ROWS, tool), state)["reason"]
+    assert asked(with_result(GEMINI, f"{ROWS} ", "run_shell_command"), state) is not None
+    assert content_of(state, "g1") == [ROWS, f"{ROWS} "]
+
+
 def test_what_fails_inside_gets_no_output_and_is_in_the_log(state: Path, tmp_path: Path) -> None:
     assert run("{no json", state) == ""
     large = with_result(BASH, ROWS, "Bash", command="tracker list")
