@@ -10,7 +10,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from hippocampus.consolidation.memory_lines import MARK, mark_of, shown
-from hippocampus.entries.text import storable
+from hippocampus.entries.entry import storable
 from hippocampus.errors import StoreError
 from hippocampus.facts.timestamps import day, stamp
 from hippocampus.session.resources import ConsolidationOutcome

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from hippocampus.consolidation import daily_log
 from hippocampus.consolidation.memory_file import sync
-from hippocampus.entries.text import storable
+from hippocampus.entries.entry import storable
 from hippocampus.errors import StoreError
 from hippocampus.facts import upkeep
 from hippocampus.facts.store import Facts

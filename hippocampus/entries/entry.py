@@ -13,14 +13,17 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import ConfigDict, Field, TypeAdapter
+from annotated_types import Ge, Le
 
-from hippocampus.entries import text as texts
 from hippocampus.entries.origin import AdoptedOrigin, EntryOrigin
 
-storable = texts.storable
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+MARK_CHARACTERS = 2
+"""The length of the secret start of a session's ids."""
 ID_CHARACTERS = 8
 MAX_ID_CHARACTERS = 12
 
@@ -28,6 +31,19 @@ ARGUMENTS = "arguments"
 """The `kind` of a record that holds the arguments of a call."""
 Compression = Literal["none", "light", "normal", "aggressive"] | int
 """How short entries are; a number is the maximum of tokens per entry."""
+
+
+def storable(text: str) -> str:
+    r"""Return a text that a database accepts: lone surrogates are escaped, as in JSON.
+
+    >>> storable("caf\u00e9 \udce9")
+    'caf\xe9 \\udce9'
+    """
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return text
 
 
 class Stage(StrEnum):
@@ -38,7 +54,7 @@ class Stage(StrEnum):
     DORMANT = "dormant"
 
 
-FORBID = ConfigDict(extra="forbid")
+FORBID = {"extra": "forbid"}
 """Fields that the protocol does not define are errors."""
 
 
@@ -64,9 +80,9 @@ class Decay:
 
     __pydantic_config__: ClassVar = FORBID
 
-    rate: Annotated[float, Field(ge=0)] = 0.1
+    rate: Annotated[float, Ge(0)] = 0.1
     """Rate of the power law, per turn; 0 does not fade."""
-    floor: Annotated[float, Field(ge=0, le=1)] = 0.0
+    floor: Annotated[float, Ge(0), Le(1)] = 0.0
     """The lower bound of the strength; 0 lets the entry fade completely."""
     last_access: int = 0
     """The turn of the last access."""
@@ -108,7 +124,7 @@ class Entry:
     source: Source
     summary: str
     key_data: dict[str, Any] | None = None
-    strength: Annotated[float, Field(ge=0, le=1)] = 1.0
+    strength: Annotated[float, Ge(0), Le(1)] = 1.0
     """The strength at the last access, before any decay."""
     decay: Decay = field(default_factory=Decay)
     modifiers: Modifiers = field(default_factory=Modifiers)
@@ -152,6 +168,8 @@ def _fields(value: Any) -> dict[str, Any]:
 @functools.cache
 def _validator() -> TypeAdapter[Entry]:
     """Return the validator of entries, built at its first use: most sessions only write entries."""
+    from pydantic import TypeAdapter  # a hook that only stores a result is too quick to load it
+
     return TypeAdapter(Entry)
 
 

@@ -18,7 +18,7 @@ from jsonpath.match import JSONPathMatch
 from jsonpath.parse import Parser
 
 from hippocampus import patterns
-from hippocampus.entries.text import storable
+from hippocampus.entries.entry import storable
 
 MAX_PATH_CHARACTERS = 1_000
 MAX_STEPS = 200_000

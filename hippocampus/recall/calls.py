@@ -13,8 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from hippocampus.entries.entry import ARGUMENTS, Record
-from hippocampus.entries.text import storable
+from hippocampus.entries.entry import ARGUMENTS, Record, storable
 from hippocampus.errors import RecallError, StoreError, nearest
 from hippocampus.formats import json_text, reader
 from hippocampus.formats.conversation import Item, Part

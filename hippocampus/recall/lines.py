@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from hippocampus import patterns
-from hippocampus.entries.text import storable
+from hippocampus.entries.entry import storable
 from hippocampus.errors import RecallError
 from hippocampus.indexing import unwrap
 from hippocampus.indexing.arguments import REPLACED

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from hippocampus.entries.text import storable
+from hippocampus.entries.entry import storable
 from hippocampus.errors import RecallError, nearest
 from hippocampus.indexing import unwrap
 from hippocampus.indexing.code import depth_of

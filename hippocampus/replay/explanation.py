@@ -21,7 +21,7 @@ from hippocampus.prices import Prices
 from hippocampus.replay.measure import Script
 from hippocampus.replay.our_strategy import fresh_session
 from hippocampus.replay.recording import Recording
-from hippocampus.session.redactor import subject_of
+from hippocampus.session.renderer import subject_of
 
 SHOWN_CHARACTERS = 600
 """A side shows at most this much of a message."""

@@ -36,7 +36,6 @@ from hippocampus.indexing.unwrap import thinned
 from hippocampus.policy import Resolution, Subject, new_entry
 from hippocampus.policy.words import EntryType
 from hippocampus.recall import calls
-from hippocampus.session import redactor
 from hippocampus.session.history import History
 from hippocampus.session.payloads import (
     PartSite,
@@ -49,6 +48,7 @@ from hippocampus.session.payloads import (
     original_of,
     superseding_key,
 )
+from hippocampus.session.renderer import result_subject
 from hippocampus.session.rules import Rules
 from hippocampus.session.view import Rendered
 
@@ -251,7 +251,7 @@ class MessageReader:
             if calls.is_answer(asked, part.text, self.by_id.__contains__):
                 return
         size = self.history.tokens_of(site.message, site.at)
-        resolution = rules.policy.resolve(redactor.result_subject(part, call))
+        resolution = rules.policy.resolve(result_subject(part, call))
         kind = rules.kind_of
         images = self.history.image_tokens(site.message, site.at)
         # A smaller text is a payload only by its kind, and images count where their text is not large.

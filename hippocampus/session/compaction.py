@@ -172,7 +172,7 @@ def _weight_after(view: View, planned: CompactionPlan) -> int:
     """Return the tokens of the view after a plan, at most."""
     total = view.shown_total
     for span, room in zip(planned.spans, planned.rooms, strict=True):
-        total += room.total + FRAME_TOKENS - _sum_in(view.shown_tokens, span)
+        total += sum(room) + FRAME_TOKENS - _sum_in(view.shown_tokens, span)
     return total
 
 
@@ -242,7 +242,7 @@ def foldable(view: View, payloads: Payloads, prices: Prices, policy: Policy) -> 
     together = room_of(sum(shares))
     rooms = [Room(max(MIN_TOKENS, together.steps * own // sum(shares))) for own in shares]
     rooms[-1] = Room(rooms[-1].steps, hot_tokens + together.files)
-    left = sum(room.total + FRAME_TOKENS for room in rooms)
+    left = sum(sum(room) + FRAME_TOKENS for room in rooms)
     if left >= weight:
         return None
     carried = float((weights * (turn - cold_from))[replaced].sum()) * (1 - left / weight)

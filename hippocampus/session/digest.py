@@ -50,11 +50,6 @@ class Room(NamedTuple):
     files: int = 0
     """For the files that are worked on."""
 
-    @property
-    def total(self) -> int:
-        """Return both together."""
-        return self.steps + self.files
-
 
 @dataclass(frozen=True, slots=True)
 class Steps:

@@ -27,7 +27,7 @@ from hippocampus.recall.lines import MIN_TOKENS, start_of
 from hippocampus.recall.slices import content
 from hippocampus.session import digest
 from hippocampus.session.guard import Guard
-from hippocampus.session.redactor import redacted_text
+from hippocampus.session.renderer import redacted_text
 from hippocampus.session.resources import Resources
 from hippocampus.session.run import SessionRun
 from hippocampus.storage.full_text import Content, Passages

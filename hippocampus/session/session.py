@@ -28,7 +28,7 @@ from hippocampus.session.costs import Bill, Costs, CountedCall
 from hippocampus.session.guard import Guard
 from hippocampus.session.payloads import Payload
 from hippocampus.session.recalls import SessionEntries, SessionRecalls
-from hippocampus.session.redactor import redacted_list
+from hippocampus.session.renderer import redacted_list
 from hippocampus.session.report import Status, status_of
 from hippocampus.session.resources import (
     MANAGED,

@@ -16,7 +16,7 @@ from hippocampus.session.arrival import MessageReader
 from hippocampus.session.costs import Costs
 from hippocampus.session.history import History, joined_end
 from hippocampus.session.payloads import Payload, Payloads
-from hippocampus.session.redactor import redacted, referred
+from hippocampus.session.renderer import redacted, referred
 from hippocampus.session.rules import Rules
 from hippocampus.session.view import Span, View
 from hippocampus.storage.ledger import NEXT_FIELDS, Ledger, ModelCall, NextText

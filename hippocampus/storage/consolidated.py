@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hippocampus.entries.text import storable
+from hippocampus.entries.entry import storable
 from hippocampus.storage.database import Database
 
 SESSION = "(SELECT number FROM session WHERE name = ?)"

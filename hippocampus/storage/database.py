@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hippocampus.entries.text import MARK_CHARACTERS
+from hippocampus.entries.entry import MARK_CHARACTERS
 from hippocampus.errors import StoreError
 from hippocampus.storage import files, open_locks, schema, sqlite
 from hippocampus.storage.facts.errors import FactError

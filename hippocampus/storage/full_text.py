@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from hippocampus.entries.text import storable
+from hippocampus.entries.entry import storable
 from hippocampus.storage.sqlite import IN_MEMORY
 
 SQLITE_VERSION = sqlite3.sqlite_version

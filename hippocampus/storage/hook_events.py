@@ -6,7 +6,7 @@ import json
 import time
 from typing import Any
 
-from hippocampus.entries.text import storable
+from hippocampus.entries.entry import storable
 from hippocampus.storage.database import Database
 
 MAX_EVENTS = 5_000

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from hippocampus.consolidation.memory_file import members, sync
 from hippocampus.consolidation.memory_lines import rendered, rows, shown
-from hippocampus.entries.text import storable
+from hippocampus.entries.entry import storable
 from hippocampus.facts import upkeep
 from hippocampus.facts.exchange import import_file
 from hippocampus.facts.store import Facts

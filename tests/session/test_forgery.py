@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus import Hippocampus
-from hippocampus.entries.text import MARK_CHARACTERS
+from hippocampus.entries.entry import MARK_CHARACTERS
 from hippocampus.formats import reader
 from hippocampus.indexing import arguments, frame
 from hippocampus.session.digest import transcript

@@ -35,7 +35,7 @@ from hippocampus.memory import Hippocampus
 from hippocampus.policy import load as load_policy
 from hippocampus.prices.prompt_cache import OWN_MARKS, UNSEEN_MARKS
 from hippocampus.session.open_sessions import OpenSessions, Use
-from hippocampus.session.redactor import redacted_list
+from hippocampus.session.renderer import redacted_list
 from hippocampus.session.resources import DEADLINE_SECONDS, Observer
 from hippocampus.session.rules import Rules
 from hippocampus.session.session import Session

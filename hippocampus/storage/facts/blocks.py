@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hippocampus.entries.text import storable
+from hippocampus.entries.entry import storable
 from hippocampus.storage.database import Database
 from hippocampus.storage.facts.errors import BlockError
 from hippocampus.storage.facts.models import EVERY_AGENT, Block

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from typing import Any
 
-from hippocampus.entries.text import storable
+from hippocampus.entries.entry import storable
 from hippocampus.errors import StoreError
 from hippocampus.storage.database import RANKED, Database, Row
 from hippocampus.storage.facts.errors import FactError

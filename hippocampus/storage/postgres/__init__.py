@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 
-from hippocampus.entries.text import storable
+from hippocampus.entries.entry import storable
 from hippocampus.errors import StoreError
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.facts.models import TextRules
