@@ -14,6 +14,7 @@ import json
 import posixpath
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -202,16 +203,11 @@ def compression_levels() -> str:
 def fact_presets() -> str:
     """Return the values of the presets of the fact store."""
     names = list(FACT_PRESETS)
-    fields = policy.Policy.model_json_schema()["$defs"]["FactFields"]["properties"]
     rows = [
-        (f"`{name}`", *(_value(_preset(FACT_PRESETS[preset], name)) for preset in names))
-        for name in fields
-        if hasattr(FACT_PRESETS["default"], name)
+        (f"`{each.name}`", *(_value(_preset(FACT_PRESETS[preset], each.name)) for preset in names))
+        for each in fields(FACT_PRESETS["default"])
     ]
-    return table(
-        " | ".join(["field", *(f"`{name}`" for name in names)]),
-        [row for row in rows if row[0] != "`preset`"],
-    )
+    return table(" | ".join(["field", *(f"`{name}`" for name in names)]), rows)
 
 
 def half_lives() -> str:

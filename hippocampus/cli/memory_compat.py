@@ -1,6 +1,6 @@
 """`hippocampus memory --as hippo|crib|scriptling`: the verbs of those stores, under their own names.
 
-They work on the same database as the verbs of `memory`; the stores' formulas are in `facts.compat`.
+They work on the same database as the verbs of `memory`; the stores' formulas are in `facts.models`.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def purge(
 @verb(hippo, name="export")
 def hippo_export(facts: Facts, agent: Whose = stores.OWN_AGENT) -> Shown:
     """Print an agent's memories and blocks as hippo's JSON."""
-    from hippocampus.facts.compat.hippo import document
+    from hippocampus.facts.exchange.hippo import document
 
     return Shown(document(facts, agent))
 
@@ -171,7 +171,9 @@ def write(
     as_json: AsJson = False,
 ) -> None:
     """Keep the text on stdin, after an optional `type=decision ` before it, with what it states."""
-    from hippocampus.facts.compat.crib import written
+    from hippocampus.facts.pasted import own_words
+    from hippocampus.facts.sentences import sentences
+    from hippocampus.facts.statements import read
 
     text, type_name = out.read_stdin(), "note"
     if found := TYPE_PREFIX.match(text):
@@ -179,7 +181,13 @@ def write(
     if not text or TYPE_PREFIX.fullmatch(f"{text} "):
         raise FactError("there is nothing to write: the input is empty")
     with stores.opened(db, agent, makes=True) as facts:
-        outcomes = written(facts, text, type_name, scope, extracts=stores.complete() is not None)
+        kept = facts.store(text, type=type_name, scope=scope)
+        # A model finds the facts of the whole text; without one, they are the sentences that may end others.
+        said = (sentence for sentence in sentences(own_words(text)) if read(sentence).may_end)
+        claims = [text] if stores.complete() else said
+        source = {} if kept.memory is None else {"written": kept.memory.id}
+        stated = [facts.remember(claim, scope=scope, metadata=source) for claim in claims]
+        outcomes = [kept, *(outcome for found in stated for outcome in found)]
     if as_json:
         out.outcomes(outcomes).show(as_json=True)
     for outcome in () if as_json else outcomes:
@@ -206,7 +214,7 @@ def scriptling_remember(
     return Shown(out.outcome_row(outcome), [out.outcome_line(outcome)])
 
 
-@verb(scriptling, name="recall", models=True)
+@verb(scriptling, name="recall", models=True, preset="scriptling")
 def scriptling_recall(
     facts: Facts,
     query: out.Query = "",
@@ -217,7 +225,7 @@ def scriptling_recall(
     """Search as scriptling ranks; without arguments all preferences and the strongest others."""
     if query or type_name:
         types = [type_name] if type_name else []
-        found = facts.recall(query, limit=limit, types=types, preset="scriptling", agent=agent)
+        found = facts.recall(query, limit=limit, types=types, agent=agent)
     else:
         from hippocampus.facts.query import count_accesses, load
 

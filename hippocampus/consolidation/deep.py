@@ -135,7 +135,7 @@ def _store(  # noqa: PLR0913, PLR0917 - a loop, and what it works with
         claim for claim in statements(session.name, list(unread.values())) if claim.key not in read
     ]
     texts = [
-        (claim, replace(write.verbatim(tables, claim.item), only_if_no_fact=claim.way == "message"))
+        (claim, replace(write.verbatim(claim.item), only_if_no_fact=claim.way == "message"))
         for claim in new
         if claim.way in {"message", "verbatim"}
     ]

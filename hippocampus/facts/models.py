@@ -99,9 +99,6 @@ class Compaction(NamedTuple):
     dry_run: bool
 
 
-RANKINGS = ("ours", "hippo", "scriptling")
-"""What may rank a recall; the second and the third are the formulas of those stores."""
-
 HALF_LIFE_DAYS: Mapping[str, float] = {
     "fact": 90.0,
     "event": 30.0,
@@ -117,28 +114,30 @@ HIPPO_HALF_LIFE_DAYS = 28.881132523331054
 
 @dataclass(frozen=True, slots=True)
 class FactPolicy:
-    """How memories fade, conflict and rank; `policy.blocks.FactFields` documents the fields."""
+    """How memories fade, conflict and rank."""
 
     half_life_days: Mapping[str, float] = field(default_factory=lambda: HALF_LIFE_DAYS)
+    """By type, the days in which a memory loses half of its strength."""
     other_half_life_days: float = 90.0
+    """The same for all other types."""
     resistance: float = 0.3
+    """How much a further access slows the fading; 0 ignores accesses."""
     hide_below: float = 0.0
+    """Weaker memories are not returned, and not deleted; 0 hides none."""
     prune_below: float = 0.1
+    """`compact` removes weaker memories; 0 keeps all."""
     prune_after_days: float = 180.0
+    """`compact` removes memories without an access for longer; 0 keeps all."""
     boost: float = 0.02
+    """How much an access adds to the intensity."""
     duplicate_cosine: float = 0.0
+    """Over this cosine two facts are one, if no number, name or negation differs; 0 compares none."""
     duplicate_minhash: float = 0.0
+    """The same for the share of common words and shingles."""
     new_minhash: float = 0.0
-    candidates: int = 5
-    """How many stored facts a model is asked about for each new one."""
-    preset: str = "ours"
-    """Which of `RANKINGS` ranks a recall: `FactFields.ranking`."""
-    importance: float = 0.5
-    type: str = "note"
-    """The type of a memory that is stored without one."""
-    limit: int = 10
-    block_characters: int = 100_000
-    content_characters: int = 1_000_000
+    """Facts under this share are unrelated: `compact` asks no model about them."""
+    weights: Mapping[str, float] = field(default_factory=dict)
+    """The parts of another store's score; without them, results are ranked as in `ranking`."""
     keep_secrets: bool = False
 
 
@@ -149,10 +148,10 @@ POLICIES: Mapping[str, FactPolicy] = {
         other_half_life_days=HIPPO_HALF_LIFE_DAYS,
         hide_below=0.05,
         duplicate_cosine=0.93,
-        preset="hippo",
+        weights={"vector": 0.6, "strength": 0.3, "recency": 0.1},
     ),
     "scriptling": FactPolicy(
-        preset="scriptling",
+        weights={"keyword": 0.3, "minhash": 0.3, "importance": 0.2, "recency": 0.2},
         resistance=0.0,
         boost=0.0,
         duplicate_minhash=0.85,
@@ -164,6 +163,6 @@ POLICIES: Mapping[str, FactPolicy] = {
 def settings_of(fields: FactFields) -> FactPolicy:
     """Return a preset's settings with those of a policy's `facts` block put over them."""
     base = POLICIES[fields.preset]
-    named = fields.model_dump(exclude={"preset", "ranking"}, exclude_none=True)
+    named = fields.model_dump(exclude={"preset"}, exclude_none=True)
     named["half_life_days"] = {**base.half_life_days, **fields.half_life_days}
-    return replace(base, **named, preset=fields.ranking or base.preset)
+    return replace(base, **named)

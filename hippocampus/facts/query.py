@@ -10,7 +10,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from hippocampus.errors import StoreError
-from hippocampus.facts.models import RANKINGS, Recalled, Score
+from hippocampus.facts.models import Recalled, Score
 from hippocampus.facts.ranking import Matches, named, places, relevance, speakers
 from hippocampus.facts.strength import DAY_SECONDS, fading, recency
 from hippocampus.facts.tables import WRITING_SECONDS, FactTables
@@ -18,10 +18,11 @@ from hippocampus.facts.timestamps import Moment, day, seconds
 from hippocampus.facts.words import content_words, key, query_terms, without, words
 from hippocampus.storage.deadline import bounded
 from hippocampus.storage.facts import memories, search, triples
-from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.facts.models import RankedRow
 from hippocampus.storage.facts.search import RecallQuery
 
+LIMIT = 10
+"""How many results a recall returns at most, unless a caller names another number."""
 MATCHED = 120
 """How many of the best keyword hits are ranked."""
 NEAREST = 40
@@ -46,7 +47,7 @@ RETRIEVE_SECONDS = 0.15
 """How long a prompt waits for an embedding."""
 COUNTING_SECONDS = 0.25
 """How long a recall waits for a writer, to count its accesses."""
-NOT_LOADED = ("!tool", "!assistant")
+NOT_LOADED = ("tool", "assistant")
 """Whose words no conversation starts with."""
 CONTEXT_TOKENS = 2_000
 """What memory may add where a conversation starts, unless a caller or a policy names another budget."""
@@ -58,11 +59,6 @@ CHARACTERS_A_TOKEN, LINE_TOKENS = 4, 12
 """About how much a line weighs, besides its date and type."""
 SCRIPTLING_DAYS = 30.0
 """When scriptling's recency is 0."""
-FORMULAS: Mapping[str, Mapping[str, float]] = {
-    "hippo": {"vector": 0.6, "strength": 0.3, "recency": 0.1},
-    "scriptling": {"keyword": 0.3, "minhash": 0.3, "importance": 0.2, "recency": 0.2},
-}
-"""The weights of the parts of a score in other stores."""
 RERANK_SECONDS = 20.0
 
 
@@ -73,15 +69,12 @@ def recall(  # noqa: PLR0913 - each is one property of a recall
     *,
     limit: int,
     budget: int | None = None,
-    ranking: str = "ours",
     seconds: float = WRITING_SECONDS,
 ) -> list[Recalled]:
     """Return what best answers a query, best first; of an empty one, the strongest and newest."""
-    if ranking not in RANKINGS:
-        raise FactError(f"unknown preset {ranking!r}; known are {', '.join(RANKINGS)}")
     if limit == 0 or (query.scopes is not None and not query.scopes):
         return []
-    scores = _scores(tables, text, query, ranking, seconds)
+    scores = _scores(tables, text, query, seconds)
     best = sorted(scores, key=lambda row: (-scores[row].total, -row))
     if limit > 0:  # a budget is filled from more than the limit: long memories may not fit
         best = best[: limit if budget is None else RERANKED * limit]
@@ -110,9 +103,7 @@ def recall(  # noqa: PLR0913 - each is one property of a recall
     return found
 
 
-def _scores(
-    tables: FactTables, text: str, query: RecallQuery, ranking: str, seconds: float
-) -> dict[int, Score]:
+def _scores(tables: FactTables, text: str, query: RecallQuery, seconds: float) -> dict[int, Score]:
     """Return the scores of the rows that are not too weak to be returned."""
     if not text.strip():
         rows = search.passing(tables.database, query)
@@ -120,9 +111,10 @@ def _scores(
             row: score._replace(total=score.strength + 0.5 * score.recency)
             for row, score in _unfaded(tables, query, rows.values()).items()
         }
-    found = find(tables, text, query, whole=ranking == "hippo", seconds=seconds)
-    if formula := FORMULAS.get(ranking):
-        return _by_formula(tables, text, query, found, formula)
+    weights = tables.policy.weights
+    found = find(tables, text, query, whole=bool(weights), seconds=seconds)
+    if weights:
+        return _by_formula(tables, text, query, found, weights)
     scores = relevance(found, content_words(text))
     kept = _unfaded(tables, query, (found.rows[row] for row in scores))
     for row, faded in kept.items():
@@ -194,23 +186,19 @@ def relevant(found: Sequence[Recalled], prompt: str) -> list[Recalled]:
     ]
 
 
-def confirm(tables: FactTables, ids: Iterable[str], at: float) -> int:
-    """Count an access of memories, which strengthens them a little; return how many exist."""
-    db = tables.database
-    with db.transaction():
-        found = memories.by_id(db, ids)
-        for row, memory in found.values():
+def count_accesses(tables: FactTables, found: Sequence[Recalled], at: float) -> None:
+    """Count an access of what a recall returns, which strengthens it a little.
+
+    A store that cannot be written, or not soon, counts nothing.
+    """
+    if not found:
+        return
+    db, ids = tables.database, [result.memory.id for result in found]
+    with contextlib.suppress(StoreError), bounded(COUNTING_SECONDS), db.transaction():
+        for row, memory in memories.by_id(db, ids).values():
             boosted = max(memory.intensity, min(1.0, memory.intensity + tables.policy.boost))
             accesses, accessed = memory.accesses + 1, max(memory.accessed, at)
             memories.update(db, [row], intensity=boosted, accesses=accesses, accessed=accessed)
-    return len(found)
-
-
-def count_accesses(tables: FactTables, found: Sequence[Recalled], at: float) -> None:
-    """Confirm what a recall returns; a store that cannot be written, or not soon, counts nothing."""
-    if found:
-        with contextlib.suppress(StoreError), bounded(COUNTING_SECONDS):
-            confirm(tables, [result.memory.id for result in found], at)
 
 
 # Finding
@@ -309,10 +297,10 @@ def load(  # noqa: PLR0913 - each is one filter
     of the budget before the others, and what these leave. Every door has this selection.
     """
     now = tables.clock()
-    limit = tables.policy.limit if limit is None else limit
+    limit = LIMIT if limit is None else limit
     at = now if as_of is None else seconds(as_of)
     query = RecallQuery(
-        agent or tables.agent, at, now, now, scopes=scopes, roles=NOT_LOADED, hearsay=False
+        agent or tables.agent, at, now, scopes=scopes, other_roles=NOT_LOADED, hearsay=False
     )
     budget = token_budget - min(FRAME_TOKENS, token_budget // 2)
     fitting = recall(tables, prompt, query, limit=FITTING) if prompt.strip() else []

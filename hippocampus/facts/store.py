@@ -83,7 +83,7 @@ class Facts:
         except BaseException:
             self._database.close()
             raise
-        self.blocks = Blocks(self._database, ticking, agent, self.policy.block_characters)
+        self.blocks = Blocks(self._database, ticking, agent)
         self.messages_table = messages_table
 
     # Remembering --------------------------------------------------------------------------------
@@ -108,10 +108,6 @@ class Facts:
         from hippocampus.facts import write
 
         return write.store_many(self.tables, [write.item_of(content, **fields)], agent=agent)[0]
-
-    def confirm(self, memory_ids: Iterable[str]) -> int:
-        """Count an access of memories: they fade from now, a little stronger; return how many exist."""
-        return query.confirm(self.tables, memory_ids, self.tables.clock())
 
     # Forgetting ---------------------------------------------------------------------------------
 
@@ -157,46 +153,25 @@ class Facts:
         *,
         limit: int | None = None,
         token_budget: int | None = None,
-        preset: str | None = None,
         agent: str | None = None,
         scopes: Sequence[str] | None = None,
         types: Sequence[str] = (),
-        tags: Sequence[str] = (),
         kinds: Sequence[Kind] = (),
-        roles: Sequence[str] = (),
-        since: Moment | None = None,
-        until: Moment | None = None,
         as_of: Moment | None = None,
-        known_as_of: Moment | None = None,
-        include_superseded: bool = False,
     ) -> list[Recalled]:
         """Return what best answers a query, best first; of an empty query, the strongest.
 
         Each result is counted as an access, unless the store is busy. `limit` -1 is all, and counts none. One embedding where there is a model. `scopes` None is all, an empty list
-        nothing. `types` and `roles` leave one out with `!` in front (`!note`). `since` and `until`
-        bound when a memory became true, `as_of` is when it was true, `known_as_of` when it was known.
+        nothing. `types` leave one out with `!` before it (`!note`). `as_of` is when a memory was true.
         """
-        asked = self._asked(
-            agent=agent,
-            scopes=scopes,
-            types=types,
-            tags=tags,
-            kinds=kinds,
-            roles=roles,
-            since=since,
-            until=until,
-            as_of=as_of,
-            known_as_of=known_as_of,
-            include_superseded=include_superseded,
-        )
-        most = self.policy.limit if limit is None else limit
+        asked = self._asked(agent=agent, scopes=scopes, types=types, kinds=kinds, as_of=as_of)
+        most = query.LIMIT if limit is None else limit
         found = query.recall(
             self.tables,
             query_text,
             asked,
             limit=most,
             budget=token_budget,
-            ranking=preset or self.policy.preset,
         )
         if most >= 0:
             query.count_accesses(self.tables, found, asked.now)
@@ -249,9 +224,8 @@ class Facts:
                 self.tables,
                 prompt,
                 asked,
-                limit=self.policy.limit if limit is None else limit,
+                limit=query.LIMIT if limit is None else limit,
                 budget=max(0, token_budget - query.FRAME_TOKENS),
-                ranking=self.policy.preset,
                 seconds=query.RETRIEVE_SECONDS,
             )
             return rendered(query.relevant(found, prompt), at)
@@ -306,11 +280,9 @@ class Facts:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _asked(self, *, agent: str | None = None, **filters: Any) -> RecallQuery:
+    def _asked(
+        self, *, agent: str | None = None, as_of: Moment | None = None, **filters: Any
+    ) -> RecallQuery:
         now = self.tables.clock()
-        at, known, since, until = (
-            optional_seconds(filters.pop(name, None))
-            for name in ("as_of", "known_as_of", "since", "until")
-        )
-        times = now if at is None else at, now if known is None else known, now
-        return RecallQuery(agent or self.agent, *times, since=since, until=until, **filters)
+        at = now if as_of is None else seconds(as_of)
+        return RecallQuery(agent or self.agent, at, now, **filters)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 WRITING_SECONDS, SECONDS_A_TEXT = 5.0, 0.1
 """How long an embedding may take where one text is written, and for each further one."""
 SHOWN_CHARACTERS = 60
+MAX_CHARACTERS = 1_000_000
+"""The length of the longest memory."""
 
 
 @dataclass
@@ -67,9 +69,8 @@ class FactTables:
             return "the text is empty"
         if not without_recalled(content):
             return "it is what a recall wrote"
-        most = self.policy.content_characters
-        if most and len(content) > most:
-            return f"the text has {len(content)} characters; {most} fit"
+        if len(content) > MAX_CHARACTERS:
+            return f"the text has {len(content)} characters; {MAX_CHARACTERS} fit"
         kinds = "" if self.policy.keep_secrets else secrets.kinds_in(content)
         shown = secrets.redacted(content)[:SHOWN_CHARACTERS] if kinds else ""
         return f"it holds {kinds}, which is not kept: {shown}" if kinds else ""

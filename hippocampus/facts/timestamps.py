@@ -66,16 +66,11 @@ def stamp(at: float) -> str:
 
 def new_id(at: float) -> str:
     """Return a UUID of version 7 for a time: ids sort as their times do, to a quarter microsecond."""
-    milliseconds, fraction = divmod(round(at * 1000 * FRACTION), FRACTION)
-    return uuid_of(milliseconds, fraction, int.from_bytes(os.urandom(8)))
-
-
-def uuid_of(milliseconds: int, fraction: int, chance: int) -> str:
-    """Return a UUID of version 7 for milliseconds, 12 bits that sort within one, and 62 bits of chance."""
     import uuid
 
+    milliseconds, fraction = divmod(round(at * 1000 * FRACTION), FRACTION)
     milliseconds = max(0, milliseconds) & ((1 << 48) - 1)
-    chance &= (1 << 62) - 1
+    chance = int.from_bytes(os.urandom(8)) & ((1 << 62) - 1)
     return str(uuid.UUID(int=milliseconds << 80 | 7 << 76 | fraction << 64 | 2 << 62 | chance))
 
 

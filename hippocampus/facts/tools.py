@@ -18,7 +18,7 @@ from hippocampus.facts.rendering import entry_line
 from hippocampus.facts.store import Facts
 from hippocampus.facts.timestamps import day
 from hippocampus.facts.words import content_words
-from hippocampus.facts.write import remember_many
+from hippocampus.facts.write import TYPE, remember_many
 from hippocampus.formats.reader import tool_definition
 from hippocampus.formats.signatures import arguments_of, problem_of, schema_of
 from hippocampus.storage.facts.errors import BlockError
@@ -292,7 +292,7 @@ def memory_remember(
     ] = 0.5,
 ) -> str:
     """Keep one thing for later conversations: a preference, a decision, a correction, a fact, as a sentence that needs no context. What it corrects moves to the past."""
-    item = Item(content, type=type or facts.policy.type, intensity=importance, scope=reach.scope)
+    item = Item(content, type=type or TYPE, intensity=importance, scope=reach.scope)
     return "\n".join(map(_outcome_line, remember_many(facts.tables, [item], agent=reach.agent)))
 
 

@@ -44,6 +44,10 @@ KnownStatement = tuple[str, str]
 SHOWN_CHARACTERS = 300
 """A longer sentence is shown to no model."""
 CHUNK = 1000
+TYPE, IMPORTANCE = "note", 0.5
+"""Of a memory that is stored without them."""
+CANDIDATES = 5
+"""How many of the nearest facts a new one is compared with."""
 NEWEST = 40
 """How many of the newest statements a new one that ends something is compared with, whatever their words."""
 MIN_WORDS = 2
@@ -103,7 +107,7 @@ def store_many(
     tables: FactTables, items: Iterable[Item], *, agent: str | None = None
 ) -> list[Outcome]:
     """Keep texts word by word; the same text again strengthens the first; a thousand to a transaction."""
-    return keep(tables, (verbatim(tables, item) for item in items), agent)
+    return keep(tables, map(verbatim, items), agent)
 
 
 def item_of(content: str, *, tags: Sequence[str] = (), **fields: Any) -> Item:
@@ -164,9 +168,9 @@ def claim(item: Item) -> MemoryRequest:
     return MemoryRequest(item, "fact", kind, "", statement, relations)
 
 
-def verbatim(tables: FactTables, item: Item) -> MemoryRequest:
+def verbatim(item: Item) -> MemoryRequest:
     """Return a text that is kept word by word."""
-    return MemoryRequest(item, "memory", item.type or tables.policy.type)
+    return MemoryRequest(item, "memory", item.type or TYPE)
 
 
 # Keeping
@@ -292,7 +296,7 @@ class _Transaction:
         return outcome
 
     def _intensity(self, item: Item) -> float:
-        return self._tables.policy.importance if item.intensity is None else item.intensity
+        return IMPORTANCE if item.intensity is None else item.intensity
 
     def _in_band(self, wanted: MemoryRequest) -> int | None:
         """Return the current row that is the same by the bands of a foreign store, where the policy has them."""
@@ -302,7 +306,7 @@ class _Transaction:
         likely: dict[int, float] = {}
         if wanted.vector is not None and policy.duplicate_cosine:
             if tables.has_vectors:
-                likely = tables.vectors.nearest(wanted.vector, policy.candidates)
+                likely = tables.vectors.nearest(wanted.vector, CANDIDATES)
             likely |= {row: float(wanted.vector @ other) for row, other in self.vectors.items()}
             likely = {row: near for row, near in likely.items() if near > policy.duplicate_cosine}
         if policy.duplicate_minhash:
@@ -512,7 +516,7 @@ def judged(
         for relation in one.relations
         for row in triples.rivals(db, agent, one.item.scope, relation)
     ]
-    found = memories.by_row(db, rows[: tables.policy.candidates])
+    found = memories.by_row(db, rows[:CANDIDATES])
     roles, now = [*TRUSTED_ROLES], tables.clock()
     found |= memories.newest(db, agent, scopes, now, judge.MAX_ASKED, roles)
     shown = {

@@ -219,7 +219,7 @@ def test_facts_that_are_used_again_and_again_get_a_line(tmp_path: Path, facts: F
     used, said, _ = (each.memory.id for each in factual.remember_many(facts, texts) if each.memory)
     factual.store_many(facts, [Item("go on", "event")] * 4)
     for _ in range(5):
-        facts.confirm([used])
+        facts.recall("key")
     factual.remember_many(facts, ["Ann likes tea."] * 2)
     done = run(tmp_path, facts, apply=True)
     assert done.facts_promoted == 2
@@ -271,7 +271,7 @@ def test_a_line_that_was_struck_out_is_not_promoted_again(tmp_path: Path, facts:
     factual.remember_many(facts, ["The key is blue."] * 3)
     for each in facts.memories(kind="fact"):
         for _ in range(5):
-            facts.confirm([each.id])
+            facts.recall(each.content)
     assert run(tmp_path, facts, apply=True).facts_promoted == 1
     assert len(members(StateDir(tmp_path), facts)) == 2
     StateDir(tmp_path).memory_file().write_text("# Memory\n")

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from hippocampus.errors import StoreError
 from hippocampus.facts import BlockError, FactError, FactPolicy, Facts, Item, Origin
 from hippocampus.facts.exchange.bundle import Bundle, bring
-from hippocampus.facts.models import NEVER, Action
+from hippocampus.facts.models import NEVER, POLICIES, Action
 from hippocampus.facts.timestamps import MonotonicClock, new_id
 from hippocampus.storage.facts import memories, triples
 from hippocampus.storage.facts.models import Relation
@@ -94,11 +94,9 @@ def test_intensity_is_the_mean_of_all_encounters(facts):
     assert memory.intensity == pytest.approx(0.4)
 
 
-def test_empty_long_and_secret_texts_are_refused(opened):
-    facts = opened(settings=FactPolicy(content_characters=20))
+def test_empty_and_long_texts_are_refused(facts):
     assert facts.store("   ").action is Action.REFUSED
-    assert facts.store("x" * 21).action is Action.REFUSED
-    assert facts.remember("key sk-abcdefghijklmnop1")[0].action is Action.REFUSED
+    assert facts.store("x" * 1_000_001).action is Action.REFUSED
     with pytest.raises(FactError):
         facts.store("x", intensity=2.0)
 
@@ -186,7 +184,6 @@ def test_both_axes_of_time(facts, hand):
     hand.pass_days(1)
     day6 = before + 6 * 86_400
     assert contents(facts.recall("Ann", as_of=day6)) == ["Ann lives in Oslo now"]
-    assert contents(facts.recall("Ann", as_of=day6, known_as_of=day6)) == ["Ann lives in Rome"]
     assert len(factual.relations(facts, history=True)) == 2
 
 
@@ -218,15 +215,14 @@ def test_a_relation_holds_many_values(facts):
 
 
 def test_filters(facts):
-    facts.store("apple pie", type="note", scope="a", tags=["x"])
-    facts.store("apple tart", type="event", scope="b", tags=["x", "y"], agent="other")
+    facts.store("apple pie", type="note", scope="a")
+    facts.store("apple tart", type="event", scope="b", agent="other")
     factual.remember_many(facts, ["apple trees are green"])
     assert len(facts.recall("apple", agent="*")) == 3
     assert len(facts.recall("apple")) == 2
     assert contents(facts.recall("apple", scopes=["a"])) == ["apple pie"]
     assert facts.recall("apple", scopes=[]) == []
     assert contents(facts.recall("apple", agent="*", types=["!note", "!fact"])) == ["apple tart"]
-    assert contents(facts.recall("apple", agent="*", tags=["x", "y"])) == ["apple tart"]
     assert contents(facts.recall("apple", kinds=["fact"])) == ["apple trees are green"]
     assert facts.recall("apple", limit=0) == []
 
@@ -313,7 +309,7 @@ def test_what_a_recall_returns_is_an_access(facts, hand):
     memory = facts.store("use tabs", type="fact").memory
     hand.pass_days(1)
     facts.recall("tabs")
-    assert facts.confirm([memory.id]) == 1
+    facts.recall("tabs")
     again = facts.get(memory.id)
     assert (again.accesses, again.intensity) == (2, pytest.approx(0.54))
 
@@ -350,13 +346,12 @@ def test_a_file_that_cannot_be_written_can_be_searched(facts, monkeypatch):
     assert contents(facts.recall("tabs")) == ["use tabs"]
 
 
-@pytest.mark.parametrize("preset", ["hippo", "scriptling", "ours"])
-def test_every_preset_ranks_the_match_first(facts, preset):
+@pytest.mark.parametrize("preset", ["hippo", "scriptling", "default"])
+def test_every_preset_ranks_the_match_first(opened, preset):
+    facts = opened(settings=POLICIES[preset])
     factual.store_many(facts, (f"note {i} about cooking and weather" for i in range(20)))
     facts.store("the parrot is called Rex")
-    assert contents(facts.recall("name of the parrot", preset=preset, limit=1)) == [
-        "the parrot is called Rex"
-    ]
+    assert contents(facts.recall("name of the parrot", limit=1)) == ["the parrot is called Rex"]
 
 
 def test_context_load_takes_preferences_first(facts):
@@ -452,8 +447,8 @@ def test_what_a_merged_memory_had_ended_returns_where_both_twins_are_deleted(fac
     assert [each.content for each in facts.memories()] == ["I live in Hull."]
 
 
-def test_a_store_has_twelve_methods():
-    assert len([name for name in vars(Facts) if not name.startswith("_")]) == 12
+def test_a_store_has_eleven_methods():
+    assert len([name for name in vars(Facts) if not name.startswith("_")]) == 11
 
 
 def test_forget_by_id(facts):
@@ -671,13 +666,12 @@ def test_an_old_value_is_found_as_of_its_time_however_long_ago(tmp_path: Path) -
     facts.close()
 
 
-def test_who_said_it_is_kept_told_and_filtered(facts):
+def test_who_said_it_is_kept_and_a_tool_is_not_loaded(facts):
     facts.remember("Ann likes tea", origin=Origin("s", 3, "e1", "user"))
     facts.store("a page says that Ann likes rum", origin=Origin("s", 4, "e2", "tool"))
     said = {found.memory.origin.role for found in facts.recall("what does Ann like")}
     assert said == {"user", "tool"}
-    assert contents(facts.recall("Ann", roles=["user"])) == ["Ann likes tea"]
-    assert contents(facts.recall("Ann", roles=["!tool"])) == ["Ann likes tea"]
+    assert "rum" not in facts.context_load()
 
 
 def test_a_tool_ends_nothing_that_a_user_said(facts):

@@ -26,8 +26,7 @@ from hippocampus import Hippocampus, Policy, indexing, secrets
 from hippocampus import policy as policies
 from hippocampus.errors import HippocampusError
 from hippocampus.facts import Facts
-from hippocampus.facts.compat import hippo
-from hippocampus.facts.exchange import import_file
+from hippocampus.facts.exchange import hippo, import_file
 from hippocampus.facts.exchange.ours import document as export
 from hippocampus.formats import reader
 from hippocampus.integrations import hooks, mcp_server

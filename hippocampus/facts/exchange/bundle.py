@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,7 +17,6 @@ from pydantic import TypeAdapter, ValidationError
 from hippocampus.errors import MALFORMED
 from hippocampus.facts import upkeep, write
 from hippocampus.facts.models import WRITTEN
-from hippocampus.facts.timestamps import uuid_of
 from hippocampus.formats.signatures import problem_of
 from hippocampus.storage.facts import memories, triples
 from hippocampus.storage.facts.errors import FactError
@@ -47,7 +45,7 @@ class Bundle:
     """What one file holds."""
 
     source: str
-    """Which form it has: `hippocampus`, `hippo`, `crib` or `markdown`."""
+    """Which form it has: `hippocampus`, `hippo` or `markdown`."""
     memories: Sequence[Memory] = ()
     embeddings: Mapping[str, Any] = field(default_factory=dict)
     embedding_model: str | None = None
@@ -179,10 +177,3 @@ def vectors(records: Iterable[Any], skipped: list[Skip]) -> dict[str, Any]:
         for memory_id in found.keys() - kept.keys()
     ]
     return kept
-
-
-def steady_id(at: float, *values: object) -> str:
-    """Return the id that something without one always gets: it sorts by time as ours do."""
-    digest = hashlib.sha256("\0".join(map(str, values)).encode("utf-8", "surrogatepass")).digest()
-    chance = int.from_bytes(digest[:10]) & ((1 << 74) - 1)
-    return uuid_of(round(at * 1000), chance >> 62, chance)

@@ -13,17 +13,16 @@ SELECT = "SELECT agent, scope, key, value, updated FROM block"
 OF_NAME = "agent = ? AND scope = ? AND key = ?"
 INSERT = "INSERT INTO block (agent, scope, key, value, updated) VALUES (?, ?, ?, ?, ?)"
 
+MAX_CHARACTERS = 100_000
+
 
 class Blocks:
     """The blocks of one file; a block is named by agent, scope and key."""
 
-    def __init__(
-        self, database: Database, clock: Callable[[], float], agent: str, most_characters: int
-    ) -> None:
+    def __init__(self, database: Database, clock: Callable[[], float], agent: str) -> None:
         self._db = database
         self._clock = clock
         self._agent = agent
-        self._most_characters = most_characters
 
     def get(self, key: str, *, agent: str | None = None, scope: str = "") -> Block | None:
         """Return a block, or nothing where it is missing."""
@@ -46,11 +45,9 @@ class Blocks:
         """
         if not key.strip():
             raise BlockError("empty", key, "a memory block needs a name")
-        most = self._most_characters
-        if most and len(value) > most:
-            raise BlockError(
-                "too_long", key, f"block {key!r} would have {len(value)} characters; {most} fit"
-            )
+        if len(value) > MAX_CHARACTERS:
+            long = f"block {key!r} would have {len(value)} characters; {MAX_CHARACTERS} fit"
+            raise BlockError("too_long", key, long)
         block = Block(agent or self._agent, scope, storable(key), storable(value), self._clock())
         put = "ON CONFLICT (agent, scope, key) DO UPDATE SET value = excluded.value, updated = excluded.updated"
         self._db.run(f"{INSERT} {put}", block)

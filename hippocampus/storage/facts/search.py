@@ -25,18 +25,15 @@ LIGHT = (
     f" substr(content, 1, max(0, instr(substr(content, 1, {NAME_CHARACTERS}), ': ') - 1))"
 )
 CONDITION = f"""
-    (removed IS NULL OR (:superseded AND removed = '{REWORDED}')) AND (:superseded OR (created <= :known AND valid_from <= :at
-        AND (until IS NULL OR until > :at OR known_until > :known)))
+    (removed IS NULL OR (:superseded AND removed = '{REWORDED}')) AND (:superseded OR (valid_from <= :at
+        AND (until IS NULL OR until > :at)))
     AND (:agent = '*' OR agent = :agent)
     AND (:scopes IS NULL OR scope IN (SELECT value FROM json_each(:scopes)))
     AND (:types IS NULL OR type IN (SELECT value FROM json_each(:types)))
     AND type NOT IN (SELECT value FROM json_each(:other_types))
-    AND (:roles IS NULL OR role IN (SELECT value FROM json_each(:roles)))
     AND role NOT IN (SELECT value FROM json_each(:other_roles))
     AND (:kinds IS NULL OR kind IN (SELECT value FROM json_each(:kinds)))
-    AND (:tags IS NULL OR NOT EXISTS (SELECT value FROM json_each(:tags) EXCEPT SELECT value FROM json_each(tags)))
     AND (:hearsay OR NOT EXISTS (SELECT 1 FROM json_each(tags) WHERE value = :reported))
-    AND (:since IS NULL OR valid_from >= :since) AND (:until IS NULL OR valid_from < :until)
 """
 """Which rows of `memory` a `RecallQuery` is about; its values are `RecallQuery.values`."""
 
@@ -47,29 +44,26 @@ class RecallQuery:
 
     agent: str
     at: float
-    known: float
     now: float
     scopes: Sequence[str] | None = None
     types: Sequence[str] = ()
-    tags: Sequence[str] = ()
     kinds: Sequence[Kind] = ()
-    roles: Sequence[str] = ()
-    since: float | None = None
-    until: float | None = None
+    other_roles: Sequence[str] = ()
+    """Whose words are left out."""
     include_superseded: bool = False
     hearsay: bool = True
     """Whether what the user reports of others, or supposes, is returned too."""
 
     def __post_init__(self) -> None:
         """Refuse one text where a list of texts is meant."""
-        for name in ("scopes", "types", "tags", "kinds", "roles"):
+        for name in ("scopes", "types", "kinds"):
             if isinstance(value := getattr(self, name), str):
                 raise FactError(f"{name} is a list of texts; {value!r} is one text")
 
     @property
     def seen_from(self) -> float:
         """Return from when strength and recency count: as of a date, nothing has faded since."""
-        return min(self.now, self.at, self.known)
+        return min(self.now, self.at)
 
     def values(self, **others: Any) -> dict[str, Any]:
         """Return the values of `CONDITION`, and others."""
@@ -79,21 +73,16 @@ class RecallQuery:
 
         found = {
             "superseded": self.include_superseded,
-            "known": self.known,
             "at": self.at,
             "agent": self.agent,
             "scopes": None if self.scopes is None else json.dumps(list(self.scopes)),
             "kinds": listed(self.kinds),
-            "tags": listed(self.tags),
             "hearsay": self.hearsay,
             "reported": HEARSAY,
-            "since": self.since,
-            "until": self.until,
+            "types": listed([name for name in self.types if not name.startswith("!")]),
+            "other_types": json.dumps([name[1:] for name in self.types if name.startswith("!")]),
+            "other_roles": json.dumps(list(self.other_roles)),
         }
-        for column, names in (("types", self.types), ("roles", self.roles)):
-            found[column] = listed([name for name in names if not name.startswith("!")])
-            unwanted = [name[1:] for name in names if name.startswith("!")]
-            found[f"other_{column}"] = json.dumps(unwanted)
         return found | others
 
 
