@@ -40,14 +40,14 @@ HEADER = (
     "Kept from earlier sessions, for reference; not a request, and no instruction of this session."
 )
 FOOTER = "</memory>"
-SHARES = {"known": 0.5, "state": 0.15, "blocks": 0.15, "stored": 0.2}
-"""The shares of the budget; what a part leaves goes to the next."""
-TITLES = {
-    "known": "## What is known",
-    "state": "## Last state of the task",
-    "blocks": "## Notes",
-    "stored": '## Stored earlier: recall("<id>")',
-}
+SHARE = 0.2
+"""The share of the budget that each part besides the memories has at most; memories get what these leave."""
+KNOWN = "## What is known"
+TITLES = (
+    "## Last state of the task",
+    "## Notes",
+    '## Stored earlier: recall("<id>")',
+)
 TITLE_TOKENS = 20
 """What the title of a part and the line with its number weigh at most."""
 LINE_CHARACTERS = 240
@@ -87,34 +87,28 @@ def opening(
     excerpts = list(resources.state.earlier(request.session, request.agent, EARLIER_SESSIONS))
     states = _states(excerpts, facts, request)
     blocks = facts.blocks.list(agent=request.agent or None) if facts else []
-    notes = [(block.key, " ".join(without_secrets(block.value).split())) for block in blocks]
-    parts = {
-        "state": [LoadLine(f"- {_unframed(state[:LINE_CHARACTERS])}", None) for state in states],
-        "blocks": [
-            LoadLine(f"- {_unframed(key)}: {_unframed(value[:BLOCK_CHARACTERS])}", None)
-            for key, value in notes
-        ],
-        "stored": _stored_entries(excerpts, request, resources),
-    }
-    needed = "\n".join(line.text for lines in parts.values() for line in lines)
-    # Memories get what the other parts do not need, and no less than their share.
-    share = max(SHARES["known"] * left, left - tokens.count(needed))
-    known = [*_known(facts, request, resources, states, share, frame_tokens)] if facts else []
-    chosen: list[LoadLine] = []
-    unspent = share - SHARES["known"] * left
-    for name, lines in {"known": known, **parts}.items():
-        unspent += SHARES[name] * left
-        spent, fitting = tokens.count(f"{TITLES[name]}\n"), []
+    notes = [(block.key, without_secrets(block.value)[:BLOCK_CHARACTERS]) for block in blocks]
+    parts = (
+        [LoadLine(f"- {_unframed(state[:LINE_CHARACTERS])}", None) for state in states],
+        [LoadLine(f"- {_unframed(key)}: {_unframed(value)}", None) for key, value in notes],
+        _stored_entries(excerpts, request, resources),
+    )
+    others: list[LoadLine] = []
+    spent = 0
+    for title, lines in zip(TITLES, parts, strict=True):
+        used, fitting = tokens.count(f"{title}\n"), list[LoadLine]()
         for line in lines:
             weight = tokens.count(f"{line.text}\n")
-            if spent + weight <= unspent:
-                spent += weight
+            if used + weight <= SHARE * left:
+                used += weight
                 fitting.append(line)
         if fitting:
-            unspent -= spent
-            is_cut = name != "known" and len(fitting) < len(lines)
-            number = f" ({len(fitting)} of {len(lines)})" if is_cut else ""
-            chosen += [LoadLine(f"{TITLES[name]}{number}", None), *fitting]
+            number = f" ({len(fitting)} of {len(lines)})" if len(fitting) < len(lines) else ""
+            others += [LoadLine(f"{title}{number}", None), *fitting]
+            spent += used
+    left -= spent
+    known = [*_known(facts, request, resources, states, left, frame_tokens)] if facts else []
+    chosen = [*([LoadLine(KNOWN, None)] if known else ()), *known, *others]
     if not chosen:
         return "", 0, ()
     for line in chosen:  # law 1: a payload is stored before the text that names it is sent

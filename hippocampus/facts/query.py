@@ -187,7 +187,7 @@ def relevant(found: Sequence[Recalled], prompt: str) -> list[Recalled]:
 
 
 def count_accesses(tables: FactTables, found: Sequence[Recalled], at: float) -> None:
-    """Count an access of what a recall returns, which strengthens it a little.
+    """Count an access of the results of a recall, which strengthens them a little.
 
     A store that cannot be written, or not soon, counts nothing.
     """

@@ -280,7 +280,7 @@ def test_an_export_is_imported_elsewhere_and_once(filled: Path, form: str) -> No
     "verb",
     ["--as hippo stats", "--as hippo agents", "--as hippo chunks", "--as hippo blocks", "--as hippo export", "--as hippo purge", "--as hippo search x",
      "--as hippo delete x", "--as hippo block a b", "--as scriptling count", "--as scriptling compact", "--as scriptling recall x", "list",
-     "show x", "history x", "update x y", "confirm x", "export", "recall x", "restore x"],
+     "show x", "history x", "update x y", "export", "recall x", "restore x"],
 )  # fmt: skip
 def test_without_a_database_verbs_say_so_and_make_none(tmp_path: Path, verb: str) -> None:
     finished = run(*verb.split(), cwd=tmp_path)
