@@ -97,10 +97,10 @@ def recall(  # noqa: PLR0913, PLR0917 - one parameter an option
     as_of: Annotated[str | None, Option(help="As it was true at this date.")] = None,
 ) -> Shown:
     """Search the memory; without a query, print preferences and the strongest others."""
-    asked: dict[str, Any] = {"limit": limit, "scopes": scope, "as_of": as_of, "agent": agent}
-    if query or type_name:
+    asked: dict[str, Any] = {"limit": limit, "scopes": scope, "agent": agent}
+    if query or type_name or as_of:
         types = [type_name] if type_name else []
-        return out.recalled(facts.recall(query, types=types, **asked))
+        return out.recalled(facts.recall(query, types=types, as_of=as_of, **asked))
     from hippocampus.facts.query import load
     from hippocampus.facts.rendering import rendered
 

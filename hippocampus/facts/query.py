@@ -14,7 +14,7 @@ from hippocampus.facts.models import Recalled, Score
 from hippocampus.facts.ranking import Matches, named, places, relevance, speakers
 from hippocampus.facts.strength import DAY_SECONDS, fading, recency
 from hippocampus.facts.tables import WRITING_SECONDS, FactTables
-from hippocampus.facts.timestamps import Moment, day, seconds
+from hippocampus.facts.timestamps import day
 from hippocampus.facts.words import content_words, key, query_terms, without, words
 from hippocampus.storage.deadline import bounded
 from hippocampus.storage.facts import memories, search, triples
@@ -289,7 +289,6 @@ def load(  # noqa: PLR0913 - each is one filter
     limit: int | None = None,
     agent: str | None = None,
     scopes: Sequence[str] | None = None,
-    as_of: Moment | None = None,
 ) -> tuple[list[Recalled], int]:
     """Return what a conversation starts with, within a budget, and the number of all preferences.
 
@@ -298,9 +297,8 @@ def load(  # noqa: PLR0913 - each is one filter
     """
     now = tables.clock()
     limit = LIMIT if limit is None else limit
-    at = now if as_of is None else seconds(as_of)
     query = RecallQuery(
-        agent or tables.agent, at, now, scopes=scopes, other_roles=NOT_LOADED, hearsay=False
+        agent or tables.agent, now, now, scopes=scopes, other_roles=NOT_LOADED, hearsay=False
     )
     budget = token_budget - min(FRAME_TOKENS, token_budget // 2)
     fitting = recall(tables, prompt, query, limit=FITTING) if prompt.strip() else []

@@ -177,22 +177,19 @@ class Facts:
             query.count_accesses(self.tables, found, asked.now)
         return found
 
-    def context_load(  # noqa: PLR0913 - each is one filter
+    def context_load(
         self,
         prompt: str = "",
         *,
-        context_time: Moment | None = None,
         token_budget: int = query.CONTEXT_TOKENS,
         limit: int | None = None,
         agent: str | None = None,
         scopes: Sequence[str] | None = None,
-        as_of: Moment | None = None,
     ) -> str:
         """Return what a conversation starts with as a `<memory>` text, with the number of preferences that do not fit.
 
         It is what fits a prompt, preferences and the strongest others, as `query.load` selects them.
         """
-        at = self.tables.clock() if context_time is None else seconds(context_time)
         found, preferences = query.load(
             self.tables,
             prompt,
@@ -200,35 +197,31 @@ class Facts:
             limit=limit,
             agent=agent,
             scopes=scopes,
-            as_of=as_of,
         )
-        return rendered(found, at, preferences)
+        return rendered(found, self.tables.clock(), preferences)
 
-    def retrieve(  # noqa: PLR0913 - each is one filter
+    def retrieve(
         self,
         prompt: str,
         *,
         token_budget: int = 2000,
-        context_time: Moment | None = None,
-        limit: int | None = None,
         agent: str | None = None,
         scopes: Sequence[str] | None = None,
     ) -> str:
         """Return what a prompt calls for as a `<memory>` text; empty when nothing does, or on failure."""
         try:
             asked = self._asked(agent=agent, scopes=scopes, hearsay=False)
-            at = asked.now if context_time is None else seconds(context_time)
             if not content_words(prompt, or_all=False):
                 return ""
             found = query.recall(
                 self.tables,
                 prompt,
                 asked,
-                limit=query.LIMIT if limit is None else limit,
+                limit=query.LIMIT,
                 budget=max(0, token_budget - query.FRAME_TOKENS),
                 seconds=query.RETRIEVE_SECONDS,
             )
-            return rendered(query.relevant(found, prompt), at)
+            return rendered(query.relevant(found, prompt), asked.now)
         except HippocampusError as failure:  # an agent's prompt never waits for its memory
             import logging
 

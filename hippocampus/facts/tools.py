@@ -165,6 +165,7 @@ Limit = Annotated[
 Key = Annotated[str, _about("The block's name, such as persona or objectives.", min_length=1)]
 Type = Annotated[str, _about(f"One of {', '.join(TYPES)}, or a type of your own.")]
 OneType = Annotated[str, _about("Only memories of this type; with ! in front, all but these.")]
+
 OneKind = Annotated[
     Literal["", "fact", "memory"], _about("Only facts, or only texts kept word by word (memory).")
 ]

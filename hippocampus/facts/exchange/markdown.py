@@ -1,14 +1,12 @@
 """A MEMORY.md: headings, and one line a fact, with its date and type where the line has them.
 
-Reads what `retrieve` writes as well as lines by hand. The store decides what a line means for the
-memories that it has.
+The store decides what a line means for the memories that it has.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import NamedTuple
 
 from hippocampus.facts.exchange.bundle import Bundle, Skip
@@ -23,10 +21,6 @@ CHECKBOX = re.compile(r"\[[ xX]\]\s+")
 DATE = r"(\d{4}-\d{2}-\d{2})"
 STAMP = re.compile(rf"\[{DATE}(?:[T ][\d:.]+Z?)?(?:[ ,·]+([\w-]+))?\]\s*")
 """`[2026-02-09 decision]` before a text."""
-SINCE = re.compile(rf"\s*\((?:since\s+)?{DATE}\)$")
-"""`(since 2026-02-09)` after it."""
-ARROW = re.compile(r"\s+(?:→|->)\s+")
-NAMES = {"known fact": "fact", "known facts": "fact", "memory entries": "", "memories": ""}
 SEPARATOR = " · "
 ORIGINS = ("user", "assistant", "tool", "host")
 END_MARK = re.compile(r"\s*<!-- ([0-9a-f]{10}) -->\s*$")
@@ -46,8 +40,6 @@ def bundle(text: str, agent: str) -> Bundle:
         except FactError:
             skipped.append(Skip(found.text, "its date is invalid"))
             continue
-        if len(parts := ARROW.split(item.content)) == 3:  # as `retrieve` writes a relation
-            item = replace(item, content=" ".join(parts).replace("_", " "))
         if not re.search(r"\w", item.content):
             is_struck = STRUCK.search(found.text)
             skipped.append(Skip(found.text, "it is struck out" if is_struck else "it has no word"))
@@ -121,17 +113,13 @@ def item_of(line: str, section: str) -> Item:
     if stamp := STAMP.match(line):
         line, date = line[stamp.end() :], stamp[1]
         type_name = (stamp[2] or type_name).lower()
-    if since := SINCE.search(line):
-        line, date = line[: since.start()], since[1]
     at = seconds(date) if date else None
-    named = bool(type_of(section)) or section.lower() in NAMES
-    tags = (section,) if section and not named else ()
+    tags = (section,) if section and not type_of(section) else ()
     said = Origin(role=origin if origin != "host" else "")
     return Item(line, type=type_name or None, tags=tags, at=at, origin=said)
 
 
 def type_of(section: str) -> str:
     """Return the type that a heading names, in the singular or the plural."""
-    name = section.lower().strip(" :")
-    singular = name.removesuffix("s")
-    return NAMES.get(name) or (singular if singular in TYPES else "")
+    singular = section.lower().strip(" :").removesuffix("s")
+    return singular if singular in TYPES else ""

@@ -31,8 +31,8 @@ CONDITION = f"""
     AND (:scopes IS NULL OR scope IN (SELECT value FROM json_each(:scopes)))
     AND (:types IS NULL OR type IN (SELECT value FROM json_each(:types)))
     AND type NOT IN (SELECT value FROM json_each(:other_types))
-    AND role NOT IN (SELECT value FROM json_each(:other_roles))
     AND (:kinds IS NULL OR kind IN (SELECT value FROM json_each(:kinds)))
+    AND role NOT IN (SELECT value FROM json_each(:other_roles))
     AND (:hearsay OR NOT EXISTS (SELECT 1 FROM json_each(tags) WHERE value = :reported))
 """
 """Which rows of `memory` a `RecallQuery` is about; its values are `RecallQuery.values`."""
@@ -67,19 +67,16 @@ class RecallQuery:
 
     def values(self, **others: Any) -> dict[str, Any]:
         """Return the values of `CONDITION`, and others."""
-
-        def listed(names: Sequence[str]) -> str | None:
-            return json.dumps(list(names)) if names else None
-
+        types = [name for name in self.types if not name.startswith("!")]
         found = {
             "superseded": self.include_superseded,
             "at": self.at,
             "agent": self.agent,
             "scopes": None if self.scopes is None else json.dumps(list(self.scopes)),
-            "kinds": listed(self.kinds),
             "hearsay": self.hearsay,
             "reported": HEARSAY,
-            "types": listed([name for name in self.types if not name.startswith("!")]),
+            "kinds": json.dumps(list(self.kinds)) if self.kinds else None,
+            "types": json.dumps(types) if types else None,
             "other_types": json.dumps([name[1:] for name in self.types if name.startswith("!")]),
             "other_roles": json.dumps(list(self.other_roles)),
         }
