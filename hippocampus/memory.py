@@ -36,7 +36,7 @@ from hippocampus.storage.state import StateStore, state_of
 from hippocampus.storage.state_dir import DEFAULT_AGENT
 
 if TYPE_CHECKING:
-    from hippocampus.facts import Facts
+    from hippocampus.facts.store import Facts
 
 LOG = logging.getLogger("hippocampus")
 CLAIM_SECONDS = 60.0
@@ -301,8 +301,8 @@ class Hippocampus:
         """
         with self._opening_facts:
             if self._facts is None:
-                from hippocampus.facts import Facts
                 from hippocampus.facts.models import settings_of
+                from hippocampus.facts.store import Facts
 
                 settings = settings_of(self._resources.policy.facts)
                 state, agent = self._resources.state, self._agent or DEFAULT_AGENT

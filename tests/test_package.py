@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import hippocampus
-from hippocampus.facts import Facts
+from hippocampus.facts.store import Facts
 
 ROOT = Path(__file__).parent.parent
 IMPORTED = """

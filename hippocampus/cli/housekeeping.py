@@ -148,7 +148,7 @@ def defrag(
 ) -> None:
     """Promote memories in frequent use, remove unused payloads, and report both in numbers."""
     from hippocampus.consolidation.defrag import defrag as run
-    from hippocampus.facts import Facts
+    from hippocampus.facts.store import Facts
 
     state, rules = expect_state(state_dir), policies.load(policy)
     with state.contents() as store, Facts(state) as facts:
@@ -308,7 +308,7 @@ def _is_database(named: str) -> bool:
 
 def _forget_session(state: StateStore, session: str, *, apply: bool) -> None:
     from hippocampus.consolidation import forgetting
-    from hippocampus.facts import Facts
+    from hippocampus.facts.store import Facts
 
     forget = forgetting.forget if apply else forgetting.traces
     with state.contents() as store, Facts(state) as facts:

@@ -135,8 +135,8 @@ def copy(
     Memory files are not copied. Exit status 1 where a payload was lost at the source, or a session or
     a fact has gone on at the target, which keeps it.
     """
-    from hippocampus.facts import Facts
     from hippocampus.facts.exchange import ours
+    from hippocampus.facts.store import Facts
     from hippocampus.storage.copying import copied
 
     if not is_address(source):

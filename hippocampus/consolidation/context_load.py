@@ -33,7 +33,7 @@ from hippocampus.session.resources import ContextLoadRequest
 from hippocampus.storage.state import SessionExcerpt
 
 if TYPE_CHECKING:
-    from hippocampus.facts import Facts
+    from hippocampus.facts.store import Facts
 
 LOG = logging.getLogger("hippocampus")
 HEADER = (

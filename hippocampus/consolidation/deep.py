@@ -26,7 +26,8 @@ from hippocampus.storage.deadline import bounded
 from hippocampus.storage.ledger import Ledger
 
 if TYPE_CHECKING:
-    from hippocampus.facts import Facts, Outcome
+    from hippocampus.facts.models import Outcome
+    from hippocampus.facts.store import Facts
     from hippocampus.facts.write import KnownStatement, MemoryRequest
 
     Wanted = tuple[Extracted, MemoryRequest]

@@ -35,7 +35,7 @@ def examine(state: StateStore) -> list[Finding]:
         found.append(Finding(str(wrong), is_fault=True))
     with contextlib.suppress(StoreError):  # a damaged file is found by `verify`, and mended first
         if is_whole and state.has_facts():
-            from hippocampus.facts import Facts
+            from hippocampus.facts.store import Facts
 
             with contextlib.closing(Facts(state)) as facts:
                 found += [Finding(f"facts: {problem}", is_fault=True) for problem in facts.check()]

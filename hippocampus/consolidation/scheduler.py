@@ -31,7 +31,7 @@ from hippocampus.storage.ledger import Ledger
 from hippocampus.storage.state import StateStore
 
 if TYPE_CHECKING:
-    from hippocampus.facts import Facts
+    from hippocampus.facts.store import Facts
 
 LOG = logging.getLogger("hippocampus")
 LEFT = "session %s: not consolidated, which the next start or `hippocampus consolidate` does: %s"

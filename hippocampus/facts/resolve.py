@@ -6,7 +6,6 @@ Where that is not certain, both are kept, newest first, dated.
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
@@ -159,17 +158,13 @@ def _by_swap(new: Statement, swap: Swap, said: Sequence[KnownStatement]) -> list
     ]
     if not swap.rest and len({end.sentence for end in there}) == 1:
         sentence = there[0].sentence
-        if new.corrects or is_own(sentence) or _IDENTIFIER.search(swap.old):
+        if new.corrects or is_own(sentence):
             return there
     return [
         end
         for end in there
         if holds(end.sentence, swap.rest) or holds(new.text, topic(end.sentence) - value)
     ]
-
-
-_IDENTIFIER = re.compile(r"\w[_\d./-]\w|[a-zа-я][A-ZА-Я]")
-"""What only a program, a file or a table is called."""
 
 
 def _by_overlap(new: Statement, said: Sequence[KnownStatement], recent: int | None) -> list[Ending]:

@@ -159,10 +159,10 @@ def _swaps(plain: str, rules: SpokenLanguage, *, adds: bool, moves: bool) -> Ite
     moves = moves or pattern(rules.changed).search(plain) is not None
     for rule in [*(() if adds else rules.swaps), *(rules.moves if moves else ())]:
         for found in _wordings(rule, plain):
-            old, new = found["old"], _cut(found.get("new", ""))
-            if rule.startswith("{old}"):
-                old = _cut(old, last=True)
-            elif rule.endswith("{old}"):
+            old, new = found["old"], found.get("new", "").strip()
+            if rule.startswith(
+                "{old}"
+            ):  # the words before a wording: those next to it are the value
                 old = _cut(old)
             if topic(old) and key(old) != key(new) and not pattern(rules.now).search(old):
                 rest = _bare(found["around"].replace(old, " ", 1).replace(new, " ", 1), rules)
@@ -197,15 +197,14 @@ _EDGES = " ,，、.!。！।"
 _WHEN = r"^(?:{when})(?:\s*[,，、]\s*|\s+)|(?:\s*[,，、]\s*|\s+)(?:{when})$"
 
 
-def _cut(value: str, *, last: bool = False) -> str:
-    """Return the words of a value that are next to the wording that announces it, up to a small word."""
+def _cut(value: str) -> str:
+    """Return the last words of a text, after its last small word but those at its end."""
     if UNSPACED_SIGN.search(value):
         return value
-    parts = value.split()[::-1] if last else value.split()
-    small = small_words(value)
+    parts, small = value.split()[::-1], small_words(value)
     first = next((at for at, part in enumerate(parts) if part.lower() not in small), 0)
     found = list(itertools.takewhile(lambda part: part.lower() not in small, parts[first:]))
-    return " ".join(found[::-1] if last else found).strip(" '\"“”„«»")
+    return " ".join(found[::-1]).strip(" '\"“”„«»")
 
 
 def _ended(clauses: Sequence[str], rules: SpokenLanguage) -> Iterator[Denial]:
@@ -229,15 +228,14 @@ AND = r"\s+(?:{and_words})\s+|\s+(?=و\w)"
 def _relation(clauses: Sequence[str], rules: SpokenLanguage) -> Relation | None:
     """Return the relation that a clause states whose subject and value are names, and nothing else."""
     is_of_others = bool(persons(" ".join(clauses)))
-    leading, trailing = expression(_LEADING, rules.code), expression(_TRAILING, rules.code)
-    own = pattern(rules.own)
+    leading, own = expression(_LEADING, rules.code), pattern(rules.own)
     for clause in clauses:
         plain = leading.sub("", _bare(clause, rules))
         for predicate, rule in (line.split(": ", 1) for line in rules.single):
             if (found := pattern(rule).fullmatch(plain)) is None:
                 continue
             subject = (found.groupdict().get("subject") or "").strip()
-            value = trailing.sub("", found["object"].strip()).strip(" .!\"'")
+            value = found["object"].strip(" .!\"'")
             is_unclear = is_of_others and not subject and not own.search(plain)
             is_short = len(words(subject)) <= MAX_SUBJECT_WORDS
             is_short = is_short and 0 < len(value.split()) <= MAX_VALUE_WORDS
@@ -250,7 +248,7 @@ def _relation(clauses: Sequence[str], rules: SpokenLanguage) -> Relation | None:
     return None
 
 
-_LEADING, _TRAILING = r"^(?:{now_words})\s+", r"\s+(?:{again_words})$"
+_LEADING = r"^(?:{now_words})\s+"
 
 
 def joined(found: Iterable[str]) -> list[str]:

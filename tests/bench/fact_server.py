@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from postgres_server import running
 
-from hippocampus.facts import Facts
+from hippocampus.facts.store import Facts
 from hippocampus.replay.bench import beam, locomo, retrieval
 from hippocampus.storage.postgres import PostgresState
 

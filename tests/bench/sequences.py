@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hippocampus import Hippocampus
-from hippocampus.facts import Facts
+from hippocampus.facts.store import Facts
 
 FOLDER = Path(__file__).parent / "statements"
 DAY_SECONDS = 86_400

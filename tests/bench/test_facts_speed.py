@@ -10,7 +10,8 @@ import factual
 import numpy as np
 import pytest
 
-from hippocampus.facts import Facts, Item, Origin
+from hippocampus.facts.store import Facts
+from hippocampus.storage.facts.models import Item, Origin
 
 ROWS = int(os.environ.get("ROWS", "10000"))
 DIMENSIONS = 256

@@ -24,7 +24,8 @@ from hippocampus.consolidation.defrag import PROMOTED, Defragmented, defrag
 from hippocampus.consolidation.memory_file import members, sync
 from hippocampus.entries.entry import Record, Stage
 from hippocampus.entries.origin import PartOrigin
-from hippocampus.facts import Facts, upkeep
+from hippocampus.facts import upkeep
+from hippocampus.facts.store import Facts
 from hippocampus.storage import gc
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.facts.models import Item, Origin

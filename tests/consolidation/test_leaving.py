@@ -13,7 +13,7 @@ from conversations import EAGER
 
 from hippocampus import Hippocampus
 from hippocampus.consolidation.memory_file import publish
-from hippocampus.facts import Facts
+from hippocampus.facts.store import Facts
 from hippocampus.session.resources import ConsolidationOutcome, KeptItem
 from hippocampus.storage import files as shared_files
 from hippocampus.storage.state_dir import StateDir

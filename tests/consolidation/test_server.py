@@ -25,7 +25,7 @@ from conversations import EAGER, reading
 from postgres_server import Server, running, wait_for
 
 from hippocampus import Hippocampus, StoreError
-from hippocampus.facts import Facts
+from hippocampus.facts.store import Facts
 from hippocampus.storage.deadline import bounded
 from hippocampus.storage.state import state_of
 

@@ -7,7 +7,7 @@ import uuid
 
 import pytest
 
-from hippocampus.facts import Facts
+from hippocampus.facts.store import Facts
 from hippocampus.storage.state import state_of
 
 START = 1_770_000_000.0

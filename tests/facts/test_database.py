@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from hippocampus.errors import StoreError
-from hippocampus.facts import Facts
+from hippocampus.facts.store import Facts
 from hippocampus.facts.words import TEXT_RULES
 from hippocampus.storage.database import SqliteDatabase as Database
 from hippocampus.storage.ledger import Ledger
@@ -85,7 +85,7 @@ def test_a_lone_fact_store_has_the_tables_of_a_state_directory(tmp_path: Path) -
 REMEMBER = """
 import sys
 from pathlib import Path
-from hippocampus.facts import Facts
+from hippocampus.facts.store import Facts
 
 with Facts(Path(sys.argv[1])) as facts:
     sys.stdin.readline()

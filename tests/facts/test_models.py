@@ -11,8 +11,11 @@ import numpy as np
 import pytest
 
 from hippocampus.errors import ProviderError
-from hippocampus.facts import EmbeddingModelError, FactError, Facts, Item, Origin, upkeep
+from hippocampus.facts import upkeep
 from hippocampus.facts.models import POLICIES, Action
+from hippocampus.facts.store import Facts
+from hippocampus.storage.facts.errors import EmbeddingModelError, FactError
+from hippocampus.storage.facts.models import Item, Origin
 
 
 class WordVectors:

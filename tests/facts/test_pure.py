@@ -12,13 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.facts import Facts, languages
+from hippocampus.facts import languages
 from hippocampus.facts.languages import CODES, NOTHING, language, language_of, pattern, template
 from hippocampus.facts.models import HIPPO_HALF_LIFE_DAYS, POLICIES, FactPolicy
 from hippocampus.facts.pasted import own_words
 from hippocampus.facts.ranking import Matches, by_others, neighbours, relevance, window
 from hippocampus.facts.sentences import sentence_spans, without_sentence
 from hippocampus.facts.statements import read
+from hippocampus.facts.store import Facts
 from hippocampus.facts.strength import (
     due_for_pruning,
     fading,

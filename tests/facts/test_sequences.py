@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.facts import Facts, Origin
+from hippocampus.facts.store import Facts
+from hippocampus.storage.facts.models import Origin
 from tests.bench.sequences import FOLDER, outcome, sequences
 
 CORRECTED = """

@@ -19,7 +19,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from hippocampus import Hippocampus, RecallError
-from hippocampus.facts import Facts
+from hippocampus.facts.store import Facts
 from hippocampus.integrations.telemetry import OpenTelemetry
 from hippocampus.session.resources import ViewReport
 from hippocampus.storage.state import DirectoryState

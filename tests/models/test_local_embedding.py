@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hippocampus.facts import Facts
+from hippocampus.facts.store import Facts
 from hippocampus.models.local_embedding import DIMENSIONS, LocalEmbedder
 
 PROBE = """

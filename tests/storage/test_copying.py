@@ -17,8 +17,8 @@ from postgres_server import Server
 from states import problems
 
 from hippocampus import Hippocampus
-from hippocampus.facts import Facts
 from hippocampus.facts.exchange.ours import document as export
+from hippocampus.facts.store import Facts
 from hippocampus.storage import copying, gc
 from hippocampus.storage.copying import COLUMNS, Copied, copied
 from hippocampus.storage.facts.memories import forgotten

@@ -17,7 +17,7 @@ from conversations import EAGER, reading
 from states import collect, holdings
 
 from hippocampus import Hippocampus, RecallError, StoreError
-from hippocampus.facts import Facts
+from hippocampus.facts.store import Facts
 from hippocampus.storage import files, gc
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.state_dir import StateDir

@@ -14,7 +14,8 @@ from conversations import EAGER, reading
 from states import activity, execute
 
 from hippocampus import Hippocampus
-from hippocampus.facts import Facts, write
+from hippocampus.facts import write
+from hippocampus.facts.store import Facts
 from hippocampus.facts.write import Item
 from hippocampus.storage import salvage
 from hippocampus.storage.ledger import Ledger

@@ -29,9 +29,9 @@ from typing import Any, NamedTuple
 from hippocampus import Hippocampus
 from hippocampus.consolidation.defrag import defrag
 from hippocampus.consolidation.forgetting import forget, traces
-from hippocampus.facts import Facts
 from hippocampus.facts.exchange import import_file
 from hippocampus.facts.exchange.ours import document as export
+from hippocampus.facts.store import Facts
 from hippocampus.integrations.proxy.apis import ANSWERS
 from hippocampus.integrations.proxy.service import Service
 from hippocampus.policy import load

@@ -25,7 +25,6 @@ import yaml
 from hippocampus import Hippocampus, Policy, indexing, secrets
 from hippocampus import policy as policies
 from hippocampus.errors import HippocampusError
-from hippocampus.facts import Facts
 from hippocampus.facts.exchange import hippo, import_file
 from hippocampus.facts.exchange.ours import document as export
 from hippocampus.formats import reader

@@ -14,7 +14,8 @@ from typer.testing import CliRunner
 from hippocampus import Hippocampus, StoreError
 from hippocampus.cli.commands import app
 from hippocampus.consolidation import forgetting
-from hippocampus.facts import Facts, tools
+from hippocampus.facts import tools
+from hippocampus.facts.store import Facts
 from hippocampus.prices import TABLES
 from hippocampus.storage import proxy_conversations
 from hippocampus.storage.content_store import DiskStore

@@ -10,7 +10,7 @@ import pytest
 
 from hippocampus import Hippocampus
 from hippocampus.consolidation.memory_file import sync
-from hippocampus.facts import Facts
+from hippocampus.facts.store import Facts
 from hippocampus.storage import files
 from hippocampus.storage.facts import memories
 from hippocampus.storage.state_dir import StateDir

@@ -43,7 +43,7 @@ def _retrieved(event: dict[str, Any], state: str) -> str:
     with opened(state) as memory:
         if not is_address(state) and not memory.has_facts():  # nothing more is loaded
             return ""
-        from hippocampus.facts import Facts
+        from hippocampus.facts.store import Facts
 
         with Facts(memory) as facts:
             text = facts.retrieve(prompt, token_budget=PROMPT_TOKENS)
@@ -60,7 +60,6 @@ def _loaded(event: dict[str, Any], state: str, policy_name: str) -> str:
     from hippocampus import policy
     from hippocampus.consolidation.context_load import opening
     from hippocampus.consolidation.scheduler import ConsolidationResources
-    from hippocampus.facts import Facts
     from hippocampus.facts.query import CONTEXT_TOKENS
     from hippocampus.session.resources import ContextLoadRequest
 

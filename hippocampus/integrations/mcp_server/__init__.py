@@ -36,7 +36,7 @@ from hippocampus.session.resources import ReportSource, ToolReport
 from hippocampus.storage.state import StateStore
 
 if TYPE_CHECKING:
-    from hippocampus.facts import Facts
+    from hippocampus.facts.store import Facts
     from hippocampus.memory import Hippocampus
 
 __all__ = ["PROFILES", "Tools", "app", "offered", "over_stdio", "server"]

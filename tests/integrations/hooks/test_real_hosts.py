@@ -12,7 +12,7 @@ import pytest
 from integrations.hooks import hosts
 from models.endpoint import Server
 
-from hippocampus.facts import Facts
+from hippocampus.facts.store import Facts
 from hippocampus.integrations.hooks import settings
 
 pytest.importorskip("mcp")

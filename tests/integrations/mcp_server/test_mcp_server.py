@@ -27,7 +27,7 @@ from postgres_server import Server
 
 from hippocampus import Hippocampus, __version__
 from hippocampus.cli.memory_store import OWN_AGENT
-from hippocampus.facts import Facts
+from hippocampus.facts.store import Facts
 from hippocampus.integrations import mcp_server
 from hippocampus.storage.state import DirectoryState, state_of
 from hippocampus.storage.state_dir import StateDir
