@@ -32,7 +32,6 @@ hippo, crib, scriptling = STORES.values()
 TYPE_PREFIX = re.compile(r"type=([\w-]+)\s+")
 Whose = Annotated[str, Argument(envvar="HIPPOCAMPUS_AGENT", help="Whose memory.")]
 Owner = Annotated[str, Option("--agent", help="Only of this agent.")]
-Before = Annotated[str | None, Option(help="Only those made before this date.")]
 Superseded = Annotated[bool, Option("--superseded", help="The replaced ones too.")]
 Kind = Annotated[Literal["fact", "memory"] | None, Option(help="Only facts, or only memories.")]
 
@@ -74,18 +73,15 @@ def agents(facts: Facts) -> Shown:
 
 
 @verb(hippo)
-def chunks(  # noqa: PLR0913, PLR0917 - one parameter an option
+def chunks(
     facts: Facts,
     agent: Whose = stores.OWN_AGENT,
     kind: Kind = None,
     superseded: Superseded = False,
     limit: out.Limit = 50,
-    before: Before = None,
 ) -> Shown:
     """List an agent's memories, newest first."""
-    return out.memories(
-        facts.memories(agent=agent, kind=kind, superseded=superseded, before=before, limit=limit)
-    )
+    return out.memories(facts.memories(agent=agent, kind=kind, superseded=superseded, limit=limit))
 
 
 @verb(hippo)
@@ -146,7 +142,10 @@ def delete(facts: Facts, ids: out.Ids, force: out.Force = False) -> Shown:
 
 @verb(hippo)
 def purge(
-    facts: Facts, agent: Owner = stores.EVERY_AGENT, before: Before = None, force: out.Force = False
+    facts: Facts,
+    agent: Owner = stores.EVERY_AGENT,
+    before: Annotated[str | None, Option(help="Only those made before this date.")] = None,
+    force: out.Force = False,
 ) -> Shown:
     """Delete for good what was superseded or taken away by compaction."""
     from hippocampus.facts import upkeep

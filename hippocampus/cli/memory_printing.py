@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -115,16 +115,13 @@ def outcome_row(outcome: Outcome) -> dict[str, Any]:
 
 def line(memory: Memory, *, agent: bool = False) -> str:
     """Return a memory as a line: id, date, type and text."""
-    from hippocampus.facts.timestamps import day
+    from hippocampus.facts.rendering import entry_line
 
-    owner = f"{memory.agent} " if agent else ""
-    said = f", {memory.origin.role}" if memory.origin.role not in {"", "user"} else ""
-    said += ", reported" if "hearsay" in memory.tags else ""
-    until = f" (until {day(memory.valid_until)})" if memory.valid_until is not None else ""
+    owner = f"{memory.agent}  " if agent else ""
     gone = f" (removed: {memory.removed})" if memory.removed else ""
     gone = f" (superseded by {memory.superseded_by})" if memory.superseded_by else gone
-    shown = f"[{owner}{day(memory.valid_from)} {memory.type}{said}] {short(memory.content)}"
-    return f"{memory.id}  {shown}{until}{gone}"
+    shown = entry_line(replace(memory, content=short(memory.content))).removeprefix("- ")
+    return f"{memory.id}  {owner}{shown}{gone}"
 
 
 def outcome_line(outcome: Outcome) -> str:

@@ -31,7 +31,6 @@ SECTIONS = {
 }
 FROM_TOOLS = "From tool results"
 """The section of all facts from tools, whatever their type: they are data, and no preferences."""
-ORDER = (*SECTIONS.values(), FROM_TOOLS)
 HOST = "host"
 MARK_CHARACTERS = 10
 MARK = re.compile(r"<!-- ([0-9a-f]{10}) -->")
@@ -92,28 +91,20 @@ def rows(text: str) -> tuple[Row, ...]:
 
 
 def with_added(text: str, added: Iterable[Memory]) -> str:
-    """Return a file with the lines of facts added, each at the end of its section, or with a new section."""
+    """Return a file with the lines of facts added, each at the end of its section, or of the file in a new one."""
     by_section: dict[str, list[str]] = {}
     for memory in added:
         by_section.setdefault(section_of(memory), []).append(rendered(memory))
-    for section in sorted(by_section, key=_rank):
+    for section, new in by_section.items():
         text = text or f"{TITLE}\n"
-        lines, heading, new = text.split("\n"), f"## {section}", by_section[section]
+        lines, heading = text.split("\n"), f"## {section}"
         there = [row.last for row in rows(text) if row.section == section]
         headings = [number for number, line in enumerate(lines) if line.strip() == heading]
-        later = {f"## {heading}" for heading in ORDER if _rank(heading) > _rank(section)}
-        place = next((number for number, line in enumerate(lines) if line.strip() in later), None)
         if there:
             lines[there[-1] + 1 : there[-1] + 1] = new
         elif headings:
             lines[headings[-1] + 1 : headings[-1] + 1] = ["", *new]
-        elif place is not None:
-            lines[place:place] = [heading, "", *new, ""]
         else:
             lines = [text.rstrip("\n"), "", heading, "", *new, ""]
         text = "\n".join(lines)
     return text
-
-
-def _rank(section: str) -> tuple[int, str]:
-    return (ORDER.index(section) if section in ORDER else len(SECTIONS) - 1, section)

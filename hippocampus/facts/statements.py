@@ -228,14 +228,15 @@ AND = r"\s+(?:{and_words})\s+|\s+(?=و\w)"
 def _relation(clauses: Sequence[str], rules: SpokenLanguage) -> Relation | None:
     """Return the relation that a clause states whose subject and value are names, and nothing else."""
     is_of_others = bool(persons(" ".join(clauses)))
-    leading, own = expression(_LEADING, rules.code), pattern(rules.own)
+    leading, trailing = expression(_LEADING, rules.code), expression(_TRAILING, rules.code)
+    own = pattern(rules.own)
     for clause in clauses:
         plain = leading.sub("", _bare(clause, rules))
         for predicate, rule in (line.split(": ", 1) for line in rules.single):
             if (found := pattern(rule).fullmatch(plain)) is None:
                 continue
             subject = (found.groupdict().get("subject") or "").strip()
-            value = found["object"].strip(" .!\"'")
+            value = trailing.sub("", found["object"].strip()).strip(" .!\"'")
             is_unclear = is_of_others and not subject and not own.search(plain)
             is_short = len(words(subject)) <= MAX_SUBJECT_WORDS
             is_short = is_short and 0 < len(value.split()) <= MAX_VALUE_WORDS
@@ -248,7 +249,7 @@ def _relation(clauses: Sequence[str], rules: SpokenLanguage) -> Relation | None:
     return None
 
 
-_LEADING = r"^(?:{now_words})\s+"
+_LEADING, _TRAILING = r"^(?:{now_words})\s+", r"\s+(?:{again_words})$"
 
 
 def joined(found: Iterable[str]) -> list[str]:

@@ -18,7 +18,7 @@ from hippocampus.facts import query
 from hippocampus.facts.models import Clock, Complete, Embed, FactPolicy, Outcome, Recalled, Rerank
 from hippocampus.facts.rendering import rendered
 from hippocampus.facts.tables import FactTables
-from hippocampus.facts.timestamps import Moment, MonotonicClock, optional_seconds, seconds
+from hippocampus.facts.timestamps import Moment, MonotonicClock, seconds
 from hippocampus.facts.words import TEXT_RULES, content_words
 from hippocampus.storage.database import Database, SqliteDatabase
 from hippocampus.storage.facts import memories, triples
@@ -91,7 +91,7 @@ class Facts:
     def remember(
         self, text: str, *, agent: str | None = None, **fields: Unpack[ItemFields]
     ) -> list[Outcome]:
-        """Keep each statement of a text: added, strengthened, superseding or kept apart.
+        """Keep each statement of a text: added, strengthened or superseding.
 
         At most two completions (one extracts, one decides) and one embedding a statement. `at` is
         when it was said, `valid_from` when it became true.
@@ -241,7 +241,6 @@ class Facts:
         kind: Kind | None = None,
         superseded: bool = False,
         removed: bool = False,
-        before: Moment | None = None,
         containing: str = "",
         limit: int = -1,
     ) -> list[Memory]:
@@ -252,7 +251,6 @@ class Facts:
             kind=kind,
             superseded=superseded,
             removed=removed,
-            before=optional_seconds(before),
             containing=containing,
             limit=limit,
         )

@@ -67,7 +67,7 @@ class KeptItem:
     fact_id: str = ""
     """The id in the fact store, once it is stored."""
     outcome: str = ""
-    """What the store did: added, strengthened, superseded, merged, kept apart."""
+    """What the store did: added, strengthened, superseded."""
 
 
 @dataclass(frozen=True, slots=True)

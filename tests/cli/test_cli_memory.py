@@ -199,7 +199,6 @@ def test_chunks_are_listed_and_filtered(filled: Path) -> None:
     assert (
         len(read("--as", "hippo", "chunks", "ann", "--superseded", "--limit", 1, cwd=filled)) == 1
     )
-    assert read("--as", "hippo", "chunks", "ann", "--before", "2020-01-01", cwd=filled) == []
     assert "Bangkok" in done("--as", "hippo", "chunks", "ann", "--kind", "fact", cwd=filled)
     assert run("--as", "hippo", "chunks", "ann", "--kind", "dream", cwd=filled).returncode == 2
 
@@ -608,9 +607,8 @@ def test_an_import_of_nothing_is_an_error(tmp_path: Path) -> None:
 
 def test_what_was_true_at_a_date_needs_no_query(filled: Path) -> None:
     assert "Alice" in done("recall", "--agent", "ann", cwd=filled)
-    assert "nothing is known" in done(
-        "recall", "--agent", "ann", "--as-of", "2020-01-01", cwd=filled
-    )
+    past = done("recall", "--agent", "ann", "--as-of", "2020-01-01", cwd=filled)
+    assert past == "nothing found\n"
 
 
 def test_a_memory_is_shown_with_the_fields_that_are_set(tmp_path: Path) -> None:

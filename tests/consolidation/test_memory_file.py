@@ -47,13 +47,13 @@ WRITTEN = """\
 
 - [2026-02-09] We deploy on Tuesdays. · user, s turn 4 <!-- 1 -->
 
-## Facts
-
-- [2026-02-09] The port is 8080. · assistant, t turn 1 <!-- 3 -->
-
 ## From tool results
 
 - [2026-02-09 note] The build needs Python 3.11. · tool, s turn 5 <!-- 2 -->
+
+## Facts
+
+- [2026-02-09] The port is 8080. · assistant, t turn 1 <!-- 3 -->
 """
 
 
@@ -208,7 +208,7 @@ def test_the_line_of_a_deleted_fact_goes_whoever_holds_the_file(
     facts.delete(ids[1:2])
     assert synced(facts)
     left = [row.text for row in rows((tmp_path / "MEMORY.md").read_text())]
-    assert left == ["The port is 8080.", "The build needs Python 3.11."]
+    assert left == ["The build needs Python 3.11.", "The port is 8080."]
 
 
 def test_a_fact_of_which_the_id_has_no_mark_gets_no_line(tmp_path: Path, facts: Facts) -> None:

@@ -61,6 +61,7 @@ def _loaded(event: dict[str, Any], state: str, policy_name: str) -> str:
     from hippocampus.consolidation.context_load import opening
     from hippocampus.consolidation.scheduler import ConsolidationResources
     from hippocampus.facts.query import CONTEXT_TOKENS
+    from hippocampus.facts.store import Facts
     from hippocampus.session.resources import ContextLoadRequest
 
     rules = policy.load(policy_name)

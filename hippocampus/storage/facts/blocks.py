@@ -29,12 +29,11 @@ class Blocks:
         found = self._db.rows(f"{SELECT} WHERE {OF_NAME}", (agent or self._agent, scope, key))
         return Block(*found[0]) if found else None
 
-    def list(self, *, agent: str | None = None, scope: str | None = None) -> list[Block]:
-        """Return the blocks of an agent (`*` is all) and a scope (none is all), by key."""
+    def list(self, *, agent: str | None = None) -> list[Block]:
+        """Return the blocks of an agent (`*` is all), by scope and key."""
         agent = agent or self._agent
-        among = "(? OR agent = ?) AND (? OR scope = ?) ORDER BY agent, scope, key"
-        values = (agent == EVERY_AGENT, agent, scope is None, scope)
-        found = self._db.rows(f"{SELECT} WHERE {among}", values)
+        ordered = f"{SELECT} WHERE (? OR agent = ?) ORDER BY agent, scope, key"
+        found = self._db.rows(ordered, (agent == EVERY_AGENT, agent))
         return [Block(*row) for row in found]
 
     def set(self, key: str, value: str, *, agent: str | None = None, scope: str = "") -> Block:

@@ -227,17 +227,16 @@ def page(  # noqa: PLR0913 - each is one filter
     kind: Kind | None = None,
     superseded: bool = False,
     removed: bool = False,
-    before: float | None = None,
     containing: str = "",
     limit: int = -1,
 ) -> list[Memory]:
     """Return the memories of an agent that pass the filters, newest first."""
-    parts = [OF_AGENT, "(? IS NULL OR kind = ?)", "(? IS NULL OR created < ?)"]
+    parts = [OF_AGENT, "(? IS NULL OR kind = ?)"]
     if not superseded:
         parts.append("(known_until IS NULL OR removed IS NOT NULL)")
     if not removed:
         parts.append("removed IS NULL")
-    limits: tuple[Any, ...] = (agent, agent, kind, kind, before, before)
+    limits: tuple[Any, ...] = (agent, agent, kind, kind)
     if containing:
         parts.append("instr(folded(content), folded(?)) > 0")
         limits = (*limits, containing)
