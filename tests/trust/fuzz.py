@@ -27,6 +27,7 @@ from hippocampus import policy as policies
 from hippocampus.errors import HippocampusError
 from hippocampus.facts.exchange import hippo, import_file
 from hippocampus.facts.exchange.ours import document as export
+from hippocampus.facts.store import Facts
 from hippocampus.formats import reader
 from hippocampus.integrations import hooks, mcp_server
 from hippocampus.integrations.proxy.apis import ANSWERS
