@@ -3,10 +3,10 @@
 Reads policy files and resolves their rules for an entry; the plan decides on changes.
 """
 
-from hippocampus.policy.fields import Consolidation, Policy, new_entry
+from hippocampus.policy.fields import NO_RULES, Consolidation, Policy, Resolution, new_entry
 from hippocampus.policy.files import load, shipped, text_of
 from hippocampus.policy.redaction import Redaction
-from hippocampus.policy.rules import NO_RULES, Refetch, Resolution, Rule, Subject, record_subject
+from hippocampus.policy.rules import Refetch, Rule, Subject, record_subject
 
 __all__ = [
     "NO_RULES",

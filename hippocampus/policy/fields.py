@@ -6,28 +6,30 @@ memory are read by `consolidation` and `facts`.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from hippocampus.entries.entry import Compression, Decay, Entry, Lifecycle, Modifiers, Source
 from hippocampus.errors import ModelError
 from hippocampus.policy import matching
+from hippocampus.policy.redaction import Redaction
+from hippocampus.policy.redaction import joined as joined_redactions
 from hippocampus.policy.rules import (
-    NO_RULES,
     Compressions,
     Count,
     DecayRate,
     Declared,
     Glob,
+    Match,
     Rate,
-    Resolution,
     Rule,
+    RuleAction,
     Share,
     Subject,
     Text,
-    resolve,
 )
 from hippocampus.policy.words import (
     ERROR_SOURCE,
@@ -36,6 +38,7 @@ from hippocampus.policy.words import (
     EntryType,
     Kind,
     PriceTable,
+    Priority,
 )
 
 Days = Annotated[float, Field(gt=0)]
@@ -89,6 +92,13 @@ DECAY_RATES: dict[EntryType | Kind, float] = {
 }
 """Protocol, section 8.1; `memory`, which 8.1 leaves out, has the rate of section 5.1."""
 FRESH_TURNS: dict[Kind, int] = {"code": 1, "prose": 1}
+RAISING: dict[str, tuple[Any, ...]] = {
+    "priority": ("critical", "high"),
+    "encoding": ("manual",),
+    "persist": (True,),
+    "pin": (True,),
+}
+"""The values of an action that keep content for longer, by field."""
 SOURCE_TYPES = {
     "*browser*snapshot*": "browser.snapshot",
     "*config*schema*": "config.schema",
@@ -107,6 +117,33 @@ def _known_model(name: str) -> str:
     except ModelError as unknown:
         raise ValueError(str(unknown)) from None
     return name
+
+
+class Resolution(RuleAction):
+    """The fields that the rules set for an entry; where one is None, the policy's own field applies."""
+
+    because: Mapping[str, str] = {}
+    """The rule that set a field, by field."""
+    withheld: Mapping[str, str] = {}
+    """The rule that did not raise a tool result because it matched the result's own text, by field."""
+
+    def redacted(self, text: str) -> str:
+        """Return a text redacted by the rules."""
+        return self.redact.redacted(text) if self.redact else text
+
+    def redacted_json(self, text: str) -> str:
+        """Return arguments redacted by the rules; JSON stays valid JSON."""
+        return self.redact.redacted_json(text) if self.redact else text
+
+    def redacted_data(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Return a JSON object redacted by the rules."""
+        if not self.redact:
+            return data
+        return cast("dict[str, Any]", json.loads(self.redacted_json(json.dumps(data))))
+
+
+NO_RULES = Resolution()
+"""The resolution of an entry that no rule matches."""
 
 
 class Policy(Declared):
@@ -204,12 +241,38 @@ class Policy(Declared):
         raises a tool result only where its match names `type: tool_result`, so that content cannot
         raise its own priority.
         """
-        if not self.lifecycle_policies:
-            return NO_RULES
         source_type = subject.source_type
         if source_type is None:
             source_type = self.source_type_of(subject.tool, is_error=subject.is_error)
-        return resolve(self.lifecycle_policies, subject, source_type)
+        fields: dict[str, Any] = {}
+        because: dict[str, str] = {}
+        withheld: dict[str, str] = {}
+        redactions: list[Redaction] = []
+        for number, rule in enumerate(self.lifecycle_policies, start=1):
+            priority = fields.get("priority", subject.priority)
+            if not _matches(rule.match, subject, priority, source_type):
+                continue
+            label = rule.name or f"rule {number}"
+            named = rule.match.type is not None and subject.type in rule.match.type
+            # A tool result is untrusted: its own text may not raise it above the default.
+            is_untrusted = subject.type == "tool_result" and rule.match.reads_text and not named
+            for name in RuleAction.model_fields:
+                value = getattr(rule.action, name)
+                if value is None:
+                    continue
+                raises = value in RAISING.get(name, ()) or (name == "floor" and value > 0)
+                if raises and is_untrusted:
+                    withheld[name] = label
+                    continue
+                if name == "redact":
+                    redactions.append(value)
+                    label = ", ".join(filter(None, (because.get(name), label)))
+                fields[name], because[name] = value, label
+        if redactions:
+            fields["redact"] = joined_redactions(tuple(redactions))
+        if not (because or withheld):
+            return NO_RULES
+        return Resolution.model_construct(**fields, because=because, withheld=withheld)
 
     @property
     def redacts(self) -> bool:
@@ -309,4 +372,28 @@ def new_entry(  # noqa: PLR0913, PLR0917 - a record, and its policy
             expires=None if expires is None else source.turn + expires,
             persist=bool(resolution.persist),
         ),
+    )
+
+
+def _matches(match: Match, subject: Subject, priority: Priority, source_type: str) -> bool:
+    """Return whether all keys of a match apply to a subject; cheap keys are checked first."""
+    return (
+        (match.type is None or subject.type in match.type)
+        and (match.priority is None or priority in match.priority)
+        and (match.source_type is None or matching.is_one(match.source_type, source_type))
+        and (match.tool is None or matching.is_one(match.tool, subject.tool))
+        and (
+            match.arguments is None
+            or all(
+                any(matching.globs(globs).fullmatch(value) for value in subject.values_at(key))
+                for key, globs in match.arguments.items()
+            )
+        )
+        and (match.kind is None or subject.known_kind in match.kind)
+        and (match.contains is None or matching.has_word(subject.folded, match.contains))
+        and (match.instruction is None or subject.instructs == match.instruction)
+        and (
+            match.pattern is None
+            or any(matching.expression(one).search(subject.searchable) for one in match.pattern)
+        )
     )

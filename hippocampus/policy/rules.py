@@ -1,12 +1,12 @@
-"""The rules of a policy, as validated data, and the fields that they set for one entry. Pure."""
+"""The rules of a policy as validated data: what they match, and the fields that they set. Pure."""
 
 from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, Self, cast
+from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
@@ -15,7 +15,6 @@ from hippocampus.errors import nearest
 from hippocampus.formats import json_text
 from hippocampus.policy import matching
 from hippocampus.policy.redaction import Redaction, valid_pattern
-from hippocampus.policy.redaction import joined as joined_redactions
 from hippocampus.policy.shorthand import OneOrMany, Short, described
 from hippocampus.policy.words import (
     ERROR_SOURCE,
@@ -251,96 +250,4 @@ def record_subject(record: Record, text: str) -> Subject:
         kind=record.kind,
         is_error=source == ERROR_SOURCE,
         arguments=record.arguments or text,
-    )
-
-
-class Resolution(RuleAction):
-    """The fields that the rules set for an entry; where one is None, the policy's own field applies."""
-
-    because: Mapping[str, str] = {}
-    """The rule that set a field, by field."""
-    withheld: Mapping[str, str] = {}
-    """The rule that did not raise a tool result because it matched the result's own text, by field."""
-
-    def redacted(self, text: str) -> str:
-        """Return a text redacted by the rules."""
-        return self.redact.redacted(text) if self.redact else text
-
-    def redacted_json(self, text: str) -> str:
-        """Return arguments redacted by the rules; JSON stays valid JSON."""
-        return self.redact.redacted_json(text) if self.redact else text
-
-    def redacted_data(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Return a JSON object redacted by the rules."""
-        if not self.redact:
-            return data
-        return cast("dict[str, Any]", json.loads(self.redacted_json(json.dumps(data))))
-
-
-NO_RULES = Resolution()
-"""The resolution of an entry that no rule matches."""
-
-
-def resolve(rules: Sequence[Rule], subject: Subject, source_type: str) -> Resolution:
-    """Return the fields that the matching rules set; a later rule overrides an earlier one."""
-    fields: dict[str, Any] = {}
-    because: dict[str, str] = {}
-    withheld: dict[str, str] = {}
-    redactions: list[Redaction] = []
-    for number, rule in enumerate(rules, start=1):
-        priority = fields.get("priority", subject.priority)
-        if not _matches(rule.match, subject, priority, source_type):
-            continue
-        label = rule.name or f"rule {number}"
-        named = rule.match.type is not None and subject.type in rule.match.type
-        # A tool result is untrusted: its own text may not raise it above the default.
-        is_untrusted = subject.type == "tool_result" and rule.match.reads_text and not named
-        for name in RuleAction.model_fields:
-            value = getattr(rule.action, name)
-            if value is None:
-                continue
-            raises = value in RAISING.get(name, ()) or (name == "floor" and value > 0)
-            if raises and is_untrusted:
-                withheld[name] = label
-                continue
-            if name == "redact":
-                redactions.append(value)
-                label = ", ".join(filter(None, (because.get(name), label)))
-            fields[name], because[name] = value, label
-    if redactions:
-        fields["redact"] = joined_redactions(tuple(redactions))
-    if not (because or withheld):
-        return NO_RULES
-    return Resolution.model_construct(**fields, because=because, withheld=withheld)
-
-
-RAISING: dict[str, tuple[Any, ...]] = {
-    "priority": ("critical", "high"),
-    "encoding": ("manual",),
-    "persist": (True,),
-    "pin": (True,),
-}
-
-
-def _matches(match: Match, subject: Subject, priority: Priority, source_type: str) -> bool:
-    """Return whether all keys of a match apply to a subject; cheap keys are checked first."""
-    return (
-        (match.type is None or subject.type in match.type)
-        and (match.priority is None or priority in match.priority)
-        and (match.source_type is None or matching.is_one(match.source_type, source_type))
-        and (match.tool is None or matching.is_one(match.tool, subject.tool))
-        and (
-            match.arguments is None
-            or all(
-                any(matching.globs(globs).fullmatch(value) for value in subject.values_at(key))
-                for key, globs in match.arguments.items()
-            )
-        )
-        and (match.kind is None or subject.known_kind in match.kind)
-        and (match.contains is None or matching.has_word(subject.folded, match.contains))
-        and (match.instruction is None or subject.instructs == match.instruction)
-        and (
-            match.pattern is None
-            or any(matching.expression(one).search(subject.searchable) for one in match.pattern)
-        )
     )

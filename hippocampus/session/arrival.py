@@ -43,7 +43,6 @@ from hippocampus.session.payloads import (
     Payloads,
     cold_from,
     due_from,
-    is_near_repeat,
     origin_of,
     original_of,
     superseding_key,
@@ -360,8 +359,6 @@ class MessageReader:
             first = self.payloads.items[twin]
             note = f"the same text as at turn {first.record.entry.source.turn}, see {first.id}"
             own = replace(own, note=note, twin=twin)
-            if not is_near_repeat(own, first):
-                self.payloads.firsts[content] = held
         self.payloads.items[held] = own
 
     def _follow_files(

@@ -130,9 +130,6 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 MAX_ASSOCIATIONS = 8
-NEAR_TURNS = 8
-"""The turns in which a repeat names the first result in place of its own entry: without a limit
-lines that agents use go from 89.6 to 88.9 percent on Claude Code, for 0.1 percent of cost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +266,7 @@ class Payloads:
     messages: array[int] = field(default_factory=lambda: array("q"))
     """By payload, the number of its message."""
     firsts: dict[str, int] = field(default_factory=dict)
-    """By content, the result that repeats name: the first, or one of the last turns."""
+    """By content, the result that repeats name."""
 
     def outside_digests(self) -> Iterator[Payload]:
         """Yield the payloads that no digest replaces."""
@@ -390,12 +387,6 @@ class Payloads:
             for message, entry in entries
             if max(entry.lifecycle.created + 1, turn - read_turns) <= entry.decay.last_access
         }
-
-
-def is_near_repeat(payload: Payload, twin: Payload) -> bool:
-    """Return whether an earlier payload with the same content came in the last turns."""
-    turns = payload.record.entry.source.turn - twin.record.entry.source.turn
-    return turns <= NEAR_TURNS
 
 
 def due_from(payload: Payload, policy: Policy) -> float:

@@ -23,7 +23,7 @@ from hippocampus.indexing import arguments as call_arguments
 from hippocampus.policy import Policy, Redaction, Subject, record_subject
 from hippocampus.session.compaction import span_of
 from hippocampus.session.history import History
-from hippocampus.session.payloads import Payload, Payloads, is_near_repeat, origin_of
+from hippocampus.session.payloads import Payload, Payloads, origin_of
 from hippocampus.session.rules import Rules
 from hippocampus.session.view import Rendered, View
 
@@ -186,7 +186,7 @@ class EntryRenderer:
         # The entry of a text that was read has the lines that were written since: it is made anew.
         if twin is None or twin.collapsed or payload.is_fresh or not payload.large:
             return self.indexed(payload)
-        is_shown = twin.record.stage is not Stage.DORMANT and is_near_repeat(payload, twin)
+        is_shown = twin.record.stage is not Stage.DORMANT
         return self._repeat(payload, twin) if is_shown else self.indexed(payload)
 
     def _repeat(self, payload: Payload, twin: Payload) -> Record:
