@@ -23,13 +23,14 @@ from mcp_types import (
     Tool,
     ToolAnnotations,
 )
+from pydantic import ValidationError
 
 import hippocampus
 from hippocampus import recall
 from hippocampus.errors import HippocampusError
 from hippocampus.facts import tools as fact_tools
 from hippocampus.facts import upkeep
-from hippocampus.formats.signatures import schema_of
+from hippocampus.formats.signatures import problem_of, schema_of
 from hippocampus.integrations.mcp_server.http import app
 from hippocampus.recall import calls
 from hippocampus.session.resources import ReportSource, ToolReport
@@ -152,9 +153,14 @@ class Tools:
             done = upkeep.compact(self._facts.tables, agent=agent)
             counts = {"removed": len(done.removed), "remaining": done.remaining}
             return json.dumps(counts), False
-        text = fact_tools.call(self._facts, called, given, fact_tools.Reach(agent))
-        is_error = text.startswith('{"error":')
-        return json.loads(text)["message"] if is_error else text, is_error
+        tool = fact_tools.TOOLS[called]
+        try:
+            read = tool.arguments.model_validate(
+                {key: value for key, value in given.items() if value is not None}
+            )
+        except ValidationError as wrong:
+            return problem_of(wrong), True
+        return tool.run(self._facts, fact_tools.Reach(agent), **dict(read)), False
 
 
 def offered(profile: str) -> list[Tool]:

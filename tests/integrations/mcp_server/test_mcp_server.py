@@ -242,6 +242,17 @@ def test_blocks_are_tools(state: Path) -> None:
     asyncio.run(talk())
 
 
+@pytest.mark.parametrize("text", ['{"error": "x"}', '{"error": "x", "message": "y"}', '{"error":'])
+def test_a_block_that_looks_like_an_error_is_read_as_it_is(state: Path, text: str) -> None:
+    async def talk() -> None:
+        async with opened(state) as client:
+            await client.call_tool("append_block", {"key": "persona", "content": text})
+            read = await client.call_tool("read_block", {"key": "persona"})
+            assert (text_of(read), read.is_error) == (text, False)
+
+    asyncio.run(talk())
+
+
 def test_a_tool_of_another_profile_is_refused(state: Path) -> None:
     async def talk() -> None:
         async with opened(state, profile="recall") as client:
