@@ -220,7 +220,7 @@ def test_one_recall_is_one_call(found, tmp_path):
     text = (tmp_path / "out.html").read_text(encoding="utf-8")
     assert "; 1 call paid a recall" in text
     assert "the excess of 1 call that missed" in text
-    assert "prices of 2 models<" in text
+    assert "at prices of 2 models (recordings: claude-opus-4-5 1" in text
 
 
 def test_a_page_of_nothing_says_so(tmp_path):

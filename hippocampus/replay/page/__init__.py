@@ -79,18 +79,7 @@ def _hash(text: str) -> str:
 
 def main_parts(outcome: dict[str, Any]) -> dict[str, str]:
     """Return the values of the template's fields."""
-    total, prices = outcome["total"], outcome["prices"]
-    settings = [f"policy {outcome['policy']}", f"cache marks: {outcome['marks']}"]
-    if total and set(total["priced_as"]) != {prices["name"]}:
-        settings.append(f"prices of {counted(len(total['priced_as']), 'model')}")
-    else:
-        settings.append(
-            f"prices {prices['name']}: cache read × {prices['read']:g}, write × {prices['write']:g}"
-        )
-        if prices["dollars_per_million"]:
-            settings.append(f"${prices['dollars_per_million']:,.2f} for a million input tokens")
-        if prices["window_tokens"]:
-            settings.append(f"window {prices['window_tokens']:,} tokens")
+    total = outcome["total"]
     main = "<p>No recorded session was found.</p>"
     if total:
         name = "all sources" if len(outcome["sources"]) > 1 else next(iter(outcome["sources"]))
@@ -100,7 +89,6 @@ def main_parts(outcome: dict[str, Any]) -> dict[str, str]:
     troubles = f'<section><h2 id="left-out">Left out and repaired</h2><ul>{left}</ul></section>'
     return {
         "title": f"Replay of {counted(len(listed), 'recording')}",
-        "setting": text(" · ".join(settings)),
         "total": main,
         "sources": _sources(outcome) if len(outcome["sources"]) > 1 else "",
         "recordings": "\n".join(listed),
