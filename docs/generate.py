@@ -284,7 +284,7 @@ def _sentence(module: Any) -> str:
 
 def error_tree() -> str:
     """Return every exception with the first sentence of its docstring."""
-    importlib.import_module("hippocampus.storage.facts.errors")
+    importlib.import_module("hippocampus.errors")
 
     def below(kind: type, depth: int) -> Iterator[str]:
         sentence = _one_line((kind.__doc__ or "").partition("\n\n")[0])

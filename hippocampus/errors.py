@@ -1,7 +1,5 @@
 """Every exception that hippocampus raises, grouped by who must act. Nothing else is here.
 
-The fact store's own branches are in `storage/facts/errors.py`.
-
 HippocampusError
 ├── PolicyError      you: a policy file or one of its values is wrong
 ├── MessagesError    you: a message list is in no known format
@@ -9,9 +7,12 @@ HippocampusError
 ├── RecordingError   you: a recorded session cannot be read
 ├── ModelError       you: a model or price table of that name is not known
 ├── RecallError      the caller of recall: nothing can be served for this request
+├── FactError        the caller of the fact store: a request that cannot be served
+│   └── BlockError   the caller: a memory block cannot be changed like that
 ├── ProviderError    the vendor: a model's endpoint failed
 └── StoreError       the disk: a file of the state directory cannot be read or written
-    └── SealedError  you: the state directory is encrypted, and its key is not set
+    ├── SealedError  you: the state directory is encrypted, and its key is not set
+    └── EmbeddingModelError  you: the memories were embedded with another model
 """
 
 from __future__ import annotations
@@ -137,6 +138,19 @@ class RecallError(HippocampusError):
         super().__init__(text)
 
 
+class FactError(HippocampusError):
+    """A request to the fact store cannot be served; the text has the reason."""
+
+
+class BlockError(FactError):
+    """A memory block cannot be changed; `reason` is `missing`, `no_match`, `too_long` or `empty`."""
+
+    def __init__(self, reason: str, key: str, text: str) -> None:
+        self.reason = reason
+        self.key = key
+        super().__init__(text)
+
+
 class ProviderError(HippocampusError):
     """A model's endpoint cannot be reached, or its answer cannot be used."""
 
@@ -147,6 +161,18 @@ class StoreError(HippocampusError):
 
 class SealedError(StoreError):
     """A state directory is encrypted, and the key is not set or is another one."""
+
+
+class EmbeddingModelError(StoreError):
+    """A file holds the vectors of one model and was opened with another."""
+
+    def __init__(self, stored: str, given: str) -> None:
+        self.stored = stored
+        self.given = given
+        super().__init__(
+            f"the memories are embedded with {stored!r}, not {given!r};"
+            " run `hippocampus memory reembed` to embed them anew"
+        )
 
 
 def nearest(name: str, known: Iterable[str], most: int = 5) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ EVERY = [
     errors.RecordingError("a.json", "is empty", 3),
     errors.ModelError("model", "gpt-5x", ["gpt-5", "claude"]),
     errors.RecallError("expired", "no longer stored", "abcd1234"),
+    errors.FactError("memory x is not there"),
     errors.ProviderError("http://127.0.0.1:1/v1 does not answer"),
     errors.StoreError("ledger x: disk full"),
 ]

@@ -18,8 +18,8 @@ from hippocampus.cli import memory_printing as out
 from hippocampus.cli import memory_store as stores
 from hippocampus.cli.memory_printing import verb
 from hippocampus.cli.options import AsJson, Shown
+from hippocampus.errors import FactError
 from hippocampus.storage.facts import memories
-from hippocampus.storage.facts.errors import FactError
 
 if TYPE_CHECKING:
     from hippocampus.facts.store import Facts

@@ -17,7 +17,7 @@ from typer import Argument, Option
 from hippocampus.cli.memory_retrieve import default_path
 from hippocampus.cli.memory_store import OWN_AGENT, opened
 from hippocampus.cli.options import AsJson, Shown
-from hippocampus.storage.facts.errors import FactError
+from hippocampus.errors import FactError
 
 if TYPE_CHECKING:
     from hippocampus.facts.models import Outcome, Recalled

@@ -54,8 +54,8 @@ def run(
 
         if not prompt or not is_there(path):
             return
+        from hippocampus.errors import EmbeddingModelError
         from hippocampus.formats.json_text import visible
-        from hippocampus.storage.facts.errors import EmbeddingModelError
 
         try:
             store = opened(path, agent)

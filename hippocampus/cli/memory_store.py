@@ -11,8 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hippocampus.errors import StoreError
-from hippocampus.storage.facts.errors import FactError
+from hippocampus.errors import FactError, StoreError
 from hippocampus.storage.state_dir import StateDir, is_address, tenant_of_environment
 
 if TYPE_CHECKING:

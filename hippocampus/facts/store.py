@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from hippocampus.errors import HippocampusError, StoreError
+from hippocampus.errors import FactError, HippocampusError, StoreError
 from hippocampus.facts import query
 from hippocampus.facts.models import Clock, Complete, Embed, FactPolicy, Outcome, Recalled, Rerank
 from hippocampus.facts.rendering import rendered
@@ -23,7 +23,6 @@ from hippocampus.facts.words import TEXT_RULES, content_words
 from hippocampus.storage.database import Database, SqliteDatabase
 from hippocampus.storage.facts import memories, triples
 from hippocampus.storage.facts.blocks import Blocks
-from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.facts.models import EVERY_AGENT, Kind, Memory
 from hippocampus.storage.facts.search import RecallQuery
 from hippocampus.storage.state_dir import is_address

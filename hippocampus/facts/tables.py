@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from hippocampus.errors import FactError
 from hippocampus.facts.models import Clock, Complete, Embed, FactPolicy, Rerank
 from hippocampus.storage.database import Database
 from hippocampus.storage.facts import memories
-from hippocampus.storage.facts.errors import FactError
 
 if TYPE_CHECKING:
     import numpy as np

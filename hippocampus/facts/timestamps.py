@@ -6,8 +6,8 @@ import os
 import threading
 from datetime import UTC, datetime
 
+from hippocampus.errors import FactError
 from hippocampus.facts.models import Clock
-from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.facts.models import EARLIEST, LATEST
 
 FRACTION = 1 << 12

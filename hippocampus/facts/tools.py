@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
-from hippocampus.errors import HippocampusError, ProviderError, StoreError, nearest
+from hippocampus.errors import BlockError, HippocampusError, ProviderError, StoreError, nearest
 from hippocampus.facts.models import TYPES, Action, Outcome
 from hippocampus.facts.rendering import entry_line
 from hippocampus.facts.store import Facts
@@ -21,7 +21,6 @@ from hippocampus.facts.words import content_words
 from hippocampus.facts.write import TYPE, remember_many
 from hippocampus.formats.reader import tool_definition
 from hippocampus.formats.signatures import arguments_of, problem_of, schema_of
-from hippocampus.storage.facts.errors import BlockError
 from hippocampus.storage.facts.host_messages import messages
 from hippocampus.storage.facts.memories import returning
 from hippocampus.storage.facts.models import Item, Memory

@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from hippocampus.errors import ProviderError
+from hippocampus.errors import FactError, ProviderError
 from hippocampus.facts import judge
 from hippocampus.facts.models import Compaction, Recalled, Score
 from hippocampus.facts.query import find
@@ -20,7 +20,6 @@ from hippocampus.facts.timestamps import Moment, day, new_id, optional_seconds
 from hippocampus.facts.topics import coverage, differ, features, jaccard
 from hippocampus.facts.words import content_words
 from hippocampus.storage.facts import memories, triples
-from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.facts.models import Memory
 from hippocampus.storage.facts.search import RecallQuery
 

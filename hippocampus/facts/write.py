@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from hippocampus.entries.entry import storable
+from hippocampus.errors import FactError
 from hippocampus.facts import judge
 from hippocampus.facts.models import TRUSTED_ROLES, Action, Complete, Outcome
 from hippocampus.facts.pasted import own_words
@@ -25,7 +26,6 @@ from hippocampus.facts.topics import differ, holds, similarities, topic
 from hippocampus.facts.upkeep import reword
 from hippocampus.facts.words import UNSPACED_SIGN, key, normalised, query_terms, words
 from hippocampus.storage.facts import memories, triples
-from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.facts.models import (
     EVERY_AGENT,
     HEARSAY,

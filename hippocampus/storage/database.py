@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from hippocampus.entries.entry import MARK_CHARACTERS
-from hippocampus.errors import StoreError
+from hippocampus.errors import FactError, StoreError
 from hippocampus.storage import files, open_locks, schema, sqlite
-from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.facts.models import TextRules
 
 MAX_ROWS = 100

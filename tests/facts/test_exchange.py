@@ -13,12 +13,11 @@ import factual
 import numpy as np
 import pytest
 
-from hippocampus.errors import HippocampusError
+from hippocampus.errors import FactError, HippocampusError
 from hippocampus.facts.exchange import hippo, import_file, ours
 from hippocampus.facts.exchange.bundle import Bundle, bring
 from hippocampus.facts.exchange.ours import document as export
 from hippocampus.facts.store import Facts
-from hippocampus.storage.facts.errors import FactError
 
 NOW = 1_771_500_000.0
 """A day in February 2026, on which nothing here has faded."""

@@ -10,11 +10,10 @@ import factual
 import numpy as np
 import pytest
 
-from hippocampus.errors import ProviderError
+from hippocampus.errors import EmbeddingModelError, FactError, ProviderError
 from hippocampus.facts import upkeep
 from hippocampus.facts.models import POLICIES, Action
 from hippocampus.facts.store import Facts
-from hippocampus.storage.facts.errors import EmbeddingModelError, FactError
 from hippocampus.storage.facts.models import Item, Origin
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import factual
 import pytest
 
+from hippocampus.errors import FactError
 from hippocampus.facts.models import FactPolicy
 from hippocampus.facts.store import Facts
-from hippocampus.storage.facts.errors import FactError
 
 
 def test_only_the_sentence_with_the_secret_is_left_out_and_the_raw_text_has_none(facts):

@@ -17,13 +17,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.errors import StoreError
+from hippocampus.errors import BlockError, FactError, StoreError
 from hippocampus.facts.exchange.bundle import Bundle, bring
 from hippocampus.facts.models import NEVER, POLICIES, Action, FactPolicy
 from hippocampus.facts.store import Facts
 from hippocampus.facts.timestamps import MonotonicClock, new_id
 from hippocampus.storage.facts import memories, triples
-from hippocampus.storage.facts.errors import BlockError, FactError
 from hippocampus.storage.facts.models import Item, Origin, Relation
 
 FILE = pytest.mark.parametrize("engine", ["file"])

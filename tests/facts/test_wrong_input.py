@@ -12,10 +12,9 @@ import factual
 import numpy as np
 import pytest
 
-from hippocampus.errors import ProviderError
+from hippocampus.errors import FactError, ProviderError
 from hippocampus.facts.models import POLICIES
 from hippocampus.facts.store import Facts
-from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.facts.models import Item
 
 HALF = "half a \ud800 character"

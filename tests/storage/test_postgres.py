@@ -546,7 +546,7 @@ def test_no_door_of_a_tenant_opens_to_another(
         ("memory", "list"),
         ("memory", "recall", "word"),
         ("store", "copy", postgres.address, "copy"),
-        ("consolidate", "--dry-run"),
+        ("consolidate",),
         ("forget", postgres.address, "word of the day"),
     ]
     for command in commands:

@@ -9,9 +9,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hippocampus.errors import MALFORMED
+from hippocampus.errors import MALFORMED, FactError
 from hippocampus.facts.exchange.bundle import Bundle, Imported, bring
-from hippocampus.storage.facts.errors import FactError
 
 if TYPE_CHECKING:
     from hippocampus.facts.store import Facts

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from hippocampus.errors import MALFORMED
+from hippocampus.errors import MALFORMED, FactError
 from hippocampus.facts import upkeep, write
 from hippocampus.facts.models import WRITTEN
 from hippocampus.formats.signatures import problem_of
 from hippocampus.storage.facts import memories, triples
-from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.facts.models import Block, Item, Memory, Triple
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from hippocampus.errors import FactError
 from hippocampus.facts.exchange.bundle import Bundle, Skip
 from hippocampus.facts.models import TYPES
 from hippocampus.facts.timestamps import seconds
-from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.facts.models import Item, Origin
 
 HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*$")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
-from hippocampus.errors import StoreError
+from hippocampus.errors import FactError, StoreError
 from hippocampus.facts.exchange.bundle import (
     MEMORY,
     Bundle,
@@ -29,7 +29,6 @@ from hippocampus.facts.exchange.bundle import (
 )
 from hippocampus.facts.timestamps import stamp
 from hippocampus.storage.facts import memories, triples
-from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.facts.models import EVERY_AGENT, Block, Triple
 
 if TYPE_CHECKING:

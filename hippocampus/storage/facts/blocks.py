@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hippocampus.entries.entry import storable
+from hippocampus.errors import BlockError
 from hippocampus.storage.database import Database
-from hippocampus.storage.facts.errors import BlockError
 from hippocampus.storage.facts.models import EVERY_AGENT, Block
 
 SELECT = "SELECT agent, scope, key, value, updated FROM block"

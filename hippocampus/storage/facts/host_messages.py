@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from hippocampus.errors import FactError
 from hippocampus.storage.database import Database
-from hippocampus.storage.facts.errors import FactError
 
 TEXT_COLUMNS = ("content", "text", "body", "message")
 

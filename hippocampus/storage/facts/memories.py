@@ -12,9 +12,8 @@ from dataclasses import asdict, fields, replace
 from typing import Any
 
 from hippocampus.entries.entry import storable
-from hippocampus.errors import StoreError
+from hippocampus.errors import FactError, StoreError
 from hippocampus.storage.database import RANKED, Database, Row
-from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.facts.models import EVERY_AGENT, Kind, Memory, Origin, Stats
 
 FIELDS = tuple(field.name for field in fields(Memory))

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hippocampus.errors import FactError
 from hippocampus.storage.database import HAVING, RANKED, Database
-from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.facts.memories import REWORDED, listed
 from hippocampus.storage.facts.models import HEARSAY, Kind, RankedRow
 

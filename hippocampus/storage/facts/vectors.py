@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from hippocampus.errors import EmbeddingModelError, FactError
 from hippocampus.storage.database import Database
-from hippocampus.storage.facts.errors import EmbeddingModelError, FactError
 from hippocampus.storage.facts.memories import AMONG, listed
 
 READ_AT_ONCE = 8_192

@@ -12,9 +12,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 
+from hippocampus.errors import FactError
 from hippocampus.storage.database import Database, Query, Row, Values
 from hippocampus.storage.deadline import left
-from hippocampus.storage.facts.errors import FactError
 from hippocampus.storage.facts.models import TextRules
 from hippocampus.storage.full_text import counted
 from hippocampus.storage.postgres.connections import Connections
