@@ -21,9 +21,9 @@ from hippocampus.facts.words import content_words
 from hippocampus.facts.write import TYPE, remember_many
 from hippocampus.formats.reader import tool_definition
 from hippocampus.formats.signatures import arguments_of, problem_of, schema_of
-from hippocampus.storage.facts.host_messages import messages
 from hippocampus.storage.facts.memories import returning
 from hippocampus.storage.facts.models import Item, Memory
+from hippocampus.storage.facts.search import host_messages
 
 INSTRUCTIONS = (
     "You have a long-term memory that outlives this conversation. Look there before you ask the "
@@ -275,7 +275,7 @@ def recall_conversation(
     """Search the messages of earlier conversations by their words."""
     db, table, lines = facts.tables.database, facts.messages_table, []
     words = content_words(query)[:MAX_WORDS]
-    for text, row in messages(db, table, words, limit) if table else ():
+    for text, row in host_messages(db, table, words, limit) if table else ():
         at = row.get("at") or row.get("created_at") or row.get("timestamp")
         when = f"{day(at)} " if isinstance(at, int | float) else ""
         lines.append(f"- [{when}{row.get('role') or row.get('sender') or ''}] {text}")

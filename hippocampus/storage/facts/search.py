@@ -1,4 +1,4 @@
-"""Searching the memories in SQL: which rows pass a query's filters, hold its words, and are next to others.
+"""Searching in SQL: which memories pass a query's filters, hold its words, and are next to others; a host's messages.
 
 SQL only; `ranking` and `query` decide on the rank of the rows.
 """
@@ -16,7 +16,8 @@ from hippocampus.storage.facts.memories import REWORDED, listed
 from hippocampus.storage.facts.models import HEARSAY, Kind, RankedRow
 
 NAME_CHARACTERS = 40
-
+TEXT_COLUMNS = ("content", "text", "body", "message")
+"""The columns of a host's table that may have the text of a message: the first of them counts."""
 PLACE = "CASE role WHEN '' THEN turn WHEN 'user' THEN 2 * turn + 1 ELSE 2 * turn END"
 """The place of a memory in its session: an answer and the user's reply to it have one turn."""
 LIGHT = (
@@ -143,3 +144,31 @@ def matched(
 def _rows(db: Database, rest: str, values: Mapping[str, Any]) -> dict[int, RankedRow]:
     """Return what ranking needs of the rows that the rest of a SELECT names."""
     return {row[0]: RankedRow(*row) for row in db.rows(f"SELECT {LIGHT} {rest}", values)}
+
+
+# A table of the host's, next to the fact store's own tables in one file
+
+
+def host_messages(
+    db: Database, table: str, words: Sequence[str], limit: int
+) -> list[tuple[str, dict[str, Any]]]:
+    """Return the text and the columns of the messages that contain most of some words, best first.
+
+    Raises:
+        FactError: the table is missing or has no column of text.
+    """
+    columns = [row[1] for row in db.rows("SELECT * FROM pragma_table_info(?)", (table,))]
+    if not columns:
+        raise FactError(f"there is no table {table!r} in {db.path}")
+    text = next((name for name in TEXT_COLUMNS if name in columns), None)
+    if text is None:
+        raise FactError(f"table {table!r} has none of the columns {', '.join(TEXT_COLUMNS)}")
+    score = " + ".join(["0", *[f"(instr(lower({text}), ?) > 0)"] * len(words)])
+    named = table.replace('"', '""')
+    found = db.rows(
+        f'SELECT * FROM (SELECT {score} AS score, t.* FROM "{named}" t)'
+        " WHERE score > 0 ORDER BY score DESC LIMIT ?",
+        (*words, limit),
+    )
+    rows = [dict(zip(columns, values, strict=True)) for _, *values in found]
+    return [(row[text], row) for row in rows]
