@@ -28,7 +28,7 @@ from hippocampus.integrations.proxy.apis import ANSWERS
 from hippocampus.integrations.proxy.apis.answer import ModelAnswer
 from hippocampus.integrations.proxy.events import Event, events, written
 from hippocampus.integrations.proxy.metrics import Metrics
-from hippocampus.integrations.proxy.service import Exchange, Service
+from hippocampus.integrations.proxy.service import Exchange, Service, TooManyRoundsError
 from hippocampus.integrations.web import LOOPBACK, refused
 from hippocampus.session.resources import MANAGED, Observer
 
@@ -267,7 +267,7 @@ class Proxy:
                 if response.status_code != 200:
                     reason = (await response.aread())[:500].decode("utf-8", "replace")
                     problem = f"the provider answered {response.status_code}: {reason}"
-        except httpx2.HTTPError as failure:
+        except (httpx2.HTTPError, TooManyRoundsError) as failure:
             problem = str(failure) or type(failure).__name__
         except Exception as failure:
             LOG.exception("session %s: an answer broke off", name)
@@ -276,7 +276,7 @@ class Proxy:
             with anyio.CancelScope(shield=True):  # a host that is gone has its answer billed too
                 await response.aclose()
                 await _noted(exchange, Exchange.account, "a usage is not read")
-        if problem:  # the provider's, and no failure of ours
+        if problem:  # the provider's or its model's, and no failure of ours
             LOG.warning("session %s: an answer broke off: %s", name, problem)
             yield _broken_off(problem)
 

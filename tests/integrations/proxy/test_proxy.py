@@ -550,6 +550,20 @@ def test_a_call_of_a_number_that_no_answer_has_is_not_made_room_for() -> None:
 
 
 @pytest.mark.parametrize("kind", HOSTS)
+def test_a_model_that_recalls_for_ever_ends_with_an_error_and_a_line_in_the_log(
+    kind: type[Any], state: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with proxied(state, lambda _: call("recall", query="row-417")) as (upstream, url):
+        host = kind(url)
+        answer = httpx2.post(url + kind.path, json={**host.body, "stream": True}, timeout=120)
+        host.client.close()
+    assert "the model called recall 16 times in one answer" in answer.text
+    assert len(upstream.sent) == 17
+    [line] = [each for each in caplog.records if "broke off" in each.getMessage()]
+    assert line.exc_info in {None, False}
+
+
+@pytest.mark.parametrize("kind", HOSTS)
 def test_a_stream_that_ends_within_a_recall_ends_with_an_error(
     kind: type[Any], state: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
