@@ -52,7 +52,7 @@ def extract(text: str) -> Extraction | None:
     notes = [cut(note, NOTE_CHARACTERS) for note in table.notes if not FILLER.fullmatch(note)]
     names = [cut(name, NAME_CHARACTERS) for name in table.header[:50]]
     facts = {"rows": table.total, "columns": names}
-    selectors = (f"lines=[{table.numbers[0]}, {table.numbers[-1]}]", 'path="rows[0]"')
+    selectors = (f"lines=[{table.numbers[0]}, {table.numbers[-1]}]", 'path="$[0]"')
     found = Extraction("table", summary, tuple(lines_of(table)), facts, selectors, "rows")
     return with_lines_before(found, [EntryLine(note) for note in notes[:MAX_NOTES]])
 

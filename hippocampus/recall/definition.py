@@ -93,7 +93,7 @@ class RecallRequest(BaseModel):
     pattern: Text = _field("Regular expression (RE2); the lines that match are returned.")
     context: Count = _field("Lines to return before and after each line that matches the pattern.")
     path: Text = _field(
-        "JSON: a JSONPath, as $.items[3].id, $.items[4:9], $.items[?@.id==7]. Table: rows[3], columns.name. "
+        "JSON: a JSONPath, as $.items[3].id, $.items[4:9], $.items[?@.id==7]. Table: $[3], $[*].name. "
         "Code: a symbol's name. Page: a ref or a heading."
     )
     query: Text = _field("Words; the passages that fit them best are returned.")

@@ -59,7 +59,6 @@ OPENINGS = ("{", "- ", "* ", "#", "<h", "<tr", "<li", "def ", "class ", "functio
 MAX_KEYS, MAX_LISTED = 20, 12
 MAX_CHARACTERS = 100
 """The part of a path or a key that an error quotes: they may have any length."""
-RECORDS = re.compile(r"(?P<what>rows|columns)(?P<rest>(?:[.\[].*)?)")
 REF = re.compile(r"(?:ref=|uid=|@)?[\"\[]?(?P<ref>[A-Za-z]{0,3}\d[\w.:-]{0,20})[\"\]]?")
 SYMBOL = re.compile(r"[\w$:.<>#-]{1,200}(?:\(\))?")
 MAKING = (
@@ -262,7 +261,7 @@ def lines_at(text: str, path: str, numbers: Sequence[int]) -> Iterator[NumberedL
     value = decoded(text)[0]
     inner = value if isinstance(value, str) else text
     is_json = path.lstrip().startswith("$")
-    if not isinstance(value, dict | list) and (is_json or RECORDS.fullmatch(path.strip())):
+    if is_json and not isinstance(value, dict | list):
         table = _table(inner)
         value = [row.cells for row in table.rows] if table else value
     if isinstance(value, dict | list):
@@ -280,10 +279,10 @@ def lines_at(text: str, path: str, numbers: Sequence[int]) -> Iterator[NumberedL
     finders = (_by_ref, _definitions, _section)
     found = next(filter(None, (find(inner, path.strip()) for find in finders)), None)
     if found is None:
-        # The names that there are: rows and columns, definitions, and titles, outer ones first.
+        # The names to ask for: rows and columns, definitions, and titles, outer ones first.
         table = _table(inner)
-        known = [f"rows[0] to rows[{table.total - 1}]"] if table else []
-        known += [f"columns.{name}" for name in table.header] if table else []
+        known = [f"$[0] to $[{table.total - 1}]"] if table else []
+        known += [f"$[*].{name}" for name in table.header] if table else []
         known += [match[1] for match in MADE.finditer(without_numbers(inner))]
         outer = sorted(_headings(inner), key=lambda heading: heading.level)
         known = list(dict.fromkeys([*known, *(heading.title for heading in outer)]))
@@ -303,19 +302,11 @@ def _spanned(text: str, spans: Iterable[slice], numbers: Sequence[int]) -> Itera
 
 
 def _in_json(value: dict[str, Any] | list[Any], path: str) -> Iterator[NumberedLine]:
-    """Yield a text's lines, or the records of other values with their paths.
-
-    A list of records has `rows[n]` and `columns.name` too, unless a key has that name.
-    """
+    """Yield a text's lines, or the records of other values with their paths."""
     from hippocampus.formats import json_paths
 
-    steps, named = path, RECORDS.fullmatch(path.strip())
-    items = value.items() if isinstance(value, dict) else ()
-    if named and named["what"] not in dict(items):
-        base = next((json_paths.step(key) for key, inner in items if isinstance(inner, list)), "")
-        steps = f"${base}{'' if named['what'] == 'rows' else '[*]'}{named['rest']}"
     try:
-        found = json_paths.at_path(value, steps)
+        found = json_paths.at_path(value, path)
         first = list(itertools.islice(found, 2))
         if len(first) == 1 and isinstance(text := first[0][1], str):
             yield from map(NumberedLine, itertools.count(1), storable(text).split("\n"))
@@ -325,7 +316,7 @@ def _in_json(value: dict[str, Any] | list[Any], path: str) -> Iterator[NumberedL
                 for own, line in records(part, place):
                     yield NumberedLine(1, storable(line), path=storable(own))
             return
-        existing, there = json_paths.reached(value, steps)
+        existing, there = json_paths.reached(value, path)
     except ValueError as wrong:
         raise RecallError("bad_request", str(wrong)) from None
     place = existing[:MAX_CHARACTERS]
@@ -333,7 +324,7 @@ def _in_json(value: dict[str, Any] | list[Any], path: str) -> Iterator[NumberedL
     has = f"has the keys {', '.join(keys)}" if keys else "has nothing below it"
     if isinstance(there, list):
         has = f"is a list of {len(there)}; ask {place}[0]"
-    raise RecallError("no_match", f"{steps[:MAX_CHARACTERS]!r} does not exist: {place} {has}")
+    raise RecallError("no_match", f"{path[:MAX_CHARACTERS]!r} does not exist: {place} {has}")
 
 
 @functools.lru_cache(maxsize=2)

@@ -332,7 +332,7 @@ class Session:
 
         `lines` counts from 1 and includes both ends; `pattern` is an RE2 expression, shown with
         `context` lines around a match; `path` names a part of JSON (`$.items[3].id`), of a table
-        (`rows[3]`, `columns.name`), of code (a symbol) or of a page (a ref, a heading);
+        (`$[3]`, `$[*].name`), of code (a symbol) or of a page (a ref, a heading);
         `query` are words. Without a selector the whole content comes back, byte for byte, where it
         fits. Without an id, `query` searches every stored payload. Where a rule of the
         policy declares a source, that is asked first; if it has changed, both versions are offered.

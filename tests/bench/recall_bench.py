@@ -190,7 +190,7 @@ def slices(store, name: str, form: str, text: str, rows: list[dict[str, object]]
     told = (
         f"{name:<20}{form:<16}{len(text) / 1e6:>6.1f} MB  pattern {first:>7.1f} {median:>6.1f} ms"
     )
-    path = {"JSON in JSON": "$.result[{}].id", "table": "rows[{}]"}.get(form, "$[{}].id")
+    path = {"JSON in JSON": "$.result[{}].id", "table": "$[{}]"}.get(form, "$[{}].id")
     first, median = timed(lambda: take(recall.Request(path=path.format(len(rows) // 2))))
     print(f"{told}   path {first:>7.1f} {median:>6.1f} ms   (first, median)")
 

@@ -36,7 +36,7 @@ ASKED: list[dict[str, Any]] = [
     {"entry_id": "ID", "pattern": "(.*.*)*x{900}y"},
     {"entry_id": "ID", "max_tokens": 1},
     {"entry_id": "ID", "lines": [900_000, -4]},
-    {"entry_id": "ID", "path": "rows[12].owner.deeper"},
+    {"entry_id": "ID", "path": "$[12].owner.deeper"},
     {"entry_id": "ID", "lines": "all"},
     {"page": 4},
     {"entry_id": "ID"},

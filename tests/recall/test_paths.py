@@ -84,8 +84,7 @@ def at(text: str, path: str) -> str:
 def test_json_is_read_by_its_path() -> None:
     text = json.dumps({"items": [{"id": n, "name": f"n{n}"} for n in range(50)]})
     assert at(text, "$.items[3].name") == "1: n3"
-    assert at(text, "rows[3].name") == at(text, "$.items[3].name")
-    assert at(text, "columns.name").split("\n")[49] == '$.items[49].name: "n49"'
+    assert at(text, "$.items[*].name").split("\n")[49] == '$.items[49].name: "n49"'
     assert at(text, "$.items[3]") == '$.items[3]: {"id": 3, "name": "n3"}'
     with pytest.raises(RecallError, match=r"\$\.items\[0\] has the keys id, name"):
         at(text, "$.items[0].title")
@@ -106,7 +105,6 @@ RESULTS = json.dumps({"results": [{"id": n, "tags": {"a b": n % 3}} for n in ran
         ('$.results[?@.tags["a b"] == 2 && @.id < 6].id', "2 5"),
         ("$..id[0]", ""),
         ("results[3].id", "3"),
-        ("rows[3:5].id", "3 4"),
         ("$.results[4].tags.a b", "1"),
         ("$['results'][4]['tags'].*", "1"),
         ("$.results[?search(@.id, '(')].id", ""),
@@ -183,12 +181,12 @@ def test_json_inside_a_text_is_read_too() -> None:
 
 
 def test_a_table_has_rows_and_columns() -> None:
-    assert at(CSV, "rows[3]") == '$[3]: {"id": "3", "name": "user 3", "total": "30"}'
-    assert at(CSV, "rows[-1].name") == "1: user 39"
-    assert at(CSV, "columns.total").startswith('$[0].total: "0"\n$[1].total: "10"')
-    assert at(CSV, "rows[?@.total == '70'].name") == "1: user 7"
+    assert at(CSV, "$[3]") == '$[3]: {"id": "3", "name": "user 3", "total": "30"}'
+    assert at(CSV, "$[-1].name") == "1: user 39"
+    assert at(CSV, "$[*].total").startswith('$[0].total: "0"\n$[1].total: "10"')
+    assert at(CSV, "$[?@.total == '70'].name") == "1: user 7"
     with pytest.raises(RecallError, match="has the keys id, name, total"):
-        at(CSV, "columns.nam")
+        at(CSV, "$[*].nam")
 
 
 @pytest.mark.parametrize(
@@ -202,7 +200,7 @@ def test_a_table_has_rows_and_columns() -> None:
 )
 def test_what_a_tool_prints_around_a_table_is_not_of_its_rows(printed: str) -> None:
     assert kind_of(printed) == "table"
-    assert at(printed, "rows[3].name") == "1: user 3"
+    assert at(printed, "$[3].name") == "1: user 3"
 
 
 def test_code_is_asked_for_by_a_symbols_name() -> None:

@@ -57,7 +57,7 @@ ASKED = (
     Request(lines=(2, 9), context=2),
     Request(query="word name a b"),
     Request(path="$..a"),
-    Request(path="rows[1]"),
+    Request(path="$[1]"),
     Request(path="A.f0"),
     Request(path="e1"),
     Request(tail=3),

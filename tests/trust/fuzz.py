@@ -238,7 +238,7 @@ class Edges:
         ids = [each.id for each in self._session.entries] or ["none"]
         asked = {
             "entry_id": rng.choice(ids), "pattern": rng.choice(["(a+)+$", "row", "[", "(?P<x>", "a{1000}"]),
-            "lines": [rng.randrange(-9, 99), rng.randrange(99)], "path": rng.choice(["$.a[0]", "$..", "rows[1]"]),
+            "lines": [rng.randrange(-9, 99), rng.randrange(99)], "path": rng.choice(["$.a[0]", "$..", "$[1]"]),
             "query": "late order", "head": rng.randrange(-2, 99), "max_tokens": rng.randrange(-9, 10**6),
         }  # fmt: skip
         chosen = {key: asked[key] for key in rng.sample(sorted(asked), rng.randrange(1, 5))}
