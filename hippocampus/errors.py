@@ -159,6 +159,10 @@ class StoreError(HippocampusError):
     """A file of the state directory cannot be read or written."""
 
 
+class DamageError(StoreError):
+    """Stored bytes are damaged; after any other `StoreError` a later try may succeed."""
+
+
 class SealedError(StoreError):
     """A state directory is encrypted, and the key is not set or is another one."""
 

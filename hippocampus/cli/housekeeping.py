@@ -38,8 +38,6 @@ from hippocampus.storage.state_dir import StateDir, is_address
 from hippocampus.storage.verify import damaged_sessions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from hippocampus.memory import Hippocampus
     from hippocampus.session.resources import ConsolidationOutcome
 
@@ -97,13 +95,16 @@ def consolidate(  # noqa: PLR0913, PLR0917 - one parameter an option
     is_whole, idle_seconds = True, rules.consolidation.idle_minutes * 60 * watch
     # The tenants are asked for again each time: a session of a new one may be due.
     while True:
-        for due in [state] if state else due_states(state_dir, idle_seconds):
-            with Hippocampus(due, policy=rules) as memory:
-                if watch:
-                    _consolidate_idle(memory)
-                else:
-                    names = [session] if session else memory.unconsolidated()
-                    is_whole &= _is_consolidated(memory, names)
+        tenants = [(tenant, state)] if state else due_states(state_dir, idle_seconds)
+        for name, due in tenants:
+            try:
+                with Hippocampus(due, policy=rules) as memory:
+                    is_whole &= _is_consolidated(memory, session, watch=watch)
+            except StoreError as failure:  # one tenant's, such as a key that is missing
+                if state:
+                    raise
+                typer.echo(visible(f"hippocampus: tenant {name!r}: {failure}"), err=True)
+                is_whole = False
         if not watch:
             raise typer.Exit(not is_whole)
         time.sleep(POLL_SECONDS)
@@ -118,10 +119,16 @@ def _consolidate_idle(memory: Hippocampus) -> None:
         typer.echo(visible(f"hippocampus: {failure}"), err=True)
 
 
-def _is_consolidated(memory: Hippocampus, names: Iterable[str]) -> bool:
-    """Consolidate sessions, and return whether all are finished; one that cannot be read stops no other."""
+def _is_consolidated(memory: Hippocampus, session: str | None, *, watch: bool) -> bool:
+    """Consolidate one session or all, of which one that cannot be read stops no other; return whether all are done.
+
+    With `watch` those that are idle are, and others are for a later round.
+    """
+    if watch:
+        _consolidate_idle(memory)
+        return True
     is_whole = True
-    for name in names:
+    for name in [session] if session else memory.unconsolidated():
         try:
             (outcome,) = memory.consolidate(name)
         except StoreError as failure:

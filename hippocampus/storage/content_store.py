@@ -22,13 +22,14 @@ import diskcache
 import zstandard
 
 from hippocampus.entries.entry import content_key
-from hippocampus.errors import StoreError
+from hippocampus.errors import DamageError, StoreError
 from hippocampus.storage import encryption, files, packing
 from hippocampus.storage.deadline import bounded, left
 from hippocampus.storage.sqlite import (
     BUSY_SECONDS,
     FAILURES,
     connected,
+    error_of,
     in_turn,
     pause_by_chance,
     reading,
@@ -79,7 +80,7 @@ class ContentStore(Protocol):
         """Store a payload and return its key, `content_key(content)`; again renews its `put_at`."""
 
     def get(self, key: str) -> bytes | None:
-        """Return the payload of a key, byte for byte, or None; a damaged one is a `StoreError`."""
+        """Return the payload of a key, byte for byte, or None; a damaged one is a `DamageError`."""
 
     def delete(self, key: str, put_before: float = float("inf")) -> bool:
         """Remove a payload and return whether it was there; one put after `put_before` stays.
@@ -266,7 +267,7 @@ class DiskStore:
             ]
         content = b"[" + b", ".join(items[1:-1] for items in lists) + b"]"
         if content_key(content) != key:
-            raise StoreError(f"content {key[:12]} in {self._folder} is damaged")
+            raise DamageError(f"content {key[:12]} in {self._folder} is damaged")
         return content
 
     def __contains__(self, key: str) -> bool:
@@ -358,14 +359,14 @@ def unpacked_payload(key: str, packed: bytes, place: str) -> bytes:
     """Return the payload that `packed_payload` was given.
 
     Raises:
-        StoreError: the bytes are damaged, or those of another payload, or sealed under another key.
+        DamageError: the bytes are damaged, or those of another payload, or sealed under another key.
     """
     try:
         content = packing.unpacked(encryption.unsealed(packed, key))
     except packing.DamagedError:
         content = None
     if content is None or content_key(content) != key:
-        raise StoreError(f"content {key[:12]} in {place} is damaged")
+        raise DamageError(f"content {key[:12]} in {place} is damaged")
     return content
 
 
@@ -382,4 +383,4 @@ def _as_store_error(folder: Path) -> Iterator[None]:
     try:
         yield
     except (*FAILURES, diskcache.Timeout, zstandard.ZstdError) as failure:
-        raise StoreError(f"content store {folder}: {failure}") from failure
+        raise error_of(f"content store {folder}", failure) from failure

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from hippocampus.entries.entry import storable
-from hippocampus.errors import StoreError
+from hippocampus.errors import DamageError, StoreError
 from hippocampus.storage import ledger
 from hippocampus.storage.archive import readable
 from hippocampus.storage.consolidated import SESSION
@@ -100,12 +100,12 @@ def _copy_payload(
     contents: ContentStore, copies: ContentStore, key: str
 ) -> Literal["copied", "gone", "damaged"]:
     """Copy a payload that the target does not have; return whether the source has it."""
-    with contextlib.suppress(StoreError):  # a damaged copy is written again
+    with contextlib.suppress(DamageError):  # a damaged copy is written again
         if copies.get(key) is not None:
             return "copied"
     try:
         content = contents.get(key)
-    except StoreError:
+    except DamageError:
         return "damaged"
     if content is None:
         return "gone"

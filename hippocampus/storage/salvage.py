@@ -21,7 +21,7 @@ from typing import Any
 
 from diskcache.core import DBNAME
 
-from hippocampus.errors import StoreError
+from hippocampus.errors import DamageError, StoreError
 from hippocampus.storage import schema, sqlite
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.state_dir import StateDir
@@ -63,8 +63,15 @@ OF_SESSIONS = {
 
 
 def lost(state: StateDir) -> list[str]:
-    """Return what `salvage` would not save, as far as that is known; a `StoreError` is all of it."""
-    return _copied(state.database, sqlite.IN_MEMORY)
+    """Return what `salvage` would not save, as far as that is known.
+
+    Raises:
+        StoreError: a lock, a full disk or a missing right keeps it from being read.
+    """
+    try:
+        return _copied(state.database, sqlite.IN_MEMORY)
+    except DamageError:
+        return ["nothing of it can be read"]
 
 
 def salvage(state: StateDir) -> None:
@@ -87,15 +94,16 @@ def salvage_contents(state: StateDir) -> None:
 def _replace(path: Path, make: Make) -> None:
     half = path.with_name(f".{path.name}.tmp")
     sqlite.remove_database(half)
-    is_readable = True
-    try:
-        _copied(path, half, make)
-    except StoreError:
-        is_readable = False
-    set_aside(path)
-    if is_readable:
-        half.replace(path)
-    sqlite.remove_database(half)
+    with contextlib.ExitStack() as stack:
+        stack.callback(sqlite.remove_database, half)
+        is_readable = True
+        try:
+            _copied(path, half, make)
+        except DamageError:
+            is_readable = False
+        set_aside(path)
+        if is_readable:
+            half.replace(path)
 
 
 def set_aside(path: Path) -> None:
@@ -126,7 +134,7 @@ def _copied(path: Path, made: Path | str, make: Make = schema.migrated) -> list[
             if made != sqlite.IN_MEMORY:
                 new.execute("PRAGMA journal_mode = DELETE")
     except sqlite.FAILURES as failure:
-        raise StoreError(f"{path}: {failure}") from failure
+        raise sqlite.error_of(path, failure) from failure
     return found
 
 
@@ -197,7 +205,7 @@ def _opened(path: Path, make: Make) -> Iterator[sqlite3.Connection]:
             _copy_with_list(path, copy, listed.read_bytes())
             path = copy
             if not _is_listed(path, tables):
-                raise StoreError(f"{path}: none of its tables can be read")
+                raise DamageError(f"{path}: none of its tables can be read")
         with contextlib.closing(sqlite3.connect(path)) as db:
             yield db
     finally:

@@ -15,11 +15,25 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
+from hippocampus.errors import DamageError, StoreError
 from hippocampus.storage import files
 from hippocampus.storage.deadline import left
 
 FAILURES = (OSError, sqlite3.Error, UnicodeDecodeError)
 """What a damaged file raises; the last where the message of SQLite has damaged bytes in it."""
+UNREADABLE = {sqlite3.SQLITE_IOERR_READ, sqlite3.SQLITE_IOERR_SHORT_READ}
+"""Errors of a disk that are of the file's content."""
+UNAVAILABLE = {
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_NOMEM,
+}
+"""Errors of a lock, a disk or a right, whatever the file has in it."""
 BUSY_SECONDS = 10.0
 """How long a statement waits for a lock of another process."""
 MEAN_POLL_SECONDS = 0.003
@@ -189,6 +203,15 @@ def pause_by_chance() -> float:
 def is_busy(failure: sqlite3.OperationalError) -> bool:
     """Return whether a statement failed because of a lock of another process, or connection."""
     return failure.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+
+
+def error_of(name: object, failure: Exception) -> StoreError:
+    """Return a failure of `FAILURES` as an error: damage, or what a lock, a disk or a right prevents."""
+    is_damage = isinstance(failure, UnicodeDecodeError)
+    if isinstance(failure, sqlite3.Error):
+        code = getattr(failure, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+        is_damage = code in UNREADABLE or code & 0xFF not in UNAVAILABLE
+    return (DamageError if is_damage else StoreError)(f"{name}: {failure}")
 
 
 def reading(path: Path) -> contextlib.closing[sqlite3.Connection]:

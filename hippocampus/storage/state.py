@@ -228,8 +228,8 @@ def state_of(named: str | Path, tenant: str = "", payloads: str = "") -> StateSt
     return PostgresState(str(named), tenant, objects=Objects(bucket) if bucket else None)
 
 
-def due_states(address: str, idle_seconds: float) -> Iterator[StateStore]:
-    """Yield the state of each tenant with sessions to consolidate, over one pool of connections.
+def due_states(address: str, idle_seconds: float) -> Iterator[tuple[str, StateStore]]:
+    """Yield the name and the state of each tenant with sessions to consolidate, over one pool of connections.
 
     Raises:
         StoreError: the server fails, or the role of the address may not see all tenants.
@@ -243,4 +243,4 @@ def due_states(address: str, idle_seconds: float) -> Iterator[StateStore]:
     bound, tenants = due_tenants(address, idle_seconds)
     for first in tenants[:1]:
         with contextlib.closing(state_of(bound, first)) as state:
-            yield from map(state.of_tenant, tenants)
+            yield from ((tenant, state.of_tenant(tenant)) for tenant in tenants)

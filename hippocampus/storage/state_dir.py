@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, unquote
 
+from hippocampus.errors import StoreError
+
 DEFAULT_AGENT = "default"
 """The agent of facts and memory files where no other is named."""
 ADDRESSES = ("postgresql://", "postgres://")
@@ -76,8 +78,17 @@ class StateDir:
 
 
 def is_address(named: object) -> bool:
-    """Return whether a state is named by the address of a server."""
-    return str(named).startswith(ADDRESSES)
+    """Return whether a state is named by the address of a server.
+
+    Raises:
+        StoreError: it is an address of something else.
+    """
+    scheme, is_url, _ = str(named).partition("://")
+    if is_url and f"{scheme}://" not in ADDRESSES:
+        raise StoreError(
+            f"{scheme}:// is no state: name a directory, or postgresql://host/database"
+        )
+    return bool(is_url)
 
 
 def tenant_of_environment() -> str:

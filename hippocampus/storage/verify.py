@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from hippocampus.errors import StoreError
+from hippocampus.errors import DamageError, StoreError
 from hippocampus.storage import archive, gc, salvage
 from hippocampus.storage.content_store import STORE, ContentStore, DiskStore, damage
 from hippocampus.storage.database import Database
 from hippocampus.storage.ledger import stored_sessions
-from hippocampus.storage.sqlite import FAILURES, reading
+from hippocampus.storage.sqlite import FAILURES, error_of, reading
 from hippocampus.storage.state import StateStore
 from hippocampus.storage.state_dir import StateDir
 
@@ -56,7 +55,7 @@ def verify(state: StateStore, store: ContentStore | None = None) -> list[Finding
     except StoreError as failure:
         finding = Finding(str(failure), is_fault=True)
         # A new file lets sessions go on; one that is locked, for example, is not damaged.
-        if state.layout and type(failure.__cause__) is sqlite3.DatabaseError:
+        if state.layout and isinstance(failure, DamageError):
             remedy = "write the payloads that can be read into a new file and keep the damaged one"
             mend = functools.partial(salvage.salvage_contents, state.layout)
             finding = finding._replace(remedy=remedy, mend=mend)
@@ -65,11 +64,13 @@ def verify(state: StateStore, store: ContentStore | None = None) -> list[Finding
 
 
 def _database(layout: StateDir) -> Iterator[Finding]:
-    if wrong := _damage(layout.database):
-        try:
-            lost = salvage.lost(layout)
-        except StoreError:
-            lost = ["nothing of it can be read"]
+    try:
+        wrong = _damage(layout.database)
+        lost = salvage.lost(layout) if wrong else []
+    except StoreError as failure:  # a lock or a full disk, for example, is no damage
+        yield Finding(f"state {failure}", is_fault=True)
+        return
+    if wrong:
         left = "; ".join(lost) or "all of it can be read"
         remedy = f"write what can be read into a new file and keep the damaged one ({left})"
         mend = functools.partial(salvage.salvage, layout)
@@ -77,7 +78,11 @@ def _database(layout: StateDir) -> Iterator[Finding]:
 
 
 def _damage(path: Path) -> str:
-    """Return the damage of a file of SQLite; empty for a sound or a missing one."""
+    """Return the damage of a file of SQLite; empty for a sound or a missing one.
+
+    Raises:
+        StoreError: it cannot be examined, damaged or not.
+    """
     if not path.exists():
         return ""
     try:
@@ -86,10 +91,13 @@ def _damage(path: Path) -> str:
         with reading(path) as db:
             found = [text for (text,) in db.execute("PRAGMA integrity_check")]
     except FAILURES as failure:
-        return f"{path}: {failure}"
-    wrong = [text for text in found if text != "ok"]
-    more = f"; and {len(wrong) - 1} more" if wrong[1:] else ""
-    return f"{path}: {wrong[0]}{more}" if wrong else ""
+        wrong = error_of(path, failure)
+        if not isinstance(wrong, DamageError):
+            raise wrong from failure
+        return str(wrong)
+    faults = [text for text in found if text != "ok"]
+    more = f"; and {len(faults) - 1} more" if faults[1:] else ""
+    return f"{path}: {faults[0]}{more}" if faults else ""
 
 
 def damaged_sessions(db: Database) -> Iterator[Finding]:

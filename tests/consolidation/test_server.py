@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import json
 import random
@@ -215,7 +216,8 @@ def test_an_operator_consolidates_every_tenant_and_a_worker_may_not(
     postgres.execute("CREATE ROLE operator LOGIN BYPASSRLS IN ROLE hippocampus")
     address = postgres.address.replace("hippocampus:@", "operator@")
     refused = run("consolidate", postgres.address, "--all-tenants", cwd=tmp_path)
-    assert "row-level security" in refused.stderr
+    assert "name an operator's role" in refused.stderr
+    assert "NO FORCE" not in refused.stderr
     done = run("consolidate", address, "--all-tenants", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.count("I prefer green tea.") >= len(names)
@@ -232,6 +234,26 @@ def test_an_operator_consolidates_every_tenant_and_a_worker_may_not(
             with opened(postgres, name) as memory:
                 wait_for(lambda memory=memory: memory.unconsolidated() == [], 60.0)
         watcher.kill()
+
+
+def test_a_tenant_whose_key_is_missing_stops_no_other(
+    postgres: Server, tenant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"{tenant}{letter}" for letter in "xyz"]
+    for name in names:
+        with monkeypatch.context() as patch:
+            if name == names[1]:
+                patch.setenv("HIPPOCAMPUS_KEY", base64.b64encode(bytes(64)).decode())
+            with opened(postgres, name, policy=EAGER) as memory:
+                memory.session("s")([*SAID, *reading(3)])
+    postgres.execute("CREATE ROLE other_operator LOGIN BYPASSRLS IN ROLE hippocampus")
+    address = postgres.address.replace("hippocampus:@", "other_operator@")
+    done = run("consolidate", address, "--all-tenants", cwd=tmp_path)
+    assert done.returncode == 1
+    assert f"tenant {names[1]!r}" in done.stderr
+    for name in (names[0], names[2]):
+        with opened(postgres, name) as memory:
+            assert memory.unconsolidated() == []
 
 
 def test_an_idle_session_of_a_directory_is_claimed_too(tmp_path: Path) -> None:

@@ -19,13 +19,22 @@ from postgres_server import Server
 
 from hippocampus import Hippocampus, StoreError
 from hippocampus.storage.content_store import ContentStore
+from hippocampus.storage.copying import copied
 from hippocampus.storage.ledger import ModelCall, TurnRows
 from hippocampus.storage.objects import MIN_BYTES, Objects
-from hippocampus.storage.state import state_of
+from hippocampus.storage.state import DirectoryState, state_of
+from hippocampus.storage.state_dir import StateDir
+from hippocampus.storage.verify import verify
 
 BUCKET = "s3://payloads/fleet"
 NOISE = "".join(f"{number * 2654435761 % 2**32:08x} row-{number}\n" for number in range(20_000))
 SMALL = b"a short text\n" * 9
+CALL = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+LARGE: list[dict[str, Any]] = [
+    {"role": "user", "content": "Read it."},
+    {"role": "assistant", "content": None, "tool_calls": [CALL]},
+    {"role": "tool", "tool_call_id": "c1", "content": NOISE},
+]
 
 
 @contextlib.contextmanager
@@ -191,12 +200,7 @@ def test_without_the_setting_or_the_object_an_error_says_so(
 def test_a_session_recalls_from_a_bucket_and_sends_its_list_where_that_is_gone(
     postgres: Server, bucket: Bucket
 ) -> None:
-    call = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
-    items: list[dict[str, Any]] = [
-        {"role": "user", "content": "Read it."},
-        {"role": "assistant", "content": None, "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": "c1", "content": NOISE},
-    ]
+    items = LARGE
     given: dict[str, Any] = {"tenant": "bucket", "payloads": BUCKET, "policy": EAGER}
     memory = Hippocampus(postgres.address, deadline_seconds=30.0, **given)
     with memory.session("s") as session:
@@ -229,3 +233,25 @@ def test_a_directory_has_its_payloads_itself(tmp_path: Path) -> None:
 def test_an_address_that_is_none_is_named(address: str, postgres: Server) -> None:
     with pytest.raises(StoreError, match=f"^{address}: "):
         Hippocampus(postgres.address, tenant="x", payloads=address)
+
+
+def test_a_copy_without_the_bucket_ends_and_the_next_one_has_all(
+    postgres: Server, bucket: Bucket, tmp_path: Path
+) -> None:
+    given: dict[str, Any] = {"tenant": "copied", "payloads": BUCKET, "policy": EAGER}
+    with (
+        contextlib.closing(Hippocampus(postgres.address, deadline_seconds=60.0, **given)) as memory,
+        memory.session("s") as session,
+    ):
+        session(LARGE)
+    assert bucket.objects()
+    target = DirectoryState(StateDir(tmp_path))
+    with (
+        contextlib.closing(state_of(postgres.address, "copied")) as without,
+        pytest.raises(StoreError, match="HIPPOCAMPUS_PAYLOADS"),
+    ):
+        list(copied(without, target))
+    with contextlib.closing(state_of(postgres.address, "copied", BUCKET)) as found:
+        [done] = copied(found, target)
+    assert (done.outcome, done.lost) == ("copied", ())
+    assert verify(target) == []

@@ -13,14 +13,17 @@ import pytest
 from conversations import EAGER, reading
 from states import activity, execute
 
-from hippocampus import Hippocampus
+from hippocampus import Hippocampus, StoreError
+from hippocampus.errors import DamageError
 from hippocampus.facts import write
 from hippocampus.facts.store import Facts
 from hippocampus.facts.write import Item
 from hippocampus.storage import salvage
+from hippocampus.storage.deadline import bounded
 from hippocampus.storage.ledger import Ledger
 from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
+from hippocampus.storage.verify import verify
 
 SESSIONS, FACTS = 3, 200
 
@@ -114,3 +117,35 @@ def test_a_file_of_which_nothing_can_be_read_is_set_aside(made: bytes, tmp_path:
     salvage.salvage(state)
     assert not state.database.exists()
     assert state.database.with_name("state.sqlite3.damaged").exists()
+
+
+def test_a_locked_file_is_not_damaged(made: bytes, tmp_path: Path) -> None:
+    state = StateDir(tmp_path)
+    damaged(made, state, [])
+    with contextlib.closing(sqlite3.connect(state.database, isolation_level=None)) as db:
+        db.execute("PRAGMA locking_mode = EXCLUSIVE")
+        db.execute("BEGIN EXCLUSIVE")
+        with bounded(0.05):
+            found = verify(DirectoryState(state))
+    assert [finding.mend for finding in found] == [None] * len(found)
+    assert any("locked" in finding.text for finding in found)
+    assert not any(finding.text.startswith("state") for finding in verify(DirectoryState(state)))
+
+
+def test_a_damaged_file_stays_where_it_is_while_there_is_no_room_for_its_copy(
+    made: bytes, tmp_path: Path
+) -> None:
+    resource = pytest.importorskip("resource")
+    state = StateDir(tmp_path)
+    damaged(made, state, [len(made) // 4_096 // 2])
+    before = state.database.read_bytes()
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8 * 4_096, hard))  # as on a full disk
+    try:
+        with pytest.raises(StoreError) as refused:
+            salvage.salvage(state)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert not isinstance(refused.value, DamageError)
+    assert [path.name for path in tmp_path.iterdir()] == [state.database.name]
+    assert state.database.read_bytes() == before

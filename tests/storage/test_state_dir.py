@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import time
 from pathlib import Path
 
+import pytest
 from conversations import EAGER, reading
 
 import hippocampus
-from hippocampus import Hippocampus
+from hippocampus import Hippocampus, StoreError
 from hippocampus.storage.state_dir import StateDir
 
 
@@ -53,3 +55,13 @@ def test_no_other_module_joins_a_path_of_a_state_directory() -> None:
         for match in joined.finditer(path.read_text())
     ]
     assert found == []
+
+
+@pytest.mark.parametrize("address", ["postgresq://ann:pass@db/acme", "mysql://db/acme"])
+def test_an_address_of_something_else_makes_no_directory(address: str, tmp_path: Path) -> None:
+    with (
+        contextlib.chdir(tmp_path),
+        pytest.raises(StoreError, match="name a directory, or postgresql://"),
+    ):
+        Hippocampus(address, tenant="acme")
+    assert not list(tmp_path.iterdir())

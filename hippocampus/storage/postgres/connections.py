@@ -68,6 +68,8 @@ class Connections:
         """Made in a thread that may be left; one that failed is tried again."""
         self._lock = threading.Lock()
         self._shut_until = -math.inf
+        self._failure = ""
+        """Why nothing is asked until then."""
 
     def start(self, seconds: float = START_SECONDS) -> ConnectionPool[Connection]:
         """Return the pool; the first call makes the tables where they are missing.
@@ -111,7 +113,7 @@ class Connections:
         """
         until = time.monotonic() + left(patience)
         if time.monotonic() < self._shut_until:
-            raise StoreError(f"{self.name} has failed, and is tried again in a few seconds")
+            raise StoreError(f"{self._failure}; it is tried again in a few seconds")
         pool = self.start(until - time.monotonic())
         try:
             db = pool.getconn(max(0.001, until - time.monotonic()))
@@ -134,9 +136,10 @@ class Connections:
         """Return the failure as an error; where the server itself has failed, pause its use."""
         if failure.diag.sqlstate == CONFLICT:
             return ConflictError(str(failure))
+        text = f"{self.name}: {failure}"
         if isinstance(failure, psycopg.OperationalError | psycopg.InterfaceError):
-            self._shut_until = time.monotonic() + RETRY_SECONDS
-        return StoreError(f"{self.name}: {failure}")
+            self._shut_until, self._failure = time.monotonic() + RETRY_SECONDS, text
+        return StoreError(text)
 
     def close(self) -> None:
         """Close the pool, one that is being made as soon as it is there."""
@@ -201,6 +204,11 @@ def due_tenants(address: str, idle_seconds: float) -> tuple[str, list[str]]:
             (owner,) = db.execute(
                 "SELECT tableowner FROM pg_tables WHERE schemaname = %s", (SCHEMA,)
             ).fetchone() or ("",)
+    except psycopg.errors.InsufficientPrivilege as failure:
+        raise StoreError(
+            "the role of this address may not see all tenants: name an operator's role, with "
+            f"BYPASSRLS and the role of the tables' owner ({failure.diag.message_primary})"
+        ) from failure
     except psycopg.Error as failure:
         raise StoreError(f"the tenants of the PostgreSQL server: {failure}") from failure
     role = quote(f"-c role={owner}", safe="")

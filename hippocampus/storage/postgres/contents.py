@@ -110,7 +110,7 @@ class PostgresContents:
         return str(rows[0][0])
 
     def get(self, key: str) -> bytes | None:
-        """Return the payload of a key, byte for byte, or None; a damaged one is a `StoreError`."""
+        """Return the payload of a key, byte for byte, or None; a damaged one is a `DamageError`."""
         query = "SELECT packed_bytes, packed FROM content WHERE key = ?"
         key, _, name = key.partition("/")
         seconds = max(self._db.patience_seconds, self.busy_seconds)
