@@ -259,8 +259,6 @@ NOTICE = re.compile(
 NOTICE_CHARACTERS = 300
 ENDS, END_CHARACTERS = 2, 120
 """A result in the last two lines, of up to 120 characters, shows how a run ended: it stays."""
-HEADER = re.compile(r"\s*\S(?:[^\d\n]*\S)? {2,}\S[^\d\n]*")
-"""A first line without a figure and with gaps names the columns of those below: it stays."""
 END = re.compile(r"(?<=[.!?。！？;])\s+|(?<=[。！？])")
 
 
@@ -326,8 +324,7 @@ def excerpt(
             weight = base + (WEIGHTS.named * math.log1p(fresh) if base > WEIGHTS.bare else 0.0)
             weight *= alike
             ends = at >= len(rows) - ENDS and len(text) < END_CHARACTERS and _is_result(text)
-            header = not at and HEADER.fullmatch(text) is not None
-            keep = ends or header or (edge and is_notice(text))
+            keep = ends or (edge and is_notice(text))
             yield EntryLine(text, weight, keep, count=0, number=row.number)
 
 

@@ -64,21 +64,18 @@ ENCODED_SHARE = 0.5
 
 
 def extract(text: str, kind: str = "text") -> Extraction | None:
-    """Return the lines of any text that is not blank, as an excerpt."""
+    """Return any text that is not blank as an excerpt; bytes have no line to read."""
     if not text.strip():
         return None
     total = lines_in(text)
     summary = f"{counted(total, 'line')}, {counted(len(text), 'character')}"
     data = {"lines": total, "characters": len(text)}
-    lines = LaterLines(functools.partial(_lines_of, text, kind))
+    lines = LaterLines(functools.partial(_lines_of, text, kind)) if kind != "binary" else ()
     return Extraction(kind, summary, lines, data, (f"lines=[1, {total}]",))
 
 
 def _lines_of(text: str, kind: str) -> list[EntryLine]:
-    if kind == "binary":  # marks for encoded runs, and no unprintable characters
-        rows = rows_of(UNPRINTABLE.sub("", ENCODED.sub(_mark, text)))
-    else:
-        rows = rows_of(text)
+    rows = rows_of(text)
     lines = list(excerpt(rows))
     return _outlined(lines, rows) if kind == "code" else lines
 
@@ -150,9 +147,3 @@ def _is_encoded(run: str) -> bool:
     is_hex = re.fullmatch(r"[0-9a-fA-F\s]+", sample) is not None and len(set(sample)) > 5
     is_mixed = all(any(map(test, sample)) for test in (str.islower, str.isupper, str.isdigit))
     return is_hex or is_mixed
-
-
-def _mark(match: re.Match[str]) -> str:
-    run = match[0]
-    ends = "\n" * run.count("\n")
-    return f"‹{len(run):,} characters of encoded bytes›{ends}" if _is_encoded(run) else run

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
+from hippocampus.formats.calls import says_it_failed
 from hippocampus.indexing import code, documents, grids, html, listings, logs, plain, unwrap
 from hippocampus.indexing.extraction import (
     WORDLESS,
@@ -35,11 +36,7 @@ LOG = logging.getLogger("hippocampus")
 T = TypeVar("T")
 MIN_CONFIDENCE = 0.25
 SMALL_CHARACTERS = 16_000
-EXIT_WEIGHT, NOTE_WEIGHT = 3.0, 0.15
-EXIT = re.compile(
-    r"(?i)\bexit(?:ed|ing)?(?: with| status| code){0,3}[ :=]{1,4}(-?\d+)\b"
-    r"|\breturned? (?:code|non-zero exit status)[ :=]{0,4}(-?\d+)|^make.*\bError (\d+)"
-)
+FAILED_WEIGHT, NOTE_WEIGHT = 3.0, 0.15
 HTTP_STATUS = re.compile(r"\bHTTP/[\d.]{1,4} [1-5]\d\d\b")
 NOTE_CHARACTERS, MAX_NOTES = 220, 12
 
@@ -130,10 +127,9 @@ def with_notes(extraction: Extraction, notes: Sequence[str]) -> Extraction:
     lines: list[EntryLine] = []
     for line in (line for note in notes for line in note.split("\n")[:MAX_NOTES]):
         if not WORDLESS.fullmatch(line):
-            # A failed exit matters, and an HTTP status; that all went well is what one expects.
-            found = EXIT.search(line)
-            failed = found is not None and any(code and code != "0" for code in found.groups())
-            weight = EXIT_WEIGHT if failed or HTTP_STATUS.search(line) else NOTE_WEIGHT
+            # That all went well is what one expects.
+            failed = says_it_failed(line) or HTTP_STATUS.search(line)
+            weight = FAILED_WEIGHT if failed else NOTE_WEIGHT
             lines.append(EntryLine(cut(line, NOTE_CHARACTERS), weight, is_notice(line), count=0))
     return with_lines_before(extraction, lines) if lines else extraction
 

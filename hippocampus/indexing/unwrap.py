@@ -20,7 +20,6 @@ from hippocampus.formats.json_text import NOTHING
 from hippocampus.indexing.extraction import is_notice
 from hippocampus.secrets.encodings import ANSI
 
-PROGRESS = re.compile(r"^[^\n]*\r(?!\n)", re.MULTILINE)
 FENCE = re.compile(r"\A\s*```[\w+-]*\n(.*)\n```\s*\Z", re.DOTALL)
 DECODER = json.JSONDecoder()
 QUOTE = re.compile(r"\s*\"")
@@ -48,11 +47,11 @@ DOMINANT_CHARACTERS = 1_500
 
 
 def plain(text: str) -> str:
-    """Return a text without terminal colours, carriage returns, overwritten progress lines and an outer fence."""
+    """Return a text without terminal colours, carriage returns and an outer fence."""
     if "\x1b" in text:
         text = ANSI.sub("", text)
     if "\r" in text:
-        text = PROGRESS.sub("", text.replace("\r\n", "\n"))
+        text = text.replace("\r\n", "\n")
     fenced = FENCE.match(text) if text.lstrip()[:3] == "```" else None
     return fenced.group(1) if fenced else text
 
@@ -226,14 +225,6 @@ HEADS = (
 )
 HEAD = re.compile(rf"\A\s*(?:{'|'.join(HEADS)})")
 """What tools print before the content itself."""
-TAIL = re.compile(
-    r"\nError: [^\n]*\nExit Code: [^\n]*(?:\n(?:Signal|Background PIDs|Process Group PGID): [^\n]*){1,3}\Z|"
-    r"(?:\nExit Code: \d+)?(?:\nProcess Group PGID: \d+)?\n</untrusted_context>\Z|"
-    r"\n?(?:\n*<system-reminder>[\s\S]{0,4000}</system-reminder>|\n*</(?:content|file|output)>|"
-    r"\n*\(End of file[^\n]{0,200}\))+\Z"
-)
-TAIL_TAGS = ("</untrusted_context>", "</system-reminder>", "</content>", "</file>", "</output>")
-TAIL_CHARACTERS = 6_000
 NUMBERED = re.compile(r"^ {0,8}0{0,6}(\d{1,7})(?:\t|→|: | ?\| ?|:(?=\S)|:(?=\r?$)|-)(.*)$")
 NUMBERED_SHARE = 0.9
 AROUND_LINES = 8
@@ -277,16 +268,8 @@ def output_of(text: str, asked_line: int = 1) -> Output:
     """
     head = HEAD.match(text)
     start = head.end() if head and head.end() < len(text) else 0
-    ended = text.rstrip()
-    last = ended[-TAIL_CHARACTERS:]
-    may_end = ended.endswith(TAIL_TAGS) or "\nExit Code: " in last or "(End of file" in last
-    tail = TAIL.search(ended, max(start, len(ended) - TAIL_CHARACTERS)) if may_end else None
-    body = text[start : tail.start() if tail else len(text)]
-    is_meter = head is not None and head["meter"] is not None
-    notes = [
-        *_lines("" if is_meter else text[:start]),
-        *(_lines(text[tail.start() :]) if tail else ()),
-    ]
+    body = text[start:]
+    notes = _lines("" if head and head["meter"] is not None else text[:start])
     numbered = _numbered(body)
     if numbered is not None:
         lines, first, around = numbered

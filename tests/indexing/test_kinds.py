@@ -108,8 +108,7 @@ def test_encoded_bytes_are_recognised_and_are_not_in_the_entry() -> None:
         text = f"logo of the shop:\n{data}\nend of it"
         shown = plain.extract(text, kind="binary")
         assert shown is not None
-        assert data[100:140] not in "".join(line.text for line in shown.lines)
-        assert shown.lines[0].text == "logo of the shop:"
+        assert not shown.lines
 
 
 def test_bytes_read_as_text_are_recognised() -> None:

@@ -87,13 +87,3 @@ def test_a_long_draft_stays_bounded(kind: ModuleType) -> None:
     text = "".join(f"{number},{number * 7 % 13},word{number}\n" for number in range(30_000))
     found = extraction(kind, text)
     assert found is None or len(found.lines) < 6_000
-
-
-def test_the_line_that_names_the_columns_stays() -> None:
-    head = "USER       PID %CPU %MEM COMMAND"
-    rows = [
-        f"root  {n + 100:8}  {n % 7}.0  0.{n} /usr/lib/unit_{n}/run --id {n}" for n in range(90)
-    ]
-    found = extraction(plain, "\n".join([head, *rows]))
-    assert found is not None
-    assert [line.text for line in found.lines if line.keep] == [head]
