@@ -10,7 +10,7 @@ from typing import Any
 
 from hippocampus.indexing.extraction import EntryLine, ExtractionContext, with_lines_before
 from hippocampus.indexing.frame import as_content
-from hippocampus.indexing.logs import message_of
+from hippocampus.indexing.plain import message_of
 from hippocampus.indexing.select import Price, choose, price_of
 from hippocampus.indexing.sniff import extraction_of, kind_of
 from hippocampus.models import tokens

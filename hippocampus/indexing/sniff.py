@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
 from hippocampus.formats.calls import says_it_failed
-from hippocampus.indexing import code, documents, grids, html, listings, logs, plain, unwrap
+from hippocampus.indexing import code, documents, grids, html, listings, plain, unwrap
 from hippocampus.indexing.extraction import (
     WORDLESS,
     EntryLine,
@@ -54,7 +54,7 @@ READERS = (
     _KindReader("binary", plain.is_binary),
     _KindReader("page", html.recognises, html.extract),
     _KindReader("diff", plain.is_diff),
-    _KindReader("log", logs.recognises, logs.extract),
+    _KindReader("log", plain.is_log, plain.extract_log),
     _KindReader("listing", listings.recognises, listings.extract),
     _KindReader("table", grids.recognises, grids.extract),
     _KindReader("code", code.is_code),

@@ -17,7 +17,7 @@ from hippocampus.formats.calls import file_of, file_read, files_written
 from hippocampus.formats.conversation import Message, Part
 from hippocampus.indexing.extraction import kept_by_hash
 from hippocampus.indexing.frame import as_content, as_words
-from hippocampus.indexing.logs import message_of
+from hippocampus.indexing.plain import message_of
 from hippocampus.indexing.shapes import identifiers
 from hippocampus.models import tokens
 from hippocampus.session.constants import CONSTANTS

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from hippocampus.indexing import ExtractionContext, kind_of, logs, plain
+from hippocampus.indexing import ExtractionContext, kind_of, plain
 from hippocampus.indexing.sniff import extraction_of
 
 GIT = """commit 45ffe0a1b2c3d4e5f6a7b8c9d0e1f2a3b4c5d6e7
@@ -94,12 +94,12 @@ def test_code_is_no_prose() -> None:
 
 @pytest.mark.parametrize("text", [JEST, GO, JAVA, raised()])
 def test_runs_and_traces_are_logs(text: str) -> None:
-    assert logs.recognises(text) > 0.5
+    assert plain.is_log(text) > 0.5
 
 
 def test_prose_and_code_are_no_logs() -> None:
-    assert logs.recognises(unittest.__doc__ or "") < 0.4
-    assert logs.recognises("def f(x):\n    return x\n\nclass A:\n    pass\n" * 5) < 0.2
+    assert plain.is_log(unittest.__doc__ or "") < 0.4
+    assert plain.is_log("def f(x):\n    return x\n\nclass A:\n    pass\n" * 5) < 0.2
 
 
 def test_encoded_bytes_are_recognised_and_are_not_in_the_entry() -> None:

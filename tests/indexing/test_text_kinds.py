@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.indexing import grids, html, listings, logs, plain
+from hippocampus.indexing import grids, html, listings, plain
 from hippocampus.indexing.extraction import Extraction
 
 RECOGNISERS = (
-    plain.is_diff, plain.is_prose, plain.is_binary, logs.recognises, grids.recognises,
+    plain.is_diff, plain.is_prose, plain.is_binary, plain.is_log, grids.recognises,
     listings.recognises, html.recognises,
 )  # fmt: skip
 EXTRACTORS = (grids, listings, html, plain)
