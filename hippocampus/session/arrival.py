@@ -248,6 +248,8 @@ class MessageReader:
         if is_ours:  # an answer of ours is no payload: it repeats one
             asked = replace(part, tool=tool, text=argued)
             if calls.is_answer(asked, part.text, self.by_id.__contains__):
+                for one in (called, site) if called else ():
+                    self.payloads.recalls[one.message].add(one.at)
                 return
         size = self.history.tokens_of(site.message, site.at)
         resolution = rules.policy.resolve(result_subject(part, call))

@@ -9,11 +9,13 @@ calls so far calibrate both.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from hippocampus.formats.conversation import Message
 from hippocampus.formats.usage import Usage
+from hippocampus.models import tokens
 from hippocampus.prices import HOUR, HOUR_WRITE, Prices
 from hippocampus.prices.prompt_cache import kept_tokens
 from hippocampus.session.view import View
@@ -45,12 +47,12 @@ class Costs:
         view: View,
         prices: Prices,
         cached_tokens: int,
+        raw_tokens: tuple[int, int],
         mark_tokens: Sequence[int] | None = None,
-        recalled_tokens: Iterable[int] = (),
     ) -> Costs:
         """Return the sums after a view is sent; `cached_tokens` of the last request were cached.
 
-        `recalled_tokens` are those of new answers to recalls: a recall is one more call.
+        `raw_tokens` are those of the last request's list and of this one, each without its recalls.
 
         Before an edit, the part up to the last of the marks at `mark_tokens` is read again; None is a
         cache that reads all of it.
@@ -61,13 +63,31 @@ class Costs:
         if view.unchanged < view.sent:
             read = kept_tokens(mark_tokens, read)
         written = view.shown_total - read
+        cost, raw = prices.call_cost(read, view.shown_total), prices.call_cost(*raw_tokens)
+        before, total = raw_tokens
+        recalled = prices.write * (fresh - (total - before))
+        if (
+            fresh and total == before
+        ):  # only recalls are new: without the memory there is no such call
+            raw, recalled = 0.0, cost
         return Costs(
-            self.raw + prices.call_cost(history.total - fresh, history.total),
-            self.sent + prices.call_cost(read, view.shown_total),
+            self.raw + raw,
+            self.sent + cost,
             self.edits + prices.edit_cost(cached_tokens - read, written),
-            self.recalls
-            + sum(prices.recall_cost(view.shown_total, tokens) for tokens in recalled_tokens),
+            self.recalls + recalled,
         )
+
+
+def recall_tokens(message: Message, weight: int, recalls: Collection[int]) -> int:
+    """Return the tokens that recalls add to a message of `weight` tokens; `recalls` are the parts.
+
+    All of it, words of the model too, unless it has another call or result, or words of the user.
+    """
+    others = (part for at, part in enumerate(message.parts) if at not in recalls)
+    is_user = message.role == "user"
+    if any(p.opens_call or p.closes_call or (is_user and p.kind == "text") for p in others):
+        return sum(tokens.count_part(message.parts[at]) for at in recalls)
+    return weight
 
 
 def call_of(view: View, costs: Costs) -> ModelCall:

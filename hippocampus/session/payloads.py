@@ -251,6 +251,8 @@ class Payloads:
     ranks: dict[PartOrigin, int] = field(default_factory=dict)
     """How many parts have the same content under the same call id."""
     calls: dict[str, PartSite] = field(default_factory=dict)
+    recalls: defaultdict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
+    """By message, the parts that are recalls and our answers to them."""
     redactions: dict[tuple[int, int], Redaction] = field(default_factory=dict)
     latest: dict[bytes, int] = field(default_factory=dict)
     """By `superseding_key`, the newest result."""

@@ -139,7 +139,7 @@ class ViewReport:
     sent_tokens: int
     """The tokens of its view."""
     raw_dollars: float
-    """The predicted cost of the whole list, at the prices of the model."""
+    """The predicted cost without the memory, at the prices of the model; 0 where only recalls are new."""
     sent_dollars: float
     edits: int
     """The changes of the view that were decided at this call."""

@@ -6,7 +6,7 @@ dropped, since its tables have grown.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from hippocampus.entries import decay
@@ -15,7 +15,7 @@ from hippocampus.indexing.select import SLICE_TOKENS
 from hippocampus.session import compaction
 from hippocampus.session.arrival import UNREAD, with_kind
 from hippocampus.session.compaction import Digest
-from hippocampus.session.costs import Costs, call_of
+from hippocampus.session.costs import Costs, call_of, recall_tokens
 from hippocampus.session.payloads import Payloads, due_from, has_faded
 from hippocampus.session.plan import Candidate, PlanInput, calls_to_come, plan
 from hippocampus.session.renderer import EntryRenderer
@@ -83,8 +83,8 @@ def take_turn(taken: ReadList, costs: Costs, rules: Rules, *, cold: bool = False
     cached = 0 if cold else before.tokens_to(before.sent)
     changes = _changes(taken.state, costs, rules, cold=cold)
     view = changes.view
-    recalled = _recalled(taken.state, before.sent, rules)
-    costs = costs.plus(view, rules.prices, cached, rules.mark_tokens, recalled)
+    raw_tokens = _raw_tokens(taken.state, before.sent)
+    costs = costs.plus(view, rules.prices, cached, raw_tokens, rules.mark_tokens)
     noted = (*taken.noted, *changes.named)
     return Turn(
         replace(
@@ -116,14 +116,14 @@ def take_turn(taken: ReadList, costs: Costs, rules: Rules, *, cold: bool = False
     )
 
 
-def _recalled(state: State, start: int, rules: Rules) -> Iterator[int]:
-    """Yield the tokens of the answers to recalls in the messages from `start` on."""
-    history = state.history
-    for number in range(start, len(history.raw)):
-        for at, part in enumerate(history.raw[number].parts):
-            called = state.payloads.calls.get(part.call_id) if part.kind == "result" else None
-            if called and rules.is_recall(part.tool or called.part.tool):
-                yield history.tokens_of(number, at)
+def _raw_tokens(state: State, sent: int) -> tuple[int, int]:
+    """Return the tokens of the first `sent` messages and of the list, without recalls and their answers."""
+    history, extra = state.history, [0, 0]
+    for number, parts in state.payloads.recalls.items():
+        weight = recall_tokens(history.raw[number], history.tokens[number], parts)
+        extra[number >= sent] += weight
+    before = history.total - sum(history.tokens[sent:]) - extra[0]
+    return before, history.total - sum(extra)
 
 
 def _changes(state: State, costs: Costs, rules: Rules, *, cold: bool) -> _Changes:

@@ -26,7 +26,8 @@ class SessionCosts(TypedDict):
     """The costs of a session; all are 0 where a coding agent's hook made the entries: a hook sees no call."""
 
     raw_cost: float
-    """The cost that all calls would have had with the whole list, in base input tokens."""
+    """The cost of the calls without the memory, in base input tokens: no recall is in their list, and a
+    call with nothing new but answers to recalls is not made."""
     sent_cost: float
     """Their cost with the views."""
     saved_dollars: float
@@ -34,7 +35,7 @@ class SessionCosts(TypedDict):
     edit_dollars: float
     """The cost of writing again after edits of the past, a part of `sent_cost`."""
     recall_dollars: float
-    """The cost of recalls, which are calls more, a part of `sent_cost`."""
+    """The cost of calls with nothing new but answers to recalls, and of answers in others, a part of it too."""
     resume_dollars: float
     """The cost of the next call's input once the provider's cache has expired."""
 

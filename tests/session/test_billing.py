@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -10,7 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from conversations import EAGER
+from conversations import EAGER, Item, no_fallback, rows
 
 from hippocampus import Hippocampus
 from hippocampus.formats.usage import Usage, cache_miss_of, usage_of
@@ -183,3 +184,65 @@ def test_bills_of_bedrock_and_gemini_are_read() -> None:
         "thoughtsTokenCount": 5,
     }
     assert usage_of({"usageMetadata": gemini}) == Usage(100, 900, 0, 25)
+
+
+def exchange(number: int, form: str, asked: Sequence[tuple[str, Item, str]]) -> list[Item]:
+    """An answer with calls, each a tool, its arguments and its result, and their results."""
+    ids = [f"c{number}-{at}" for at in range(len(asked))]
+    if form == "openai":
+        functions = [{"name": tool, "arguments": json.dumps(given)} for tool, given, _ in asked]
+        calls = [
+            {"id": id_, "type": "function", "function": one}
+            for id_, one in zip(ids, functions, strict=True)
+        ]
+        results = [
+            {"role": "tool", "tool_call_id": id_, "content": text}
+            for id_, (*_, text) in zip(ids, asked, strict=True)
+        ]
+        return [{"role": "assistant", "content": "I look.", "tool_calls": calls}, *results]
+    used = [
+        {"type": "tool_use", "id": id_, "name": tool, "input": given}
+        for id_, (tool, given, _) in zip(ids, asked, strict=True)
+    ]
+    told = [
+        {"type": "tool_result", "tool_use_id": id_, "content": text}
+        for id_, (*_, text) in zip(ids, asked, strict=True)
+    ]
+    said = {"type": "text", "text": "I look."}
+    return [{"role": "assistant", "content": [said, *used]}, {"role": "user", "content": told}]
+
+
+@pytest.mark.parametrize("form", ["openai", "anthropic"])
+def test_a_call_that_only_answers_recalls_is_none_without_the_memory(
+    form: str, tmp_path: Path
+) -> None:
+    """A list without the recalls, sent to a session of its own, is the oracle."""
+    memory = Hippocampus(tmp_path, policy=EAGER, model="claude-sonnet-4-5")
+    items = [{"role": "user", "content": "Which row?"}]
+    items += exchange(0, form, [("read", {"path": "/a"}, rows(1, 400))])
+    raw = list(items)
+    with memory.session("recalls") as session, memory.session("raw") as oracle, no_fallback():
+        session(items)
+        oracle(raw)
+        [entry] = session.entries
+        before = session.status()
+        asked = {"entry_id": entry.id, "head": 20}
+        recalled = "recall", asked, session.answer(asked)
+        for number in (1, 2):
+            items += exchange(number, form, [recalled, recalled])
+            session(items)
+        after = session.status()
+        assert after["raw_cost"] == before["raw_cost"] == oracle.status()["raw_cost"]
+        spent = (after["sent_cost"] - before["sent_cost"]) * 3 / 1e6
+        assert after["recall_dollars"] == pytest.approx(spent, abs=1e-4)
+        assert after["saved_dollars"] == pytest.approx(before["saved_dollars"] - spent, abs=1e-4)
+    done = "read", {"path": "/b"}, "ok"
+    items += exchange(3, form, [done, recalled])
+    raw += exchange(3, form, [done])
+    with memory.session("recalls") as session, memory.session("raw") as oracle, no_fallback():
+        session(items)
+        oracle(raw)
+        assert session.status()["raw_cost"] == oracle.status()["raw_cost"]
+        mixed = session.status()["recall_dollars"] - after["recall_dollars"]
+        assert 0 < mixed < after["recall_dollars"] / 2
+    memory.close()

@@ -22,8 +22,11 @@ from hippocampus.errors import HippocampusError
 from hippocampus.formats import reader
 from hippocampus.integrations.hooks import Event, log_of, settings
 from hippocampus.models import tokens
+from hippocampus.policy import Policy
 from hippocampus.replay.readers import read_file
 from hippocampus.replay.recording import Recording
+from hippocampus.session.costs import recall_tokens
+from hippocampus.session.rules import Rules
 from hippocampus.storage.savings import Savings, prices_of
 
 NEWEST = 50
@@ -131,24 +134,39 @@ def with_transcripts(rows: Iterable[Savings], events: Sequence[Event], model: st
 def _priced(
     row: Savings, recordings: Sequence[Recording], saved: Mapping[str, int], model: str
 ) -> Savings:
-    """Return a row with the costs of whole results, and of entries in place of the `saved` ones."""
+    """Return a row with the costs of whole results, and of entries in place of the `saved` ones.
+
+    Recalls are not in the list with the whole results, and a call that only they made costs it nothing.
+    """
     models = (recording.model for recording in recordings if recording.model)
     prices = prices_of(model or next(models, ""))
-    calls, raw_cost, sent_cost, sent = 0, 0.0, 0.0, 0
+    is_recall = Rules("", Policy(), prices).is_recall
+    calls, raw_cost, sent_cost, recall_cost, sent = 0, 0.0, 0.0, 0.0, 0
     for recording in recordings:
         left = dict(saved)  # a recall names its entry again
+        recalled = set[str]()
         raw = sent = raw_before = sent_before = 0
         for message in reader.read(recording.messages):
             if message.role == "assistant":
                 calls += 1
-                raw_cost += prices.call_cost(raw_before, raw)
-                sent_cost += prices.call_cost(sent_before, sent)
+                cost = prices.call_cost(sent_before, sent)
+                sent_cost += cost
+                if raw == raw_before and sent > sent_before:
+                    recall_cost += cost
+                else:
+                    raw_cost += prices.call_cost(raw_before, raw)
                 raw_before, sent_before = raw, sent
             weight = tokens.count_message(message)
             results = [part.text for part in message.parts if part.kind == "result"]
             named = {entry_id for text in results for entry_id in ENTRY.findall(text)}
+            recalled.update(
+                p.call_id for p in message.parts if p.kind == "call" and is_recall(p.tool)
+            )
+            links = enumerate(message.parts)
+            recalls = {at for at, part in links if part.call_id and part.call_id in recalled}
             sent += weight
             raw += weight + sum(left.pop(entry_id, 0) for entry_id in named)
+            raw -= recall_tokens(message, weight, recalls) if recalls else 0
     return {
         **row,
         "model": prices.name,
@@ -156,6 +174,7 @@ def _priced(
         "raw_cost": round(raw_cost, 1),
         "sent_cost": round(sent_cost, 1),
         "saved_dollars": round(prices.dollars(raw_cost - sent_cost), 4),
+        "recall_dollars": round(prices.dollars(recall_cost), 4),
         # The next call, once the provider's cache has expired.
         "resume_dollars": round(prices.dollars(prices.call_cost(0, sent)), 4),
     }
