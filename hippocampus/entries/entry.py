@@ -193,6 +193,11 @@ class Record:
     shown: str
     """The text that replaces the content at this stage; frozen once committed."""
 
+    @property
+    def id(self) -> str:
+        """Return the id of its entry."""
+        return self.entry.id
+
 
 @dataclass(frozen=True, slots=True)
 class Decision:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
@@ -71,6 +71,44 @@ class Message:
             yield part.text
             if part.kind == "call":
                 yield part.tool
+
+
+class UnreadMessage(Message):
+    """A message of one item that an earlier run has read: its parts are read when they are asked for."""
+
+    __slots__ = ("_parts", "_read", "is_closed", "is_own", "key", "tokens")
+    key: str
+    """Its `history.key_of`."""
+    tokens: int
+    is_closed: bool
+    """Whether no call is open before it."""
+    is_own: bool
+    """Whether it holds the user's own words."""
+    _read: Callable[[Sequence[Item]], list[Message]]
+    _parts: tuple[Part, ...]
+    # It equals a message of the same values, and a changed copy is such a message.
+    __class__ = property(lambda _: Message)
+
+    def __init__(
+        self, read: Callable[[Sequence[Item]], list[Message]], item: Item, known: Sequence[Any]
+    ) -> None:
+        """Let `read` read the item; `known` is its role, and the fields above."""
+        put = object.__setattr__
+        put(self, "_read", read)
+        put(self, "raw", (item,))
+        for name, value in zip(KNOWN, known, strict=True):
+            put(self, name, value)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Return its parts."""
+        if not hasattr(self, "_parts"):
+            [message] = self._read(self.raw)
+            object.__setattr__(self, "_parts", message.parts)
+        return self._parts
+
+
+KNOWN = ("role", "key", "tokens", "is_closed", "is_own")
 
 
 def unpaired(messages: Iterable[Message]) -> list[str]:

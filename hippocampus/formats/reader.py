@@ -13,11 +13,12 @@ import operator
 from array import array
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, Literal, Protocol, TypeVar
 
 from hippocampus.errors import MALFORMED, MessagesError
 from hippocampus.formats import anthropic, bedrock, gemini, json_text, openai_chat, openai_responses
-from hippocampus.formats.conversation import Item, Message, Part, ToolResult
+from hippocampus.formats.conversation import Item, Message, Part, ToolResult, UnreadMessage
 
 
 class Adapter(Protocol):
@@ -84,10 +85,16 @@ def read(items: Sequence[Item]) -> list[Message]:
     return read_as(adapter_of(items)[0], items)[0]
 
 
-def read_as(adapter: Adapter, items: Sequence[Any], start: int = 0) -> tuple[list[Message], str]:
+def read_as(
+    adapter: Adapter,
+    items: Sequence[Any],
+    start: int = 0,
+    unread: Mapping[int, Sequence[Any]] = MappingProxyType({}),
+) -> tuple[list[Message], str]:
     """Read copies of the items from a number on, and return a sentence on those that the format does not know.
 
-    An unknown item is a message of the system with one opaque part: it stays in every view.
+    An unknown item is a message of the system with one opaque part: it stays in every view. Those in
+    `unread` were read before: what `UnreadMessage` has of each is given by its number.
 
     Raises:
         MessagesError: an item is a framework's, or the format knows none of a list.
@@ -95,11 +102,24 @@ def read_as(adapter: Adapter, items: Sequence[Any], start: int = 0) -> tuple[lis
     for number, item in enumerate(items[start:], start):
         if framework := framework_of(item):
             raise MessagesError(refusal(number, framework))
-    copies = [_copied(adapter, item) for item in items[start:]]
+    if adapter is openai_responses:  # it makes one message of several items
+        unread = {}
+    copies: list[Any] = [
+        snapshot(item) if at in unread else _copied(adapter, item)
+        for at, item in enumerate(items[start:], start)
+    ]
     with contextlib.suppress(*MALFORMED):  # the usual case: all are known, and read at once
-        messages = adapter.read([copy for copy in copies if copy is not None])
-        if sum(len(message.raw) for message in messages) == len(copies):
+        own = [copy for at, copy in enumerate(copies, start) if at not in unread]
+        messages = adapter.read([copy for copy in own if copy is not None])
+        if sum(len(message.raw) for message in messages) == len(own):
+            rest = iter(messages)
+            if unread:
+                messages = [
+                    UnreadMessage(adapter.read, copy, unread[at]) if at in unread else next(rest)
+                    for at, copy in enumerate(copies, start)
+                ]
             return messages, ""
+    copies = [_copied(adapter, item) for item in items[start:]] if unread else copies
     pairs = [
         (item, copy if _is_readable(adapter, copy) else None)
         for item, copy in zip(items[start:], copies, strict=True)
@@ -162,10 +182,16 @@ class Reading:
     """Which of the new items the format does not know; empty where it knows all."""
 
 
-def read_on(before: Reading, items: Sequence[Item], same: int = 0) -> Reading:
+def read_on(
+    before: Reading,
+    items: Sequence[Item],
+    same: int = 0,
+    unread: Mapping[int, Sequence[Any]] = MappingProxyType({}),
+) -> Reading:
     """Read the next version of a list: only the new and the changed messages.
 
-    The first `same` items are known to be equal to those read before.
+    The first `same` items are known to be equal to those read before, and those in `unread` to be what
+    an earlier run has read: what `UnreadMessage` knows of each is given by its number.
 
     Raises:
         MessagesError: the list is in no known format.
@@ -181,7 +207,7 @@ def read_on(before: Reading, items: Sequence[Item], same: int = 0) -> Reading:
         # The message before the first changed item is read again: in some formats that item joins it.
         kept = max(0, bisect.bisect_left(before.starts, same) - 1)
         start = before.starts[kept]
-    fresh, problem = read_as(adapter, items, start)
+    fresh, problem = read_as(adapter, items, start, unread)
     again = common_prefix(before.messages[kept:], fresh)
     starts = before.starts[:kept]
     ends = itertools.accumulate((len(message.raw) for message in fresh), initial=start)
@@ -402,7 +428,7 @@ def reason_of_list(messages: Sequence[Message], fresh: Sequence[Message]) -> str
     if first is not None and str(first.raw[0].get("type")).endswith("_call_output"):
         return "the list starts with a tool's output, so it has new messages only"
     for message in fresh:
-        for part in message.parts:
+        for part in () if isinstance(message, UnreadMessage) else message.parts:
             block = message.held(part) if part.kind == "opaque" else None
             if isinstance(block, Mapping) and block.get("type") in COMPACTION:
                 return "the provider has compacted the list, and reads only what follows"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hippocampus.entries.entry import (
     ARGUMENTS,
@@ -19,7 +20,7 @@ from hippocampus.entries.entry import (
     entry_id,
     storable,
 )
-from hippocampus.entries.origin import EntryOrigin, PartOrigin
+from hippocampus.entries.origin import EntryOrigin, PartOrigin, parsed
 from hippocampus.formats.calls import (
     asks_to_read,
     file_key,
@@ -29,15 +30,18 @@ from hippocampus.formats.calls import (
     reads_whole,
     writes_whole,
 )
-from hippocampus.formats.conversation import Message, Part, is_image_block
+from hippocampus.formats.conversation import Message, Part, UnreadMessage, is_image_block
 from hippocampus.indexing import frame
 from hippocampus.indexing.shapes import identifiers
 from hippocampus.indexing.unwrap import thinned
-from hippocampus.policy import Resolution, Subject, new_entry
+from hippocampus.policy import NO_RULES, Resolution, Subject, new_entry
 from hippocampus.policy.words import EntryType
 from hippocampus.recall import calls
 from hippocampus.session.history import History
 from hippocampus.session.payloads import (
+    NO_FILES,
+    Brought,
+    Files,
     PartSite,
     Payload,
     Payloads,
@@ -49,7 +53,7 @@ from hippocampus.session.payloads import (
 )
 from hippocampus.session.renderer import result_subject
 from hippocampus.session.rules import Rules
-from hippocampus.session.view import Rendered
+from hippocampus.session.view import Rendered, Span
 
 MAX_BATCH = 64
 """The most reads of a batch that a write mentions: the newest ones."""
@@ -73,6 +77,14 @@ class _NewPart(NamedTuple):
     resolution: Resolution
     later: bool = False
     """Whether its kind is left unread."""
+
+
+def files_of(tool: str, arguments: str) -> Files:
+    """Return the files that a call writes, or reads."""
+    if written := files_written(tool, arguments):
+        return Files(written, is_whole=writes_whole(arguments))
+    read = file_read(tool, arguments)
+    return Files(read=read, is_whole=reads_whole(arguments)) if read else NO_FILES
 
 
 def _replaces(whole: Record, known: Record, *, written: bool) -> bool:
@@ -99,6 +111,8 @@ class MessageReader:
     """The messages that digests replace."""
     later: bool
     """Whether the kinds of texts are read where they count: a digest may replace most messages."""
+    notes: Mapping[int, tuple[Span, Sequence[Sequence[Any]]]] = field(default_factory=dict)
+    """By the first message of a digest, its messages and their `Payloads.rows_of`, where these are noted."""
     rendered: list[Rendered] = field(default_factory=list)
     """The texts that replace parts of messages."""
     noted: list[tuple[Record, bytes]] = field(default_factory=list)
@@ -124,26 +138,38 @@ class MessageReader:
             for payload in (own.items if read_again < start else ())
             if read_again <= payload.message < start and not payload.is_full
         ]
-        for number in range(start, len(self.history.raw)):
-            self._take(number)
+        number = start
+        while number < len(self.history.raw):
+            digest = self.notes.get(number)
+            # What digests replace changes only what a view shows, of which nothing came so far.
+            if digest and not self.shows and digest[0].end <= self.sent:
+                self._take_replaced(*digest)
+                number = digest[0].end
+            else:
+                self._take(number)
+                number += 1
         # A later message may change an earlier payload, so the turns of the tables come last.
         first_new = len(own.messages)
         new = own.items[first_new:]
         own.messages.extend(payload.message for payload in new)
-        for turns in (own.due_turns, own.cold_turns):
-            turns.extend([inf] * len(new))
-        for number in {*self.touched, *range(first_new, len(own.items))}:
+        own.due_turns.extend([inf] * len(new))
+        own.cold_turns.extend(-inf if payload.collapsed else inf for payload in new)
+        changed = {*self.touched, *range(first_new, len(own.items))}
+        for number in (n for n in changed if not own.items[n].collapsed):
             own.due_turns[number] = due_from(own.items[number], policy)
             own.cold_turns[number] = cold_from(own.items[number], policy)
         if self.hidden:
-            known = own.numbers.items()
-            numbers = {named: at for named, at in known if not own.items[at].collapsed}
+            numbers = {
+                named: at for named, at in own.numbers.items() if not own.items[at].collapsed
+            }
             self.payloads = replace(own, numbers=numbers)
         entries = (own.items[number].record for number in sorted(self.touched))
         return [
             record
             for record in entries
-            if record.stage is not Stage.FULL and self.records.get(record.origin) != record
+            if record.stage is not Stage.FULL
+            and (known := self.records.get(record.origin)) is not record
+            and known != record
         ]
 
     # One message
@@ -168,6 +194,69 @@ class MessageReader:
                 self._take_words(number, at, part)
             elif part.kind == "image" and self._follows_results(number, part):
                 self._take_image(PartSite(number, at, part))
+
+    def _take_replaced(self, span: Span, rows: Sequence[Sequence[Any]]) -> None:
+        """Take in the messages of a digest as `_take` does, by the rows of `Payloads.rows_of`."""
+        own = self.payloads
+        for message, at, result, key, arguments, named in rows:
+            files = Files(*named) if named else NO_FILES
+            written = files.written[-1] if files.written else ""
+            held = self._hold_replaced(result, "" if written else files.read)
+            wrote = self._hold_replaced(arguments, written)
+            brought = Brought(message, at, held, bytes.fromhex(key), wrote, files)
+            if held is not None and key:
+                self._supersede(held, brought.key)
+            if named:
+                self._follow_files(files, held, wrote, self.history.turns[message])
+            own.brought.append(brought)
+        # Many at once take less time than each.
+        held_rows = (row for row in itertools.chain.from_iterable(r[2:5:2] for r in rows) if row)
+        names = [
+            (own.sites[at, part], [named, *words.split()])
+            for at, part, named, words, *_ in held_rows
+        ]
+        own.index.add_packed(names)
+        for number in range(*span):
+            replaced = self.history.raw[number]
+            if isinstance(replaced, UnreadMessage) and not replaced.is_own:
+                own.unread.append(number)
+            else:
+                self._take_calls_and_words(number)
+
+    def _hold_replaced(self, row: Sequence[Any] | None, file: str) -> int | None:
+        """Make a payload of a row, and return its number."""
+        if row is None:
+            return None
+        message, at, named, _, *full = row
+        own, turn = self.payloads, self.history.turns[message]
+        if full:  # its text was in full until the digest came
+            origin, content, weight = full
+            source = Source(type="tool", ref=content, turn=turn)
+            entry = new_entry(named, "tool_result", source, self.rules.policy, NO_RULES)
+            origin = parsed(origin)
+            record = Record(entry, origin, content, "text", UNREAD, "", "", weight, Stage.FULL, "")
+        else:
+            record = self.by_id[named]
+        if isinstance(record.origin, PartOrigin):
+            rank = record.origin.rank
+            own.ranks[replace(record.origin, rank=0) if rank else record.origin] = rank + 1
+        number = own.numbers[named] = own.sites[message, at] = len(own.items)
+        own.items.append(
+            Payload(
+                record, message, at, record.tokens, turn, large=False, file=file, collapsed=True
+            )
+        )
+        return number
+
+    def _take_calls_and_words(self, number: int) -> None:
+        """Take in what no row of a digest has: its calls, and the user's words that a rule keeps."""
+        message = self.history.raw[number]
+        for at, part in enumerate(message.parts):
+            if part.kind == "call":
+                quoted = self.history.quotable(number).parts[at]
+                self.payloads.calls[part.call_id] = PartSite(number, at, quoted)
+            elif part.kind == "text" and message.role == "user":
+                self._take_words(number, at, part)
 
     def _see_accesses(self, message: Message, turn: int, *, is_sent: bool) -> None:
         """Reset the strength of the payloads that a message cites, and associate them."""
@@ -204,7 +293,7 @@ class MessageReader:
         resolution = rules.policy.resolve(Subject("message", source_type="user", text=part.text))
         kind = rules.kind_of
         if resolution.index and rules.policy.indexes(weight, lambda: kind(part.text), resolution):
-            self._hold(_NewPart(site, "", "", weight, resolution), large=True)
+            self._note(site, self._hold(_NewPart(site, "", "", weight, resolution), large=True))
             return
         if not resolution.persist:
             return
@@ -236,11 +325,11 @@ class MessageReader:
             Subject("tool_result", source_type="tool", kind=IMAGE)
         )
         if is_image_block(self.history.raw[site.message].held(site.part)):
-            self._hold(_NewPart(site, "", "", weight, resolution), large=False)
+            self._note(site, self._hold(_NewPart(site, "", "", weight, resolution), large=False))
 
     def _take_result(self, site: PartSite) -> None:
         rules, part = self.rules, site.part
-        called = self.payloads.calls.get(part.call_id)
+        called = self.payloads.call_of(part.call_id, self.history)
         call = called.part if called else None
         tool = part.tool or (call.tool if call else "")
         argued = call.text if call else ""
@@ -263,9 +352,12 @@ class MessageReader:
         held = self._hold(_NewPart(site, tool, argued, weight, resolution, later), large=large)
         if not is_ours:
             self._thin(site.message, site.at, argued, held)
+        key = b""
         if held is not None:
-            self._supersede(held, tool, argued)
+            key = superseding_key(self.payloads.items[held], tool, argued)
+            self._supersede(held, key)
         if called is None:
+            self._note(site, held, key)
             return
         wrote: int | None = None
         keeps = rules.policy.compression_of(resolution) == "none"
@@ -275,8 +367,21 @@ class MessageReader:
             redaction = self.payloads.redactions.get((called.message, called.at))
             own = Resolution(redact=redaction, index=False if keeps else None)
             wrote = self._hold(_NewPart(called, called.part.tool, "", weight, own), large=large)
-        if not part.is_error:
-            self._follow_files(tool, argued, held, wrote, self.history.turns[site.message])
+        files = NO_FILES if part.is_error else files_of(tool, argued)
+        self._follow_files(files, held, wrote, self.history.turns[site.message])
+        self._note(site, held, key, wrote, files)
+
+    def _note(
+        self,
+        site: PartSite,
+        held: int | None,
+        key: bytes = b"",
+        wrote: int | None = None,
+        files: Files = NO_FILES,
+    ) -> None:
+        """Note what a part brought to the tables, for the digest that replaces its message one day."""
+        if held is not None or wrote is not None or files != NO_FILES:
+            self.payloads.brought.append(Brought(site.message, site.at, held, key, wrote, files))
 
     def _hold(self, new: _NewPart, *, large: bool) -> int | None:
         """Make a part a payload and return its number; None where it is too small, or an entry."""
@@ -305,7 +410,7 @@ class MessageReader:
         payload = Payload(record, number, at, shown, due_turn, large, resolution, collapsed=hidden)
         if not (full or hidden):
             self.rendered.append(Rendered(number, at, record.shown, payload.without_images))
-        return self._add(payload, part)
+        return self._add(payload, identifiers(part.text))
 
     def _thin(self, number: int, at: int, argued: str, held: int | None) -> None:
         """Show fewer line numbers of a full result, which is the payload `held`, or small."""
@@ -328,30 +433,33 @@ class MessageReader:
             if part.kind == "result" and not self.rules.is_recall(part.tool or tool):
                 self._thin(number, at, called.part.text if called else "", None)
 
-    def _add(self, payload: Payload, part: Part) -> int:
+    def _add(self, payload: Payload, names: AbstractSet[str]) -> int:
         """Number a payload, and index its identifiers."""
         own = len(self.payloads.items)
         self.payloads.items.append(payload)
         self.payloads.numbers[payload.id] = own
         self.payloads.sites[payload.message, payload.part] = own
         self.shows |= not payload.collapsed
-        add = self.payloads.index.add if self.shows else self.payloads.index.add_packed
-        add(own, identifiers(part.text) | {payload.id})
+        names = names | {payload.id}
+        if self.shows:
+            self.payloads.index.add(own, names)
+        else:
+            self.payloads.index.add_packed([(own, names)])
         return own
 
-    def _supersede(self, held: int, tool: str, argued: str) -> None:
+    def _supersede(self, held: int, key: bytes) -> None:
         """Make the older result due that this one replaces: by default, one of the same call.
 
         A result with the bytes of an earlier one, of any call, is noted as its repeat.
         """
         own = self.payloads.items[held]
-        turn, content = own.record.entry.source.turn, own.record.content
-        key = superseding_key(own, tool, argued)
+        content = own.record.content
         number = self.payloads.latest.get(key)
         self.payloads.latest[key] = held
         before = None if number is None else self.payloads.items[number]
         is_later = before is not None and before.message < own.message
         if number is not None and before and is_later and before.record.content != content:
+            turn = own.record.entry.source.turn
             self._put(number, before.superseded(f"superseded at turn {turn}"))
         twin = self.payloads.firsts.setdefault(content, held)
         # A text that is due at once is no place to send a reader to: this one is named from here on.
@@ -363,41 +471,27 @@ class MessageReader:
             own = replace(own, note=note, twin=twin)
         self.payloads.items[held] = own
 
-    def _follow_files(
-        self, tool: str, argued: str, result: int | None, call: int | None, turn: int
-    ) -> None:
+    def _follow_files(self, files: Files, result: int | None, call: int | None, turn: int) -> None:
         """Count a call that reads or writes files as an access of the payloads with their text.
 
         `result` and `call` are the payloads of the call's result and arguments. A text of the whole
         file, read or written, replaces earlier ones. A write mentions the files that were read with
         its file: an agent reads the files of a change together, then changes them one by one.
         """
-        written = files_written(tool, argued)
-        read = "" if written else file_read(tool, argued)
+        written, read, is_whole = files
         own = call if written else result
-        is_whole = writes_whole(argued) if written else reads_whole(argued)
         whole = self.payloads.items[own].record if own is not None and is_whole else None
-        event = "stale: written" if written else "superseded"
         touched: set[int] = set()
         for path in written or filter(None, [read]):
             name = file_key(path)
             known = self.payloads.files.get(name, ())
-            gone: set[int] = set()
             same = [number for other, number in known if is_one_file(path, other)]
             touched.update(same)
-            for number in same:
-                payload = self.payloads.items[number]
-                if not payload.collapsed:  # what a digest replaces fades no more
-                    payload = self._accessed(payload, turn, 1.0)
-                if whole is not None and _replaces(whole, payload.record, written=bool(written)):
-                    payload = payload.superseded(f"{event} at turn {turn}, see {whole.entry.id}")
-                    gone.add(number)
-                elif written and payload.record.kind != ARGUMENTS:
-                    payload = payload.marked(f"{event} at turn {turn}")
-                self._put(number, payload)
+            gone = {number for number in same if self._touch_file(number, files, whole, turn)}
             if own is not None:
                 known = (*(pair for pair in known if pair[1] not in gone), (path, own))
-                self._put(own, replace(self.payloads.items[own], file=path))
+                if self.payloads.items[own].file != path:
+                    self._put(own, replace(self.payloads.items[own], file=path))
             self.payloads.files[name] = known
         if written:
             self._mention_batches(touched, turn)
@@ -405,6 +499,22 @@ class MessageReader:
             batches = self.payloads.batches  # the last one has the reads since the last write
             batches[-1] = (*batches[-1], own)[-MAX_BATCH:]
             self._put(own, replace(self.payloads.items[own], batch=len(batches) - 1))
+
+    def _touch_file(self, number: int, files: Files, whole: Record | None, turn: int) -> bool:
+        """Count a read or a write of its file as an access of a payload; return whether `whole` replaces it."""
+        payload, written = self.payloads.items[number], bool(files.written)
+        event = "stale: written" if written else "superseded"
+        is_gone = whole is not None and _replaces(whole, payload.record, written=written)
+        if payload.collapsed and (payload.is_superseded or not is_gone):
+            return is_gone  # what a digest replaces fades no more
+        if not payload.collapsed:
+            payload = self._accessed(payload, turn, 1.0)
+        if whole is not None and is_gone:
+            payload = payload.superseded(f"{event} at turn {turn}, see {whole.id}")
+        elif written and payload.record.kind != ARGUMENTS:
+            payload = payload.marked(f"{event} at turn {turn}")
+        self._put(number, payload)
+        return is_gone
 
     def _mention_batches(self, touched: AbstractSet[int], turn: int) -> None:
         """Let a write mention the reads of its batches, except those that something newer replaces."""

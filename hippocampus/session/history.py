@@ -6,18 +6,33 @@ Pure. Nothing is judged, shown or stored here.
 from __future__ import annotations
 
 import bisect
+import contextlib
+import functools
 import itertools
 from array import array
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any
 
 from hippocampus.entries.entry import content_key
-from hippocampus.formats.conversation import Item, Message, images_in, with_texts
-from hippocampus.formats.reader import Reading, grown, read_on
+from hippocampus.entries.origin import DigestOrigin
+from hippocampus.errors import MALFORMED
+from hippocampus.formats.conversation import (
+    Item,
+    Message,
+    UnreadMessage,
+    images_in,
+    with_texts,
+)
+from hippocampus.formats.reader import Reading, adapter_of, grown, read_on
 from hippocampus.models import tokens
+from hippocampus.storage.ledger import DigestNotes
 
 KEY_CHARACTERS = 16
+Notes = Mapping[tuple[int, str], DigestNotes]
+"""The notes of digests by their first message and their content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,21 +59,32 @@ class History:
     """The numbers of the messages before which no tool call is open."""
     weights: Mapping[str, int] = field(default_factory=dict)
     """By key, the tokens of messages that an earlier run has counted."""
+    verified: Collection[DigestOrigin] = ()
+    """The digests whose messages a first list has."""
 
     @property
     def turn(self) -> int:
         """Return the number of assistant messages in the list: the next turn."""
         return self.turns[-1] if self.turns else 0
 
-    def extended(self, items: Sequence[Item], same: int = 0) -> History:
+    def extended(
+        self,
+        items: Sequence[Item],
+        same: int = 0,
+        digests: Iterable[DigestOrigin] = (),
+        notes: Notes = MappingProxyType({}),
+    ) -> History:
         """Return the history of a list; its first `reading.kept` messages are the same as in this one.
 
-        The first `same` items are known to be those of this one.
+        The first `same` items are known to be those of this one. `digests` are those of an earlier run,
+        with its `notes`: a first list that has their messages is read without them.
 
         Raises:
             MessagesError: the list is in no known format.
         """
-        reading = read_on(self.reading, items, same)
+        found = [] if self.raw else [*_found_in(items, digests, notes)]
+        unread = {at: row for digest, rows in found for at, row in enumerate(rows, digest.start)}
+        reading = read_on(self.reading, items, same, unread)
         kept = reading.kept
         if kept == len(self.raw) == len(reading.messages):
             return replace(self, reading=reading)
@@ -89,9 +115,12 @@ class History:
             grown(self.keys, kept, keys),
             grown(self.own, bisect.bisect_left(self.own, kept), own),
             boundaries(reading.messages, self.closed[: bisect.bisect_right(self.closed, kept)]),
+            verified=[digest for digest, _ in found],
         )
 
     def _weight_of(self, message: Message, key: str) -> int:
+        if isinstance(message, UnreadMessage):
+            return message.tokens
         known = self.weights.get(key)
         if known is None or any(part.image_tokens for part in message.parts):
             return tokens.count_message(message)
@@ -109,12 +138,30 @@ class History:
             redacted[number] = with_texts(redacted.get(number) or raw[number], {part: text})
             if (number, part) in originals:
                 raw[number] = with_texts(raw[number], {part: text})
-        return replace(self, redacted=redacted, raw=raw if originals else self.raw)
+        return replace(self, redacted=redacted, raw=raw if originals else self.raw, verified=())
 
     def as_first(self) -> History:
         """Return the history as that of a first list: without redactions, and no message is known."""
         reading = replace(self.reading, kept=0)
-        return replace(self, reading=reading, raw=reading.messages, redacted={})
+        return replace(self, reading=reading, raw=reading.messages, redacted={}, verified=())
+
+    def known_rows(self, start: int, end: int) -> list[list[Any]]:
+        """Return messages as `UnreadMessage` knows them; none where they are not one item each.
+
+        Neither where their format does not know one.
+        """
+        starts, messages = self.reading.starts, self.raw[start:end]
+        unknown = (
+            message.role == "system" and all(part.kind == "opaque" for part in message.parts)
+            for message in messages
+        )
+        if starts[start] != start or self.end_of(end - 1) != end or any(unknown):
+            return []
+        closed = {*self.closed}
+        return [
+            [message.role, self.keys[at], self.tokens[at], at in closed, is_said_by_user(message)]
+            for at, message in enumerate(messages, start)
+        ]
 
     def quotable(self, number: int) -> Message:
         """Return a message as entries, digests, facts and archives may quote it."""
@@ -158,30 +205,91 @@ class History:
         return None
 
 
+def _found_in(
+    items: Sequence[Item], digests: Iterable[DigestOrigin], notes: Notes
+) -> Iterator[tuple[DigestOrigin, list[Any]]]:
+    """Yield the digests whose messages a list has, the longer of two, with the rows of their messages."""
+    found: list[DigestOrigin] = []
+    hashes = functools.cache(lambda start, end: items_hash(items[start:end]))
+    name = adapter_of(items)[0].NAME if notes else ""
+    for digest in sorted(digests, key=lambda digest: digest.start - digest.end):
+        parts, at = chain_of(digest.start, digest.content, notes), digest.start
+        is_free = all(digest.end <= other.start or other.end <= at for other in found)
+        if not (parts and parts[0].format == name and digest.end <= len(items) and is_free):
+            continue
+        for part in parts:
+            end = at + len(part.messages)
+            if not (part.messages and part.items) or hashes(at, end) != part.items:
+                break
+            at = end
+        if at == digest.end:
+            found.append(digest)
+            yield digest, [row for part in parts for row in part.messages]
+
+
+def chain_of(start: int, content: str, notes: Notes) -> list[DigestNotes]:
+    """Return the notes of a digest after those of the digests that it continues; nothing if some are missing."""
+    parts: list[DigestNotes] = []
+    while content:
+        if (start, content) not in notes:
+            return []
+        parts.append(notes[start, content])
+        content = parts[-1].continues
+    return parts[::-1]
+
+
+def items_hash(items: Sequence[Item]) -> str:
+    """Return a hash of items, in a third of the time of their stored JSON; empty where they are no JSON."""
+    import pydantic_core
+
+    with contextlib.suppress(*MALFORMED):
+        return content_key(pydantic_core.to_json(items))
+    return ""
+
+
 def is_said_by_user(message: Message) -> bool:
     """Return whether a message holds the user's own words, and no tool's results."""
+    if isinstance(message, UnreadMessage):
+        return message.is_own
     return message.role == "user" and all(part.kind != "result" for part in message.parts)
 
 
 def boundaries(messages: Sequence[Message], known: Sequence[int] = ()) -> array[int]:
     """Return the numbers of the messages before which no tool call is open; `known` are the first."""
     open_calls: Counter[str] = Counter()  # parallel calls may share an id
-    found = array("q", known[:-1])
+    found, is_counted = array("q", known[:-1]), True
     for number in range(known[-1] if known else 0, len(messages)):
+        message = messages[number]
+        if isinstance(message, UnreadMessage):
+            is_counted = False
+            if message.is_closed:
+                found.append(number)
+            continue
+        if not is_counted:  # the list may have been cut between a call and its result
+            open_calls.clear()
+            for before in messages[found[-1] if found else 0 : number]:
+                _count_calls(open_calls, before)
+            is_counted = True
         if not open_calls:
             found.append(number)
-        for part in messages[number].parts:
-            if part.opens_call:
-                open_calls[part.call_id] += 1
-            elif part.closes_call and open_calls[part.call_id] > 1:
-                open_calls[part.call_id] -= 1
-            elif part.closes_call:
-                del open_calls[part.call_id]
+        _count_calls(open_calls, message)
     return found
+
+
+def _count_calls(open_calls: Counter[str], message: Message) -> None:
+    for part in message.parts:
+        if part.opens_call:
+            open_calls[part.call_id] += 1
+        elif part.closes_call and open_calls[part.call_id] > 1:
+            open_calls[part.call_id] -= 1
+        elif part.closes_call:
+            del open_calls[part.call_id]
 
 
 def key_of(message: Message) -> str:
     """Return a hash of the words of a message, but for the rest of its items, such as marks."""
+    if isinstance(message, UnreadMessage):
+        return message.key
     parts = ((part.kind, part.call_id, part.tool, part.text) for part in message.parts)
     said = "\0".join((message.role, *itertools.chain.from_iterable(parts)))
     return content_key(said.encode("utf-8", "surrogatepass"))[:KEY_CHARACTERS]

@@ -13,7 +13,7 @@ from collections.abc import Collection, Container, Iterable, Iterator, Mapping, 
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hippocampus.entries import decay
 from hippocampus.entries.entry import ARGUMENTS, Entry, Record, Stage, content_key, storable
@@ -83,10 +83,11 @@ class IdentifierIndex:
             recent.update(dict.fromkeys(names - known, number))
             names = known
 
-    def add_packed(self, number: int, names: AbstractSet[str]) -> None:
-        """Add the names of a payload before all others that `add` gets: many at once take less time."""
-        self._keys.extend(map(hash, names))
-        self._values.extend(itertools.repeat(number, len(names)))
+    def add_packed(self, many: Sequence[tuple[int, Collection[str]]]) -> None:
+        """Add the names of payloads before all others that `add` gets: many at once take less time."""
+        self._keys.extend(map(hash, itertools.chain.from_iterable(names for _, names in many)))
+        numbers = (itertools.repeat(number, len(names)) for number, names in many)
+        self._values.extend(itertools.chain.from_iterable(numbers))
         self._is_sorted = False
 
     def holders_of(self, names: Collection[str]) -> dict[str, list[int]]:
@@ -166,7 +167,7 @@ class Payload:
     @property
     def id(self) -> str:
         """Return the id of its entry."""
-        return self.record.entry.id
+        return self.record.id
 
     @property
     def is_full(self) -> bool:
@@ -228,6 +229,33 @@ class Payload:
         return replace(self.marked(note), due_turn=0)
 
 
+class Files(NamedTuple):
+    """The files that a call writes or reads."""
+
+    written: Sequence[str] = ()
+    read: str = ""
+    """Empty where files are written."""
+    is_whole: bool = False
+    """Whether the call has or asks for the whole text of the file."""
+
+
+NO_FILES = Files()
+
+
+class Brought(NamedTuple):
+    """What a part of a message brought to the tables of payloads."""
+
+    message: int
+    part: int
+    held: int | None
+    """The number of its payload."""
+    key: bytes = b""
+    """Of a result, `superseding_key`."""
+    wrote: int | None = None
+    """The number of the payload that the arguments of its call are."""
+    files: Files = NO_FILES
+
+
 class PartSite(NamedTuple):
     """A part of a message, and its place; calls as they may be quoted."""
 
@@ -269,6 +297,10 @@ class Payloads:
     """By payload, the number of its message."""
     firsts: dict[str, int] = field(default_factory=dict)
     """By content, the result that repeats name."""
+    brought: list[Brought] = field(default_factory=list)
+    """What each part brought, in order of arrival."""
+    unread: list[int] = field(default_factory=list)
+    """The numbers of messages that were taken in and not read: `calls` has none of theirs."""
 
     def outside_digests(self) -> Iterator[Payload]:
         """Yield the payloads that no digest replaces."""
@@ -363,6 +395,51 @@ class Payloads:
         inside = [payload for payload in self.items if span.start <= payload.message < span.end]
         found = [payload for payload in inside if payload.id in records]
         return sorted(found, key=lambda payload: (payload.message, payload.part))
+
+    def call_of(self, call_id: str, history: History) -> PartSite | None:
+        """Return the last call with an id; messages are read for it where it is in none that was read."""
+        if self.unread and call_id not in self.calls:
+            older = {
+                part.call_id: PartSite(number, at, history.quotable(number).parts[at])
+                for number in self.unread
+                for at, part in enumerate(history.raw[number].parts)
+                if part.kind == "call"
+            }
+            self.calls.update(older | self.calls)
+            self.unread.clear()
+        return self.calls.get(call_id)
+
+    def rows_of(self, span: Span, history: History, records: Container[str]) -> list[list[Any]]:
+        """Return what the messages of a span brought, as JSON: a restart needs none of their texts.
+
+        `records` are the ids of the entries, which the ledger has besides.
+        """
+
+        def row(number: int | None) -> list[Any] | None:
+            if number is None:
+                return None
+            payload = self.items[number]
+            text = history.raw[payload.message].parts[payload.part].text
+            names = " ".join(sorted(identifiers(text)))
+            found = [payload.message, payload.part, payload.id, names]
+            record = payload.record
+            own = (
+                [] if payload.id in records else [str(record.origin), record.content, record.tokens]
+            )
+            return found + own
+
+        return [
+            [
+                own.message,
+                own.part,
+                row(own.held),
+                own.key.hex(),
+                row(own.wrote),
+                own.files if own.files != NO_FILES else None,
+            ]
+            for own in self.brought
+            if span.start <= own.message < span.end
+        ]
 
     def original(self, payload: Payload, history: History) -> bytes:
         """Return the bytes to keep of a payload: as the message holds it."""

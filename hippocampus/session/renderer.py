@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from hippocampus.entries.entry import ARGUMENTS, Compression, Record, Stage, storable
 from hippocampus.entries.origin import EntryOrigin, PartOrigin
 from hippocampus.formats.calls import points_back
-from hippocampus.formats.conversation import Item, Message, Part
+from hippocampus.formats.conversation import Item, Message, Part, UnreadMessage
 from hippocampus.indexing import ExtractionContext, frame, index, kind_of, price_of
 from hippocampus.indexing import arguments as call_arguments
 from hippocampus.policy import Policy, Redaction, Subject, record_subject
@@ -115,7 +115,9 @@ def referred(
     In the messages that were `sent`, those are the texts that got a record. A small text never gets
     one: it replaces every result that points at it.
     """
-    new = (part for message in history.raw[start:] for part in message.parts)
+    # An unread message is the same as when its digest was made: it has no text in place of a pointer.
+    read = (each for each in history.raw[start:] if not isinstance(each, UnreadMessage))
+    new = (part for message in read for part in message.parts)
     if not any(part.kind == "result" and points_back(part.text) for part in new):
         return
     texts: dict[tuple[str, str], tuple[int, PartOrigin, str]] = {}

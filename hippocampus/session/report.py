@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from hippocampus.entries.decay import strength
+from hippocampus.errors import StoreError
 from hippocampus.formats.conversation import Message
 from hippocampus.models import tokens
 from hippocampus.session.costs import Bill, call_of
@@ -62,7 +64,10 @@ def status_of(  # noqa: PLR0913, PLR0917 - what a session has figures of
     `unmanaged` are the messages of the last list where it was sent raw.
     """
     view, history, policy = state.view, state.history, rules.policy
-    entries = [record.entry for record in state.records.values()]
+    entries = []
+    for record in state.records.values():
+        with contextlib.suppress(StoreError):  # a damaged one, which is read when it is needed
+            entries.append(record.entry)
     # A list that was not read yet, or is to be read again, has the figures of its last request.
     last = None if state.is_read else state.last
     call = last or call_of(view, state.costs)
@@ -78,7 +83,7 @@ def status_of(  # noqa: PLR0913, PLR0917 - what a session has figures of
         "raw_tokens": call.raw_tokens,
         "sent_tokens": call.sent_tokens,
         **costs_at(call, rules.prices),
-        "entries": len(entries),
+        "entries": len(state.records),
         "stages": dict(Counter(str(record.stage) for record in state.records.values())),
         "strengths": {entry.id: round(strength(entry, *bounds), 4) for entry in entries},
         "due": len(state.payloads.due(history.turn, view.shown_total, rules)),

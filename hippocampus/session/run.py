@@ -23,7 +23,7 @@ from hippocampus.prices.prompt_cache import Marker
 from hippocampus.session import compaction
 from hippocampus.session.costs import Costs
 from hippocampus.session.guard import Guard
-from hippocampus.session.history import History
+from hippocampus.session.history import History, items_hash
 from hippocampus.session.resources import (
     END_SECONDS,
     ContextLoadRequest,
@@ -34,9 +34,9 @@ from hippocampus.session.resources import (
 from hippocampus.session.rules import Rules
 from hippocampus.session.state import State, only_grows, read
 from hippocampus.session.turn import Turn, largest_messages, take_turn
-from hippocampus.session.view import View
+from hippocampus.session.view import Span, View
 from hippocampus.storage.archive import Journal, RawList
-from hippocampus.storage.ledger import Ledger, Measure
+from hippocampus.storage.ledger import DigestNotes, Ledger, Measure
 
 LOG = logging.getLogger("hippocampus")
 MIN_PACKED_BYTES = 1 << 18
@@ -170,7 +170,8 @@ class SessionRun:
         What only this process knows of the last list would change the view, and the next process
         would change it back.
         """
-        history = self.state.history.extended(items, same)
+        state = self.state
+        history = state.history.extended(items, same, state.digests, state.notes)
         if self.state.is_dropped or not only_grows(self.state, history):
             self._reload()
             history = history.as_first()
@@ -185,7 +186,7 @@ class SessionRun:
         state = self.state
         payloads = {payload.id: payload for payload in state.payloads.items}
         for record in reversed(list(state.records.values())):
-            payload, span = payloads.get(record.entry.id), compaction.span_of(record)
+            payload, span = payloads.get(record.id), compaction.span_of(record)
             if payload is None and span not in state.view.folds:
                 continue  # the list does not have it
             if not self.ledger.is_lost(self._resources.store, record.content):
@@ -280,6 +281,7 @@ class SessionRun:
                 first=start,
                 sent=[*zip(keys[start:], counts[start:], strict=True)],
                 measures=measures,
+                notes=self._notes_of(turn),
                 raw=_raw_list(state.history, turn.kept),
                 model=self._model,
             )
@@ -295,11 +297,36 @@ class SessionRun:
         self._note_change(turn.kept, before)
         self.edits = len(turn.rows.decisions)
 
+    def _notes_of(self, turn: Turn) -> list[DigestNotes]:
+        """Return what the messages brought that the digests of a turn replace, and no earlier one."""
+        if self.rules.policy.redacts:  # names are as a list has them
+            return []
+        state, history, found = turn.state, turn.state.history, []
+        ids = {*state.by_id, *(record.id for record in turn.rows.records)}
+        for span, record, _, known in turn.digests:
+            same = (at for at in state.digests if at.start == span.start)
+            inner = (at.end for at in same if known and at.content == known)
+            added = Span(next(inner, span.start), span.end)
+            items = [item for message in history.raw[slice(*added)] for item in message.raw]
+            found.append(
+                DigestNotes(
+                    span.start,
+                    record.content,
+                    known,
+                    state.payloads.rows_of(added, history, ids),
+                    history.known_rows(*added),
+                    items_hash(items),
+                    history.reading.adapter.NAME,
+                )
+            )
+        return found
+
     def _new_measures(self, turn: Turn) -> list[Measure]:
         """Return the measures of a turn's long texts that the ledger does not have."""
         texts = {record.shown for record in turn.rows.records}
         texts.update(text.shown for text in turn.rows.candidates)
-        for message in turn.state.history.raw[turn.kept :]:
+        # Those of the last request have their measures.
+        for message in turn.state.history.raw[max(turn.kept, len(turn.state.sent_keys)) :]:
             texts.update(part.text for part in message.parts)
         found = []
         for text in texts:

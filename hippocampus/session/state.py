@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from hippocampus.entries.entry import Record, Stage, content_key
 from hippocampus.entries.origin import DigestOrigin, EntryOrigin
@@ -14,7 +15,7 @@ from hippocampus.formats.reader import common_prefix
 from hippocampus.session import compaction
 from hippocampus.session.arrival import MessageReader
 from hippocampus.session.costs import Costs
-from hippocampus.session.history import History, joined_end
+from hippocampus.session.history import History, Notes, chain_of, joined_end
 from hippocampus.session.payloads import Payload, Payloads
 from hippocampus.session.renderer import redacted, referred
 from hippocampus.session.rules import Rules
@@ -39,6 +40,8 @@ class State:
     """The keys of the last request, as far as this list has them."""
     candidates: Mapping[str, NextText] = field(default_factory=dict)
     """By entry id, the next texts that another run has written, until a list is read."""
+    notes: Notes = field(default_factory=dict)
+    """What the messages of digests brought, until a list is read."""
     last: ModelCall | None = None
     """The last request, as the ledger has it."""
     is_dropped: bool = False
@@ -84,6 +87,7 @@ class State:
             view=View(history, sent=last.messages if last else 0),
             sent_keys=[key for key, _ in sent],
             candidates={candidate.entry_id: candidate for candidate in ledger.candidates()},
+            notes={(own.start, own.content): own for own in ledger.notes()},
             last=last,
         )
         return state.with_committed(ledger.records())
@@ -97,7 +101,7 @@ class State:
     def with_committed(self, records: Sequence[Record]) -> State:
         """Add recorded entries to the tables, since no later failure takes them back; return the state."""
         for record in records:
-            self.records[record.origin] = self.by_id[record.entry.id] = record
+            self.records[record.origin] = self.by_id[record.id] = record
             if isinstance(record.origin, DigestOrigin):
                 self.digests[record.origin] = record
         return self
@@ -155,9 +159,9 @@ def _next(held: NextText, payload: Payload) -> Record | None:
     """Return the next record of a payload; None where its entry was used or noted since."""
     before = payload.record
     is_next = (before.stage is Stage.FULL) == (held.stage is Stage.INDEXED)
-    used = asdict(before.entry.decay), asdict(before.entry.modifiers)
-    is_same = held.note == payload.note and used == tuple(
-        map(held.fields.get, ("decay", "modifiers"))
+    fields = before.entry.fields()
+    is_same = held.note == payload.note and all(
+        held.fields.get(name) == fields[name] for name in ("decay", "modifiers")
     )
     if before.stage is Stage.DORMANT or not (is_next and is_same):
         return None
@@ -208,10 +212,15 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
     view = replace(view, history=history)
     # Payloads in the messages of a committed digest are not rendered.
     digests = _digests(state, view, kept)
+    notes = {
+        span.start: (span, rows)
+        for span, record in digests
+        if (rows := _brought(span.start, record.content, state)) is not None
+    }
     hidden = {number for span, _ in digests for number in range(max(start, span.start), span.end)}
     later = not sent and not pointers and rules.is_folded_first(history.total)
     records, by_id = state.records, state.by_id
-    reader = MessageReader(history, payloads, records, by_id, rules, sent, hidden, later)
+    reader = MessageReader(history, payloads, records, by_id, rules, sent, hidden, later, notes)
     accessed = reader.read(kept, start)
     # Texts in place of pointers get records, so that a restart shows them again.
     payloads = reader.payloads
@@ -228,7 +237,8 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
         payloads = payloads.collapsed((span for span, _ in digests), rules)
     # The last request did not have a digest whose messages were not all in it.
     unchanged = min([sent, *(span.start for span, _ in digests if span.end > sent)])
-    view = replace(view.with_digests(digests), unchanged=unchanged)
+    texts_of_digests = [(span, record.shown) for span, record in digests]
+    view = replace(view.with_digests(texts_of_digests), unchanged=unchanged)
     is_continued = len(sent_keys) == len(state.sent_keys)
     taken = replace(
         state,
@@ -237,6 +247,7 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
         view=view,
         sent_keys=sent_keys,
         candidates=state.candidates if is_continued else {},
+        notes={},
     )
     return ReadList(taken.with_candidates(rules), kept, noted, accessed)
 
@@ -253,7 +264,16 @@ def only_grows(state: State, history: History) -> bool:
     return same and state.payloads.are_unchanged(kept, before, history)
 
 
-def _digests(state: State, view: View, kept: int) -> list[tuple[Span, str]]:
+def _brought(start: int, content: str, state: State) -> list[list[Any]] | None:
+    """Return what the messages of a digest brought; None where that was not noted, or rows are missing."""
+    parts = chain_of(start, content, state.notes)
+    found = [row for part in parts for row in part.rows]
+    held = (row for _, _, result, _, arguments, _ in found for row in (result, arguments) if row)
+    is_known = all(len(row) > 4 or row[2] in state.by_id for row in held)
+    return found if parts and is_known else None
+
+
+def _digests(state: State, view: View, kept: int) -> list[tuple[Span, Record]]:
     """Return the committed digests with unchanged messages.
 
     Where one lies inside another, the longer one is used, even if it was made on another branch.
@@ -264,11 +284,12 @@ def _digests(state: State, view: View, kept: int) -> list[tuple[Span, str]]:
         for origin, record in reversed([*state.digests.items()])
         if kept < origin.end <= end
     ]
-    chosen: list[tuple[Span, str]] = []
+    chosen: list[tuple[Span, Record]] = []
     for span, record in sorted(fitting, key=lambda pair: pair[0].start - pair[0].end):
         if view.cuts_fold(span):
             continue
-        if content_key(compaction.original_of(view, span)) == record.content:
-            chosen.append((span, record.shown))
+        is_same = record.origin in view.history.verified
+        if is_same or content_key(compaction.original_of(view, span)) == record.content:
+            chosen.append((span, record))
             view = replace(view, folds=(*view.folds, span))
     return chosen

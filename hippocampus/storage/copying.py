@@ -27,7 +27,7 @@ COLUMNS = {
     "entry": "id, origin, content, form, kind, tool, arguments, tokens, stage, shown, entry, is_pinned",
     "candidate": "id, stage, shown, entry, note",
     "call": "number, turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost, edit_cost, recall_cost, marks, first,"
-    " sent, measures, decisions",
+    " sent, measures, decisions, notes",
     "conversation": "number, lines",
     "consolidated": "key, shown",
 }

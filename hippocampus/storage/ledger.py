@@ -7,6 +7,7 @@ tables; nothing is decided here.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import math
 import time
@@ -63,8 +64,8 @@ DROP_CANDIDATES = (
 )
 WRITE_CALL = """
     INSERT INTO call (session, number, turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost, edit_cost,
-        recall_cost, marks, first, sent, measures, decisions)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        recall_cost, marks, first, sent, measures, decisions, notes)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 CALL = "turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost, edit_cost, recall_cost, marks"
 TWO_CALLS = f"SELECT {CALL} FROM call WHERE session = ? AND turn < ? ORDER BY number DESC LIMIT 2"
@@ -76,10 +77,11 @@ ROWS = {
     "measures": "SELECT measures FROM call WHERE session = ? AND measures != '[]' ORDER BY number",
     "candidate": "SELECT id, entry, stage, shown, note FROM candidate WHERE session = ? ORDER BY number",
     "sent": "SELECT first, sent FROM call WHERE session = ? AND (first > 0 OR sent != '[]') ORDER BY number",
+    "notes": "SELECT notes FROM call WHERE session = ? AND notes IS NOT NULL ORDER BY number",
     "decisions": "SELECT decisions FROM call WHERE session = ? ORDER BY number",
 }
 """The rows of a session."""
-STARTING = ("session", "entry", "measures", "candidate", "sent")
+STARTING = ("session", "entry", "measures", "candidate", "sent", "notes")
 """What a run reads when it begins, and when another process has changed the session."""
 DIG_UP = "DELETE FROM tombstone WHERE content IN (SELECT value FROM json_each(?))"
 CHANGED = (
@@ -152,6 +154,25 @@ class Measure(NamedTuple):
     """The kind of content, such as `json`; empty where no turn has asked for it."""
 
 
+class DigestNotes(NamedTuple):
+    """What the messages that a digest replaces brought, so that a restart needs none of their texts."""
+
+    start: int
+    """The number of its first message."""
+    content: str
+    """The key of its list."""
+    continues: str
+    """The key of the list that this one continues; empty where `rows` are of all of it."""
+    rows: list[list[Any]]
+    """As JSON; `session.payloads` knows what they mean."""
+    messages: list[list[Any]]
+    """What `UnreadMessage` knows of each; empty where they are not one item each."""
+    items: str
+    """The `history.items_hash` of these messages."""
+    format: str
+    """The format of the list."""
+
+
 class TurnRows(NamedTuple):
     """All that a turn brought, or what was changed between two calls."""
 
@@ -162,6 +183,7 @@ class TurnRows(NamedTuple):
     sent: Sequence[tuple[str, int]] = ()
     """The messages of the request from the `first` on: the hash of the words of each, and its tokens."""
     measures: Sequence[Measure] = ()
+    notes: Sequence[DigestNotes] = ()
     raw: RawList | None = None
     """The list as its host handed it over, for the journal."""
     model: str | None = None
@@ -318,7 +340,7 @@ class Ledger:
 
     def records(self) -> list[Record]:
         """Return every entry of the session, oldest first."""
-        return [record_of(row) for row in self._stored("entry")]
+        return [StoredRecord(row) for row in self._stored("entry")]
 
     def measures(self) -> list[Measure]:
         """Return the measures of the session's long texts."""
@@ -327,6 +349,14 @@ class Ledger:
             for measures in _listed(self._stored("measures"))
             for digest, count, kind in measures
         ]
+
+    def notes(self) -> list[DigestNotes]:
+        """Return what the messages of the session's digests brought."""
+        found: list[DigestNotes] = []
+        for (packed,) in self._stored("notes"):
+            with contextlib.suppress(ValueError):  # without notes, the messages are read again
+                found += itertools.starmap(DigestNotes, json.loads(packing.unpacked(packed)))
+        return found
 
     def candidates(self) -> list[NextText]:
         """Return the next texts of entries that were weighed and not committed."""
@@ -485,7 +515,8 @@ class Ledger:
             [(measure.digest.hex(), measure.tokens, measure.kind) for measure in turn.measures],
             [(call.turn, *astuple(decision)) for decision in turn.decisions],
         )
-        row = (*astuple(call), turn.first, *map(json.dumps, brought))
+        notes = packing.packed(json.dumps(turn.notes).encode(), LEVEL) if turn.notes else None
+        row = (*astuple(call), turn.first, *map(json.dumps, brought), notes)
         self._db.run(WRITE_CALL, (self._number, change, *row))
         self._calls = [call, *before][:2]
 
@@ -667,21 +698,74 @@ def columns_of(record: Record) -> tuple[str | int | bytes, ...]:
     )
 
 
+class StoredRecord(Record):
+    """A record of the columns `ENTRY`; its entry and its text are unpacked when they are first asked for."""
+
+    __slots__ = ("_entry", "_row", "_shown")
+    _entry: Entry
+    _row: Row
+    _shown: str
+    # It equals a record of the same values, and a changed copy is such a record.
+    __class__ = property(lambda _: Record)
+
+    def __init__(self, row: Row) -> None:
+        """Unpack nothing yet.
+
+        Raises:
+            StoreError: a column is damaged.
+        """
+        _, origin, content, form, kind, tool, arguments, tokens, stage, _, _ = row
+        put = object.__setattr__
+        put(self, "_row", row)
+        put(self, "content", content)
+        put(self, "form", form)
+        put(self, "kind", kind)
+        put(self, "tool", tool.decode())
+        put(self, "arguments", arguments.decode())
+        put(self, "tokens", tokens)
+        try:
+            put(self, "origin", parsed(origin.decode()))
+            put(self, "stage", Stage(stage))
+        except ValueError as failure:
+            raise self._damage(failure) from failure
+
+    def _damage(self, failure: ValueError) -> StoreError:
+        return StoreError(f"entry {self.id} is damaged: {failure}")
+
+    @property
+    def id(self) -> str:
+        """Return the id of its entry."""
+        return str(self._row[0])
+
+    @property
+    def entry(self) -> Entry:
+        """Return its entry, or raise `StoreError` where it is damaged."""
+        if not hasattr(self, "_entry"):
+            try:
+                text = text_of(self._row[10], self.id + self.tool + self.content)
+                object.__setattr__(self, "_entry", Entry.read(text))
+            except ValueError as failure:
+                raise self._damage(failure) from failure
+        return self._entry
+
+    @property
+    def shown(self) -> str:
+        """Return its text in the view, or raise `StoreError` where it is damaged."""
+        if not hasattr(self, "_shown"):
+            try:
+                object.__setattr__(self, "_shown", text_of(self._row[9], self.id + self.tool))
+            except ValueError as failure:
+                raise self._damage(failure) from failure
+        return self._shown
+
+
 def record_of(row: tuple[Any, ...]) -> Record:
     """Return the entry of the columns `ENTRY`.
 
     Raises:
         StoreError: they are damaged.
     """
-    entry_id, origin, content, form, kind, tool, arguments, tokens, stage, shown, entry = row
-    origin, tool, arguments = (text.decode() for text in (origin, tool, arguments))
-    near = entry_id + tool
-    try:
-        own = Entry.read(text_of(entry, near + content)), parsed(origin)
-        view = Stage(stage), text_of(shown, near)
-        return Record(*own, content, form, kind, tool, arguments, tokens, *view)
-    except ValueError as failure:
-        raise StoreError(f"entry {entry_id} is damaged: {failure}") from failure
+    return replace(StoredRecord(row))
 
 
 def _listed(rows: Iterable[Row]) -> list[list[Any]]:

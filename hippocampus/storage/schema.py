@@ -72,7 +72,8 @@ CREATE TABLE candidate (
 -- a later row has its turn or an earlier one. marks: where our cache marks stand. sent, measures, decisions are
 -- JSON lists: messages from `first` on, each as a hash of its words and its tokens, digests of long texts
 -- (BLAKE2b, 16 bytes) with tokens and kind (empty where no turn asked for it), and changes of the view with turn,
--- entry, stage, reason, savings and costs.
+-- entry, stage, reason, savings and costs. notes: `ledger.DigestNotes` of the call's digests as JSON, packed, if it
+-- made some.
 CREATE TABLE call (
     session INTEGER NOT NULL REFERENCES session(number) ON DELETE CASCADE,
     number INTEGER NOT NULL,
@@ -89,6 +90,7 @@ CREATE TABLE call (
     sent TEXT NOT NULL,
     measures TEXT NOT NULL,
     decisions TEXT NOT NULL,
+    notes BLOB,
     PRIMARY KEY (session, number)
 ) STRICT;
 -- The raw conversation, appended by each turn. number: of the change of its session. lines: JSON lines

@@ -1,0 +1,129 @@
+"""A restart reads what was noted of the messages of a digest, and finds what reading them would give."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conversations import no_fallback
+
+from hippocampus import Hippocampus
+from hippocampus.formats.conversation import UnreadMessage
+
+Items = list[dict[str, Any]]
+OPTIONS = {"window_tokens": 9_000, "deadline_seconds": 10}
+
+
+def text(chance: random.Random) -> str:
+    lines, tool = chance.choice((3, 45, 140, 300)), chance.randrange(4)
+    return "\n".join(f"line {n} of tool_{tool} A-{tool}{n}" for n in range(lines))
+
+
+def conversation(rounds: int, form: str) -> Items:
+    """Reads and writes of five files, whose texts come again, and what the agent says of them."""
+    chance, items = random.Random(form), [{"role": "user", "content": "Mend it."}]
+    for number in range(rounds):
+        name = chance.choice(("read_file", "write_file", "bash"))
+        arguments: dict[str, Any] = {"path": f"src/part_{chance.randrange(5)}.py"}
+        if name == "write_file":
+            arguments["content"] = text(chance)
+        said, result = f"Step_{number}: A-1{number} of tool_2.", text(chance)
+        if form == "anthropic":
+            use = {"type": "tool_use", "id": f"call_{number}", "name": name, "input": arguments}
+            block = {"type": "tool_result", "tool_use_id": use["id"], "content": result}
+            items.append({"role": "assistant", "content": [{"type": "text", "text": said}, use]})
+            items.append({"role": "user", "content": [block]})
+        else:
+            function = {"name": name, "arguments": json.dumps(arguments)}
+            call = {"id": f"call_{number}", "type": "function", "function": function}
+            items.append({"role": "assistant", "content": said, "tool_calls": [call]})
+            items.append({"role": "tool", "tool_call_id": call["id"], "content": result})
+        if number % 7 == 3:
+            items.append({"role": "assistant", "content": "Go on?"})
+            items.append({"role": "user", "content": f"Yes, and look at A-1{number}."})
+    return items
+
+
+def taken(folder: Path, items: Items, statement: str = "") -> tuple[Any, ...]:
+    """Return what a worker makes of a list and of a longer one, after a statement on a copy of a state."""
+    copy = folder.with_name("copy")
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(folder, copy)
+    if statement:
+        with sqlite3.connect(copy / "state.sqlite3") as db:
+            db.execute(statement)
+        db.close()
+    memory = Hippocampus(copy, **OPTIONS)
+    with memory.session("s") as session, no_fallback():
+        views = [session(items[:-4])]
+        unread = sum(isinstance(each, UnreadMessage) for each in session._run.state.history.raw)
+        own = session._run.state.payloads
+        tables = [own.numbers, own.sites, own.ranks, own.latest, own.firsts, own.files, own.batches]
+        tables += [[(each.message, each.part, each.id, each.collapsed) for each in own.items]]
+        tables += [own.index.holders_of([f"A-1{n}" for n in range(50)])]
+        views.append(session(items))
+        status = session.status()
+        said = [own.call_of(f"call_{n}", session._run.state.history) for n in range(40)]
+    memory.close()
+    return views, tables, said, [status[key] for key in ("sent_cost", "entries")], unread
+
+
+def edited(items: Items) -> Items:
+    changed = json.loads(json.dumps(items))
+    changed[5]["content"] = "It was something else." if items[5]["role"] == "assistant" else []
+    return [*items[:4], *items[6:]] if changed[5]["content"] == [] else changed
+
+
+@pytest.mark.parametrize("form", ["openai", "anthropic"])
+@pytest.mark.parametrize(
+    "edit",
+    [list, edited, lambda items: items[:20] + items[-12:], lambda items: items[:31]],
+    ids=["none", "inside", "a piece deleted", "cut"],
+)
+def test_notes_change_nothing_that_reading_the_messages_gives(
+    tmp_path: Path, form: str, edit: Callable[[Items], Items]
+) -> None:
+    items, folder = conversation(40, form), tmp_path / "state"
+    memory = Hippocampus(folder, **OPTIONS)
+    session = memory.session("s")
+    with no_fallback():
+        for end in range(1, len(items) - 3):
+            if items[end - 1]["role"] != "assistant":
+                session(items[:end])
+        # The same messages at other numbers have notes of their own.
+        for end in range(len(items) - 9, len(items) - 3):
+            session([{"role": "user", "content": "Again."}, *items[:end]])
+        session(items[:-6])
+    assert len(session._run.state.digests) > 1
+    session.release()
+    memory.close()
+    given = edit(items)
+    *read, none = taken(folder, given, "UPDATE call SET notes = NULL")
+    *noted, unread = taken(folder, given)
+    assert noted == read
+    assert none == 0
+    assert (unread > 40) == (edit is list)
+    *damaged, _ = taken(folder, given, "UPDATE call SET notes = x'00' WHERE notes IS NOT NULL")
+    assert damaged == read
+
+
+def test_a_damaged_entry_disturbs_no_call_that_does_not_show_it(tmp_path: Path) -> None:
+    items = conversation(40, "openai")
+    with Hippocampus(tmp_path, **OPTIONS).session("s") as session, no_fallback():
+        for end in range(2, len(items), 2):
+            view = session(items[:end])
+    [digest, *_] = [each.id for each in session.entries if each.source.type == "digest"]
+    with sqlite3.connect(tmp_path / "state.sqlite3") as db:
+        db.execute("UPDATE entry SET entry = x'00' WHERE form != 'messages' AND number < 5")
+    db.close()
+    memory = Hippocampus(tmp_path, **OPTIONS)
+    with memory.session("s") as session, no_fallback():
+        assert session(items[:end]) == view
+        assert session.status()["entries"] > 5
+        assert "Step_1" in session.recall(digest)
