@@ -152,7 +152,6 @@ def _about(description: str, **bounds: Any) -> Any:
 
 
 Words = Annotated[str, Field(min_length=1), AfterValidator(_said)]
-Query = Annotated[Words, _about("What to look for.")]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1, le=MAX_RESULTS)]
 Limit = Annotated[
@@ -235,30 +234,6 @@ def forget_memory(
     return _deleted(facts, [result.memory.id for result in found])
 
 
-def recall_memories(  # noqa: PLR0913, PLR0917 - one parameter an argument of the tool
-    facts: Facts,
-    reach: Reach,
-    query: Query,
-    limit: Limit = 10,
-    type: OneType = "",  # noqa: A002 - the name that a model writes
-    kind: OneKind = "",
-) -> str:
-    """Search what was remembered and stored, best first, with dates."""
-    found = facts.recall(
-        query,
-        limit=limit,
-        types=[type] if type else (),
-        kinds=[kind] if kind else (),
-        agent=reach.agent,
-        scopes=reach.scopes,
-    )
-    lines = [
-        f"{entry_line(result.memory)} (id {result.memory.id}, score {result.score.total:.2f})"
-        for result in found
-    ]
-    return "\n".join(lines) or "Nothing is known about this."
-
-
 def recall_memory_block(facts: Facts, reach: Reach, key: Key) -> str:
     """Read a named block of text; null if there is none."""
     block = facts.blocks.get(key, agent=reach.agent, scope=reach.scope)
@@ -305,10 +280,22 @@ def memory_recall(  # noqa: PLR0913, PLR0917 - one parameter an argument of the 
     kind: OneKind = "",
 ) -> str:
     """Search what was kept, before you ask the user for it; without arguments, preferences and what matters most."""
-    if query or type or kind:
-        return recall_memories(facts, reach, query, limit, type, kind)
-    text = facts.context_load(limit=limit, agent=reach.agent, scopes=reach.scopes)
-    return text or "Nothing is known yet."
+    if not (query or type or kind):
+        text = facts.context_load(limit=limit, agent=reach.agent, scopes=reach.scopes)
+        return text or "Nothing is known yet."
+    found = facts.recall(
+        query,
+        limit=limit,
+        types=[type] if type else (),
+        kinds=[kind] if kind else (),
+        agent=reach.agent,
+        scopes=reach.scopes,
+    )
+    lines = [
+        f"{entry_line(result.memory)} (id {result.memory.id}, score {result.score.total:.2f})"
+        for result in found
+    ]
+    return "\n".join(lines) or "Nothing is known about this."
 
 
 def memory_forget(
@@ -324,20 +311,18 @@ def memory_forget(
     return _deleted(facts, [known.id])
 
 
-TOOLS: Mapping[str, Tool] = {
-    run.__name__: Tool(run, arguments_of(run, leaving=2))
-    for run in (
-        remember_facts,
-        store_memory,
-        append_memory_block,
-        replace_memory_block,
-        forget_memory,
-        recall_memories,
-        recall_memory_block,
-        recall_conversation,
-        memory_remember,
-        memory_recall,
-        memory_forget,
-    )
+RUNS: Mapping[str, Callable[..., str]] = {
+    "remember_facts": remember_facts,
+    "store_memory": store_memory,
+    "append_memory_block": append_memory_block,
+    "replace_memory_block": replace_memory_block,
+    "forget_memory": forget_memory,
+    "recall_memories": memory_recall,
+    "recall_memory_block": recall_memory_block,
+    "recall_conversation": recall_conversation,
+    "memory_remember": memory_remember,
+    "memory_recall": memory_recall,
+    "memory_forget": memory_forget,
 }
+TOOLS = {name: Tool(run, arguments_of(run, leaving=2)) for name, run in RUNS.items()}
 """By name, in the order in which a model sees them."""

@@ -161,9 +161,9 @@ def test_a_call_reaches_its_own_agent_and_scopes_alone(facts: Facts) -> None:
 @pytest.mark.parametrize(
     ("name", "arguments", "said"),
     [
-        ("recall_memories", {}, "query: field required"),
-        ("recall_memories", {"query": "   "}, "the text is empty"),
-        ("recall_memories", {"query": None}, "query: field required"),
+        ("store_memory", {}, "content: field required"),
+        ("store_memory", {"content": "   "}, "the text is empty"),
+        ("store_memory", {"content": None}, "content: field required"),
         ("recall_memories", {"query": 7}, "query: input should be a valid string"),
         ("recall_memories", {"query": "a", "limit": 0}, "limit: value error, 0 asks for nothing"),
         ("recall_memories", {"query": "a", "limit": 1.5}, "limit: input should be a valid integer"),
