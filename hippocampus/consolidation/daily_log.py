@@ -37,6 +37,7 @@ def append(state: StateDir, outcome: ConsolidationOutcome, at: float) -> bool:
     path = state.daily_log(day(at))
     try:
         with files.held(state.memory_lock, files.MAX_QUEUE_SECONDS):
+            # A consolidation that was killed before it was marked as published is logged again.
             if any(key in text_of(log) for log in state.daily_logs()[-RECENT_LOGS:]):
                 return False
             before = text_of(path) or f"# {day(at)}\n"

@@ -140,6 +140,7 @@ def _by_formula(
     kept = _unfaded(tables, query, rows)
     from hippocampus.facts.topics import similarities
 
+    # Likeness is computed for the rows that have a word or a cosine only: it reads their whole texts.
     is_linear = "minhash" in formula
     alike = similarities(text, memories.by_row(tables.database, kept)) if is_linear else {}
     for row, faded in kept.items():

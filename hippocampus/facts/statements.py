@@ -159,10 +159,11 @@ def _swaps(plain: str, rules: SpokenLanguage, *, adds: bool, moves: bool) -> Ite
     moves = moves or pattern(rules.changed).search(plain) is not None
     for rule in [*(() if adds else rules.swaps), *(rules.moves if moves else ())]:
         for found in _wordings(rule, plain):
-            old, new = found["old"], found.get("new", "").strip()
-            if rule.startswith(
-                "{old}"
-            ):  # the words before a wording: those next to it are the value
+            # `for the app` after a value is the topic: what has the value for another topic stays true.
+            old, new = found["old"], _cut(found.get("new", ""))
+            if rule.startswith("{old}"):
+                old = _cut(old, last=True)
+            elif rule.endswith("{old}"):
                 old = _cut(old)
             if topic(old) and key(old) != key(new) and not pattern(rules.now).search(old):
                 rest = _bare(found["around"].replace(old, " ", 1).replace(new, " ", 1), rules)
@@ -197,14 +198,15 @@ _EDGES = " ,，、.!。！।"
 _WHEN = r"^(?:{when})(?:\s*[,，、]\s*|\s+)|(?:\s*[,，、]\s*|\s+)(?:{when})$"
 
 
-def _cut(value: str) -> str:
-    """Return the last words of a text, after its last small word but those at its end."""
+def _cut(value: str, *, last: bool = False) -> str:
+    """Return the words of a value that are next to the wording that announces it, up to a small word."""
     if UNSPACED_SIGN.search(value):
         return value
-    parts, small = value.split()[::-1], small_words(value)
+    parts = value.split()[::-1] if last else value.split()
+    small = small_words(value)
     first = next((at for at, part in enumerate(parts) if part.lower() not in small), 0)
     found = list(itertools.takewhile(lambda part: part.lower() not in small, parts[first:]))
-    return " ".join(found[::-1]).strip(" '\"“”„«»")
+    return " ".join(found[::-1] if last else found).strip(" '\"“”„«»")
 
 
 def _ended(clauses: Sequence[str], rules: SpokenLanguage) -> Iterator[Denial]:

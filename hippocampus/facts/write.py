@@ -525,6 +525,7 @@ def judged(
         for sentence in sentences(memory.content)
         if len(sentence) <= SHOWN_CHARACTERS
     }
+    # Sentences, not memories, have the numbers: an answer may end one of several in a memory.
     most = list(shown.values())[: judge.MAX_ASKED]
     known = {f"k{number}": pair for number, pair in enumerate(most, 1)}
     if not known and len(new) < 2:

@@ -166,6 +166,11 @@ On utilise Slack au boulot. > Toute l'équipe est passée de Slack à Mattermost
 La table s'appelle clients_old. > J'ai renommé clients_old en customers.
 """
 APART = """
+We use Jenkins for the web build. > We switched from Jenkins to Buildkite for the mobile app.
+Our kitchen wall is white. > We changed from white to green in the bathroom.
+I buy bread at Hansen. > I switched from Hansen to Olsen for the fish.
+Usamos Oracle para las nóminas. > Cambiamos de Oracle a Postgres para el inventario.
+On utilise Slack pour le support. > On est passés de Slack à Teams pour les ventes.
 We use Redis for the session cache. > For the job queue use RabbitMQ instead of Redis.
 I meet Carla on Mondays. > The yoga class moved from Mondays to Wednesdays.
 Our Paris office is on Rue Lafayette. > Our Lyon office moved from Rue Lafayette to Quai Perrache.
@@ -585,6 +590,17 @@ def test_of_sequences_that_others_wrote_nothing_ends_that_still_stands(path):
 def test_a_later_move_ends_what_a_move_from_a_known_place_left():
     facts = told("I live in Lyon.", "I moved from Lyon to Porto.", "I moved to Braga.")
     assert current(facts) == ["I moved to Braga."]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place"),
+    [
+        ("I live in Hull.", "We moved from Hull to Derby in May.", "Derby"),
+        ("Vivo en Murcia.", "Nos mudamos de Murcia a Lugo en mayo.", "Lugo"),
+    ],
+)
+def test_the_place_of_a_move_is_without_its_time(old, new, place):
+    assert [triple.object for triple in factual.relations(told(old, new))] == [place]
 
 
 def test_what_is_both_true_stands():
