@@ -67,6 +67,7 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
     as_json: AsJson = False,
     report: Annotated[Path | None, Option(help="Write one HTML page to this file.")] = None,
     texts: Annotated[bool, Option("--texts", help="With --report, pages of both lists.")] = False,
+    strict: Annotated[bool, Option("--strict", help="Status 1 if a line is not read.")] = False,
     out: Annotated[str | None, Option(help="A folder or bucket for the rows of each file.")] = None,
     resume: Annotated[
         bool, Option("--resume", help="With --out, keep the rows there of files that are the same.")
@@ -111,10 +112,12 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
         done = corpus.replay(find_files(paths, []), engine=engine, jobs=jobs)
         for _ in track(done, count):
             pass
-        _print_outcome(run.outcome(corpus, options), report, as_json=as_json)
+        _print_outcome(run.outcome(corpus, options), report, as_json=as_json, strict=strict)
 
 
-def _print_outcome(found: dict[str, Any], report: Path | None, *, as_json: bool) -> None:
+def _print_outcome(
+    found: dict[str, Any], report: Path | None, *, as_json: bool, strict: bool
+) -> None:
     """Print the figures, write the page, print the files that were skipped, and set the exit status."""
     from hippocampus.replay import run, table
     from hippocampus.replay.page import write_page
@@ -137,8 +140,11 @@ def _print_outcome(found: dict[str, Any], report: Path | None, *, as_json: bool)
         for file in skipped:
             typer.echo(f"{file['path']}: {file['reason']}", err=True)
         fail(f"no recorded session in these paths; the known formats: {', '.join(NAMES)}")
-    if killed := sum(file["reason"] == KILLED for file in skipped):
-        typer.echo(f"hippocampus: {counted(killed, 'file')} not read: {KILLED}", err=True)
+    broken = found["total"]["raw"]["broken_lines"]
+    is_killed = any(file["reason"] == KILLED for file in skipped)
+    if is_killed or (strict and (skipped or broken)):
+        left = f"{counted(len(skipped), 'file')} and {counted(broken, 'line')} not read"
+        typer.echo(f"hippocampus: {left}", err=True)
         raise typer.Exit(1)
 
 

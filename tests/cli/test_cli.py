@@ -296,3 +296,14 @@ def test_of_several_paths_one_that_is_not_there_is_told_and_left_out(source: Pat
     assert "left out gone: no such file or directory" in done.stdout
     told = json.loads(hippocampus("replay", source, "gone", "--json", cwd=source.parent).stdout)
     assert told["skipped"] == [{"path": "gone", "reason": "no such file or directory"}]
+    assert hippocampus("replay", source, "gone", "--strict", cwd=source.parent).returncode == 1
+
+
+def test_strict_ends_with_status_1_on_a_broken_line(source: Path) -> None:
+    lines = [json.dumps(item) for item in reading(2)]
+    (source / "two.jsonl").write_text("\n".join([*lines, "{broken"]))
+    assert hippocampus("replay", source, "--json", cwd=source).returncode == 0
+    done = hippocampus("replay", source, "--json", "--strict", cwd=source)
+    assert done.returncode == 1
+    assert "not read" in done.stderr
+    assert json.loads(done.stdout)["total"]["raw"]["broken_lines"] == 1
