@@ -65,17 +65,20 @@ ENCODED_SHARE = 0.5
 
 
 def extract(text: str, kind: str = "text") -> Extraction | None:
-    """Return any text that is not blank as an excerpt; bytes have no line to read."""
+    """Return the lines of any text that is not blank, as an excerpt."""
     if not text.strip():
         return None
     total = lines_in(text)
     summary = f"{counted(total, 'line')}, {counted(len(text), 'character')}"
     data = {"lines": total, "characters": len(text)}
-    lines = LaterLines(functools.partial(_lines_of, text, kind)) if kind != "binary" else ()
+    lines = LaterLines(functools.partial(_lines_of, text, kind))
     return Extraction(kind, summary, lines, data, (f"lines=[1, {total}]",))
 
 
 def _lines_of(text: str, kind: str) -> list[EntryLine]:
+    if kind == "binary":  # the text around encoded bytes, which end as many lines as they did
+        readable = UNPRINTABLE.sub("", text)
+        text = ENCODED.sub(lambda run: "…" + "\n" * run[0].count("\n"), readable)
     rows = rows_of(text)
     lines = list(excerpt(rows))
     return _outlined(lines, rows) if kind == "code" else lines
@@ -134,8 +137,6 @@ def is_binary(text: str) -> float:
     unprintable = len(UNPRINTABLE.findall(sample)) / max(1, len(sample))
     if unprintable >= UNPRINTABLE_SHARE:
         return MAX_CONFIDENCE
-    if "\x00" in sample[:1_000]:
-        return 0.6
     both_ends = sample + text[SAMPLE_CHARACTERS:][-SAMPLE_CHARACTERS:]
     runs = (match[0] for match in ENCODED.finditer(both_ends))
     share = sum(len(run) for run in runs if _is_encoded(run)) / max(1, len(both_ends))

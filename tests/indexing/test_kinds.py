@@ -108,7 +108,9 @@ def test_encoded_bytes_are_recognised_and_are_not_in_the_entry() -> None:
         text = f"logo of the shop:\n{data}\nend of it"
         shown = plain.extract(text, kind="binary")
         assert shown is not None
-        assert not shown.lines
+        assert data[100:140] not in "".join(line.text for line in shown.lines)
+        assert shown.lines[0].text == "logo of the shop:"
+        assert (shown.lines[-1].text, shown.lines[-1].number) == ("end of it", text.count("\n") + 1)
 
 
 def test_bytes_read_as_text_are_recognised() -> None:
