@@ -13,13 +13,14 @@ from hippocampus.indexing.extraction import (
     PLACE,
     EntryLine,
     Extraction,
+    Shape,
     counted,
     cut,
     excerpt,
     packed,
     rows_of,
+    shape_of,
 )
-from hippocampus.indexing.shapes import Shape, shape_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from hippocampus.entries.entry import Compression
-from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext
-from hippocampus.indexing.shapes import identifiers
+from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext, identifiers
 from hippocampus.models import tokens
 from hippocampus.prices import Prices
 

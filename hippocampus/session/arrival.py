@@ -32,7 +32,7 @@ from hippocampus.formats.calls import (
 )
 from hippocampus.formats.conversation import Message, Part, UnreadMessage, is_image_block
 from hippocampus.indexing import frame
-from hippocampus.indexing.shapes import identifiers
+from hippocampus.indexing.extraction import identifiers
 from hippocampus.indexing.unwrap import thinned
 from hippocampus.policy import NO_RULES, Resolution, Subject, new_entry
 from hippocampus.policy.words import EntryType

@@ -15,10 +15,9 @@ from typing import NamedTuple
 from hippocampus.formats import json_text
 from hippocampus.formats.calls import file_of, file_read, files_written
 from hippocampus.formats.conversation import Message, Part
-from hippocampus.indexing.extraction import kept_by_hash
+from hippocampus.indexing.extraction import identifiers, kept_by_hash
 from hippocampus.indexing.frame import as_content, as_words
 from hippocampus.indexing.plain import message_of
-from hippocampus.indexing.shapes import identifiers
 from hippocampus.models import tokens
 from hippocampus.session.constants import CONSTANTS
 from hippocampus.session.work_files import WorkFile, described, excerpt

@@ -21,7 +21,7 @@ from hippocampus.entries.origin import PartOrigin
 from hippocampus.formats import json_text
 from hippocampus.formats.calls import normal
 from hippocampus.formats.conversation import Message, Part
-from hippocampus.indexing.shapes import identifiers
+from hippocampus.indexing.extraction import identifiers
 from hippocampus.models import tokens
 from hippocampus.policy import NO_RULES, Policy, Redaction, Resolution
 from hippocampus.session.constants import CONSTANTS

@@ -28,12 +28,12 @@ from hippocampus.indexing.code import definitions
 from hippocampus.indexing.extraction import (
     LINE_CHARACTERS,
     ExtractionContext,
+    identifiers,
     is_notice,
     kept_by_hash,
     numbered_from,
 )
 from hippocampus.indexing.select import MAX_LINES, Price, choose, size_of
-from hippocampus.indexing.shapes import identifiers
 from hippocampus.indexing.sniff import extraction_of
 from hippocampus.indexing.unwrap import asked_line, output_of
 from hippocampus.models import tokens

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hippocampus.indexing.shapes import IDENTIFIER, NAMED, identifiers
+from hippocampus.indexing.extraction import IDENTIFIER, NAMED, identifiers
 
 PIECES = st.sampled_from(
     ["a", "B", "3", "_", ".", "/", ":", "@", "#", "-", " ", "\n", "é", "中", "\ud800"]
