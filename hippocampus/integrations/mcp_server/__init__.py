@@ -1,33 +1,47 @@
-"""The MCP server: the memory of one state directory as tools.
+"""The MCP server: the memory of one state directory as tools, resources and a prompt.
 
-Which tools a server offers and what a call does is decided here; `http` has the transport.
+What a server offers and what a call does is decided here; `http` has the transport.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import time
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from anyio import to_thread
 from mcp import MCPError
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
 from mcp_types import (
+    INTERNAL_ERROR,
     INVALID_PARAMS,
     CallToolResult,
+    GetPromptResult,
+    ListPromptsResult,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
     ListToolsResult,
+    Prompt,
+    PromptArgument,
+    PromptMessage,
+    ReadResourceResult,
+    Resource,
+    ResourceTemplate,
     TextContent,
+    TextResourceContents,
     Tool,
     ToolAnnotations,
 )
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 import hippocampus
 from hippocampus import recall
-from hippocampus.errors import HippocampusError
+from hippocampus.errors import HippocampusError, RecallError, StoreError
 from hippocampus.facts import tools as fact_tools
 from hippocampus.facts import upkeep
 from hippocampus.formats.signatures import problem_of, schema_of
@@ -39,6 +53,7 @@ from hippocampus.storage.state import StateStore
 if TYPE_CHECKING:
     from hippocampus.facts.store import Facts
     from hippocampus.memory import Hippocampus
+    from hippocampus.session.session import Session
 
 __all__ = ["PROFILES", "Tools", "app", "offered", "over_stdio", "server"]
 
@@ -59,10 +74,11 @@ READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
 DELETES = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=False)
 
-RECALL, COMPACT = "recall", "compact"
+RECALL, STATUS, COMPACT = "recall", "session_status", "compact"
 PROFILES: Mapping[str, Mapping[str, tuple[str, ToolAnnotations]]] = {
     "hippocampus": {
         "recall": (RECALL, READS),
+        "session_status": (STATUS, READS),
         "search_memory": ("memory_recall", READS),
         "remember": ("remember_facts", ADDS),
         "forget": ("forget_memory", DELETES),
@@ -87,7 +103,49 @@ PROFILES: Mapping[str, Mapping[str, tuple[str, ToolAnnotations]]] = {
         "compact": (COMPACT, DELETES),
     },
 }
-"""By a tool's name in a profile, what it calls (`RECALL`, `COMPACT` or a tool of the facts), and its annotations."""
+"""By a tool's name in a profile, what it calls (one of these three or a tool of the facts), and its annotations."""
+Scope = Annotated[str, Field(description="One part of the memory; all of it if left out.")]
+SessionId = Annotated[str, Field(description="A session's id; the newest session if left out.")]
+STRICT = ConfigDict(extra="forbid")
+ARGUMENTS: Mapping[str, type[BaseModel]] = {
+    STATUS: create_model(STATUS, __config__=STRICT, session_id=(SessionId, "")),
+    COMPACT: create_model(COMPACT, __config__=STRICT),
+    **{
+        name: create_model(name, __base__=tool.arguments, scope=(Scope, ""))
+        for name, tool in fact_tools.TOOLS.items()
+    },
+}
+"""By what a tool calls; a recall reads its arguments itself."""
+DESCRIPTIONS: Mapping[str, str] = {
+    RECALL: recall.DESCRIPTION,
+    STATUS: "Return the figures of a session as JSON: tokens, costs, recalls, and its newest entries.",
+    COMPACT: "Remove memories that faded or are there twice; return how many were removed and remain.",
+    **{name: tool.run.__doc__ or "" for name, tool in fact_tools.TOOLS.items()},
+}
+BLOCKS, ENTRY = "hippocampus://blocks/", "hippocampus://entries/"
+"""How the addresses of resources begin; the key of a block or the id of an entry follows."""
+TEMPLATES = (
+    ResourceTemplate(
+        name="block",
+        uri_template=BLOCKS + "{key}{?scope}",
+        description="The text of a memory block.",
+        mime_type="text/plain",
+    ),
+    ResourceTemplate(
+        name="entry",
+        uri_template=ENTRY + "{entry_id}",
+        description="The whole text that an entry replaces.",
+        mime_type="text/plain",
+    ),
+)
+CONTEXT_LOAD = Prompt(
+    name="context_load",
+    description="What the memory has for a task: preferences, what matters most, and what fits it.",
+    arguments=[PromptArgument(name="task", description="What the conversation is about.")],
+)
+MAX_LISTED = 50
+"""How many entries the status of a session lists, the newest first."""
+T = TypeVar("T")
 NO_SESSION = "this memory has no session yet: entries appear once a hook or an agent has stored one"
 META = {"anthropic/maxResultSizeChars": MAX_RESULT_CHARACTERS}
 ALWAYS = {**META, "anthropic/alwaysLoad": True}
@@ -117,12 +175,16 @@ class Tools:
         self._agent = agent
 
     def call(self, name: str, called: str, given: Mapping[str, Any]) -> tuple[str, bool]:
-        """Return what a tool answers, and whether it failed; `name` is the one that the model wrote."""
+        """Return what a tool answers, and whether it failed; `name` is the one that the model wrote.
+
+        Raises:
+            HippocampusError: it cannot be answered; the text has the reason.
+        """
         if called == RECALL:  # which its session reports
             return self._recall(given)
         started, outcome = time.perf_counter(), "failed"
         try:
-            text, is_error = self._of_facts(called, given)
+            text, is_error = self._answered(called, given)
             outcome = "failed" if is_error else "done"
         finally:
             report = ToolReport(ReportSource(""), name, time.perf_counter() - started, outcome)
@@ -130,37 +192,105 @@ class Tools:
                 observer.tool(report)
         return text, is_error
 
-    def _recall(self, given: Mapping[str, Any]) -> tuple[str, bool]:
-        """Return a part of a stored payload, from the session that has the entry, else from the newest."""
-        entry_id = calls.read_call("", given).entry_id or ""
-        owner = self._state.entry_of(entry_id) if entry_id else None
-        newest = [] if owner else self._state.earlier("", self._agent, 1)
-        name = owner[0] if owner else next((found.session for found in newest), "")
-        if not name:
-            return NO_SESSION, True
-        if self._state.agent_of(name) not in self._owners:
-            return f"this memory has no session with {entry_id!r}", True
-        session = self._memory.session(name, agent="")
+    def _answered(self, called: str, given: Mapping[str, Any]) -> tuple[str, bool]:
+        """Return what a tool other than recall answers, on what this agent has."""
         try:
-            return session.answer(given), False
-        finally:
-            session.release()  # another process ends it
-
-    def _of_facts(self, called: str, given: Mapping[str, Any]) -> tuple[str, bool]:
-        """Return what a tool of the long-term memory answers, on what this agent has there."""
-        agent = self._agent or None
-        if called == COMPACT:
-            done = upkeep.compact(self._facts.tables, agent=agent)
-            counts = {"removed": len(done.removed), "remaining": done.remaining}
-            return json.dumps(counts), False
-        tool = fact_tools.TOOLS[called]
-        try:
-            read = tool.arguments.model_validate(
+            read = ARGUMENTS[called].model_validate(
                 {key: value for key, value in given.items() if value is not None}
             )
         except ValidationError as wrong:
             return problem_of(wrong), True
-        return tool.run(self._facts, fact_tools.Reach(agent), **dict(read)), False
+        arguments = dict(read)
+        if called == STATUS:
+            return self._status(**arguments), False
+        if called == COMPACT:
+            done = upkeep.compact(self._facts.tables, agent=self._agent or None)
+            counts = {"removed": len(done.removed), "remaining": done.remaining}
+            return json.dumps(counts), False
+        scope = arguments.pop("scope")
+        reach = fact_tools.Reach(self._agent or None, scope, [scope] if scope else None)
+        return fact_tools.TOOLS[called].run(self._facts, reach, **arguments), False
+
+    # Sessions
+
+    def _recall(self, given: Mapping[str, Any]) -> tuple[str, bool]:
+        """Return a part of a stored payload, from the session that has the entry, else from the newest."""
+        with self._session(entry_id=calls.read_call("", given).entry_id or "") as session:
+            return session.answer(given), False
+
+    def _status(self, session_id: str) -> str:
+        with self._session(session_id) as session:
+            status, records = dict(session.status()), session.report.records()
+        if problem := status["problem"]:  # its zeros are no figures
+            raise StoreError(problem)
+        del status["strengths"]  # one for each entry
+        newest = [
+            {"id": item.entry.id, "tool": item.tool, "kind": item.kind, "tokens": item.tokens}
+            for item in records[: -MAX_LISTED - 1 : -1]
+        ]
+        return json.dumps({"session": session.id, **status, "newest": newest})
+
+    @contextlib.contextmanager
+    def _session(self, name: str = "", entry_id: str = "") -> Iterator[Session]:
+        """Open a session by its name, else by an entry, else the newest; another process ends it.
+
+        Raises:
+            RecallError: this agent has no such session.
+        """
+        named = name or entry_id
+        if entry_id:
+            name = (self._state.entry_of(entry_id) or ("",))[0]
+        if not name:
+            newest = self._state.earlier("", self._agent, 1)
+            name = newest[0].session if newest else ""
+        if not name or self._state.agent_of(name) not in self._owners:
+            text = f"this memory has no session with {named!r}" if named else NO_SESSION
+            raise RecallError("never_existed", text)
+        session = self._memory.session(name, agent="")
+        try:
+            yield session
+        finally:
+            session.release()
+
+    # Resources and the prompt
+
+    def resources(self) -> list[Resource]:
+        """Return the memory blocks; entries are read by their ids and not listed."""
+        found = self._facts.blocks.list(agent=self._agent or None)
+        return [
+            Resource(
+                name=block.key,
+                uri=BLOCKS
+                + quote(block.key, safe="")
+                + (f"?scope={quote(block.scope)}" if block.scope else ""),
+                mime_type="text/plain",
+                size=len(block.value.encode()),
+            )
+            for block in found
+        ]
+
+    def resource(self, uri: str) -> str:
+        """Return the text of a memory block, or the whole text of an entry.
+
+        Raises:
+            RecallError: there is none of that address.
+        """
+        if uri.startswith(ENTRY):
+            entry_id = unquote(uri.removeprefix(ENTRY))
+            with self._session(entry_id=entry_id) as session:
+                return session.entries.text(entry_id)
+        address = urlsplit(uri)
+        if uri.startswith(BLOCKS):
+            key, scopes = unquote(address.path[1:]), parse_qs(address.query).get("scope", [""])
+            block = self._facts.blocks.get(key, agent=self._agent or None, scope=scopes[0])
+            if block:
+                return block.value
+        raise RecallError("never_existed", f"there is no resource {uri!r}")
+
+    def context_load(self, task: str) -> str:
+        """Return what the memory has for a task."""
+        found = self._facts.context_load(task, agent=self._agent or None)
+        return found or "The memory is empty."
 
 
 def offered(profile: str) -> list[Tool]:
@@ -169,25 +299,20 @@ def offered(profile: str) -> list[Tool]:
     Raises:
         KeyError: the profile is unknown.
     """
-    found = []
-    for name, (called, hints) in PROFILES[profile].items():
-        schema: dict[str, Any] = {"type": "object", "properties": {}}
-        if called == RECALL:
-            text, schema = recall.DESCRIPTION, recall.PARAMETERS
-        elif called == COMPACT:
-            text = "Remove memories that faded or are there twice; return how many were removed and remain."
-        else:
-            tool = fact_tools.TOOLS[called]
-            text, schema = tool.run.__doc__ or "", schema_of(tool.arguments)
-        meta = ALWAYS if called == RECALL else META
-        found.append(
-            Tool(name=name, description=text, input_schema=schema, annotations=hints, _meta=meta)
+    return [
+        Tool(
+            name=name,
+            description=DESCRIPTIONS[called],
+            input_schema=recall.PARAMETERS if called == RECALL else schema_of(ARGUMENTS[called]),
+            annotations=hints,
+            _meta=ALWAYS if called == RECALL else META,
         )
-    return found
+        for name, (called, hints) in PROFILES[profile].items()
+    ]
 
 
 def server(tools: Tools, profile: str = "hippocampus") -> Server[Any]:
-    """Return a server that offers the tools of one profile.
+    """Return a server that offers the tools of one profile, the resources and the prompt.
 
     Raises:
         KeyError: the profile is unknown.
@@ -214,7 +339,51 @@ def server(tools: Tools, profile: str = "hippocampus") -> Server[Any]:
         instructions=INSTRUCTIONS.get(profile),
         on_list_tools=list_tools,
         on_call_tool=call_tool,
+        **_readers(tools),
     )
+
+
+def _readers(tools: Tools) -> dict[str, Any]:
+    """Return the functions of a server that serve the resources and the prompt, as its parameters."""
+
+    async def list_resources(_context: Any, _given: Any) -> ListResourcesResult:
+        return ListResourcesResult(resources=await _in_thread(tools.resources))
+
+    async def list_templates(_context: Any, _given: Any) -> ListResourceTemplatesResult:
+        return ListResourceTemplatesResult(resource_templates=[*TEMPLATES])
+
+    async def read_resource(_context: Any, given: Any) -> ReadResourceResult:
+        text = await _in_thread(functools.partial(tools.resource, given.uri))
+        contents = TextResourceContents(uri=given.uri, mime_type="text/plain", text=text)
+        return ReadResourceResult(contents=[contents])
+
+    async def list_prompts(_context: Any, _given: Any) -> ListPromptsResult:
+        return ListPromptsResult(prompts=[CONTEXT_LOAD])
+
+    async def get_prompt(_context: Any, given: Any) -> GetPromptResult:
+        if given.name != CONTEXT_LOAD.name:
+            raise MCPError(INVALID_PARAMS, f"there is no prompt {given.name!r}")
+        task = (given.arguments or {}).get("task", "")
+        text = await _in_thread(functools.partial(tools.context_load, task))
+        content = TextContent(type="text", text=text)
+        return GetPromptResult(messages=[PromptMessage(role="user", content=content)])
+
+    return {
+        "on_list_resources": list_resources,
+        "on_list_resource_templates": list_templates,
+        "on_read_resource": read_resource,
+        "on_list_prompts": list_prompts,
+        "on_get_prompt": get_prompt,
+    }
+
+
+async def _in_thread(work: Callable[[], T]) -> T:
+    """Return what work returns; its failure reaches the client as an error of the protocol."""
+    try:
+        return await to_thread.run_sync(work)
+    except HippocampusError as failure:
+        code = INVALID_PARAMS if isinstance(failure, RecallError) else INTERNAL_ERROR
+        raise MCPError(code, str(failure)) from failure
 
 
 async def over_stdio(served: Server[Any]) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
@@ -24,6 +26,7 @@ from conversations import EAGER
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from postgres_server import Server
+from states import activity
 
 from hippocampus import Hippocampus, __version__
 from hippocampus.cli.memory_store import OWN_AGENT
@@ -154,8 +157,38 @@ def test_a_stored_payload_is_recalled_over_stdio_by_its_lines(state: Path) -> No
             assert text_of(found) == "migrating the towns"
             unknown = await client.call_tool("recall", {"entry_id": "zzzzzzzz"})
             assert "zzzzzzzz" in text_of(unknown)
+            status = json.loads(text_of(await client.call_tool("session_status", {})))
+            assert status["session"] == "s1"
+            assert status["entries"] == 2
+            assert [entry["id"] for entry in status["newest"]] == [noted, entry_id]
+            resource = await client.read_resource(f"hippocampus://entries/{entry_id}")
+            assert resource.contents[0].text == ROWS
 
     asyncio.run(talk())
+
+
+@pytest.mark.parametrize(
+    ("session_id", "damage", "problem"),
+    [
+        ("s1", "UPDATE entry SET entry = x'00'", "is damaged"),
+        ("another", "", "no session with 'another'"),
+    ],
+)
+def test_a_session_that_cannot_be_read_has_no_figures_and_is_not_made(
+    state: Path, session_id: str, damage: str, problem: str
+) -> None:
+    stored_entry(state)
+    with closing(sqlite3.connect(StateDir(state).database)) as db, db:
+        db.execute(damage)
+
+    async def talk() -> None:
+        async with opened(state) as client:
+            found = await client.call_tool("session_status", {"session_id": session_id})
+            assert found.is_error
+            assert problem in text_of(found)
+
+    asyncio.run(talk())
+    assert len(activity(state)) == 1
 
 
 def test_an_id_in_brackets_names_the_session_that_has_it(state: Path) -> None:
@@ -187,6 +220,8 @@ def test_an_id_in_brackets_names_the_session_that_has_it(state: Path) -> None:
             {"entry": "abc"},
             "recall failed (bad request): unknown arguments: entry; known",
         ),
+        ("session_status", {"session": "s1"}, "session: extra inputs are not permitted"),
+        ("remember", {"text": "I like tea.", "scope": 5}, "scope: input should be a valid string"),
         ("remember", {"text": 5}, "text: input should be a valid string, found 5"),
     ],
 )
@@ -217,20 +252,24 @@ def test_one_agent_does_not_recall_the_payloads_of_another(state: Path) -> None:
         asyncio.run(talk(agent))
 
 
-def test_memories_are_kept_apart_by_agent(state: Path) -> None:
+def test_memories_are_kept_apart_by_agent_and_by_scope(state: Path) -> None:
     async def talk() -> None:
         async with opened(state, "ann") as ann, opened(state) as client:
             await ann.call_tool("remember", {"text": "I like green tea."})
             assert "green" in text_of(await ann.call_tool("search_memory", {"query": "tea"}))
-            await client.call_tool("remember", {"text": "I like black tea."})
+            await client.call_tool("remember", {"text": "I like black tea.", "scope": "work"})
             own = text_of(await client.call_tool("search_memory", {"query": "tea"}))
             assert "black" in own
             assert "green" not in own
+            for scope in ("work", "home"):
+                given = {"query": "tea", "scope": scope}
+                found = text_of(await client.call_tool("search_memory", given))
+                assert ("black" in found) == (scope == "work")
 
     asyncio.run(talk())
 
 
-def test_blocks_are_tools(state: Path) -> None:
+def test_blocks_are_tools_and_resources_by_key_and_scope(state: Path) -> None:
     async def talk() -> None:
         async with opened(state) as client:
             await client.call_tool("append_block", {"key": "persona", "content": "a pilot"})
@@ -238,6 +277,33 @@ def test_blocks_are_tools(state: Path) -> None:
             await client.call_tool("replace_block", swap)
             read = await client.call_tool("read_block", {"key": "persona"})
             assert text_of(read) == "a sailor"
+            other = {"key": "my notes", "content": "a cook", "scope": "at work"}
+            await client.call_tool("append_block", other)
+            listed = {each.name: each.uri for each in (await client.list_resources()).resources}
+            assert listed["persona"] == "hippocampus://blocks/persona"
+            for key, text in (("persona", "a sailor"), ("my notes", "a cook")):
+                block = await client.read_resource(listed[key])
+                assert block.contents[0].text == text
+            templates = (await client.list_resource_templates()).resource_templates
+            assert [each.name for each in templates] == ["block", "entry"]
+            for missing in ("blocks/other", "blocks/my%20notes", "entries/zzzzzzzz", "other/x"):
+                with pytest.raises(MCPError, match=r"there is no|has no session"):
+                    await client.read_resource(f"hippocampus://{missing}")
+
+    asyncio.run(talk())
+
+
+def test_the_prompt_loads_the_context(state: Path) -> None:
+    async def talk() -> None:
+        async with opened(state) as client:
+            [listed] = (await client.list_prompts()).prompts
+            empty = await client.get_prompt(listed.name)
+            assert empty.messages[0].content.text == "The memory is empty."
+            await client.call_tool("remember", {"text": "I prefer metric units."})
+            prompt = await client.get_prompt(listed.name, {"task": "units"})
+            assert prompt.messages[0].content.text.count("metric") == 1
+            with pytest.raises(MCPError, match="there is no prompt 'other'"):
+                await client.get_prompt("other")
 
     asyncio.run(talk())
 
@@ -413,6 +479,7 @@ def test_two_tokens_are_two_agents_who_reach_nothing_of_each_other(
     calls = [
         ("recall", {"entry_id": entry_id, "lines": [1, 1]}),
         ("recall", {"query": "town"}),
+        ("session_status", {"session_id": "s1"}),
         ("recall", {"entry_id": nobodys, "lines": [1, 1]}),
         ("search_memory", {"query": "tea"}),
         ("search_memory", {}),
@@ -420,7 +487,10 @@ def test_two_tokens_are_two_agents_who_reach_nothing_of_each_other(
     ]
 
     async def said(client: Client) -> str:
-        return "\n".join([text_of(await client.call_tool(*called)) for called in calls])
+        answers = [text_of(await client.call_tool(*called)) for called in calls]
+        prompt = await client.get_prompt("context_load", {"task": "tea"})
+        blocks = [each.uri for each in (await client.list_resources()).resources]
+        return "\n".join([*answers, prompt.messages[0].content.text, *blocks])
 
     async def talk(port: int) -> None:
         first, second = ({"Authorization": f"Bearer {each}"} for each in ("first", "second"))
@@ -428,10 +498,13 @@ def test_two_tokens_are_two_agents_who_reach_nothing_of_each_other(
             await ann.call_tool("remember", {"text": "I like green tea."})
             await ann.call_tool("append_block", {"key": "persona", "content": "a pilot"})
             found = await said(bob)
-            assert not [w for w in ("town-", "green", "pilot") if w in found]
+            assert not [w for w in ("town-", "green", "pilot", "blocks/") if w in found]
             await bob.call_tool("forget", {"description": "I like green tea."})
             own = await said(ann)
-            assert all(word in own for word in ("town-0000", "green", "pilot"))
+            assert all(word in own for word in ("town-0000", "green", "pilot", "blocks/persona"))
+            for ann_s in (f"entries/{entry_id}", "blocks/persona"):
+                with pytest.raises(MCPError):
+                    await bob.read_resource(f"hippocampus://{ann_s}")
 
     with served(state, tokens=tokens) as (port, _):
         asyncio.run(talk(port))
