@@ -29,6 +29,7 @@ SHOWN_SKIPPED = 20
 FORMS = {
     "hippocampus": "an export of hippocampus",
     "hippo": "an export of hippo",
+    "crib": "a database of crib",
     "markdown": "Markdown, each list item one memory",
 }
 
@@ -178,6 +179,14 @@ def update(facts: Facts, memory_id: out.Id, text: out.Text = "") -> Shown:
 
 
 @verb(app)
+def confirm(facts: Facts, ids: out.Ids) -> Shown:
+    """Count an access of memories, as a recall does, so that they fade later."""
+    found = stores.known(facts, ids)
+    facts.confirm([memory.id for memory in found])
+    return out.memories(found, asked=ids)
+
+
+@verb(app)
 def restore(facts: Facts, ids: out.Ids) -> Shown:
     """Bring back memories that were replaced or taken away; status 1 where an id is unknown."""
     from hippocampus.facts import upkeep
@@ -199,7 +208,7 @@ def export(facts: Facts, agent: out.Agent = stores.OWN_AGENT) -> Shown:
 @verb(app, memory_compat.hippo, name="import", makes=True)
 def import_(
     facts: Facts,
-    file: Annotated[Path, Argument(help="Our or hippo's export, or a MEMORY.md.")],
+    file: Annotated[Path, Argument(help="Our or hippo's export, crib's database, or a MEMORY.md.")],
     agent: Annotated[str | None, Option(help="Whose memory it becomes.")] = None,
     embedding_model: Annotated[str | None, Option(help="Of a file's vectors, if unnamed.")] = None,
 ) -> Shown:

@@ -187,19 +187,21 @@ def relevant(found: Sequence[Recalled], prompt: str) -> list[Recalled]:
     ]
 
 
-def count_accesses(tables: FactTables, found: Sequence[Recalled], at: float) -> None:
-    """Count an access of the results of a recall, which strengthens them a little.
-
-    A store that cannot be written, or not soon, counts nothing.
-    """
-    if not found:
-        return
-    db, ids = tables.database, [result.memory.id for result in found]
-    with contextlib.suppress(StoreError), bounded(COUNTING_SECONDS), db.transaction():
+def confirm(tables: FactTables, ids: Iterable[str], at: float) -> None:
+    """Count an access of memories, which strengthens them a little."""
+    db = tables.database
+    with db.transaction():
         for row, memory in memories.by_id(db, ids).values():
             boosted = max(memory.intensity, min(1.0, memory.intensity + tables.policy.boost))
             accesses, accessed = memory.accesses + 1, max(memory.accessed, at)
             memories.update(db, [row], intensity=boosted, accesses=accesses, accessed=accessed)
+
+
+def count_accesses(tables: FactTables, found: Sequence[Recalled], at: float) -> None:
+    """Confirm the results of a recall; a store that cannot be written, or not soon, counts nothing."""
+    if found:
+        with contextlib.suppress(StoreError), bounded(COUNTING_SECONDS):
+            confirm(tables, [result.memory.id for result in found], at)
 
 
 # Finding

@@ -108,6 +108,10 @@ class Facts:
 
         return write.store_many(self.tables, [write.item_of(content, **fields)], agent=agent)[0]
 
+    def confirm(self, memory_ids: Iterable[str]) -> None:
+        """Count an access of memories, as a recall does: they fade later."""
+        query.confirm(self.tables, memory_ids, self.tables.clock())
+
     # Forgetting ---------------------------------------------------------------------------------
 
     def delete(self, memory_ids: Iterable[str]) -> list[Memory]:

@@ -379,7 +379,7 @@ def test_forgetting_by_the_mark_of_a_line_takes_the_lines_in_files_too(tmp_path:
     texts = [path.read_text() for path in tmp_path.rglob("*.md")]
     assert [text.count("boiler") for text in texts] == [1, 1]
     mark = re.findall(r"boiler.*<!-- (\w+) -->", "".join(texts))[0]
-    for verb in ("show", "history"):
+    for verb in ("show", "history", "confirm"):
         assert "the boiler is red" in done(verb, mark, cwd=tmp_path)
     assert read("show", mark, "--db", ".hippocampus", cwd=tmp_path)[0]["id"].endswith(mark[-10:])
     forget(mark, "--apply", cwd=tmp_path)
@@ -575,6 +575,7 @@ def test_what_cannot_be_restored_is_named(filled: Path) -> None:
         "restore",
         "show",
         "history",
+        "confirm",
         "--as hippo delete",
         "--as scriptling forget",
     ):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import sqlite3
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -228,6 +229,62 @@ def test_chunks_that_cannot_be_read_are_named(other: Facts, tmp_path: Path) -> N
     assert [each.what for each in done.skipped] == ["chunks[3]", "chunks[4]", "chunks[5]"]
 
 
+# crib
+
+
+@pytest.fixture
+def crib(tmp_path: Path) -> Path:
+    path = tmp_path / "crib.db"
+    db = sqlite3.connect(path)
+    db.executescript("""
+        CREATE TABLE entities (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE,
+            type TEXT NOT NULL, created_at TEXT);
+        CREATE TABLE relations (id INTEGER PRIMARY KEY AUTOINCREMENT, subject_id INTEGER,
+            predicate TEXT NOT NULL, object_id INTEGER, valid_from TEXT, valid_until TEXT,
+            created_at TEXT);
+        CREATE TABLE sources (id INTEGER PRIMARY KEY AUTOINCREMENT, relation_id INTEGER,
+            raw_text TEXT NOT NULL, timestamp TEXT);
+        CREATE TABLE entries (id INTEGER PRIMARY KEY AUTOINCREMENT, type TEXT NOT NULL,
+            content TEXT NOT NULL, embedding BLOB, created_at TEXT);
+        INSERT INTO entries (type, content, created_at) VALUES
+            ('decision', 'Chose SQLite for storage.', '2026-02-09 12:00:00'),
+            ('note', 'ClientA pays Net45 now.', '2026-02-11 12:00:00');
+        INSERT INTO entities (name, type) VALUES ('ClientA', 'c'), ('Net30', 'v'), ('Net45', 'v');
+        INSERT INTO relations VALUES
+            (1, 1, 'payment_terms', 2, '2026-01-01 09:00:00', '2026-02-11 12:00:00',
+                '2026-01-01 09:00:00'),
+            (2, 1, 'payment_terms', 3, '2026-02-11 12:00:00', NULL, '2026-02-11 12:00:00');
+        INSERT INTO sources (relation_id, raw_text) VALUES (1, 'ClientA pays Net30.'),
+            (2, 'ClientA pays Net45 now.');
+    """)
+    db.close()
+    return path
+
+
+def test_a_database_of_crib_becomes_memories_and_triples(other: Facts, crib: Path) -> None:
+    before = crib.read_bytes()
+    done = import_file(other, crib)
+    assert (done.source, done.memories, done.triples) == ("crib", 4, 2)
+    (now,) = factual.relations(other)
+    assert (now.subject, now.predicate, now.object) == ("ClientA", "payment_terms", "Net45")
+    (then,) = other.recall("ClientA", types=["fact"], as_of="2026-01-15")
+    assert [triple.object for triple in then.triples] == ["Net30"]
+    decision = next(each for each in other.memories() if each.type == "decision")
+    assert decision.content == "Chose SQLite for storage."
+    assert "ClientA → payment_terms → Net45 (since 2026-02-11)" in other.retrieve(
+        "What are ClientA's payment terms?"
+    )
+    assert crib.read_bytes() == before
+
+
+def test_crib_is_imported_once(other: Facts, crib: Path) -> None:
+    import_file(other, crib)
+    before = export(other, "*")
+    done = import_file(other, crib)
+    assert (done.memories, done.triples, len(done.skipped)) == (0, 0, 4)
+    assert without_time(export(other, "*")) == without_time(before)
+
+
 # MEMORY.md
 
 
@@ -299,6 +356,15 @@ def test_a_file_of_another_form_is_refused(other: Facts, tmp_path: Path, content
     with pytest.raises(FactError):
         import_file(other, written(tmp_path, content))
     assert len(other.memories(agent="*")) == 0
+
+
+def test_a_database_of_something_else_is_refused(other: Facts, tmp_path: Path) -> None:
+    path = tmp_path / "other.db"
+    db = sqlite3.connect(path)
+    db.execute("CREATE TABLE entries (id)")
+    db.close()
+    with pytest.raises(FactError, match="no database of crib"):
+        import_file(other, path)
 
 
 def test_a_file_that_is_not_there_is_an_error(other: Facts, tmp_path: Path) -> None:

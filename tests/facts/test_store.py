@@ -309,7 +309,7 @@ def test_what_a_recall_returns_is_an_access(facts, hand):
     memory = facts.store("use tabs", type="fact").memory
     hand.pass_days(1)
     facts.recall("tabs")
-    facts.recall("tabs")
+    facts.confirm([memory.id])
     again = facts.get(memory.id)
     assert (again.accesses, again.intensity) == (2, pytest.approx(0.54))
 
@@ -447,8 +447,8 @@ def test_what_a_merged_memory_had_ended_returns_where_both_twins_are_deleted(fac
     assert [each.content for each in facts.memories()] == ["I live in Hull."]
 
 
-def test_a_store_has_eleven_methods():
-    assert len([name for name in vars(Facts) if not name.startswith("_")]) == 11
+def test_a_store_has_twelve_methods():
+    assert len([name for name in vars(Facts) if not name.startswith("_")]) == 12
 
 
 def test_forget_by_id(facts):

@@ -1,4 +1,4 @@
-"""A store's contents out of and into files: our JSON, hippo's JSON, a MEMORY.md.
+"""A store's contents out of and into files: our JSON, hippo's JSON, crib's database, a MEMORY.md.
 
 The form of a file is recognised from its content; each form has its own module.
 """
@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from hippocampus.facts.store import Facts
 
 __all__ = ["Imported", "import_file"]
+SQLITE = b"SQLite format 3\0"
 LISTS = frozenset({"", ".md", ".markdown", ".txt"})
 """The suffixes of files that are read as Markdown, where a list item is a memory."""
-KNOWN = "no export of hippocampus or hippo, and no Markdown (.md, .txt)"
+KNOWN = "no export of hippocampus or hippo, no database of crib, and no Markdown (.md, .txt)"
 
 
 def import_file(
@@ -45,12 +46,14 @@ def import_file(
 
 
 def _read(path: Path, agent: str, embedding_model: str | None) -> Bundle:
-    from hippocampus.facts.exchange import hippo, markdown, ours
+    from hippocampus.facts.exchange import crib, hippo, markdown, ours
 
     try:
         content = path.read_bytes()
     except OSError as failure:
         raise FactError(f"{path}: {failure.strerror or failure}") from None
+    if content.startswith(SQLITE):
+        return crib.bundle(path, agent)
     try:
         text = content.decode("utf-8-sig")
         if not text.lstrip().startswith(("{", "[{")) and path.suffix.lower() != ".json":

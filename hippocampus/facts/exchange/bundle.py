@@ -44,7 +44,7 @@ class Bundle:
     """What one file holds."""
 
     source: str
-    """Which form it has: `hippocampus`, `hippo` or `markdown`."""
+    """Which form it has: `hippocampus`, `hippo`, `crib` or `markdown`."""
     memories: Sequence[Memory] = ()
     embeddings: Mapping[str, Any] = field(default_factory=dict)
     embedding_model: str | None = None
