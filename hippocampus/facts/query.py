@@ -69,12 +69,17 @@ def recall(  # noqa: PLR0913 - each is one property of a recall
     *,
     limit: int,
     budget: int | None = None,
+    weights: Mapping[str, float] | None = None,
     seconds: float = WRITING_SECONDS,
 ) -> list[Recalled]:
-    """Return what best answers a query, best first; of an empty one, the strongest and newest."""
+    """Return what best answers a query, best first; of an empty one, the strongest and newest.
+
+    `weights` replace those of the policy.
+    """
     if limit == 0 or (query.scopes is not None and not query.scopes):
         return []
-    scores = _scores(tables, text, query, seconds)
+    weights = tables.policy.weights if weights is None else weights
+    scores = _scores(tables, text, query, weights, seconds)
     best = sorted(scores, key=lambda row: (-scores[row].total, -row))
     if limit > 0:  # a budget is filled from more than the limit: long memories may not fit
         best = best[: limit if budget is None else RERANKED * limit]
@@ -103,7 +108,9 @@ def recall(  # noqa: PLR0913 - each is one property of a recall
     return found
 
 
-def _scores(tables: FactTables, text: str, query: RecallQuery, seconds: float) -> dict[int, Score]:
+def _scores(
+    tables: FactTables, text: str, query: RecallQuery, weights: Mapping[str, float], seconds: float
+) -> dict[int, Score]:
     """Return the scores of the rows that are not too weak to be returned."""
     if not text.strip():
         rows = search.passing(tables.database, query)
@@ -111,7 +118,6 @@ def _scores(tables: FactTables, text: str, query: RecallQuery, seconds: float) -
             row: score._replace(total=score.strength + 0.5 * score.recency)
             for row, score in _unfaded(tables, query, rows.values()).items()
         }
-    weights = tables.policy.weights
     found = find(tables, text, query, whole=bool(weights), seconds=seconds)
     if weights:
         return _by_formula(tables, text, query, found, weights)
@@ -304,7 +310,8 @@ def load(  # noqa: PLR0913 - each is one filter
         agent or tables.agent, now, now, scopes=scopes, other_roles=NOT_LOADED, hearsay=False
     )
     budget = token_budget - min(FRAME_TOKENS, token_budget // 2)
-    fitting = recall(tables, prompt, query, limit=FITTING) if prompt.strip() else []
+    # The score of another store has strength and recency too, which fit any prompt.
+    fitting = recall(tables, prompt, query, limit=FITTING, weights={}) if prompt.strip() else []
     best = max((result.score.total for result in fitting), default=0.0)
     fitting = [result for result in fitting if result.score.total >= RELEVANT_SHARE * best]
     strongest = recall(tables, "", query, limit=-1)

@@ -354,6 +354,15 @@ def test_every_preset_ranks_the_match_first(opened, preset):
     assert contents(facts.recall("name of the parrot", limit=1)) == ["the parrot is called Rex"]
 
 
+@pytest.mark.parametrize("preset", POLICIES)
+def test_a_context_load_begins_with_what_fits_the_prompt_under_every_preset(opened, preset):
+    facts = opened(settings=POLICIES[preset])
+    factual.store_many(facts, (Item(f"the fern number {i}", intensity=1.0) for i in range(20)))
+    facts.store("the parrot of the house is called Rex", intensity=0.1)
+    prompt = "Which name has the parrot of the house with the fern?"
+    assert "Rex" in facts.context_load(prompt, limit=0, token_budget=110)
+
+
 def test_context_load_takes_preferences_first(facts):
     factual.store_many(
         facts, (Item(f"long story number {i} " * 8, type="event") for i in range(20))
