@@ -96,8 +96,12 @@ class UnreadMessage(Message):
         put = object.__setattr__
         put(self, "_read", read)
         put(self, "raw", (item,))
-        for name, value in zip(KNOWN, known, strict=True):
-            put(self, name, value)
+        role, key, tokens, is_closed, is_own = known
+        put(self, "role", role)
+        put(self, "key", key)
+        put(self, "tokens", tokens)
+        put(self, "is_closed", is_closed)
+        put(self, "is_own", is_own)
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -106,9 +110,6 @@ class UnreadMessage(Message):
             [message] = self._read(self.raw)
             object.__setattr__(self, "_parts", message.parts)
         return self._parts
-
-
-KNOWN = ("role", "key", "tokens", "is_closed", "is_own")
 
 
 def unpaired(messages: Iterable[Message]) -> list[str]:

@@ -100,7 +100,7 @@ def read_as(
         MessagesError: an item is a framework's, or the format knows none of a list.
     """
     for number, item in enumerate(items[start:], start):
-        if framework := framework_of(item):
+        if number not in unread and (framework := framework_of(item)):
             raise MessagesError(refusal(number, framework))
     if adapter is openai_responses:  # it makes one message of several items
         unread = {}

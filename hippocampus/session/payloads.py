@@ -226,7 +226,7 @@ class Payload:
 
     def superseded(self, note: str) -> Payload:
         """Return it due at once, since something newer replaces it."""
-        return replace(self.marked(note), due_turn=0)
+        return replace(self, note=note, shorter=None, due_turn=0)
 
 
 class Files(NamedTuple):
