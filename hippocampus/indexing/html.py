@@ -85,7 +85,8 @@ def _lines_of(elements: Sequence[PageElement]) -> list[EntryLine]:
     waiting: dict[tuple[str, float], list[str]] = {}
     heading: int | None = None
     seen: set[PageElement] = set()
-    for element in (*elements, PageElement("", HEADING)):
+    named = (element for element in elements if element.text.strip("# "))
+    for element in (*named, PageElement("", HEADING)):
         if element.role:
             if element not in seen:
                 waiting.setdefault((element.role, element.weight), []).append(element.text)

@@ -114,6 +114,14 @@ def test_refs_stand_beside_their_labels(text: str, told: list[str]) -> None:
     assert [line for line in told if line not in lines] == []
 
 
+def test_elements_without_a_name_take_no_room() -> None:
+    nameless = '- button\n- link [ref=e1]\n- heading [level=2]\n- link "Home" [ref=e2]\n- button\n'
+    assert reads(nameless) == ["link: e1", "# [level=2]", "link: Home e2"]
+    assert reads("<!doctype html><p><input><button></button><a></a><h2></h2><input name=q>") == [
+        "text: q"
+    ]
+
+
 def test_a_snapshot_tells_its_title_and_address() -> None:
     assert extraction_of(YAML).summary.startswith('snapshot "Orders" https://shop.example/orders')
     assert reads(UIDS)[0] == 'Orders 1_0 url="https://shop.example/"'
