@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import itertools
 import json
-import logging
 import math
 import re
 from collections import Counter
@@ -40,7 +39,6 @@ from hippocampus.recall.lines import NOTE_TOKENS, NumberedLine, fit, pages
 from hippocampus.recall.slices import WORD, Request, numbers_of, take, terms
 from hippocampus.storage.full_text import PassageHit, Passages
 
-LOG = logging.getLogger("hippocampus")
 HEADER = re.compile(r"^([a-z2-7]{8,12}):$", re.MULTILINE)
 """The line before the lines of an entry in a search result; other lines start with a number."""
 MAX_HITS = 50
@@ -56,8 +54,6 @@ NUMBERED = re.compile(r"^\s*\d+(?:→|\t|: )")
 LINE_TOKENS = 2
 """The least tokens of a line in addition to its text."""
 
-Decode = Callable[[Record, bytes], str]
-"""Returns the text of a stored content as the model reads it."""
 Serve = Callable[[RecallCall], str]
 """Serves one recall, or raises `RecallError`."""
 
