@@ -24,6 +24,7 @@ from hippocampus.cli.options import (
 )
 from hippocampus.formats.json_text import visible
 from hippocampus.indexing.extraction import counted
+from hippocampus.storage import entry_exchange as exchange
 from hippocampus.storage import gc as collection
 from hippocampus.storage.database import SqliteDatabase
 from hippocampus.storage.state import state_of
@@ -32,24 +33,35 @@ from hippocampus.storage.state_dir import is_address
 app = typer.Typer(help="List, read and copy stored contents.", no_args_is_help=True)
 
 
-def gc(
+def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
     state_dir: StateName,
     max_age_days: Annotated[float | None, Option(help="Remove sessions idle for longer.")] = None,
+    max_bytes: Annotated[
+        int | None, Option(help="Remove the contents idle longest until the rest fits.")
+    ] = None,
+    session: Annotated[
+        list[str] | None,
+        Option(help="GLOB=DAYS: another age for sessions with such names; repeatable."),
+    ] = None,
+    orphan_hours: Annotated[float, Option(help="The age of removed orphans.")] = 24.0,
     apply: Apply = False,
 ) -> None:
-    """List the stored contents and conversations that have gone unused; remove them with --apply."""
+    """List the stored contents and conversations that the rules remove; remove them with --apply."""
     state = expect_state(state_dir)
-    if max_age_days is not None and not max_age_days >= 0:
-        raise typer.BadParameter("an age is 0 or more")
+    session_days = dict(map(_days_of, session or ()))
+    bounds = [max_age_days, max_bytes, orphan_hours, *session_days.values()]
+    if any(bound is not None and not bound >= 0 for bound in bounds):
+        raise typer.BadParameter("ages and sizes are 0 or more")
+    rules = collection.GcRules(max_age_days, max_bytes, session_days, orphan_hours * 3_600)
     started = time.time()
     with state.contents() as store:
         with state.reading() as db:
-            removals = collection.plan(collection.holdings(db, store), max_age_days, started)
-            words = collection.plan_words(db, max_age_days, started)
+            removals = collection.plan(collection.holdings(db, store), rules, started)
+            words = collection.plan_words(db, rules, started)
         if apply:
             with state.writing() as db:
                 removals = collection.collect(db, store, removals, started)
-                words = collection.collect_words(db, max_age_days, started)
+                words = collection.collect_words(db, rules, started)
     lines = []
     # A run with --apply lists what it has removed, which may be less than was planned.
     for removal in [*removals, *words]:
@@ -63,6 +75,14 @@ def gc(
     total = sum(removal.packed_bytes for removal in removals)
     lines.append(f"{counted(len(removals), 'content')}, {total:,} bytes {word}")
     say("\n".join(lines))
+
+
+def _days_of(rule: str) -> tuple[str, float]:
+    glob, _, days = rule.rpartition("=")
+    with contextlib.suppress(ValueError):
+        if glob:
+            return glob, float(days)
+    raise typer.BadParameter(f"{rule!r} is not GLOB=DAYS, such as 'nightly-*=7'")
 
 
 @app.command("ls")
@@ -98,6 +118,41 @@ def show(state_dir: StateName, entry_id: Annotated[str, Argument(help="An entry'
 def _write(content: bytes) -> None:
     sys.stdout.buffer.write(content)
     sys.stdout.flush()
+
+
+@app.command()
+def entries(
+    state_dir: StateName,
+    session: Annotated[
+        str | None,
+        Option(help="The entries of one session; the session of imported ones without any."),
+    ] = None,
+    as_json: Annotated[bool, Option("--json", help="JSON instead of YAML.")] = False,
+    import_file: Annotated[Path | None, Option("--import", help="Save a file's entries.")] = None,
+) -> None:
+    """Print entries as documents of the protocol, or save those in a file.
+
+    An imported entry that its session has is changed; any other one is added, and recalled as the
+    payload that its `source.ref` names here, or else as its summary.
+    """
+    state = expect_state(state_dir)
+    if import_file is None:
+        if session and state.agent_of(session) is None:
+            fail(f"{state_dir} has no session {session!r}")
+        documents = exchange.documents(state, session)
+        typer.echo(exchange.written(documents, as_json=as_json), nl=False)
+        return
+    try:
+        found = exchange.parsed(import_file.read_text("utf-8"), session or "")
+    except (OSError, ValueError) as failure:
+        problems = str(getattr(failure, "strerror", None) or failure).splitlines()
+        typer.echo(visible("\n".join(f"{import_file}: {line}" for line in problems)), err=True)
+        raise typer.Exit(2) from None
+    if not found:
+        fail(f"{import_file} has no entries")
+    with state.contents() as store:
+        added, changed, unchanged = exchange.take_in(state, store, found)
+    typer.echo(f"{added} entries added, {changed} changed, {unchanged} as they were")
 
 
 @app.command()

@@ -155,7 +155,7 @@ def _plan(  # noqa: PLR0913, PLR0917 - one parameter an input
         )
     ]
     unused = gc.unused(past, policy, now - idle_hours * 3_600, known)
-    going = gc.plan(held, None, now, unused)
+    going = gc.plan(held, gc.GcRules(), now, unused)
     return _Plan(promoted, keep, compaction, going)
 
 

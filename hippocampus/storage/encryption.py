@@ -1,4 +1,4 @@
-"""Payloads encrypted at rest (AES-SIV, RFC 5297), under a key from the environment.
+"""Payloads encrypted at rest (AES-SIV, RFC 5297), under a key from the environment or a keyring.
 
 Only payloads: sessions and facts are not encrypted here.
 """
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 
 VARIABLE = "HIPPOCAMPUS_KEY"
-"""The key in base64."""
+"""The key in base64, or `keyring`: then it is the password `key` of the service `hippocampus` there."""
 KEY_BYTES = 64
 SEALED = b"hippocampus-siv1"
 """The start of an encrypted payload; one that was stored without a key is read as it is."""
@@ -83,11 +83,17 @@ def require(marked: bytes, place: str) -> None:
 
 
 def _key() -> bytes | None:
-    written = os.environ.get(VARIABLE)
+    written: str | None = os.environ.get(VARIABLE)
     if not written:
         return None
+    if written == "keyring":
+        try:
+            import keyring
+        except ImportError:
+            raise StoreError(f"{VARIABLE} names the keyring: {INSTALL}") from None
+        written = keyring.get_password("hippocampus", "key")
     try:
-        key = base64.b64decode(written, validate=True)
+        key = base64.b64decode(written or "", validate=True)
     except binascii.Error:
         key = b""
     if len(key) != KEY_BYTES:

@@ -1,6 +1,6 @@
 """Garbage collection: which stored payloads are removed, when, and by which rule.
 
-Planning is pure: holdings, an age and the time in, removals out. Only `collect` removes payloads, and
+Planning is pure: holdings, rules and the time in, removals out. Only `collect` removes payloads, and
 leaves tombstones. A payload stays while a session that refers to it is not idle for too long, or has
 pinned it; one without references is removed after a grace. The raw conversation of a session, and the
 recalls in its conversation with the proxy, which have its words too, are removed only by its age.
@@ -11,8 +11,10 @@ Where a store or a state cannot be read, a `StoreError`, nothing may be removed.
 from __future__ import annotations
 
 import contextlib
+import fnmatch
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import NamedTuple
@@ -53,6 +55,29 @@ REFERENCES = """
 """
 
 
+@dataclass(frozen=True, slots=True)
+class GcRules:
+    """How long payloads stay; without any rule only those without references go."""
+
+    max_age_days: float | None = None
+    """Payloads of sessions that were idle for longer go; 0 is every session."""
+    max_bytes: int | None = None
+    """Over this, as stored, the payloads that were idle longest go; 0 leaves only pinned ones."""
+    session_days: Mapping[str, float] = field(default_factory=dict)
+    """By glob on a session's name, its own age in days; the first that fits counts."""
+    orphan_grace_seconds: float = ORPHAN_GRACE_SECONDS
+    """How long a payload may be without references; 0 not at all."""
+
+    def rule_by_age(self, session: str, active_at: float, now: float) -> str | None:
+        """Return the rule by which the data of an idle session is removed; None where it stays."""
+        globs = (glob for glob in self.session_days if fnmatch.fnmatchcase(session, glob))
+        glob = next(globs, None)
+        days = self.max_age_days if glob is None else self.session_days[glob]
+        if days is None or now - active_at < days * DAY_SECONDS:
+            return None
+        return f"sessions idle for over {days:g} days"
+
+
 class Reference(NamedTuple):
     """An entry of a session, and its payload."""
 
@@ -90,24 +115,41 @@ class Removal(NamedTuple):
 
 
 def plan(
-    holdings: Iterable[Holding],
-    max_age_days: float | None,
+    holdings: Sequence[Holding],
+    rules: GcRules,
     now: float,
     unused: Mapping[tuple[str, str], str] = MappingProxyType({}),
 ) -> list[Removal]:
     """Return the payloads to remove, in order; pinned ones are never removed.
 
-    Payloads of sessions that were idle for over `max_age_days` go; None is no such rule. `unused` has
-    the rules of further entries with payloads to remove, by session and id.
+    `unused` has the rules of further entries with payloads to remove, by session and id.
     """
-    found = []
-    # A payload goes before those without which it cannot be read.
-    for holding in sorted(holdings, key=lambda held: -len(held.parts)):
-        rule = _rule_of(holding, max_age_days, now, unused)
-        if rule is not None and not any(reference.pinned for reference in holding.references):
-            sessions = {reference.session for reference in holding.references}
-            found.append(Removal(holding.key, holding.packed_bytes, rule, tuple(sorted(sessions))))
-    return found
+    free = {
+        holding.key: holding
+        for holding in holdings
+        if not any(reference.pinned for reference in holding.references)
+    }
+    gone = {
+        key: rule
+        for key, holding in free.items()
+        if (rule := _rule_of(holding, rules, now, unused)) is not None
+    }
+    most = math.inf if rules.max_bytes is None else rules.max_bytes
+    left = sum(holding.packed_bytes for holding in holdings if holding.key not in gone)
+    # The idle ones go first; a payload is removed before those without which it cannot be read.
+    for holding in sorted(free.values(), key=lambda held: (held.active_at, -len(held.parts))):
+        if left > most and holding.key not in gone and holding.references:
+            left -= holding.packed_bytes
+            gone[holding.key] = f"contents over {most} bytes together"
+    return [
+        Removal(
+            key,
+            free[key].packed_bytes,
+            rule,
+            tuple(sorted({reference.session for reference in free[key].references})),
+        )
+        for key, rule in gone.items()
+    ]
 
 
 def unused(
@@ -141,28 +183,18 @@ def unused(
 
 
 def _rule_of(
-    holding: Holding,
-    max_age_days: float | None,
-    now: float,
-    unused: Mapping[tuple[str, str], str],
+    holding: Holding, rules: GcRules, now: float, unused: Mapping[tuple[str, str], str]
 ) -> str | None:
     """Return the rule by which a payload is removed: it must hold for all sessions that refer to it."""
     if not holding.references:
-        is_old = now - holding.put_at >= ORPHAN_GRACE_SECONDS
-        return "no session refers to it" if is_old else None
+        grace = rules.orphan_grace_seconds
+        return "no session refers to it" if now - holding.put_at >= grace else None
     found = [
         unused.get((reference.session, reference.entry_id))
-        or _rule_by_age(max_age_days, reference.active_at, now)
+        or rules.rule_by_age(reference.session, reference.active_at, now)
         for reference in holding.references
     ]
     return found[0] if None not in found else None
-
-
-def _rule_by_age(max_age_days: float | None, active_at: float, now: float) -> str | None:
-    """Return the rule by which the data of an idle session is removed; None where it stays."""
-    if max_age_days is None or now - active_at < max_age_days * DAY_SECONDS:
-        return None
-    return f"sessions idle for over {max_age_days:g} days"
 
 
 def collect(
@@ -192,25 +224,24 @@ def collect(
     return removed
 
 
-def plan_words(db: Database, max_age_days: float | None, now: float) -> list[Removal]:
+def plan_words(db: Database, rules: GcRules, now: float) -> list[Removal]:
     """Return the sessions with words to remove by age; pins protect payloads, and no words."""
     words = db.rows(WORDS)
     is_open = db.open_sessions(number for *_, number in words if number)
     return [
         Removal(WORDS_KEY, size, rule, (name,))
         for name, size, active_at, number in words
-        if number not in is_open
-        and (rule := _rule_by_age(max_age_days, active_at, now)) is not None
+        if number not in is_open and (rule := rules.rule_by_age(name, active_at, now)) is not None
     ]
 
 
-def collect_words(db: Database, max_age_days: float | None, started: float) -> list[Removal]:
+def collect_words(db: Database, rules: GcRules, started: float) -> list[Removal]:
     """Remove the words of sessions by age, but of those active since `started`; return the removals.
 
     A later request of a conversation of the proxy begins a new session then.
     """
     with db.transaction():
-        gone = plan_words(db, max_age_days, started)
+        gone = plan_words(db, rules, started)
         for removal in gone:
             db.run(UNARCHIVE, (*removal.sessions, started))
             db.run(UNKNOW, (*removal.sessions, started))

@@ -135,8 +135,9 @@ def figures(memory: Hippocampus, state: StateStore, size: int) -> Iterator[tuple
 
     def planned() -> None:
         with state.contents() as store, state.reading() as db:
-            gc.plan(gc.holdings(db, store), 10_000, time.time())
-            gc.plan_words(db, 10_000, time.time())
+            rules = gc.GcRules(max_age_days=10_000)
+            gc.plan(gc.holdings(db, store), rules, time.time())
+            gc.plan_words(db, rules, time.time())
 
     def saved() -> None:
         with state.reading() as db:

@@ -56,7 +56,7 @@ def test_gc_says_first_and_removes_when_told(state: Path, kept: str) -> None:
     assert "1 content, " in dry.output
     assert "would be removed; --apply removes them" in dry.output
     assert "abcd2345" in hippocampus("store", "ls", state).output
-    done = hippocampus("gc", state, "--max-age-days", 7, "--apply")
+    done = hippocampus("gc", state, "--session", "nightly-*=7", "--apply")
     assert "1 content, " in done.output
     assert (
         "0 contents, 0 bytes would be removed"
@@ -144,9 +144,12 @@ def test_a_state_is_not_copied_onto_itself(state: Path, kept: str) -> None:
     assert "cannot be copied onto itself" in found.output
 
 
-@pytest.mark.parametrize("days", ["-1", "nan"])
-def test_an_age_under_0_is_refused(state: Path, kept: str, days: str) -> None:
-    assert hippocampus("gc", state, "--max-age-days", days).exit_code == 2
+@pytest.mark.parametrize(
+    "options",
+    [("--session", "x"), ("--session", "=3"), ("--max-bytes", "-1"), ("--max-age-days", "nan")],
+)
+def test_wrong_options_are_told(state: Path, kept: str, options: tuple[str, str]) -> None:
+    assert hippocampus("gc", state, *options).exit_code == 2
     assert hippocampus("doctor", state).exit_code == 0
 
 

@@ -297,6 +297,7 @@ def test_housekeeping_takes_a_server_as_it_takes_a_directory(
     assert "0 findings" in done("doctor", "-")
     assert "would be removed" in done("gc", "-", "--max-age-days", "0")
     assert len(json.loads(done("status", "-", "--json"))) == 3
+    assert "one" in done("store", "entries", "-", "--session", "one")
     done("defrag", "-", "--apply")
     assert "removed" in done("forget", "-", "--everything-from", "one", "--apply")
     assert "removed" in done("gc", "-", "--max-age-days", "0", "--apply")

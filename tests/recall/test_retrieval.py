@@ -82,7 +82,7 @@ def test_what_retention_removed_is_expired_with_its_rule(tmp_path: Path) -> None
     memory = Hippocampus(tmp_path, store=store)
     recalls = memory.session("s")._recalls
     gone = record("aaaa2222", store.put(b"one"))
-    going = gc.plan(holdings(tmp_path, store), None, 2e9)
+    going = gc.plan(holdings(tmp_path, store), gc.GcRules(orphan_grace_seconds=0), 2e9)
     collect(tmp_path, store, going, 2e9)
     with pytest.raises(RecallError) as told:
         recalls.text(gone)

@@ -125,7 +125,7 @@ def test_when_and_why_a_payload_was_removed_is_copied(tmp_path: Path, server: St
     took_turns(tmp_path, 3)
     state = state_of(tmp_path)
     with state.contents() as contents, state.writing() as db:
-        gone = gc.plan(gc.holdings(db, contents), 0, time.time())
+        gone = gc.plan(gc.holdings(db, contents), gc.GcRules(max_age_days=0), time.time())
         gc.collect(db, contents, gone, time.time())
     [found] = copied(state, server)
     assert (len(gone) > 0, found.lost) == (True, ())
@@ -138,7 +138,7 @@ def test_a_payload_that_came_back_and_was_damaged_is_lost_and_not_removed(tmp_pa
     took_turns(tmp_path / "one", 3)
     state, target = state_of(tmp_path / "one"), state_of(tmp_path / "two")
     with state.contents() as contents, state.writing() as db:
-        key = gc.plan(gc.holdings(db, contents), 0, time.time())[0].key
+        key = gc.plan(gc.holdings(db, contents), gc.GcRules(max_age_days=0), time.time())[0].key
         content = contents.get(key)
         assert content
         gc.collect(db, contents, [gc.Removal(key, 0, "a rule", ())], time.time() + 1)

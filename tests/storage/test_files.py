@@ -119,7 +119,7 @@ def used(state: Path) -> None:
     session.close()
     memory.close()
     with contextlib.closing(DiskStore(state / "contents")) as store:
-        removals = gc.plan(holdings(state, store), 0, time.time())
+        removals = gc.plan(holdings(state, store), gc.GcRules(0), time.time())
         assert collect(state, store, removals[:1], time.time())
 
 

@@ -33,7 +33,7 @@ from hippocampus.entries.origin import MemoryOrigin
 from hippocampus.errors import StoreError
 from hippocampus.storage import gc, proxy_conversations
 from hippocampus.storage.content_store import DiskStore
-from hippocampus.storage.gc import DAY_SECONDS, Holding, Reference
+from hippocampus.storage.gc import DAY_SECONDS, GcRules, Holding, Reference
 from hippocampus.storage.ledger import Ledger, ModelCall, TurnRows
 from hippocampus.storage.packing import packed_text
 from hippocampus.storage.proxy_conversations import Conversations
@@ -70,10 +70,10 @@ def age(state: Path, days: float) -> None:
     written_at(state, time.time() - days * DAY_SECONDS, *activity(state))
 
 
-def run(state: Path, max_age_days: float | None, later_seconds: float = 0.0) -> list[str]:
-    started = time.time()
+def run(state: Path, rules: GcRules, now: float | None = None) -> list[str]:
+    started = time.time() if now is None else now
     with contextlib.closing(DiskStore(state / "contents")) as store:
-        removals = gc.plan(holdings(state, store), max_age_days, started + later_seconds)
+        removals = gc.plan(holdings(state, store), rules, started)
         return [each.key for each in collect(state, store, removals, started)]
 
 
@@ -86,7 +86,7 @@ def test_contents_of_idle_sessions_go_and_leave_a_tombstone(state: Path) -> None
     old = put(state, "old", b"one", "aaaa1111")
     age(state, 40)
     young = put(state, "young", b"two", "bbbb2222")
-    assert run(state, 30) == [old]
+    assert run(state, GcRules(max_age_days=30)) == [old]
     when, rule = DirectoryState(StateDir(state)).tombstone(old) or ("", "")
     assert rule == "sessions idle for over 30 days"
     assert when.endswith("+00:00")
@@ -98,9 +98,9 @@ def test_what_sessions_share_is_kept_while_one_of_them_is(state: Path) -> None:
     key = put(state, "old", b"shared", "aaaa1111")
     age(state, 40)
     assert put(state, "young", b"shared", "bbbb2222") == key
-    assert run(state, 30) == []
+    assert run(state, GcRules(max_age_days=30)) == []
     age(state, 40)
-    assert run(state, 30) == [key]
+    assert run(state, GcRules(max_age_days=30)) == [key]
 
 
 @pytest.mark.parametrize(
@@ -109,21 +109,35 @@ def test_what_sessions_share_is_kept_while_one_of_them_is(state: Path) -> None:
 def test_pinned_contents_stay_whatever_the_rules(state: Path, pin: dict) -> None:
     put(state, "old", b"pinned", "aaaa1111", **pin)
     age(state, 400)
-    assert run(state, 0) == []
+    assert run(state, GcRules(max_age_days=0, max_bytes=0)) == []
+
+
+def test_over_the_size_what_was_idle_longest_goes(state: Path) -> None:
+    first = put(state, "first", os.urandom(4_000), "aaaa1111")
+    age(state, 9)
+    put(state, "second", os.urandom(4_000), "bbbb2222")
+    assert run(state, GcRules(max_bytes=5_000)) == [first]
+
+
+def test_sessions_have_their_own_age_by_name(state: Path) -> None:
+    nightly = put(state, "nightly-7", b"one", "aaaa1111")
+    put(state, "main", b"two", "bbbb2222")
+    age(state, 5)
+    assert run(state, GcRules(max_age_days=90, session_days={"nightly-*": 3})) == [nightly]
 
 
 def test_orphans_go_after_their_grace(state: Path) -> None:
     store = DiskStore(state / "contents")
     key = store.put(b"nobody's")
     store.close()
-    assert run(state, None) == []
-    assert run(state, None, 2 * DAY_SECONDS) == [key]
+    assert run(state, GcRules()) == []
+    assert run(state, GcRules(), time.time() + 2 * DAY_SECONDS) == [key]
 
 
 def test_planning_removes_nothing(state: Path) -> None:
     put(state, "s", b"one", "aaaa1111")
     age(state, 40)
-    removals = gc.plan(held(state), 1, time.time())
+    removals = gc.plan(held(state), GcRules(max_age_days=1), time.time())
     assert len(removals) == 1
     assert len(held(state)) == 1
 
@@ -132,7 +146,7 @@ def test_a_content_put_again_since_the_start_stays_and_has_no_tombstone(state: P
     key = put(state, "old", b"one", "aaaa1111")
     age(state, 40)
     started = time.time()
-    removals = gc.plan(held(state), 30, started)
+    removals = gc.plan(held(state), GcRules(max_age_days=30), started)
     put(state, "young", b"one", "bbbb2222")
     with contextlib.closing(DiskStore(state / "contents")) as store:
         assert collect(state, store, removals, started) == []
@@ -147,7 +161,7 @@ def test_beside_writers_no_reference_dangles(state: Path) -> None:
 
     def collect() -> None:
         while not done.is_set():
-            run(state, None, DAY_SECONDS)
+            run(state, GcRules(orphan_grace_seconds=0))
 
     worker = threading.Thread(target=collect)
     worker.start()
@@ -166,16 +180,26 @@ holding = st.builds(
     Holding, st.uuids().map(str), st.integers(0, 10_000), st.floats(NOW - 90 * DAY_SECONDS, NOW),
     st.just(()), st.lists(references, max_size=3).map(tuple),
 )  # fmt: skip
+rules = st.builds(
+    GcRules, st.none() | st.floats(0, 100), st.none() | st.integers(0, 50_000),
+    st.dictionaries(st.sampled_from(["a", "b*", "*"]), st.floats(0, 100)),
+)  # fmt: skip
 
 
-@given(
-    st.lists(holding, max_size=12, unique_by=lambda each: each.key), st.none() | st.floats(0, 100)
-)
-def test_a_plan_names_each_once_and_spares_pins(held: list[Holding], days: float | None) -> None:
-    going = [each.key for each in gc.plan(held, days, NOW)]
+@given(st.lists(holding, max_size=12, unique_by=lambda each: each.key), rules)
+def test_a_plan_names_each_once_spares_pins_and_fits(
+    held: list[Holding], given_rules: GcRules
+) -> None:
+    going = [each.key for each in gc.plan(held, given_rules, NOW)]
     assert len(set(going)) == len(going)
     pinned = {each.key for each in held if any(ref.pinned for ref in each.references)}
     assert not pinned & set(going)
+    left = [each for each in held if each.key not in going]
+    if (
+        given_rules.max_bytes is not None
+        and sum(each.packed_bytes for each in left) > given_rules.max_bytes
+    ):
+        assert all(each.key in pinned or not each.references for each in left)
 
 
 def test_verify_names_what_is_damaged_lost_or_unused(state: Path) -> None:
@@ -218,7 +242,7 @@ def test_nothing_is_removed_where_the_state_cannot_be_read(state: Path) -> None:
     put(state, "s", b"one", "aaaa1111")
     StateDir(state).database.write_bytes(b"no database" * 100)
     with pytest.raises(StoreError, match=r"state\.sqlite3"):
-        run(state, 0)
+        run(state, GcRules(max_age_days=0))
     with pytest.raises(StoreError, match=r"state\.sqlite3"):
         DirectoryState(StateDir(state)).tombstone("k")
     assert any("state.sqlite3" in each for each in problems(DirectoryState(StateDir(state))))
@@ -231,11 +255,11 @@ def test_where_nothing_is_stored_yet_nothing_refers_and_no_file_is_made(state: P
     assert not StateDir(state).database.exists()
 
 
-def words_gone(state: Path, max_age_days: float | None, started: float | None = None) -> list[str]:
+def words_gone(state: Path, rules: GcRules, started: float | None = None) -> list[str]:
     now = time.time()
     opened = DirectoryState(StateDir(state))
     with opened.writing() as db:
-        gone = gc.collect_words(db, max_age_days, now if started is None else started)
+        gone = gc.collect_words(db, rules, now if started is None else started)
     return [name for each in gone for name in each.sessions]
 
 
@@ -252,9 +276,10 @@ def test_conversations_go_by_age_and_what_is_pinned_stays(state: Path) -> None:
     a_session(state, "old")
     age(state, 40)
     a_session(state, "young")
-    assert words_gone(state, None) == []
-    assert words_gone(state, 30) == ["old"]
-    assert run(state, 30) == []
+    assert words_gone(state, GcRules()) == []
+    assert words_gone(state, GcRules(max_bytes=0)) == []
+    assert words_gone(state, GcRules(max_age_days=30)) == ["old"]
+    assert run(state, GcRules(max_age_days=30)) == []
     assert conversation(state, "old").items == []
     assert conversation(state, "young").items == reading(1)
     memory = Hippocampus(state, policy=EAGER)
@@ -268,8 +293,8 @@ def test_conversations_go_by_age_and_what_is_pinned_stays(state: Path) -> None:
 
 def test_a_session_that_was_active_since_keeps_its_words(state: Path) -> None:
     a_session(state, "s")
-    assert words_gone(state, 0, started=time.time() - 60) == []
-    assert words_gone(state, 0) == ["s"]
+    assert words_gone(state, GcRules(max_age_days=0), started=time.time() - 60) == []
+    assert words_gone(state, GcRules(session_days={"s": 0})) == ["s"]
 
 
 def test_nothing_that_a_tool_returned_is_left_beside_the_entries(state: Path) -> None:
@@ -277,8 +302,8 @@ def test_nothing_that_a_tool_returned_is_left_beside_the_entries(state: Path) ->
     with memory.session("s") as session:
         session(reading(1))
     memory.close()
-    run(state, 0)
-    words_gone(state, 0)
+    run(state, GcRules(max_age_days=0))
+    words_gone(state, GcRules(max_age_days=0))
     files = [path for path in state.rglob("*") if path.is_file()]
     left = [path for path in files if not path.name.startswith(".lock")]
     assert {path.parent.name for path in left} <= {"state", "contents", "memory"}
@@ -325,10 +350,10 @@ def test_the_words_of_sessions_on_a_server_go_by_age_too(postgres: Server) -> No
             for name, at in (("old", 0.0), ("proxied", 0.0), ("new", 0.0)):
                 db.run(proxy_conversations.TIP, (name, name, at))
             db.run("UPDATE session SET active_at = 1 WHERE name = 'old'")
-            found = gc.collect_words(db, 30, time.time())
+            found = gc.collect_words(db, GcRules(max_age_days=30), time.time())
             assert [one.sessions for one in found] == [("old",), ("proxied",)]
             assert found[0].packed_bytes > found[1].packed_bytes == 0
-            assert gc.plan_words(db, 30, time.time()) == []
+            assert gc.plan_words(db, GcRules(max_age_days=30), time.time()) == []
             assert db.rows("SELECT session FROM proxy_conversation") == [("new",)]
         assert state.exported("old") == b""
         assert state.exported("new")
@@ -337,7 +362,7 @@ def test_the_words_of_sessions_on_a_server_go_by_age_too(postgres: Server) -> No
 def test_a_conversation_that_sends_again_meanwhile_stays(tmp_path: Path) -> None:
     state = StateDir(tmp_path)
     proxied(state, "old", NOW)
-    assert words_gone(tmp_path, 7, NOW - 1) == []
+    assert words_gone(tmp_path, GcRules(7), NOW - 1) == []
     assert sent(state) == {"old"}
 
 
@@ -348,7 +373,7 @@ def test_a_payload_stays_while_one_that_repeats_it_is_pinned(state: Path) -> Non
         assert store.put_longer(key, content_key(b"[1]"), b"[2]")
     put(state, "s", b"", "bbbb2222", modifiers=Modifiers(priority="critical"))
     execute(state, "UPDATE entry SET content = ? WHERE id = 'bbbb2222'", key)
-    assert run(state, 0) == []
+    assert run(state, GcRules(max_age_days=0, max_bytes=0)) == []
     with contextlib.closing(DiskStore(state / "contents")) as store:
         assert store.get(key) == b"[1, 2]"
 
@@ -364,7 +389,6 @@ def test_a_digest_goes_before_the_lists_that_it_continues(state: Path, seed: int
     put(state, "s", b"", "bbbb2222")
     execute(state, "UPDATE entry SET content = ? WHERE id = 'bbbb2222'", content_key(both))
     found = held(state)
-    going = [each.key for each in gc.plan(found, 0, time.time())]
-    [digest] = [each for each in found if each.key == content_key(both)]
-    assert len(digest.parts) == 2
-    assert all(going.index(digest.key) < going.index(part) for part in digest.parts)
+    for most in range(0, sum(each.packed_bytes for each in found), 50):
+        gone = {each.key for each in gc.plan(found, GcRules(max_bytes=most), NOW)}
+        assert all(each.key in gone or gone.isdisjoint(each.parts) for each in found)

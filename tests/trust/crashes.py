@@ -178,8 +178,8 @@ def housekeeping(folder: Path, say: Say) -> None:
     own.open(60.0)
     with own.contents() as store:
         with own.writing() as db:
-            # In a day, when what no session refers to is old enough.
-            removals = gc.plan(gc.holdings(db, store), 0, time.time() + gc.DAY_SECONDS)
+            rules = gc.GcRules(None, 2_000, {}, 0.0)
+            removals = gc.plan(gc.holdings(db, store), rules, time.time())
             gc.collect(db, store, removals, time.time())
         say({"gc": 1})
         defrag(own, store, memory.facts, load("default"), time.time(), apply=True, idle_hours=0)

@@ -32,7 +32,8 @@ sys.stdin.read()
 def removed_in_400_days(state):
     with contextlib.closing(Hippocampus(state.root)) as memory:
         held = holdings(state.root, memory._store)
-        return gc.plan(held, 30, time.time() + 400 * 86_400)
+        rules = gc.GcRules(30, None, {}, 0.0)
+        return gc.plan(held, rules, time.time() + 400 * 86_400)
 
 
 @pytest.mark.parametrize("kill", [True, pytest.param(False, marks=pytest.mark.slow)])
