@@ -7,10 +7,10 @@ import functools
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from hippocampus import prices
 from hippocampus.consolidation.scheduler import ConsolidationResources, ConsolidationScheduler
@@ -208,6 +208,23 @@ class Hippocampus:
         those that are still open.
         """
         return self._open_sessions.using(session_id, lambda: self.session(session_id))
+
+    def view(
+        self,
+        session_id: str,
+        messages: Iterable[Any],
+        *,
+        idle_seconds: float = 0.0,
+        request: Mapping[str, Any] | None = None,
+    ) -> list[Any]:
+        """Return the view of a message list in the session of an id, as a call of `Session` does."""
+        with self.using(session_id) as session:
+            return session(messages, idle_seconds=idle_seconds, request=request)
+
+    def answer(self, session_id: str, arguments: str | Mapping[str, Any]) -> str:
+        """Return the answer to a recall in the session of an id, as `Session.answer` does."""
+        with self.using(session_id) as session:
+            return session.answer(arguments)
 
     def unconsolidated(self) -> list[str]:
         """Return the ids of sessions without a consolidation at their end, open ones included."""

@@ -1,19 +1,23 @@
-"""`hippocampus policy`: checks, prints and describes policies."""
+"""`hippocampus policy`: checks, prints, describes and compares policies."""
 
 from __future__ import annotations
 
+import functools
 import json
+import operator
 from typing import Annotated
 
 import typer
 from typer import Argument, Option
 
 from hippocampus import policy as policies
+from hippocampus.cli.options import RecordedPaths, console, fail, track
 from hippocampus.errors import PolicyError
 from hippocampus.patterns import HAS_RE2
 from hippocampus.policy.rules import OWN_SOURCES
+from hippocampus.prices import DEFAULT_MODEL, model_prices
 
-HELP = "Check and print policies, or print their schema."
+HELP = "Check, print and compare policies, or print their schema."
 app = typer.Typer(help=HELP, no_args_is_help=True, add_completion=False)
 
 
@@ -70,3 +74,36 @@ def schema() -> None:
     dialect = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     found = {**dialect, **policies.Policy.model_json_schema(by_alias=True)}
     typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
+
+
+@app.command("diff")
+def diff(
+    before: Annotated[str, Argument(help="A shipped policy's name, or a policy file.")],
+    after: Annotated[str, Argument(help="The policy to compare it with.")],
+    paths: RecordedPaths,
+) -> None:
+    """Print how many views of recordings differ in size between two policies, and what that costs."""
+    from hippocampus.replay import run
+    from hippocampus.replay.readers import find_files
+    from hippocampus.replay.strategies import EVERYTHING
+    from hippocampus.replay.table import figures_table
+    from hippocampus.replay.workers import over_files
+
+    prices, files = model_prices(DEFAULT_MODEL), list(find_files(paths))
+    figures, sizes = {}, []
+    for name in (before, after):
+        options = run.Options(policies.load(name), prices, by_model=True)
+        replayed = over_files(files, functools.partial(run.replay_file, options=options))
+        rows = (row for found in track(replayed, len(files)) for row in found)
+        done = sorted((row for row in rows if "reason" not in row), key=run.place)
+        if not done:
+            fail("no recorded session in these paths")
+        sizes.append([row["call_tokens"][run.OURS] for row in done])
+        figures[name] = run.summarise(done)[1].figures(EVERYTHING)["strategies"][run.OURS]
+    changed = [sum(map(operator.ne, *pair)) for pair in zip(*sizes, strict=True)]
+    out = console()
+    out.print(figures_table("policy", figures))
+    out.print(
+        f"{sum(changed):,} of {sum(map(len, sizes[0])):,} views have another size, in "
+        f"{len(changed) - changed.count(0)} of {len(changed)} recordings."
+    )

@@ -7,7 +7,9 @@ on arrays; facts fade by `facts.strength`.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 from hippocampus.entries.entry import Entry
 
@@ -108,10 +110,40 @@ def rate_of(entry: Entry) -> float:
     return entry.decay.rate * factor * (ASSOCIATION_FACTOR if modifiers.associations else 1.0)
 
 
+class Explanation(NamedTuple):
+    """The strength of an entry at a turn, and its terms."""
+
+    strength: float
+    in_ten_turns: float
+    """The strength ten turns later, without an access."""
+    rate: float
+    """The rate of its kind, before the factors."""
+    factors: Mapping[str, float]
+    """The factors on the rate, by modifier; factors of 1 are left out."""
+    floor: float
+    made: int
+    """The turn in which the entry was made."""
+    last_access: int
+    at_last_access: float
+    """The strength at the last access."""
+    expires: int | None
+    """The turn after which the strength is 0; None is never."""
+
+    def __str__(self) -> str:
+        factors = "".join(f" × {factor:g} ({name})" for name, factor in self.factors.items())
+        floor = f", floor {self.floor:g}" if self.floor else ""
+        expires = "" if self.expires is None else f", expires after turn {self.expires}"
+        return (
+            f"strength {self.strength:.2f}, {self.in_ten_turns:.2f} in ten turns: rate {self.rate:g}"
+            f"{factors}{floor}, made at turn {self.made}, last access at turn {self.last_access}"
+            f"{expires}"
+        )
+
+
 def explained(
     entry: Entry, turn: int, exponent: float = EXPONENT, initial: float = INITIAL_STRENGTH
-) -> str:
-    """Return the strength of an entry at a turn with its terms, and the strength ten turns later, in words."""
+) -> Explanation:
+    """Return the strength of an entry at a turn, its terms, and the strength ten turns later."""
     modifiers = entry.modifiers
     factors = {
         f"priority {modifiers.priority}": PRIORITY_FACTOR[modifiers.priority],
@@ -119,11 +151,14 @@ def explained(
         "associated": ASSOCIATION_FACTOR if modifiers.associations else 1.0,
     }
     now, later = (strength(entry, at, exponent, initial) for at in (turn, turn + 10))
-    slowed = "".join(f" × {factor:g} ({name})" for name, factor in factors.items() if factor != 1)
-    floor = f", floor {entry.decay.floor:g}" if entry.decay.floor else ""
-    expires = entry.lifecycle.expires
-    return (
-        f"strength {now:.2f}, {later:.2f} in ten turns: rate {entry.decay.rate:g}{slowed}{floor}, "
-        f"made at turn {entry.lifecycle.created}, last access at turn {entry.decay.last_access}"
-        f"{'' if expires is None else f', expires after turn {expires}'}"
+    return Explanation(
+        round(now, 4),
+        round(later, 4),
+        entry.decay.rate,
+        {name: factor for name, factor in factors.items() if factor != 1},
+        entry.decay.floor,
+        entry.lifecycle.created,
+        entry.decay.last_access,
+        entry.strength,
+        entry.lifecycle.expires,
     )

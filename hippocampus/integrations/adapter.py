@@ -165,8 +165,7 @@ class ConversationAdapter(Generic[M]):
     def answer(self, session_id: str, arguments: str | Mapping[str, Any]) -> str:
         """Return the answer to a call of the recall tool; where the session cannot be opened, why not."""
         try:
-            with self._memory.using(session_id) as session:
-                return session.answer(arguments)
+            return self._memory.answer(session_id, arguments)
         except Exception as failure:  # law 3: what a tool raises may end the agent's run
             LOG.exception("session %s: recall is not answered", session_id)
             return f"recall failed: {failure}"

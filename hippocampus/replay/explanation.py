@@ -51,7 +51,7 @@ def print_explanation(
             for at, made in session.report.decisions()
         }
         for entry in session.entries:
-            sentence = explained(entry, turn, policy.exponent, policy.initial_strength)
+            sentence = str(explained(entry, turn, policy.exponent, policy.initial_strength))
             reasons[entry.id] = "\n".join(filter(None, [reasons.get(entry.id), sentence]))
         pairs = session.report.view_pairs()
     before = sum(tokens.count_message(raw) for raw, _ in pairs)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from hippocampus.entries.decay import strength
+from hippocampus.entries.decay import explained
 from hippocampus.errors import StoreError
 from hippocampus.formats.conversation import Message
 from hippocampus.models import tokens
@@ -37,8 +37,8 @@ class Status(SessionCosts):
     entries: int
     stages: dict[str, int]
     """The number of entries by stage."""
-    strengths: dict[str, float]
-    """By entry its strength."""
+    strengths: dict[str, dict[str, Any]]
+    """By entry its strength, the factors of that, and its strength in ten turns."""
     due: int
     """Payloads that may leave the view and stay, since the edit does not pay yet."""
     over_limit_tokens: int
@@ -85,7 +85,7 @@ def status_of(  # noqa: PLR0913, PLR0917 - what a session has figures of
         **costs_at(call, rules.prices),
         "entries": len(state.records),
         "stages": dict(Counter(str(record.stage) for record in state.records.values())),
-        "strengths": {entry.id: round(strength(entry, *bounds), 4) for entry in entries},
+        "strengths": {entry.id: explained(entry, *bounds)._asdict() for entry in entries},
         "due": len(state.payloads.due(history.turn, view.shown_total, rules)),
         "over_limit_tokens": excess_tokens(view, rules),
         "too_large": largest_messages(view, rules),

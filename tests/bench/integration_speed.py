@@ -77,7 +77,7 @@ FRAMEWORKS: dict[str, tuple[str, Callable[[Items], list[Any]]]] = {
 def view_of(name: str, memory: Hippocampus) -> Callable[[str, list[Any]], list[Any]]:
     """Return what an adapter calls for each request."""
     if name == "openai_agents":
-        return ConversationAdapter(memory).view
+        return memory.view
     adapter = importlib.import_module(f"hippocampus.integrations.{name}")
     return ConversationAdapter(memory, adapter._read, adapter._edit, adapter._make).view
 

@@ -61,8 +61,7 @@ def view(taken: tuple[int, int], count: int) -> tuple[tuple[int, int], bytes, fl
     session, turns = taken
     items = messages(session, turns, count)
     started = time.perf_counter()
-    with MEMORIES[0].using(f"s{session}") as opened:
-        shown = opened(items)
+    shown = MEMORIES[0].view(f"s{session}", items)
     return taken, tokens.digest(MARK.sub("", json.dumps(shown))), time.perf_counter() - started
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from commands import run as hippocampus
 from commands import run_apart
-from conversations import reading
+from conversations import EAGER, reading
 from rich.console import Console
 
 from hippocampus import Hippocampus
@@ -114,6 +114,25 @@ def test_explain_takes_the_prices_of_the_recorded_model(
     (tmp_path / "one.jsonl").write_text(line)
     shown = hippocampus("explain", "one.jsonl", "--turn", 0, *options, cwd=tmp_path).stdout
     assert f"turn 0, at prices {model}" in shown
+
+
+def test_two_policies_are_compared_view_by_view(tmp_path: Path) -> None:
+    line = json.dumps({"model": "claude-opus-4-5", "messages": reading(4)})
+    (tmp_path / "one.jsonl").write_text(line)
+    (tmp_path / "eager.yaml").write_text(EAGER.model_dump_json(exclude_unset=True))
+
+    def compared(before: str) -> str:
+        return hippocampus("policy", "diff", before, "eager.yaml", "one.jsonl", cwd=tmp_path).stdout
+
+    assert "0 of 4 views have another size, in 0 of 1 recordings." in compared("eager.yaml")
+    changed = compared("default")
+    assert "3 of 4 views have another size, in 1 of 1 recordings." in changed
+    own = hippocampus(
+        "replay", "one.jsonl", "--policy", "eager.yaml", "--json", cwd=tmp_path
+    ).stdout
+    figures = json.loads(own)["total"]["strategies"]["hippocampus"]
+    [row] = re.findall(r"^ *eager.yaml (.+)", changed, re.MULTILINE)
+    assert f"{figures['cost_percent']:.1f}" in row.split()
 
 
 def test_progress_in_a_pipe_is_lines(

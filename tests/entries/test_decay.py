@@ -98,8 +98,11 @@ def test_a_strength_is_explained_by_what_it_is_made_of() -> None:
     made = Entry(
         id="e", type="tool_result", source=source, summary="", decay=decay, modifiers=modifiers
     )
-    assert (round(strength(made, 10, 1.0), 2), round(strength(made, 20, 1.0), 2)) == (0.43, 0.27)
-    assert explained(made, 10, 1.0) == (
+    found = explained(made, 10, 1.0)
+    assert found.factors == {"priority high": 0.3, "associated": 0.9}
+    assert found.strength == pytest.approx(strength(made, 10, 1.0), abs=1e-4)
+    assert found.in_ten_turns == pytest.approx(strength(made, 20, 1.0), abs=1e-4)
+    assert str(found) == (
         "strength 0.43, 0.27 in ten turns: rate 0.5 × 0.3 (priority high) × 0.9 (associated),"
         " floor 0.1, made at turn 0, last access at turn 0"
     )

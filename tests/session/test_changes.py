@@ -171,26 +171,19 @@ def test_sessions_by_their_id_stay_open_and_bounded(
     memory = Hippocampus(tmp_path, policy=EAGER)
     items = reading(2)
 
-    def view(name: str) -> list[Any]:
-        with memory.using(name) as session:
-            return session(items)
-
     async def all_of_them() -> list[Any]:
-        return await asyncio.gather(*(asyncio.to_thread(view, f"s{n}") for n in range(5)))
+        return await asyncio.gather(
+            *(asyncio.to_thread(memory.view, f"s{n}", items) for n in range(5))
+        )
 
     with no_fallback():
         views = asyncio.run(all_of_them())
         assert len(memory._open_sessions._slots) == 2
-        assert [view(f"s{n}") for n in range(5)] == views
-        with (
-            memory.using("s0") as one,
-            memory.using("s1") as two,
-            memory.using("s2"),
-            memory.using("s0"),
-        ):
+        assert [memory.view(f"s{n}", items) for n in range(5)] == views
+        with memory.using("s0") as one, memory.using("s1"), memory.using("s2"), memory.using("s0"):
             assert len(memory._open_sessions._slots) >= 3
-            assert "row_7" in one.answer({"entry_id": one.entries[0].id})
-            assert two.answer("{}").startswith("recall failed")
+            assert "row_7" in memory.answer("s0", {"entry_id": one.entries[0].id})
+            assert memory.answer("s1", "{}").startswith("recall failed")
     memory.close()
     assert memory._open_sessions._slots == {}
 
@@ -206,8 +199,7 @@ def test_a_session_that_cannot_be_opened_sends_everything(
     path.write_bytes(b"not a database, and long enough to be looked at" * 100)
     memory = Hippocampus(tmp_path, policy=EAGER)
     items = reading(1)
-    with memory.using("s") as session:
-        assert session(items) == items
+    assert memory.view("s", items) == items
     assert "session s: sending messages as they are" in caplog.text
     memory.close()
 

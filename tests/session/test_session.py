@@ -406,13 +406,17 @@ def test_an_empty_list_has_an_empty_view(memory: Hippocampus) -> None:
         assert session.status()["turn"] == 0
 
 
-def test_the_status_has_the_strength_of_each_entry(memory: Hippocampus) -> None:
+def test_the_status_explains_the_strength_of_each_entry(memory: Hippocampus) -> None:
     with fresh(memory) as session, no_fallback():
         session(reading(4))
         entry = session.entries[0]
-        assert session.status()["strengths"][entry.id] < 1.0
+        before = session.status()["strengths"][entry.id]
+        assert before["rate"] == entry.decay.rate
+        assert before["strength"] > before["in_ten_turns"]
         session.recall(entry.id)
-        assert session.status()["strengths"][entry.id] == 1.0
+        after = session.status()["strengths"][entry.id]
+    assert (after["last_access"], after["strength"]) == (4, 1.0)
+    assert len(json.dumps(after)) < 300
 
 
 def test_the_status_weighs_list_and_view(memory: Hippocampus) -> None:

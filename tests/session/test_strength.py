@@ -123,7 +123,7 @@ def test_critical_content_does_not_fade_and_a_huge_snapshot_shrinks_all_the_same
             items += [call(number), result(number, f"seen {number}")]
             view = session(items)
         [entry] = session.entries
-        assert session.status()["strengths"][entry.id] == 1.0
+        assert session.status()["strengths"][entry.id]["strength"] == 1.0
     assert len(str(view[2])) < len(str(items[2])) / 10
     assert view[4] == items[4]
     memory.close()
