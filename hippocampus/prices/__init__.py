@@ -72,11 +72,12 @@ class Prices:
     """Seconds without a request after which the provider drops the prefix."""
     cache: CacheKind = "prefix"
     step_tokens: int = 0
-    """A cached prefix is cut to a multiple of this; 0 keeps its length."""
+    """A cached prefix is priced in multiples of this; 0 is its length."""
 
     def call_cost(self, prefix_tokens: int, total_tokens: int) -> float:
         """Return the cost of a request of `total_tokens` that shares a prefix with the last request."""
-        cached = prefix_tokens if prefix_tokens >= self.smallest_prefix_tokens else 0
+        cached = prefix_tokens - prefix_tokens % max(1, self.step_tokens)
+        cached = cached if cached >= self.smallest_prefix_tokens else 0
         return self.read * cached + self.write * (total_tokens - cached)
 
     def edit_cost(self, dropped_tokens: float, written_tokens: float) -> float:

@@ -196,11 +196,6 @@ class CacheModel:
             return None
         return PromptCache(self.prices, OWN_MARKS if self.marks == "ours" else 0)
 
-    @property
-    def step_tokens(self) -> int:
-        """A cached prefix is cut to a multiple of this; 0 keeps its length."""
-        return 0 if self.marks == "ideal" else self.prices.step_tokens
-
 
 IDEAL = CacheModel()
 
@@ -237,8 +232,6 @@ def measure(
         if cache is not None:
             prompt = prompt.extended(sent, kept)
             read = cache.send(prompt, number * CALL_SECONDS)
-        elif step := model.step_tokens:
-            read -= read % step
         calls.append(
             MeasuredCall(
                 sizes[-1] if sizes else 0,

@@ -235,6 +235,7 @@ def _tails(ordered: list[Candidate], given: PlanInput, prices: Prices) -> _Tails
     if given.mark_tokens is not None:
         marks = column(sorted({0, *given.mark_tokens}))
         kept = marks[np.searchsorted(marks, before, "right") - 1]
+    kept = kept - kept % max(1, prices.step_tokens)
     cached = np.where(kept >= prices.smallest_prefix_tokens, kept, 0.0)
     written = prices.write * (total - saved - cached)
     once = prices.read * cached + written - prices.call_cost(total, total)

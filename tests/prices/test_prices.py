@@ -29,6 +29,11 @@ def test_a_short_prefix_counts_as_none() -> None:
     assert prices.call_cost(1_024, 2_000) == pytest.approx(0.1 * 1_024 + 1.25 * 976)
 
 
+def test_openai_caches_a_prefix_in_steps() -> None:
+    prices = model_prices("gpt-5.4-mini")
+    assert prices.call_cost(1_279, 2_000) == prices.call_cost(1_152, 2_000) == 0.1 * 1_152 + 848
+
+
 def test_a_recall_pays_the_view_once_more_and_its_slice() -> None:
     assert TABLES["anthropic-5m"].recall_cost(10_000, 400) == pytest.approx(1_500)
 

@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 
 from hippocampus.entries.entry import Decision
 from hippocampus.policy import Policy
-from hippocampus.prices import TABLES, Prices
+from hippocampus.prices import TABLES, Prices, model_prices
 from hippocampus.session.plan import FORCED, Candidate, PlanInput, plan
 
 POLICY = Policy()
 PRICES = TABLES["anthropic-5m"]
+IN_STEPS = model_prices("gpt-5.4-mini")
+"""Of a provider that caches a prefix in steps of 128 tokens."""
 
 
 def candidate(
@@ -119,7 +121,7 @@ def standings(draw: st.DrawFn) -> tuple[list[Candidate], PlanInput, Prices]:
     ]
     sent, balance = draw(st.integers(0, len(sizes))), draw(st.integers(0, 100_000))
     standing = PlanInput(draw(st.integers(0, 300)), sent, sizes, balance)
-    return candidates, standing, draw(st.sampled_from(list(TABLES.values())))
+    return candidates, standing, draw(st.sampled_from([*TABLES.values(), IN_STEPS]))
 
 
 @given(standings())
