@@ -28,7 +28,7 @@ from hippocampus.storage.state_dir import is_address
 if TYPE_CHECKING:
     from hippocampus.storage.state import StateStore
 
-SAVINGS = "calls  shortened  raw cost  sent cost  saved     $ saved  $ edits  $ recalls  $ resume  session or day, model"
+SAVINGS = "calls  shortened  raw cost  sent cost  saved     $ saved  $ edits  $ recalls  $ resume  session, model, or last day"
 CACHES = {".cache", "archive-v0"}
 """Parts of the paths of the temporary environments of uvx and `pipx run`."""
 INSTALL_TOOL = 'first run uv tool install "hippocampus-context[mcp]", or pipx install'
@@ -118,7 +118,7 @@ def status(
 
 
 def _print_savings(state: StateStore, model: str, *, as_json: bool) -> None:
-    """Print the figures of a state: a line per session, and the sum of every day."""
+    """Print the figures of a state: a line per session, and the sum of those with the same last day."""
     from hippocampus.integrations.hooks.status import with_transcripts
     from hippocampus.storage import hook_events
     from hippocampus.storage.savings import savings
@@ -134,10 +134,10 @@ def _print_savings(state: StateStore, model: str, *, as_json: bool) -> None:
             "--model NAME takes its prices for all",
         )
     for day, sessions in itertools.groupby(found, key=lambda row: row["day"]):
-        # A line for each session of a day, then one for their sum.
+        # A line for each session that was last used on a day, then one for their sum.
         of_day = list(sessions)
         named = [(", ".join(filter(None, (row["session"], row["model"]))), [row]) for row in of_day]
-        for name, of in [*named, (day, of_day)]:
+        for name, of in [*named, (f"last used on {day}", of_day)]:
             calls, shortened, raw, sent, dollars, edits, recalls, resume = (
                 sum(row[key] for row in of)
                 for key in (

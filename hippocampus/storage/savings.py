@@ -14,7 +14,9 @@ from hippocampus.storage.database import Database
 
 LAST_CALLS = f"""
     SELECT name, model, active_at,
-        (SELECT count(*) FROM entry WHERE entry.session = session.number AND stage != 'full'), {ledger.CALL}
+        (SELECT count(*) FROM entry WHERE entry.session = session.number AND stage != 'full'),
+        (SELECT count(*) FROM call AS each WHERE each.session = session.number AND (first > 0 OR sent != '[]')),
+        {ledger.CALL}
     FROM session LEFT JOIN call ON call.session = session.number AND call.number = (
         SELECT max(last.number) FROM call AS last WHERE last.session = session.number AND turn IS NOT NULL
     )
@@ -47,9 +49,9 @@ class Savings(SessionCosts):
     model: str
     """The model with the prices of its dollars; empty for an unknown one, and then they are 0."""
     day: str
-    """When it was last written to, as `2026-11-24`."""
+    """The last day on which it was written to, as `2026-11-24`; its figures are those of all its days."""
     calls: int
-    """The turns of the last list and its call."""
+    """The requests with a view; one that was sent again within the cache's lifetime counts once."""
     shortened: int
     """Payloads and turns that were not shown in full in its last view."""
 
@@ -62,14 +64,14 @@ def savings(db: Database, model: str = "") -> list[Savings]:
     """
     given = model_prices(model) if model else None
     found = []
-    for name, own, active_at, shortened, *columns in db.rows(LAST_CALLS):
+    for name, own, active_at, shortened, calls, *columns in db.rows(LAST_CALLS):
         call = ledger.ModelCall(*columns) if columns[0] is not None else ledger.NO_CALL
         prices = given or prices_of(own)
         row: Savings = {
             "session": name,
             "model": prices.name,
             "day": time.strftime("%Y-%m-%d", time.localtime(active_at)),
-            "calls": call.turn + (call.messages > 0),
+            "calls": calls,
             "shortened": shortened,
             **costs_at(call, prices),
         }

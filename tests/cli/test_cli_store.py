@@ -203,7 +203,22 @@ def test_status_of_a_directory_sums_what_its_sessions_have_saved_each_at_its_own
     assert "1 session without a known model" in lines.pop(0)
     assert len(lines) == 5
     assert lines[0].index("session") == lines[1].index("one, claude-haiku-4-5")
-    assert lines[-1].split()[0] == str(sum(each["turn"] + 1 for each in figures))
+    assert lines[-1].split()[0] == str(3 * 4)
+
+
+def test_status_counts_requests_and_not_the_answers_in_their_lists(state: Path) -> None:
+    with contextlib.closing(Hippocampus(state, policy=EAGER)) as memory:
+        with memory.session("whole list at once") as session:
+            session(reading(8))
+        with memory.session("cut and again") as session:
+            for items in (reading(3), reading(3), reading(2), reading(5)):
+                session(items)
+    found = json.loads(hippocampus("status", state, "--json").output)
+    assert {row["session"]: row["calls"] for row in found} == {
+        "whole list at once": 1,
+        "cut and again": 3,
+    }
+    assert f"last used on {found[0]['day']}" in hippocampus("status", state).output
 
 
 def test_status_is_of_the_state_that_the_environment_names(
