@@ -43,7 +43,7 @@ class OpenTelemetry:
         """Record a call of a session."""
         labels = _labels(report.origin)
         self._views.add(1, {**labels, "outcome": report.outcome})
-        self._edits.add(report.edits, labels)
+        self._edits.add(int(report.is_edit), labels)
         self._added.record(report.seconds, labels)
         for list_name in ("raw", "sent"):
             self._tokens.add(getattr(report, f"{list_name}_tokens"), {**labels, "list": list_name})
@@ -53,7 +53,7 @@ class OpenTelemetry:
             "hippocampus.outcome": report.outcome,
             "hippocampus.tokens.raw": report.raw_tokens,
             "hippocampus.tokens.sent": report.sent_tokens,
-            "hippocampus.edits": report.edits,
+            "hippocampus.edit": report.is_edit,
         }
         self._span("hippocampus view", report, figures, failed=report.outcome.startswith("failed"))
 

@@ -141,8 +141,8 @@ class ViewReport:
     raw_dollars: float
     """The predicted cost without the memory, at the prices of the model; 0 where only recalls are new."""
     sent_dollars: float
-    edits: int
-    """The changes of the view that were decided at this call."""
+    is_edit: bool
+    """Whether the view changed what the last request held."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,8 +76,8 @@ class SessionRun:
         """The copies of edited items in the views sent so far, by their number in the list."""
         self.raw_reason = ""
         """Why the last list has to be sent raw; empty where a turn was taken."""
-        self.edits = 0
-        """The number of decisions of the last call."""
+        self.is_edit = False
+        """Whether the last view changed what the request before it held."""
         self._measured: set[bytes] = set()
         """The digests of the long texts that the ledger has measures of."""
 
@@ -129,7 +129,7 @@ class SessionRun:
             ViewError: the view would separate a call from its result.
         """
         cold = idle_seconds > self._resources.prices.cache_seconds
-        self.edits = 0
+        self.is_edit = False
         self.ledger.busy_seconds = self._resources.deadline_seconds
         # Another process may have taken the last turn, or this one was interrupted after its commit.
         if self.ledger.has_changed() or self.ledger.last_call() != self.state.last:
@@ -295,7 +295,7 @@ class SessionRun:
         if turn.digests:
             self.state.drop_texts()
         self._note_change(turn.kept, before)
-        self.edits = len(turn.rows.decisions)
+        self.is_edit = turn.is_edit
 
     def _notes_of(self, turn: Turn) -> list[DigestNotes]:
         """Return what the messages brought that the digests of a turn replace, and no earlier one."""

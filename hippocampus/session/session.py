@@ -279,7 +279,7 @@ class Session:
             state.view.shown_total if is_managed else 0,
             dollars(state.costs.raw - before.raw),
             dollars(state.costs.sent - before.sent),
-            self._run.edits if is_managed else 0,
+            is_managed and self._run.is_edit,
         )
         self._report(lambda observer: observer.view(report))
 

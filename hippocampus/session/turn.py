@@ -46,6 +46,8 @@ class Turn:
     """The payloads that left the view, for the store."""
     digests: Sequence[Digest]
     """The digests, with the messages that they replace for the store."""
+    is_edit: bool
+    """Whether the view changes what the last request held."""
 
     @property
     def compacted(self) -> bool:
@@ -113,6 +115,7 @@ def take_turn(taken: ReadList, costs: Costs, rules: Rules, *, cold: bool = False
         ),
         [*(original for _, original in noted), *changes.originals],
         changes.digests,
+        view.unchanged < view.sent,
     )
 
 

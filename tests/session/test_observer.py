@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conversations import EAGER, reading
+from conversations import EAGER, PROMPT, reading
 
 from hippocampus import Hippocampus
 from hippocampus.policy import Policy
@@ -84,3 +84,19 @@ def test_between_a_failed_call_and_the_next_a_session_is_at_its_last_turn(tmp_pa
     forms = [report.origin.format for report in (*reports.views, *reports.tools)]
     assert forms == [forms[0]] * 3
     assert forms[0]
+
+
+def test_an_edit_is_a_view_that_changes_what_the_last_request_held(tmp_path: Path) -> None:
+    reports, sent, edits = Reports(), list[Any](), 0
+    items = [*reading(1), *reading(80, lines=1, start=1)]
+    for number, result in enumerate(items[4::2]):
+        result["content"] = f"room_{number} has a door and a window and no light at all, " * 14
+    with Hippocampus(tmp_path, policy=PROMPT, observers=[reports]) as memory:
+        session = memory.session("s")
+        for end in range(1, len(items) + 1, 2):
+            view = session(items[:end])
+            edits += view[: len(sent)] != sent
+            sent = view
+        decisions = session.report.decisions()
+    assert sum(report.is_edit for report in reports.views) == edits > 0
+    assert edits < len(decisions)

@@ -20,7 +20,7 @@ class Metrics:
         self._views = self._counter("views", "Calls of sessions: managed, or why not.", "outcome")
         self._tokens = self._counter("tokens", "Tokens of lists and of their views.", "list")
         self._dollars = self._counter("dollars", "Input: raw, predicted and billed.", "kind")
-        self._edits = self._counter("edits", "Changes of views.")
+        self._edits = self._counter("edits", "Views that changed what the last request held.")
         self._billed = self._counter("billed_input_tokens", "Input tokens, as billed.", "price")
         self.added = Histogram(
             "hippocampus_proxy_added_seconds",
@@ -38,7 +38,7 @@ class Metrics:
         self._tokens.labels("sent").inc(report.sent_tokens)
         self._dollars.labels("raw").inc(max(0.0, report.raw_dollars))
         self._dollars.labels("predicted").inc(max(0.0, report.sent_dollars))
-        self._edits.inc(report.edits)
+        self._edits.inc(report.is_edit)
 
     def tool(self, report: ToolReport) -> None:
         """Count a recall."""
