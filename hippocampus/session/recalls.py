@@ -56,7 +56,7 @@ class SessionRecalls:
     ) -> None:
         """Call `use_files` before a recall, and `report` after it with its outcome and its seconds."""
         self.outcomes = Counter(dict.fromkeys(sources.OUTCOMES, 0))
-        """How the recalls of this session ended, since it was opened."""
+        """How the recalls of an id ended, since the session was opened."""
         self._run = run
         self._resources = resources
         self._guard = guard
@@ -168,7 +168,13 @@ class SessionRecalls:
                 room = self._room_tokens(record, bound)
                 found, outcome = self._part(record, call.request, room)
                 self._note_access([record])
+        except RecallError as problem:
+            # The difference to a source that has changed is an answer, made from the full text.
+            outcome = "full" if problem.reason == "stale" else outcome
+            raise
         finally:
+            if call.entry_id is not None:
+                self.outcomes[outcome] += 1
             self._report(outcome, time.perf_counter() - started)
         return found
 
@@ -231,13 +237,7 @@ class SessionRecalls:
         newer = retrieval.newest(record, self._run.records())
         plan = None if newer else self._plan(record)
         if plan is None:
-            try:
-                text = self.text(record)
-            except RecallError:
-                self.outcomes["failed"] += 1
-                raise
-            self.outcomes["full"] += 1
-            stale = ""
+            text, stale = self.text(record), ""
             if newer is not None:
                 stale = (
                     f"(stale: the source of {record.entry.id} had changed by turn "
@@ -257,7 +257,6 @@ class SessionRecalls:
             LOG.info("session %s: recall of %s: %s", self._run.id, record.entry.id, found.failure)
         if found.changed:
             newer = self._add_version(record, found.content)
-        self.outcomes[found.outcome] += 1
         if found.outcome == "failed":
             raise calls.lost(record, found.failure)
         if newer is not None:

@@ -469,3 +469,24 @@ def test_a_session_may_have_a_model_of_its_own(memory: Hippocampus) -> None:
     with memory.session("gpt", model="gpt-5") as session, fresh(memory) as usual:
         assert session._resources.prices.name == "gpt-5"
         assert usual._resources.prices.name != "gpt-5"
+
+
+def test_recalls_of_an_id_are_counted_by_what_they_returned(memory: Hippocampus) -> None:
+    session = memory.session("counted")
+    session(reading(1))
+    [entry] = session.entries
+    ways: list[tuple[dict[str, Any], str]] = [
+        ({"entry_id": entry.id, "head": 2}, "full"),
+        ({"entry_id": entry.id, "pattern": "no such words"}, "failed"),
+        ({"entry_id": entry.id, "pattern": "(("}, "failed"),
+        ({"entry_id": entry.id, "lines": [9_999, 99_999]}, "failed"),
+        ({"entry_id": "aaaaaaaa"}, "failed"),
+        ({"query": "row"}, ""),
+        ({}, ""),
+    ]
+    for asked, outcome in ways:
+        before = session.status()["recalls"]
+        session.answer(asked)
+        after = session.status()["recalls"]
+        assert {name for name in after if after[name] > before[name]} == {outcome} - {""}, asked
+    session.close()
