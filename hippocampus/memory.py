@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 from hippocampus import prices
 from hippocampus.consolidation.scheduler import ConsolidationResources, ConsolidationScheduler
 from hippocampus.errors import ModelError, SealedError, StoreError
+from hippocampus.formats import reader
 from hippocampus.policy import Policy
 from hippocampus.policy import load as load_policy
 from hippocampus.prices import Prices
@@ -23,6 +24,7 @@ from hippocampus.recall.sources import Source as Fetcher
 from hippocampus.recall.sources import Tool, known_sources
 from hippocampus.session.guard import Guard
 from hippocampus.session.open_sessions import OpenFiles, OpenSessions
+from hippocampus.session.renderer import redacted_list
 from hippocampus.session.resources import (
     DEADLINE_SECONDS,
     ConsolidationOutcome,
@@ -30,6 +32,7 @@ from hippocampus.session.resources import (
     Resources,
     SessionInfo,
 )
+from hippocampus.session.rules import Rules
 from hippocampus.session.session import Session
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.state import StateStore, state_of
@@ -225,6 +228,18 @@ class Hippocampus:
         """Return the answer to a recall in the session of an id, as `Session.answer` does."""
         with self.using(session_id) as session:
             return session.answer(arguments)
+
+    def redacted(self, items: Iterable[Any]) -> list[Any]:
+        """Return messages as they are, but for what the policy redacts: for a host that sends no view.
+
+        Raises:
+            MessagesError: the list is in no known format.
+        """
+        given, policy = reader.listed(items), self._resources.policy
+        if not policy.redacts:
+            return given
+        own, rules = reader.plain(given), Rules("", policy, self._resources.prices)
+        return reader.given_back(redacted_list(own, rules), own, given)
 
     def unconsolidated(self) -> list[str]:
         """Return the ids of sessions without a consolidation at their end, open ones included."""

@@ -19,9 +19,10 @@ from hippocampus import recall
 from hippocampus.formats import conversation
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.reader import common_prefix, snapshot
+from hippocampus.formats.reader import read as read_items
 from hippocampus.memory import Hippocampus
 from hippocampus.session.session import Session
-from hippocampus.session.view import Change
+from hippocampus.session.view import Change, changes_between
 
 LOG = logging.getLogger("hippocampus")
 RECALL = recall.TOOL_NAME, recall.DESCRIPTION, recall.PARAMETERS
@@ -110,6 +111,20 @@ class ConversationAdapter(Generic[M]):
                 return self._view(session, messages, idle_seconds)
         except Exception:  # law 3: a failure of the memory never breaks the agent's loop
             LOG.exception("session %s: sending the messages as they are", session_id)
+            return self._redacted(session_id, messages)
+
+    def _redacted(self, session_id: str, messages: Sequence[M]) -> list[M]:
+        """Return the messages without what the policy redacts, if they can be read."""
+        try:
+            if self._read is None:
+                return self._memory.redacted(messages)
+            read = Converted().extended(messages, self._read)
+            own, sent = read.items, self._memory.redacted(read.items)
+            return self._applied(
+                messages, read, changes_between(read_items(own), read_items(sent))
+            )[0]
+        except Exception:
+            LOG.exception("session %s: nothing is redacted", session_id)
             return list(messages)
 
     async def aview(
@@ -120,10 +135,19 @@ class ConversationAdapter(Generic[M]):
 
     def _view(self, session: Session, messages: Sequence[M], idle_seconds: float) -> list[M]:
         read = self._converted.get(session, Converted()).extended(messages, self._read)
+        changes = session.changes(read.items, idle_seconds=idle_seconds)
+        view, edited = self._applied(messages, read, changes)
+        self._converted[session] = replace(read, edited=edited)
+        return view
+
+    def _applied(
+        self, messages: Sequence[M], read: Converted, changes: Iterable[Change]
+    ) -> tuple[list[M], dict[int, Edited]]:
+        """Return the messages with changes of their chat messages, and the edited ones by number."""
         owners, starts = read.owners, read.starts
         edits: dict[int, list[tuple[str, int, str]]] = {}
         ours: list[Change] = []
-        for change in session.changes(read.items, idle_seconds=idle_seconds):
+        for change in changes:
             if change.kind in ("digest", "added"):
                 ours.append(change)
                 continue
@@ -139,7 +163,6 @@ class ConversationAdapter(Generic[M]):
                 )
                 known = own, copy
             edited[at] = known
-        self._converted[session] = replace(read, edited=edited)
         view = list(messages)
         for at, (_, changed) in edited.items():
             view[at] = changed
@@ -155,7 +178,7 @@ class ConversationAdapter(Generic[M]):
             if self._parts and change.end < starts[end + 1]:
                 put.append(self._cut(view[end], change.end - starts[end], None))
             view[at : end + 1] = put
-        return view
+        return view, edited
 
     def _cut(self, message: M, start: int, end: int | None) -> M:
         cut = copy.copy(message)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from conversations import EAGER, reading
 
-from hippocampus import Hippocampus
+from hippocampus import Hippocampus, Policy
 from hippocampus.integrations.adapter import ConversationAdapter, text_in, with_text
 
 
@@ -84,6 +84,29 @@ def test_only_new_and_changed_messages_are_read(tmp_path: Path) -> None:
     assert read == messages[3:]
     assert view[3] is messages[3]
     memory.close()
+
+
+@pytest.mark.parametrize("is_framework", [True, False])
+@pytest.mark.parametrize("problem", ["id", "agent"])
+def test_what_is_redacted_is_not_sent_where_no_session_opens(
+    tmp_path: Path, problem: str, *, is_framework: bool
+) -> None:
+    redact = {"redact": {"patterns": ["row_\\d+"]}}
+    policy = Policy.model_validate({"lifecycle_policies": [{"match": {}, "action": redact}]})
+    items = reading(2, 30)
+    with Hippocampus(tmp_path, policy=policy, agent="ann") as memory:
+        if problem == "agent":
+            memory.session("s", agent="bob").close(items)
+        named: Any = 5 if problem == "id" else "s"
+        if is_framework:
+            bundles = adapter(memory).view(named, bundled(items))
+            view = list(itertools.chain(*(each.items for each in bundles)))
+        else:
+            view = ConversationAdapter[Any](memory).view(named, items)
+    assert len(view) == len(items)
+    assert "row_" in str(items)
+    assert "row_" not in str(view)
+    assert view[0] == items[0]
 
 
 @pytest.mark.parametrize(
