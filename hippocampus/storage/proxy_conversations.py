@@ -15,13 +15,11 @@ from hippocampus.storage.deadline import bounded
 KEPT_SECONDS = 30 * 86_400.0
 """How long a conversation that sends nothing is recognised."""
 FOUND = """
-    SELECT session, sent FROM (
-        SELECT session, sent, CASE tip WHEN :last THEN 0 ELSE 1 END AS rank
-        FROM proxy_conversation WHERE tip IN (:last, :before)
-        UNION ALL
-        SELECT session, sent, 2 FROM proxy_chain JOIN proxy_conversation USING (session)
-        WHERE chain = :last AND :has_start
-    ) AS known ORDER BY rank LIMIT 1
+    SELECT tip, 1, session, sent FROM proxy_conversation
+    WHERE tip IN (SELECT value FROM json_each(:chains))
+    UNION ALL
+    SELECT chain, 0, session, sent FROM proxy_chain JOIN proxy_conversation USING (session)
+    WHERE chain = :last AND :has_answer
 """
 TIP = """
     INSERT INTO proxy_conversation (session, tip, sent) VALUES (?, ?, ?)
@@ -46,19 +44,26 @@ class Conversations:
         self._seconds = seconds
         self.secret = secret
 
-    def place(self, last: str, before: str, now: float, *, has_start: bool) -> tuple[str, float]:
+    def place(self, chains: Sequence[str], now: float) -> tuple[str, float]:
         """Return a request's session, with when that sent the last one (0 is never), and note it.
 
-        `last` is the chain of its list, `before` that without the newest answer. A list of an earlier
-        request of a conversation is known where it `has_start`.
+        `chains` are those of its list, from that before the first answer to that of the whole. The
+        session is that whose newest list is the longest part of it (requests between may have passed
+        as they are), or one that had the same list before. Of a list without an answer there is none
+        such: any conversation may begin with it.
         """
-        db = self._db
-        given = {"last": last, "before": before, "has_start": has_start}
+        db, last = self._db, chains[-1]
+        lengths = {chain: number for number, chain in enumerate(chains)}
+        given = {"chains": json.dumps(chains), "last": last, "has_answer": len(chains) > 1}
         with bounded(self._seconds), db.transaction():
-            db.lock(before + last)  # of two requests that begin alike, the second sees the first
+            db.lock(chains[0])  # of two requests that begin alike, the second sees the first
             db.run("DELETE FROM proxy_conversation WHERE sent < ?", (now - KEPT_SECONDS,))
-            found = db.rows(FOUND, given)
-            session, sent = found[0] if found else (f"proxy-{secrets.token_hex(8)}", 0.0)
+            found = [
+                (lengths[chain], is_newest, session, sent)
+                for chain, is_newest, session, sent in db.rows(FOUND, given)
+            ]
+            new = 0, 0, f"proxy-{secrets.token_hex(8)}", 0.0
+            *_, session, sent = max(found, default=new)
             db.run(TIP, (session, last, now))
             db.run(CHAIN, (last, session, None))
         return session, sent

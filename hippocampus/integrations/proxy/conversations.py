@@ -1,9 +1,9 @@
 """The conversation of a request, recognised by its caller and its list; kept over restarts.
 
 A chain is a hash of an owner and of a list up to one of the model's messages. A request goes on with
-the conversation that last sent the list up to its newest answer, or the same list; any other begins
-one of its own, such as a sub-agent, or the second of two that began alike. Two callers have no chain
-in common, whatever they send.
+the conversation whose newest list is the longest part of its own; any other begins one of its own,
+such as a sub-agent, or the second of two that began alike. Two callers have no chain in common,
+whatever they send.
 """
 
 from __future__ import annotations
@@ -28,12 +28,15 @@ PER_REQUEST = re.compile(r"(?m)^x-anthropic-billing-header:.*$")
 class Chains(NamedTuple):
     """The chains of a request's list."""
 
-    last: str
-    """The chain of the whole list."""
-    before: str
-    """The chain without the newest answer."""
+    start: str
+    """The chain of the list before the first answer."""
     ends: Mapping[int, tuple[int, str]]
     """By the number of an answer's first item, the number after its last, and its chain."""
+
+    @property
+    def all(self) -> list[str]:
+        """Return the chains from the start to the whole list."""
+        return [self.start, *(chain for _, chain in self.ends.values())]
 
 
 def chains_of(
@@ -50,12 +53,12 @@ def chains_of(
     messages, _ = read_as(answers.ADAPTER, items[:first])
     texts = [text for message in messages for text in message.texts()]
     system = text_of(request.get("system") or request.get("instructions") or "")
-    last = before = _hash(owner, answers.ADAPTER.NAME, PER_REQUEST.sub("", system), *texts)
+    start = last = _hash(owner, answers.ADAPTER.NAME, PER_REQUEST.sub("", system), *texts)
     ends = {}
     for run in runs:
-        before, last = last, chain_after(last, answers, items[run[0] : run[-1] + 1])
+        last = chain_after(last, answers, items[run[0] : run[-1] + 1])
         ends[run[0]] = run[-1] + 1, last
-    return Chains(last, before, ends)
+    return Chains(start, ends)
 
 
 def chain_after(chain: str, answers: type[ModelAnswer], answer: Sequence[Item]) -> str:
@@ -88,7 +91,7 @@ def restored(
     Raises:
         StoreError: the state cannot be read.
     """
-    kept = known.kept([chain for _, chain in chains.ends.values()])
+    kept = known.kept(chains.all[1:])
     adapter = answers.ADAPTER
     restored = list(items)
     for start, (end, chain) in sorted(chains.ends.items(), reverse=True):

@@ -153,7 +153,7 @@ class Exchange:
         if answer.is_mixed:
             rounds.append(answer.closed_round(self.results()))
         if rounds:
-            chain = chain_after(self.chains.last, type(answer), answer.as_item())
+            chain = chain_after(self.chains.all[-1], type(answer), answer.as_item())
             self.known.keep(chain, self.conversation.session.id, json.dumps(rounds))
 
 
@@ -236,11 +236,7 @@ class Service:
                 tool = PREFIX + tool
         except (*MALFORMED, MessagesError):
             return "malformed"  # the provider answers why
-        # A known list that is not the newest of its conversation shows that the host went back. One
-        # without an answer shows nothing: any conversation may begin with it.
-        session, sent = conversations.place(
-            chains.last, chains.before, now, has_start=bool(chains.ends)
-        )
+        session, sent = conversations.place(chains.all, now)
         key = tenant, session, caching
         begun = functools.partial(self._begun, key, caller)
         conversation, use = self._open.use(key, begun)

@@ -241,6 +241,28 @@ def test_no_new_conversation_has_the_session_of_one_that_goes_on(state: Path) ->
     service.close()
 
 
+@pytest.mark.parametrize("seen", [0, 1, 2])
+@pytest.mark.parametrize("missed", [0, 1, 3])
+def test_a_conversation_goes_on_after_requests_that_it_missed_and_none_that_began_alike(
+    state: Path, seen: int, missed: int
+) -> None:
+    service = Service(state, "default")
+
+    def asked(turns: int, words: str) -> str:
+        items = chat_list(ROWS)[:1]
+        for turn in range(turns):
+            answer = {"role": "assistant", "content": f"{words} {turn}"}
+            items += [answer, {"role": "user", "content": "Go on."}]
+        return exchanged(service, "/chat/completions", items, "a").conversation.session.id
+
+    own = {asked(turns, "One") for turns in range(seen + 1)}
+    others = {asked(2, "Other")} if seen else set()  # one that was only begun is whose comes first
+    own.add(asked(seen + missed + 1, "One"))
+    others.add(asked(2 + missed, "Other"))
+    service.close()
+    assert (len(own), len(others), own & others) == (1, 1, set())
+
+
 def test_facts_belong_to_the_caller_who_said_them(
     state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

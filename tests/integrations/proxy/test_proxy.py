@@ -394,6 +394,42 @@ def test_a_sub_agent_and_a_second_start_are_conversations_of_their_own(state: Pa
     assert {each["turn"] for each in shown} == {2}
 
 
+def continued(host: MessagesHost, url: str) -> MessagesHost:
+    """Return an agent with the list of another, whose client is closed."""
+    other = MessagesHost(url)
+    other.items = host.items
+    return other
+
+
+@pytest.mark.parametrize("missed", ["no tools", "locked"])
+def test_requests_that_passed_as_they_are_split_no_conversation(
+    missed: str, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "DEADLINE_SECONDS", 0.5)
+    with proxied(state, listing(6)) as (_, url):
+        host = MessagesHost(url)
+        run(host, steps=2)
+        host = continued(host, url)
+        if missed == "locked":
+            with closing(sqlite3.connect(state / "state.sqlite3", isolation_level=None)) as db:
+                db.execute("BEGIN IMMEDIATE")
+                run(host, steps=2)
+            host = continued(host, url)
+        else:
+            asked = {**host.body, "tools": []}
+            for _ in range(2):
+                answer = httpx2.post(url + host.path, json=asked).raise_for_status().json()
+                asked["messages"] = [
+                    *asked["messages"],
+                    {"role": "assistant", "content": answer["content"]},
+                    {"role": "user", "content": "Go on."},
+                ]
+            host.items = asked["messages"]
+        run(host)
+        shown = conversations(url)
+    assert len(shown) == 1
+
+
 def test_a_rewound_list_goes_on_in_its_session(state: Path) -> None:
     with proxied(state, listing(5)) as (upstream, url):
         host = MessagesHost(url)
