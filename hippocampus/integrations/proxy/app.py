@@ -181,11 +181,13 @@ class Proxy:
             return await self._refused(request, exchange, response, content)
         outcome = exchange.conversation.session.report.raw_reason or MANAGED
         self._metrics.requests.labels(outcome).inc()
-        if response.status_code != 200:
+        if not response.is_success:
             return _streamed(response)
-        if "text/event-stream" in response.headers.get("content-type", ""):
+        kind = response.headers.get("content-type", "")
+        is_asked = exchange.body.values.get("stream") is True  # some servers name no kind
+        if "text/event-stream" in kind or (is_asked and "json" not in kind):
             relayed = self._relayed(request, exchange, response)
-            return _response(response, StreamingResponse(relayed))
+            return _response(response, StreamingResponse(relayed, response.status_code))
         return await self._whole(request, exchange, response, content)
 
     async def _refused(
@@ -264,7 +266,7 @@ class Proxy:
                     break
                 await response.aclose()
                 response = await self._next(request, exchange)
-                if response.status_code != 200:
+                if not response.is_success:
                     reason = (await response.aread())[:500].decode("utf-8", "replace")
                     problem = f"the provider answered {response.status_code}: {reason}"
         except (httpx2.HTTPError, TooManyRoundsError) as failure:
@@ -290,7 +292,7 @@ class Proxy:
             while answer.is_inside:
                 response = await self._next(request, exchange)
                 content = await response.aread()
-                if response.status_code != 200:
+                if not response.is_success:
                     return _response(response, Response(content, response.status_code))
                 answer.take(body := json.loads(content))
             await _noted(exchange, Exchange.keep, "recalls are not kept")
@@ -304,13 +306,13 @@ class Proxy:
             return (
                 await self._unmanaged(request, type(answer), own)
                 if answer.is_changed
-                else _response(response, Response(content))
+                else _response(response, Response(content, response.status_code))
             )
         finally:
             with anyio.CancelScope(shield=True):  # a host that is gone has its answer billed too
                 await response.aclose()
                 await _noted(exchange, Exchange.account, "a usage is not read")
-        return _response(response, Response(content))
+        return _response(response, Response(content, response.status_code))
 
     async def _next(self, request: Request, exchange: Exchange) -> httpx2.Response:
         """Answer the calls of recall, and send the request with which the answer goes on."""

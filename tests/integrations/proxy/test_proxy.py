@@ -38,7 +38,7 @@ from integrations.proxy.hosts import (
 )
 from integrations.proxy.upstream import Sent, Upstream, provider, served
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from hippocampus import Hippocampus
 from hippocampus.errors import StoreError
@@ -641,6 +641,30 @@ def test_an_answer_in_an_unknown_form_passes_with_one_line(
         host.client.close()
     assert caplog.text.count("passes as it is") == 1
     assert "Traceback" not in caplog.text
+
+
+class Unusual(Upstream):
+    """A provider whose answers are accepted and not OK, or of a kind that they are not."""
+
+    async def answer(self, request: Request) -> Response:
+        found = await super().answer(request)
+        found.status_code = 202
+        if isinstance(found, StreamingResponse):
+            found.headers["content-type"] = "application/octet-stream"
+        return found
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+@pytest.mark.parametrize("kind", HOSTS)
+def test_recalls_are_answered_inside_whatever_the_status_and_kind_of_an_answer(
+    kind: Any, stream: bool, state: Path
+) -> None:
+    upstream = Unusual(recalling)
+    with provider(upstream), in_front(upstream, state) as url:
+        host = kind(url, stream=stream)
+        run(host)
+    assert "Order row-417 is late." in host.text
+    assert len(upstream.sent) == 4
 
 
 @pytest.mark.parametrize("address", ["/v1/messages?#x", "/../admin", "/v1/%2e%2e/%2E./admin"])
