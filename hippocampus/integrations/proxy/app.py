@@ -30,6 +30,7 @@ from hippocampus.integrations.proxy.events import Event, events, written
 from hippocampus.integrations.proxy.metrics import Metrics
 from hippocampus.integrations.proxy.service import Exchange, Service, TooManyRoundsError
 from hippocampus.integrations.web import LOOPBACK, refused
+from hippocampus.session.guard import Guard
 from hippocampus.session.resources import MANAGED, Observer
 
 LOG = logging.getLogger("hippocampus")
@@ -79,12 +80,13 @@ class Proxy:
 
         Raises:
             PolicyError: the policy cannot be read.
-            StoreError: the state cannot be used.
+            StoreError: the address of a server cannot be read, or a driver is not installed.
         """
         self._tenant_header = tenant_header.lower()
         self._page_key = secrets.token_urlsafe(16)
         self._upstream = httpx2.URL(upstream.rstrip("/"))
         self._metrics = Metrics()
+        self._guard = Guard("*")
         self._service = Service(state, policy, upstream, (self._metrics, *observers), tenant)
         self._client = httpx2.AsyncClient(
             timeout=httpx2.Timeout(timeout_seconds, connect=10.0, pool=None),
@@ -153,25 +155,12 @@ class Proxy:
         self, request: Request, answers: type[ModelAnswer], content: bytes
     ) -> Response:
         started = perf_counter()
-        exchange: Exchange | str = "no tenant"
-        try:
-            fields = [*request.headers.items(), *request.query_params.multi_items()]
-            credentials = [
-                f"{name}: {value}"
-                for name, value in sorted(fields)
-                if value and (CREDENTIAL.search(name) or name == self._tenant_header)
-            ] or request.headers.getlist("cookie")  # which a provider may change next to a key
-            credentials += filter(None, [API.sub("", request.url.path)])
-            # All values: what a caller adds to its gateway's makes another tenant.
-            tenant = ",".join(request.headers.getlist(self._tenant_header))
-            if tenant or not self._tenant_header:  # no key replaces the header
-                exchange = await run_in_threadpool(
-                    self._service.exchange, answers, content, credentials, tenant
-                )
-        except Exception as failure:  # law 3: whatever fails inside, the request goes on
-            is_bug = not isinstance(failure, StoreError)
-            LOG.warning("a request passes as it is: %s", failure, exc_info=is_bug)
-            exchange = f"failed: {type(failure).__name__}"
+        exchange = await run_in_threadpool(
+            self._guard.run,
+            lambda: self._exchange(request, answers, content),
+            lambda: f"failed: {self._guard.cause}",
+            "requests pass as they are",
+        )
         self._metrics.added.observe(perf_counter() - started)
         if isinstance(exchange, str):
             self._metrics.requests.labels(exchange).inc()
@@ -189,6 +178,23 @@ class Proxy:
             relayed = self._relayed(request, exchange, response)
             return _response(response, StreamingResponse(relayed, response.status_code))
         return await self._whole(request, exchange, response, content)
+
+    def _exchange(
+        self, request: Request, answers: type[ModelAnswer], content: bytes
+    ) -> Exchange | str:
+        """Return a request as it is sent, or why it is passed on as it is."""
+        fields = [*request.headers.items(), *request.query_params.multi_items()]
+        credentials = [
+            f"{name}: {value}"
+            for name, value in sorted(fields)
+            if value and (CREDENTIAL.search(name) or name == self._tenant_header)
+        ] or request.headers.getlist("cookie")  # which a provider may change next to a key
+        credentials += filter(None, [API.sub("", request.url.path)])
+        # All values: what a caller adds to its gateway's makes another tenant.
+        tenant = ",".join(request.headers.getlist(self._tenant_header))
+        if self._tenant_header and not tenant:  # no key replaces the header
+            return "no tenant"
+        return self._service.exchange(answers, content, credentials, tenant)
 
     async def _refused(
         self, request: Request, exchange: Exchange, refusal: httpx2.Response, content: bytes

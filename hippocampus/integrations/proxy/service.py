@@ -39,6 +39,7 @@ from hippocampus.session.renderer import redacted_list
 from hippocampus.session.resources import DEADLINE_SECONDS, Observer
 from hippocampus.session.rules import Rules
 from hippocampus.session.session import Session
+from hippocampus.storage.deadline import bounded
 from hippocampus.storage.proxy_conversations import Conversations
 from hippocampus.storage.state import state_of
 from hippocampus.storage.state_dir import is_address
@@ -174,7 +175,7 @@ class Service:
 
         Raises:
             PolicyError: the policy cannot be read.
-            StoreError: the state cannot be used.
+            StoreError: the address of a server cannot be read, or a driver is not installed.
         """
         self._policy, self._upstream = policy, upstream
         self._rules = Rules("", load_policy(policy), prices.TABLES["anthropic-5m"])
@@ -184,7 +185,9 @@ class Service:
         self._memories = OpenSessions[str, Hippocampus](MAX_CONVERSATIONS, lambda _: None)
         """By tenant; its sessions share files, whatever their models, and go on without it."""
         self._memory(tenant)
-        self._known = None if self._has_tenants else self._conversations("")
+        self._known: Conversations | None = None
+        """Those of a directory, once its database could be opened."""
+        self._opening_known = threading.Lock()
         self._open = OpenSessions[Key, OpenConversation](
             MAX_CONVERSATIONS, lambda unused: self._ended.put(unused.session), IDLE_SECONDS
         )
@@ -211,7 +214,7 @@ class Service:
                 return "no tenant"
             written = json.dumps(credentials).encode()
             tenant = f"caller-{hashlib.sha256(written).hexdigest()[:32]}"
-        conversations = self._known or self._conversations(tenant)
+        conversations = self._conversations(tenant)
         now, caller = time.time(), caller_of(credentials, conversations.secret)
         try:
             body = Body(content)
@@ -279,8 +282,18 @@ class Service:
         return OpenConversation(session, caching.model)
 
     def _conversations(self, tenant: str) -> Conversations:
+        """Return the conversations of a tenant; a directory that failed is opened by the next request."""
+        if self._has_tenants:
+            return self._opened(tenant)
+        with self._opening_known:
+            self._known = self._known or self._opened("")
+            return self._known
+
+    def _opened(self, tenant: str) -> Conversations:
         root = self._root.of_tenant(tenant)
-        return Conversations(root.database(), root.caller_key(), DEADLINE_SECONDS)
+        with bounded(DEADLINE_SECONDS):
+            key = root.caller_key()
+            return Conversations(root.database(), key, DEADLINE_SECONDS)
 
     def _memory(self, tenant: str) -> Hippocampus:
         """Return a tenant's memory; one that is open waits for none that is being opened."""

@@ -724,8 +724,37 @@ def test_a_request_whose_store_is_held_by_another_process_is_a_line_in_the_log(
             caplog.clear()
             run(MessagesHost(url))
     [line] = [each for each in caplog.records if each.name == "hippocampus"]
-    assert "a request passes as it is" in line.getMessage()
+    assert "requests pass as they are" in line.getMessage()
     assert line.exc_info in {None, False}
+
+
+@pytest.mark.parametrize("problem", ["damaged", "file"])
+def test_a_proxy_starts_on_a_state_that_cannot_be_used_and_uses_it_once_it_can(
+    problem: str, state: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    policy = tmp_path / "p.yaml"
+    policy.write_text(
+        "extends: default\nlifecycle_policies: [{match: {}, action: {redact: [email]}}]"
+    )
+    broken = state if problem == "file" else state / "state.sqlite3"
+    broken.parent.mkdir(parents=True, exist_ok=True)
+    broken.write_bytes(b"no database" * 1_000)
+    with provider(Upstream(lambda _: "Done.")) as upstream:
+        app = Proxy(upstream.url, state, str(policy), LIMIT_SECONDS).app()
+        with served(app) as url:
+            PAGES[url] = app.state.page
+            words = {"role": "user", "content": "Write to ada@example.org"}
+            asked = {"messages": [words], "model": "m", "tools": [{"name": TOOL}]}
+            for _ in range(3):
+                httpx2.post(f"{url}/v1/messages", json=asked).raise_for_status()
+            lines = [each.getMessage() for each in caplog.records if each.name == "hippocampus"]
+            broken.unlink()
+            httpx2.post(f"{url}/v1/messages", json=asked).raise_for_status()
+            [shown] = conversations(url)
+    assert sum("requests pass as they are" in line for line in lines) == 1
+    assert [tool_names(sent) for sent in upstream.sent] == [[TOOL]] * 3 + [RECALL_TOOLS]
+    assert all(b"Write to [redacted email]" in sent.content for sent in upstream.sent)
+    assert shown["raw"] == shown["failures"] == 0
 
 
 def test_the_state_directory_of_a_proxy_is_one_of_any_memory(state: Path) -> None:
