@@ -142,7 +142,8 @@ def _is_consolidated(memory: Hippocampus, session: str | None, *, watch: bool) -
 
 def _print(outcome: ConsolidationOutcome) -> None:
     end = "" if outcome.finished else "; not everything could be written"
-    say(f"{outcome.session}: {len(outcome.kept)} kept{end}")
+    kept = counted(len(outcome.kept), "statement")
+    say(f"{outcome.session}: {kept} kept, messages are not listed{end}")
     for claim in outcome.kept:
         say(f"  {claim.kind}, {claim.origin}, turn {claim.turn}: {claim.text} ({claim.outcome})")
 

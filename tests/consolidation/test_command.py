@@ -28,12 +28,12 @@ def test_crashed_sessions_are_named_and_finished(make: Make, tmp_path: Path) -> 
     crashed.session("one")([user("I prefer green tea.")])
     crashed.session("two")([user("Never call me before noon.")])
     told = run(state, "one")
-    assert "one: 1 kept" in told
+    assert "one: 1 statement kept" in told
     assert "preference, user, turn 0: I prefer green tea. (added)" in told
     assert make().unconsolidated() == ["two"]
-    assert "two: 1 kept" in run(state)
+    assert "two: 1 statement kept" in run(state)
     assert run(state) == "every session is consolidated\n"
-    assert "one: 0 kept" in run(state, "one")
+    assert "one: 0 statements kept, messages are not listed" in run(state, "one")
     assert len(current(make())) == 2
 
 
@@ -58,7 +58,7 @@ def test_a_broken_fact_store_is_told_in_a_sentence_and_the_session_offered_again
         [line] = told.stderr.splitlines()
         assert line.startswith("session one: not consolidated yet: state ")
         assert make().unconsolidated() == ["one"]
-    assert "one: 1 kept" in run(str(state))
+    assert "one: 1 statement kept" in run(str(state))
 
 
 def test_a_session_that_cannot_be_read_is_said_and_stops_no_other(
@@ -76,7 +76,7 @@ def test_a_session_that_cannot_be_read_is_said_and_stops_no_other(
     told = CliRunner().invoke(app, ["consolidate", str(state)])
     assert told.exit_code == 1
     assert "session 'one': entry" in told.output
-    assert "two: 1 kept" in told.output
+    assert "two: 1 statement kept" in told.output
     crashed.session("three")([user("We decided to sell lamps.")])
     memory = make()
     with pytest.raises(StoreError, match="damaged"):
