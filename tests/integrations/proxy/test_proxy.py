@@ -42,12 +42,15 @@ from starlette.responses import Response, StreamingResponse
 
 from hippocampus import Hippocampus
 from hippocampus.errors import StoreError
+from hippocampus.formats import reader
 from hippocampus.integrations.proxy import service
 from hippocampus.integrations.proxy.apis import ANSWERS
 from hippocampus.integrations.proxy.app import Proxy
 from hippocampus.integrations.proxy.events import Event
 from hippocampus.integrations.proxy.service import Exchange, Service
+from hippocampus.models import tokens
 from hippocampus.storage.content_store import DiskStore
+from hippocampus.storage.savings import prices_of
 from hippocampus.testing import Decided, call, entry_ids
 
 LIMIT_SECONDS = 60.0
@@ -94,6 +97,16 @@ def conversations(url: str) -> list[dict[str, Any]]:
 # Recalls
 
 
+def raw_cost(items: list[Any], model: str) -> float:
+    """Return what the requests of a host with such a list cost, sent as they are."""
+    prices, cost, before, total = prices_of(model), 0.0, 0, 0
+    for message in reader.read(items):
+        if message.role == "assistant":
+            cost, before = cost + prices.call_cost(before, total), total
+        total += tokens.count_message(message)
+    return cost
+
+
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
 @pytest.mark.parametrize("kind", HOSTS)
 def test_recalls_are_answered_inside_and_stay_in_the_conversation(
@@ -121,6 +134,8 @@ def test_recalls_are_answered_inside_and_stay_in_the_conversation(
     for before, after in zip(upstream.sent, upstream.sent[1:], strict=False):
         assert after.items[: len(before.items)] == before.items
     assert shown["recalls"]["full"] == counted['recalls_total{outcome="full"}'] == 2
+    # Without the memory the host would have made its own requests only.
+    assert shown["raw_cost"] == pytest.approx(raw_cost(host.items, shown["model"]), rel=1e-3)
     assert counted['views_total{outcome="managed"}'] == len(upstream.sent)
     assert counted['tokens_total{list="sent"}'] < counted['tokens_total{list="raw"}']
     assert counted['billed_input_tokens_total{price="cache_read"}'] == 4 * 90
