@@ -57,6 +57,8 @@ MAX_ROUNDS = 16
 """How many times in one answer a model may call recall and nothing else."""
 PREFIX = "hippocampus_"
 """Begins the name of our tool where the host has one named `recall`."""
+MAX_LISTED = 50
+"""How many entries of a conversation the live page lists, the newest first."""
 UNNAMED = "proxy"
 """The tenant of the handle that opens the connections; no request is of it."""
 
@@ -307,10 +309,26 @@ class Service:
         return self._memories.use(tenant, opened)[0]
 
     def conversations(self) -> list[dict[str, Any]]:
-        """Return the figures of the open conversations, the one that was used last first."""
+        """Return the open conversations, the one that was used last first: figures and newest entries."""
         found = reversed(self._open.values())
         return [
-            {"session": one.session.id, "model": one.model, **one.session.status()} for one in found
+            {
+                "session": one.session.id,
+                "model": one.model,
+                **one.session.status(),
+                "newest": [
+                    {
+                        "id": record.entry.id,
+                        "stage": str(record.stage),
+                        "kind": record.kind,
+                        "tool": record.tool,
+                        "tokens": record.tokens,
+                        "summary": record.entry.summary,
+                    }
+                    for record in one.session.report.records()[: -MAX_LISTED - 1 : -1]
+                ],
+            }
+            for one in found
         ]
 
     def _close_ended(self) -> None:

@@ -776,9 +776,11 @@ def test_the_state_directory_of_a_proxy_is_one_of_any_memory(state: Path) -> Non
     with proxied(state, recalling) as (_, url):
         run(ChatHost(url))
         [shown] = conversations(url)
+    entry = shown["newest"][-1]
+    assert (entry["tool"], shown["entries"]) == (TOOL, len(shown["newest"]))
     memory = Hippocampus(state)
     session = memory.session(shown["session"])
-    assert "row-417" in session.recall(session.entries[0].id, pattern="row-417")
+    assert "row-417" in session.recall(entry["id"], pattern="row-417")
     memory.close()
 
 
@@ -820,3 +822,4 @@ def test_the_live_page_shows_conversations_as_text(state: Path, tmp_path: Path) 
     assert "&lt;img src=x onerror" in done.stdout
     assert "<title>hippocampus proxy</title>" in done.stdout
     assert "Open conversations: 1." in done.stdout
+    assert "Entries: 1" in done.stdout
