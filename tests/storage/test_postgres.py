@@ -24,6 +24,7 @@ from hippocampus.errors import HippocampusError
 from hippocampus.policy import Policy
 from hippocampus.replay.readers import read_file
 from hippocampus.session.session import Session
+from hippocampus.storage.savings import savings
 from hippocampus.storage.state import state_of
 
 RECORDINGS = sorted((Path(__file__).parents[2] / "examples" / "transcripts").glob("*.json"))
@@ -129,6 +130,9 @@ def test_the_views_and_sums_are_those_over_files(
             assert json.dumps(session(items)) == json.dumps(oracle(items))
         for figure in ("raw_cost", "sent_cost", "sent_tokens"):
             assert session.status()[figure] == oracle.status()[figure]
+        for memory in (files, one):
+            with memory._resources.state.reading() as db:
+                assert [row["calls"] for row in savings(db)] == [call + 1]
         assert session.report.decisions() == oracle.report.decisions()
         for record in oracle.report.records():
             assert session.entries.content(record.entry.id) == oracle.entries.content(
