@@ -199,6 +199,9 @@ class MessageReader:
         """Take in the messages of a digest as `_take` does, by the rows of `Payloads.rows_of`."""
         own = self.payloads
         for message, at, result, key, arguments, named in rows:
+            if not (result or arguments or named):
+                own.add_recall(message, at)
+                continue
             files = Files(*named) if named else NO_FILES
             written = files.written[-1] if files.written else ""
             held = self._hold_replaced(result, "" if written else files.read)
@@ -338,7 +341,7 @@ class MessageReader:
             asked = replace(part, tool=tool, text=argued)
             if calls.is_answer(asked, part.text, self.by_id.__contains__):
                 for one in (called, site) if called else ():
-                    self.payloads.recalls[one.message].add(one.at)
+                    self.payloads.add_recall(one.message, one.at)
                 return
         size = self.history.tokens_of(site.message, site.at)
         resolution = rules.policy.resolve(result_subject(part, call))

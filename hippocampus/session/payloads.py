@@ -243,7 +243,7 @@ NO_FILES = Files()
 
 
 class Brought(NamedTuple):
-    """What a part of a message brought to the tables of payloads."""
+    """What a part of a message brought to the tables of payloads: a recall, or its answer, only its place."""
 
     message: int
     part: int
@@ -408,6 +408,11 @@ class Payloads:
             self.calls.update(older | self.calls)
             self.unread.clear()
         return self.calls.get(call_id)
+
+    def add_recall(self, message: int, part: int) -> None:
+        """Add a recall, or our answer to one."""
+        self.recalls[message].add(part)
+        self.brought.append(Brought(message, part, None))
 
     def rows_of(self, span: Span, history: History, records: Container[str]) -> list[list[Any]]:
         """Return what the messages of a span brought, as JSON: a restart needs none of their texts.

@@ -15,6 +15,7 @@ from conversations import no_fallback
 
 from hippocampus import Hippocampus
 from hippocampus.formats.conversation import UnreadMessage
+from hippocampus.recall.calls import FAILED
 
 Items = list[dict[str, Any]]
 OPTIONS = {"window_tokens": 9_000, "deadline_seconds": 10}
@@ -25,7 +26,7 @@ def text(chance: random.Random) -> str:
     return "\n".join(f"line {n} of tool_{tool} A-{tool}{n}" for n in range(lines))
 
 
-def conversation(rounds: int, form: str) -> Items:
+def conversation(rounds: int, form: str, *, recalls: bool = False) -> Items:
     """Reads and writes of five files, whose texts come again, and what the agent says of them."""
     chance, items = random.Random(form), [{"role": "user", "content": "Mend it."}]
     for number in range(rounds):
@@ -34,6 +35,12 @@ def conversation(rounds: int, form: str) -> Items:
         if name == "write_file":
             arguments["content"] = text(chance)
         said, result = f"Step_{number}: A-1{number} of tool_2.", text(chance)
+        if recalls and number % 5 == 2:
+            name, arguments, result = (
+                "recall",
+                {"entry_id": "abcdefgh"},
+                f"{FAILED}no match): {said}",
+            )
         if form == "anthropic":
             use = {"type": "tool_use", "id": f"call_{number}", "name": name, "input": arguments}
             block = {"type": "tool_result", "tool_use_id": use["id"], "content": result}
@@ -65,13 +72,20 @@ def taken(folder: Path, items: Items, statement: str = "") -> tuple[Any, ...]:
         unread = sum(isinstance(each, UnreadMessage) for each in session._run.state.history.raw)
         own = session._run.state.payloads
         tables = [own.numbers, own.sites, own.ranks, own.latest, own.firsts, own.files, own.batches]
+        tables += [own.recalls]
         tables += [[(each.message, each.part, each.id, each.collapsed) for each in own.items]]
         tables += [own.index.holders_of([f"A-1{n}" for n in range(50)])]
         views.append(session(items))
         status = session.status()
         said = [own.call_of(f"call_{n}", session._run.state.history) for n in range(40)]
     memory.close()
-    return views, tables, said, [status[key] for key in ("sent_cost", "entries")], unread
+    return (
+        views,
+        tables,
+        said,
+        [status[key] for key in ("raw_cost", "sent_cost", "entries")],
+        unread,
+    )
 
 
 def edited(items: Items) -> Items:
@@ -89,7 +103,7 @@ def edited(items: Items) -> Items:
 def test_notes_change_nothing_that_reading_the_messages_gives(
     tmp_path: Path, form: str, edit: Callable[[Items], Items]
 ) -> None:
-    items, folder = conversation(40, form), tmp_path / "state"
+    items, folder = conversation(40, form, recalls=True), tmp_path / "state"
     memory = Hippocampus(folder, **OPTIONS)
     session = memory.session("s")
     with no_fallback():
