@@ -96,7 +96,8 @@ def opening(
     others: list[LoadLine] = []
     spent = 0
     for title, lines in zip(TITLES, parts, strict=True):
-        used, fitting = tokens.count(f"{title}\n"), list[LoadLine]()
+        used = tokens.count(f"{title} ({len(lines)} of {len(lines)})\n")
+        fitting: list[LoadLine] = []
         for line in lines:
             weight = tokens.count(f"{line.text}\n")
             if used + weight <= SHARE * left:
