@@ -337,7 +337,7 @@ class ReadOnly(SqliteDatabase):
 
     def _open(self) -> sqlite3.Connection:
         path = Path(self.path)
-        if path.exists():
+        if os.path.lexists(path):  # a link to a disk that is away is not a missing file
             with contextlib.ExitStack() as closing:
                 db = closing.enter_context(sqlite.reading(path))
                 if schema.applied(db, self.path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -83,7 +84,7 @@ def _damage(path: Path) -> str:
     Raises:
         StoreError: it cannot be examined, damaged or not.
     """
-    if not path.exists():
+    if not os.path.lexists(path):
         return ""
     try:
         if path.stat().st_size < HEADER_BYTES:  # SQLite takes it for a new file

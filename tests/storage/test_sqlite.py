@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from hippocampus.storage.sqlite import reading
+from hippocampus.errors import DamageError
+from hippocampus.storage.sqlite import error_of, reading
 
 
 def opened(path: Path) -> sqlite3.Connection:
@@ -94,3 +95,19 @@ def test_a_file_is_read_whose_name_is_not_utf8(path: Path) -> None:
     odd = path.rename(path.parent / os.fsdecode(b"\xff.sqlite3"))
     with reading(odd) as db:
         assert db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] >= 0
+
+
+@pytest.mark.parametrize(
+    ("code", "is_damage"),
+    [
+        (sqlite3.SQLITE_CORRUPT_INDEX, True),
+        (sqlite3.SQLITE_IOERR_SHORT_READ, True),
+        (sqlite3.SQLITE_BUSY_RECOVERY, False),
+        (sqlite3.SQLITE_PROTOCOL, False),
+        (sqlite3.SQLITE_IOERR_WRITE, False),
+    ],
+)
+def test_only_what_is_wrong_with_the_bytes_is_damage(code: int, *, is_damage: bool) -> None:
+    failure = sqlite3.OperationalError("it failed")
+    failure.sqlite_errorcode = code
+    assert isinstance(error_of("x", failure), DamageError) is is_damage

@@ -11,7 +11,7 @@ import pytest
 from trust.test_faults import chat
 from typer.testing import CliRunner
 
-from hippocampus import Hippocampus
+from hippocampus import Hippocampus, StoreError
 from hippocampus.cli.commands import app
 from hippocampus.consolidation.doctor import examine, mend
 from hippocampus.storage.content_store import damage
@@ -99,6 +99,16 @@ def test_damage_of_any_page_of_a_content_store_costs_no_more_than_what_it_has(st
             kept.append(len(found) - sum(damage(memory._store, key) != "" for key in found))
     assert kept[0] == max(kept) == len(keys)
     assert sum(kept) > 0.8 * len(kept) * len(keys)  # one page leads to all others
+
+
+def test_a_link_to_a_disk_that_is_away_is_a_fault_and_no_missing_file(state):
+    state.database.replace(state.root / "elsewhere")
+    state.database.symlink_to(state.root / "away" / "state.sqlite3")
+    found = [each for each in examine(DirectoryState(state)) if "orphan" not in each.text]
+    assert [each.is_fault for each in found] == [True]
+    assert found[0].mend is None
+    with pytest.raises(StoreError), DirectoryState(state).reading():
+        pass
 
 
 def test_what_is_wrong_with_the_file_is_listed_once(state):
