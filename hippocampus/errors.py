@@ -11,6 +11,7 @@ HippocampusError
 │   └── BlockError   the caller: a memory block cannot be changed like that
 ├── ProviderError    the vendor: a model's endpoint failed
 └── StoreError       the disk: a file of the state directory cannot be read or written
+    ├── DamageError  the disk: stored bytes are damaged, and no later try reads them
     ├── SealedError  you: the state directory is encrypted, and its key is not set
     └── EmbeddingModelError  you: the memories were embedded with another model
 """
