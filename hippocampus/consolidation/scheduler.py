@@ -53,7 +53,7 @@ class ConsolidationResources:
 
 
 class ConsolidationScheduler:
-    """The consolidations and context loads of one memory: `session.consolidator.Consolidator`."""
+    """The consolidations and context loads of one memory: `session.resources.Consolidator`."""
 
     def __init__(self, resources: ConsolidationResources) -> None:
         self._resources = resources

@@ -124,7 +124,7 @@ class ModelCall:
     recall_cost: float = 0.0
     """The part of that for recalls."""
     marks: str = ""
-    """The positions of our cache marks, as `session.marks` writes them; empty for none."""
+    """The positions of our cache marks, as `prices.prompt_cache.Marker` writes them; empty for none."""
 
 
 NO_CALL = ModelCall(0, 0, 0, 0)
