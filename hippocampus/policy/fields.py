@@ -30,6 +30,7 @@ from hippocampus.policy.rules import (
     Share,
     Subject,
     Text,
+    TokenRange,
 )
 from hippocampus.policy.words import (
     ERROR_SOURCE,
@@ -375,6 +376,11 @@ def new_entry(  # noqa: PLR0913, PLR0917 - a record, and its policy
     )
 
 
+def _is_within(bounds: TokenRange, size: int) -> bool:
+    over, under = bounds.over, bounds.under
+    return (over is None or size > over) and (under is None or size < under)
+
+
 def _matches(match: Match, subject: Subject, priority: Priority, source_type: str) -> bool:
     """Return whether all keys of a match apply to a subject; cheap keys are checked first."""
     return (
@@ -389,6 +395,7 @@ def _matches(match: Match, subject: Subject, priority: Priority, source_type: st
                 for key, globs in match.arguments.items()
             )
         )
+        and (match.tokens is None or _is_within(match.tokens, subject.size))
         and (match.kind is None or subject.known_kind in match.kind)
         and (match.contains is None or matching.has_word(subject.folded, match.contains))
         and (match.instruction is None or subject.instructs == match.instruction)

@@ -77,6 +77,15 @@ class Declared(BaseModel):
     )
 
 
+class TokenRange(Declared):
+    """Bounds on the tokens of the content."""
+
+    over: Count | None = None
+    """More tokens than this; 0 is any content that is not empty."""
+    under: Count | None = None
+    """Fewer tokens than this."""
+
+
 class Match(Declared):
     """The entries that a rule applies to: all keys must match, and any item of a list."""
 
@@ -95,6 +104,8 @@ class Match(Declared):
     """Whether the text asks to remember, always or never to do something, in the languages of `instructions.txt`."""
     pattern: Patterns | None = None
     """RE2 expressions, searched in the text; `(?i)` ignores case."""
+    tokens: TokenRange | None = None
+    """The size of the content."""
     kind: Annotated[tuple[Kind, ...], OneOrMany()] | None = None
     """The kind of content, recognised from the content itself."""
     arguments: dict[str, Globs] | None = None
@@ -202,6 +213,8 @@ class Subject:
     priority: Priority = "normal"
     """The priority before any rule."""
     text: str = ""
+    tokens: int | None = None
+    """The size, where it is not that of the text."""
     kind: Callable[[], str] | str = "text"
     is_error: bool = False
     arguments: str = ""
@@ -211,6 +224,13 @@ class Subject:
     def known_kind(self) -> str:
         """The kind of content."""
         return self.kind if isinstance(self.kind, str) else self.kind()
+
+    @functools.cached_property
+    def size(self) -> int:
+        """The tokens of the content."""
+        from hippocampus.models.tokens import count
+
+        return count(self.text) if self.tokens is None else self.tokens
 
     @functools.cached_property
     def searchable(self) -> str:
@@ -247,6 +267,7 @@ def record_subject(record: Record, text: str) -> Subject:
         tool=record.tool,
         source_type=source,
         text=text,
+        tokens=record.tokens,
         kind=record.kind,
         is_error=source == ERROR_SOURCE,
         arguments=record.arguments or text,

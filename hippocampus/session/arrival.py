@@ -325,7 +325,7 @@ class MessageReader:
     def _take_image(self, site: PartSite) -> None:
         weight = site.part.image_tokens
         resolution = self.rules.policy.resolve(
-            Subject("tool_result", source_type="tool", kind=IMAGE)
+            Subject("tool_result", source_type="tool", tokens=weight, kind=IMAGE)
         )
         if is_image_block(self.history.raw[site.message].held(site.part)):
             self._note(site, self._hold(_NewPart(site, "", "", weight, resolution), large=False))
