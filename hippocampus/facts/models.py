@@ -44,11 +44,13 @@ class Action(StrEnum):
     """It was there already; its intensity and its count of encounters moved."""
     SUPERSEDED = "superseded"
     """It replaces `others`, which are kept as history."""
+    KEPT_APART = "kept_apart"
+    """It is close to `others` but states something else; all are true."""
     REFUSED = "refused"
     """Nothing was written."""
 
 
-WRITTEN = frozenset({Action.ADDED, Action.SUPERSEDED})
+WRITTEN = frozenset({Action.ADDED, Action.SUPERSEDED, Action.KEPT_APART})
 """The actions that made a memory."""
 
 
@@ -60,7 +62,7 @@ class Outcome(NamedTuple):
     memory: Memory | None
     """The memory that holds the text; none when it was refused."""
     others: tuple[str, ...] = ()
-    """Ids of the memories that were superseded or merged into, or that a model judged related and true."""
+    """Ids of the memories that were superseded, merged into or kept apart."""
 
 
 class Score(NamedTuple):

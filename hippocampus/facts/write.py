@@ -480,7 +480,8 @@ class _Transaction:
             ends = [Ending(row, named[old.id], "", reason) for row, old in olds.items()]
             return self._superseding(wanted, memory, ends)
         if decision.action == "keep" and olds:
-            return self._added(wanted, memory)._replace(others=tuple(named))
+            others = tuple(old.id for old in olds.values())
+            return self._added(wanted, memory)._replace(action=Action.KEPT_APART, others=others)
         return self._resolved(wanted, memory)
 
 

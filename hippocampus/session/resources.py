@@ -67,7 +67,7 @@ class KeptItem:
     fact_id: str = ""
     """The id in the fact store, once it is stored."""
     outcome: str = ""
-    """What the store did: added, strengthened, superseded."""
+    """What the store did: added, strengthened, superseded, kept apart."""
 
 
 @dataclass(frozen=True, slots=True)

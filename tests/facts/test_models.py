@@ -125,7 +125,7 @@ def test_a_model_is_asked_at_most_twice(opened):
             ["The shed was painted twice"],
         ),
         ("end", {}, "superseded", [FRESH]),
-        ("keep", {}, "added", [FRESH, SHED]),
+        ("keep", {}, "kept_apart", [FRESH, SHED]),
         ("add", {}, "added", [FRESH, SHED]),
     ],
 )
