@@ -77,6 +77,10 @@ class FactFields(Declared):
     """The formulas by which memories fade, repeat each other and rank, and the values of fields that are left out."""
     half_life_days: dict[Text, Days] = Field(default_factory=dict)
     """By type, the days in which a memory loses half of its strength; `.inf` does not fade."""
+    hide_below: Share | None = None
+    """Weaker memories are not returned, and not deleted; 0 hides none."""
+    prune_below: Share | None = None
+    """`compact` removes weaker memories; 0 keeps all."""
     prune_after_days: Rate | None = None
     """`compact` removes memories without an access for longer, preferences included; 0 keeps all."""
     keep_secrets: bool | None = None

@@ -16,6 +16,7 @@ BLOCK = """
 facts:
   preset: hippo
   half_life_days: {note: 3, decision: .inf}
+  hide_below: 0.2
   prune_after_days: 30
   keep_secrets: true
 """
@@ -30,16 +31,17 @@ def test_a_block_changes_what_it_names_and_leaves_the_preset_s_rest(tmp_path):
     path.write_text(BLOCK)
     settings = settings_of(policy.load(path).facts)
     assert settings.half_life_days == {"note": 3.0, "decision": math.inf}
-    assert (settings.prune_after_days, settings.keep_secrets) == (30, True)
+    assert (settings.hide_below, settings.prune_after_days) == (0.2, 30)
+    assert (settings.prune_below, settings.keep_secrets) == (0.1, True)
     assert settings.weights == POLICIES["hippo"].weights
     assert settings.other_half_life_days == POLICIES["hippo"].other_half_life_days
 
 
 def test_a_policy_that_extends_keeps_the_block_s_other_fields(tmp_path):
     (tmp_path / "mine.yaml").write_text(BLOCK)
-    (tmp_path / "more.yaml").write_text("extends: mine.yaml\nfacts:\n  prune_after_days: 40\n")
+    (tmp_path / "more.yaml").write_text("extends: mine.yaml\nfacts:\n  prune_below: 0.3\n")
     settings = settings_of(policy.load(tmp_path / "more.yaml").facts)
-    assert (settings.prune_after_days, settings.keep_secrets) == (40, True)
+    assert (settings.prune_below, settings.keep_secrets) == (0.3, True)
 
 
 def test_a_memory_opens_its_facts_by_its_policy(tmp_path):
