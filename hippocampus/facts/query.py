@@ -307,7 +307,7 @@ def load(  # noqa: PLR0913 - each is one filter
     now = tables.clock()
     limit = LIMIT if limit is None else limit
     query = RecallQuery(
-        agent or tables.agent, now, now, scopes=scopes, other_roles=NOT_LOADED, hearsay=False
+        agent or tables.agent, now, now, now, scopes=scopes, other_roles=NOT_LOADED, hearsay=False
     )
     budget = token_budget - min(FRAME_TOKENS, token_budget // 2)
     # The score of another store has strength and recency too, which fit any prompt.

@@ -18,7 +18,7 @@ from hippocampus.facts import query
 from hippocampus.facts.models import Clock, Complete, Embed, FactPolicy, Outcome, Recalled, Rerank
 from hippocampus.facts.rendering import rendered
 from hippocampus.facts.tables import FactTables
-from hippocampus.facts.timestamps import Moment, MonotonicClock, seconds
+from hippocampus.facts.timestamps import Moment, MonotonicClock, optional_seconds, seconds
 from hippocampus.facts.words import TEXT_RULES, content_words
 from hippocampus.storage.database import Database, SqliteDatabase
 from hippocampus.storage.facts import memories, triples
@@ -90,7 +90,7 @@ class Facts:
     def remember(
         self, text: str, *, agent: str | None = None, **fields: Unpack[ItemFields]
     ) -> list[Outcome]:
-        """Keep each statement of a text: added, strengthened or superseding.
+        """Keep each statement of a text: added, strengthened, superseding or kept apart.
 
         At most two completions (one extracts, one decides) and one embedding a statement. `at` is
         when it was said, `valid_from` when it became true.
@@ -160,14 +160,29 @@ class Facts:
         scopes: Sequence[str] | None = None,
         types: Sequence[str] = (),
         kinds: Sequence[Kind] = (),
+        tags: Sequence[str] = (),
+        since: Moment | None = None,
+        until: Moment | None = None,
         as_of: Moment | None = None,
+        known_as_of: Moment | None = None,
     ) -> list[Recalled]:
         """Return what best answers a query, best first; of an empty query, the strongest.
 
         Each result is counted as an access, unless the store is busy. `limit` -1 is all, and counts none. One embedding where there is a model. `scopes` None is all, an empty list
-        nothing. `types` leave one out with `!` before it (`!note`). `as_of` is when a memory was true.
+        nothing. `types` leave one out with `!` before it (`!note`); a memory has all `tags`. `since` and
+        `until` bound when it became true, `as_of` is when it was true, `known_as_of` when it was known.
         """
-        asked = self._asked(agent=agent, scopes=scopes, types=types, kinds=kinds, as_of=as_of)
+        asked = self._asked(
+            agent=agent,
+            scopes=scopes,
+            types=types,
+            kinds=kinds,
+            tags=tags,
+            since=optional_seconds(since),
+            until=optional_seconds(until),
+            as_of=as_of,
+            known_as_of=known_as_of,
+        )
         most = query.LIMIT if limit is None else limit
         found = query.recall(
             self.tables,
@@ -275,8 +290,13 @@ class Facts:
         self.close()
 
     def _asked(
-        self, *, agent: str | None = None, as_of: Moment | None = None, **filters: Any
+        self,
+        *,
+        agent: str | None = None,
+        as_of: Moment | None = None,
+        known_as_of: Moment | None = None,
+        **filters: Any,
     ) -> RecallQuery:
         now = self.tables.clock()
-        at = now if as_of is None else seconds(as_of)
-        return RecallQuery(agent or self.agent, at, now, **filters)
+        at, known = (now if time is None else seconds(time) for time in (as_of, known_as_of))
+        return RecallQuery(agent or self.agent, at, known, now, **filters)

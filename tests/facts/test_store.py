@@ -184,7 +184,16 @@ def test_both_axes_of_time(facts, hand):
     hand.pass_days(1)
     day6 = before + 6 * 86_400
     assert contents(facts.recall("Ann", as_of=day6)) == ["Ann lives in Oslo now"]
+    assert contents(facts.recall("Ann", as_of=day6, known_as_of=day6)) == ["Ann lives in Rome"]
+    assert contents(facts.recall("Ann", known_as_of=day6)) == ["Ann lives in Rome"]
     assert len(factual.relations(facts, history=True)) == 2
+
+
+def test_a_recall_may_be_of_a_period(facts):
+    for month in ("01", "02", "03"):
+        facts.store(f"we deployed in month {month}", valid_from=f"2026-{month}-01")
+    during = facts.recall("deployed", since="2026-02-01", until="2026-03-01")
+    assert contents(during) == ["we deployed in month 02"]
 
 
 def test_triples_match_names_whatever_case_and_space(facts):
@@ -215,14 +224,15 @@ def test_a_relation_holds_many_values(facts):
 
 
 def test_filters(facts):
-    facts.store("apple pie", type="note", scope="a")
-    facts.store("apple tart", type="event", scope="b", agent="other")
+    facts.store("apple pie", type="note", scope="a", tags=["x"])
+    facts.store("apple tart", type="event", scope="b", tags=["x", "y"], agent="other")
     factual.remember_many(facts, ["apple trees are green"])
     assert len(facts.recall("apple", agent="*")) == 3
     assert len(facts.recall("apple")) == 2
     assert contents(facts.recall("apple", scopes=["a"])) == ["apple pie"]
     assert facts.recall("apple", scopes=[]) == []
     assert contents(facts.recall("apple", agent="*", types=["!note", "!fact"])) == ["apple tart"]
+    assert contents(facts.recall("apple", agent="*", tags=["x", "y"])) == ["apple tart"]
     assert contents(facts.recall("apple", kinds=["fact"])) == ["apple trees are green"]
     assert facts.recall("apple", limit=0) == []
 

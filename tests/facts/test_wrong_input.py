@@ -41,10 +41,11 @@ def test_a_time_that_no_date_tells_is_refused(name: str, at: float, facts: Facts
     assert len(facts.recall("lamp")) == 1
 
 
-@pytest.mark.parametrize("wrong", [math.nan, b"2026", dt.date(2026, 2, 9)])
-def test_a_time_of_a_recall_is_checked_too(wrong: Any, facts: Facts) -> None:
-    with pytest.raises(FactError, match=r"years 1 to 9999|is no time"):
-        facts.recall("lamp", as_of=wrong)
+@pytest.mark.parametrize("name", ["since", "until", "as_of", "known_as_of"])
+def test_a_time_of_a_recall_is_checked_too(name: str, facts: Facts) -> None:
+    for wrong in (math.nan, b"2026", dt.date(2026, 2, 9)):
+        with pytest.raises(FactError, match=r"years 1 to 9999|is no time"):
+            facts.recall("lamp", **{name: wrong})
 
 
 def test_a_filter_that_there_is_not_is_named_as_python_does(facts: Facts) -> None:

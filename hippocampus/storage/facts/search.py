@@ -26,14 +26,16 @@ LIGHT = (
     f" substr(content, 1, max(0, instr(substr(content, 1, {NAME_CHARACTERS}), ': ') - 1))"
 )
 CONDITION = f"""
-    (removed IS NULL OR (:superseded AND removed = '{REWORDED}')) AND (:superseded OR (valid_from <= :at
-        AND (until IS NULL OR until > :at)))
+    (removed IS NULL OR (:superseded AND removed = '{REWORDED}')) AND (:superseded OR (created <= :known
+        AND valid_from <= :at AND (until IS NULL OR until > :at OR known_until > :known)))
     AND (:agent = '*' OR agent = :agent)
     AND (:scopes IS NULL OR scope IN (SELECT value FROM json_each(:scopes)))
     AND (:types IS NULL OR type IN (SELECT value FROM json_each(:types)))
     AND type NOT IN (SELECT value FROM json_each(:other_types))
     AND (:kinds IS NULL OR kind IN (SELECT value FROM json_each(:kinds)))
     AND role NOT IN (SELECT value FROM json_each(:other_roles))
+    AND (:tags IS NULL OR NOT EXISTS (SELECT value FROM json_each(:tags) EXCEPT SELECT value FROM json_each(tags)))
+    AND (:since IS NULL OR valid_from >= :since) AND (:until IS NULL OR valid_from < :until)
     AND (:hearsay OR NOT EXISTS (SELECT 1 FROM json_each(tags) WHERE value = :reported))
 """
 """Which rows of `memory` a `RecallQuery` is about; its values are `RecallQuery.values`."""
@@ -45,10 +47,15 @@ class RecallQuery:
 
     agent: str
     at: float
+    known: float
+    """Of when the store's knowledge is."""
     now: float
     scopes: Sequence[str] | None = None
     types: Sequence[str] = ()
     kinds: Sequence[Kind] = ()
+    tags: Sequence[str] = ()
+    since: float | None = None
+    until: float | None = None
     other_roles: Sequence[str] = ()
     """Whose words are left out."""
     include_superseded: bool = False
@@ -57,14 +64,14 @@ class RecallQuery:
 
     def __post_init__(self) -> None:
         """Refuse one text where a list of texts is meant."""
-        for name in ("scopes", "types", "kinds"):
+        for name in ("scopes", "types", "kinds", "tags"):
             if isinstance(value := getattr(self, name), str):
                 raise FactError(f"{name} is a list of texts; {value!r} is one text")
 
     @property
     def seen_from(self) -> float:
         """Return from when strength and recency count: as of a date, nothing has faded since."""
-        return min(self.now, self.at)
+        return min(self.now, self.at, self.known)
 
     def values(self, **others: Any) -> dict[str, Any]:
         """Return the values of `CONDITION`, and others."""
@@ -72,6 +79,10 @@ class RecallQuery:
         found = {
             "superseded": self.include_superseded,
             "at": self.at,
+            "known": self.known,
+            "tags": json.dumps(list(self.tags)) if self.tags else None,
+            "since": self.since,
+            "until": self.until,
             "agent": self.agent,
             "scopes": None if self.scopes is None else json.dumps(list(self.scopes)),
             "hearsay": self.hearsay,
