@@ -34,6 +34,7 @@ from hippocampus.session.resources import (
 )
 from hippocampus.session.rules import Rules
 from hippocampus.session.session import Session
+from hippocampus.session.summaries import Summaries
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.state import StateStore, state_of
 from hippocampus.storage.state_dir import DEFAULT_AGENT
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
     from hippocampus.facts.store import Facts
 
 LOG = logging.getLogger("hippocampus")
+SUMMARY_SECONDS = 2.0
+"""How long a turn waits for summaries."""
 CLAIM_SECONDS = 60.0
 """How long a consolidation has a session for itself, besides the time of its model."""
 MAX_OPEN_SESSIONS = 64
@@ -64,6 +67,8 @@ class Hippocampus:
         model: str | None = None,
         prices: Prices | str | None = None,
         window_tokens: int = 0,
+        summarise: Callable[[str], str] | None = None,
+        summary_seconds: float = SUMMARY_SECONDS,
         complete: Callable[[str], str] | None = None,
         agent: str = "",
         store: ContentStore | None = None,
@@ -85,11 +90,14 @@ class Hippocampus:
         `anthropic:claude-sonnet-5-5`); without it, and for a model that no price list has, which
         is logged, prices are the policy's, else Anthropic's with the 5-minute cache; `prices` sets
         them in its place, by the name of a table such as `anthropic-1h`. `window_tokens` is the
-        context window where that is not the model's own, or not known. `complete` answers a prompt:
-        each consolidation calls it once at most, within the policy's `model_seconds`, to decide
-        which of the newest facts the user's sentences end. `agent` is the owner of sessions and
-        facts, unless a session names another one. `store` holds the payloads in place of the state
-        directory; its maker closes it, and gives it to the commands by `HIPPOCAMPUS_STORE`. `marks`
+        context window where that is not the model's own, or not known. `summarise` writes the
+        summary line of an entry: it is called in a thread, and a turn waits `summary_seconds` at
+        most (0 takes the summaries that are ready); if it fails or is late, the entry keeps the
+        line that is written without a model. `complete` answers a prompt: each consolidation
+        calls it once at most, within the policy's `model_seconds`, to decide which of the newest
+        facts the user's sentences end. `agent` is the owner of sessions and facts, unless a session
+        names another one. `store` holds the payloads in place of the state directory; its maker
+        closes it, and gives it to the commands by `HIPPOCAMPUS_STORE`. `marks`
         is how many cache marks a session may add to a list in which the host has set one: 2 need
         two of the provider's four to be free, of which the host may use one in its system prompt
         or tools; 0 adds none. `tail_mark` means that requests get a mark at their end after the
@@ -109,6 +117,7 @@ class Hippocampus:
         """
         for name, number in (
             ("window_tokens", window_tokens),
+            ("summary_seconds", summary_seconds),
             ("marks", marks),
             ("deadline_seconds", deadline_seconds),
         ):
@@ -150,6 +159,7 @@ class Hippocampus:
             store=self._store,
             policy=declared,
             prices=costs,
+            summaries=Summaries(summarise, summary_seconds) if summarise else None,
             consolidator=self._scheduler,
             sources=self._sources,
             marks=marks,
@@ -325,8 +335,10 @@ class Hippocampus:
         return self._facts
 
     def close(self) -> None:
-        """Close the stores, after a bounded wait for running consolidations."""
+        """Close the stores, after a bounded wait for running consolidations but not for summaries."""
         with contextlib.ExitStack() as closing:  # each is closed even if another one raises
+            if self._resources.summaries:
+                closing.callback(self._resources.summaries.close)
             if self._facts is not None:
                 closing.callback(self._facts.close)
             closing.callback(self._closing.close)

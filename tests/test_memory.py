@@ -56,7 +56,7 @@ def test_a_policy_that_is_not_known_leaves_no_state_behind(tmp_path: Path, polic
     assert not (tmp_path / "state").exists()
 
 
-@pytest.mark.parametrize("name", ["window_tokens", "marks", "deadline_seconds"])
+@pytest.mark.parametrize("name", ["window_tokens", "summary_seconds", "marks", "deadline_seconds"])
 def test_a_number_below_zero_is_an_error_that_names_it(tmp_path: Path, name: str) -> None:
     with pytest.raises(ValueError, match=rf"Hippocampus\({name}=-5\): expected 0 or more"):
         Hippocampus(tmp_path / "state", **{name: -5})

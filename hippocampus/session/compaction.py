@@ -371,7 +371,11 @@ def _record(  # noqa: PLR0913, PLR0917 - a span, its names and ids, and a budget
         decay=Decay(rate=rules.policy.decay_rate_of("message"), last_access=history.turn),
         lifecycle=Lifecycle(created=history.turn),
     )
-    text = f"{opening}\n{lines}\n{closing}"
+    line = rules.summary_of(
+        str(origin), lambda: digest.transcript(history.quotable_range(span.start, span.end))
+    )
+    summary = [frame.as_content(line)] if line else []
+    text = "\n".join((opening, *summary, lines, closing))
     return Record(
         entry,
         origin,

@@ -242,7 +242,8 @@ class EntryRenderer:
         screen = payload.resolution.redacted
         text = screen(part.text)
         kept = index(text, self._context_of(payload, text), price)
-        summary = screen(kept.summary)
+        asked = self.rules.summaries and self.rules.summaries.take(str(record.origin))
+        summary = screen(asked or kept.summary)
         opening = frame.first_line(
             record.entry.id, record.tool, record.entry.source.turn, record.tokens, record.kind
         )

@@ -17,6 +17,7 @@ from hippocampus.prices import Prices
 from hippocampus.prices.prompt_cache import OWN_MARKS
 from hippocampus.recall.sources import Sources
 from hippocampus.session.open_sessions import OpenFiles
+from hippocampus.session.summaries import Summaries
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.ledger import Ledger
 from hippocampus.storage.state import StateStore
@@ -194,6 +195,7 @@ class Resources:
     store: ContentStore
     policy: Policy
     prices: Prices
+    summaries: Summaries | None
     consolidator: Consolidator
     sources: Sources
     """The sources that a recall may ask; no turn does."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ from hippocampus.policy import Policy
 from hippocampus.prices import Prices
 from hippocampus.recall import TOOL_NAME
 from hippocampus.session.digest import Steps
+from hippocampus.session.summaries import Summaries
 from hippocampus.session.work_files import WorkFiles
 
 HOST_PREFIX = re.compile(r"(?:.*(?:__|[./:])|.*hippocampus[_-])", re.DOTALL)
@@ -30,6 +31,7 @@ class Rules:
     """The session's id, from which the ids of entries are made."""
     policy: Policy
     prices: Prices
+    summaries: Summaries | None = None
     mark_tokens: Sequence[int] | None = None
     """The tokens of the last view up to its cache marks but the last one; None where the provider
     finds any prefix, or where marks are not known."""
@@ -83,3 +85,10 @@ class Rules:
         if key not in self.kinds:
             self.kinds[key] = indexing.kind_of(text)
         return self.kinds[key]
+
+    def summary_of(self, name: str, text: Callable[[], str]) -> str | None:
+        """Return the line of the host's summariser for a text; None without one in time."""
+        if self.summaries is None:
+            return None
+        self.summaries.ask(name, text())
+        return self.summaries.take(name)

@@ -151,7 +151,7 @@ class SessionRun:
             if is_continued:
                 self._store_lost()
             return True
-        costs, rules = self._costs_before(history.turn), self.rules
+        costs, rules = self._costs_before(history.turn), self._rules_of_turn()
         taken = read(self.state, history, self._opening_of(history), rules)
         rules = replace(rules, mark_tokens=self._marked_tokens(taken.state.view, items))
         turn = take_turn(taken, costs, rules, cold=cold)
@@ -219,7 +219,7 @@ class SessionRun:
         """Restore the view of the last request, where another process has sent it, or marks differ."""
         if history.reading.kept == len(self.state.history.raw) > 0:
             return
-        state = read(self.state, history, self._opening_of(history), self.rules).state
+        state = read(self.state, history, self._opening_of(history), self._rules_of_turn()).state
         self._marked_tokens(state.view, items)
         _check(state.view)
         self.state = replace(state, view=replace(state.view, sent=len(history.raw)))
@@ -258,6 +258,10 @@ class SessionRun:
             self.state = self.state.with_saved(self.ledger.records(), self.rules)
         else:
             self._reload()
+
+    def _rules_of_turn(self) -> Rules:
+        summaries = self._resources.summaries
+        return replace(self.rules, summaries=summaries.of_turn()) if summaries else self.rules
 
     def _commit(self, turn: Turn, marks: str) -> None:
         """Store the decisions of a turn, then adopt its state; after a failure its caller drops the list.

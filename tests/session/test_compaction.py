@@ -286,6 +286,16 @@ def test_reading_under_a_budget_recalls_every_row(tmp_path: Path) -> None:
     memory.close()
 
 
+def test_a_digest_may_have_a_line_of_the_host(tmp_path: Path) -> None:
+    items = long_talk(120)
+    memory = Hippocampus(tmp_path, prices=WINDOW, summarise=lambda _: "walked through the house")
+    with memory.session("s") as session, no_fallback():
+        for end in range(1, len(items), 2):
+            view = session(items[:end])
+        assert "walked through the house" in str(view[1]["content"])
+    memory.close()
+
+
 def talk_of_user(rounds: int) -> list[dict[str, Any]]:
     """A long talk in which the user says something before each round."""
     first, *rest = long_talk(rounds)

@@ -206,6 +206,22 @@ def test_arguments_of_any_depth_are_screened(depth: int) -> None:
     )
 
 
+@pytest.mark.parametrize("original", [False, True])
+def test_a_summariser_reads_what_the_model_may_read(tmp_path: Path, original: bool) -> None:
+    asked: list[str] = []
+
+    def summarise(text: str) -> str:
+        asked.append(text)
+        return f"about {text[:60]}"
+
+    memory = Hippocampus(tmp_path, policy=policy(original=original), summarise=summarise)
+    with memory.session("s") as session, no_fallback():
+        view = json.dumps(session(chat()))
+        assert "about row 0 [redacted email]" in view
+        assert not [secret for secret in SECRETS for text in asked if secret in text]
+    memory.close()
+
+
 def test_words_to_remember_are_noted_without_what_was_taken_out(tmp_path: Path) -> None:
     persist = {"match": {"type": "message"}, "action": {"persist": True}}
     redact = {"match": {}, "action": {"redact": "email"}}
