@@ -1,7 +1,7 @@
 """Takes off wrappings, so that one extractor serves all wrappings. Pure and linear.
 
-JSON inside a JSON string, the envelope of MCP, code fences, terminal colours; wrapper lines, notices and
-line numbers of a tool. Text around the content stays as notes, and lines keep their own numbers.
+JSON inside a JSON string, the envelope of MCP, code fences, terminal colours, progress bars; wrapper lines,
+notices and line numbers of a tool. Text around the content stays as notes, and lines keep their own numbers.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from hippocampus.formats.json_text import NOTHING
 from hippocampus.indexing.extraction import is_notice
 from hippocampus.secrets.encodings import ANSI
 
+PROGRESS = re.compile(r"^[^\n]*\r(?!\n)", re.MULTILINE)
+"""What a terminal overwrites: all of a line before its last carriage return."""
 FENCE = re.compile(r"\A\s*```[\w+-]*\n(.*)\n```\s*\Z", re.DOTALL)
 DECODER = json.JSONDecoder()
 QUOTE = re.compile(r"\s*\"")
@@ -47,11 +49,11 @@ DOMINANT_CHARACTERS = 1_500
 
 
 def plain(text: str) -> str:
-    """Return a text without terminal colours, carriage returns and an outer fence."""
+    """Return a text without terminal colours, carriage returns, overwritten progress and an outer fence."""
     if "\x1b" in text:
         text = ANSI.sub("", text)
     if "\r" in text:
-        text = text.replace("\r\n", "\n")
+        text = PROGRESS.sub("", text.replace("\r\n", "\n"))
     fenced = FENCE.match(text) if text.lstrip()[:3] == "```" else None
     return fenced.group(1) if fenced else text
 
