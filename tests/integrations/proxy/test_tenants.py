@@ -137,17 +137,35 @@ def test_a_request_without_the_header_passes_as_it_is(postgres: Server) -> None:
     assert upstream.sent[1].items != chat_list(ROWS)
 
 
-def test_a_frozen_server_costs_a_request_no_more_than_its_deadline(
-    postgres: Server, monkeypatch: pytest.MonkeyPatch
+def test_requests_that_a_frozen_server_missed_take_their_deadline_and_split_no_conversation(
+    postgres: Server, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(service, "DEADLINE_SECONDS", DEADLINE_SECONDS)
     with provider(Upstream(lambda _: "Done.")) as upstream:
         proxy = Proxy(upstream.url, postgres.address, "default", LIMIT_SECONDS, tenant="frozen")
-        with served(proxy.app()) as url, postgres.frozen():
-            answer = httpx2.post(f"{url}/v1{PATH}", content=body(PATH, chat_list(ROWS)))
-            assert answer.status_code == 200
-            counted = figures(url)
-        assert counted['requests_total{outcome="failed: StoreError"}'] == 1
+        app = proxy.app()
+        with served(app) as url:
+
+            def send(items: Items) -> None:
+                httpx2.post(f"{url}/v1{PATH}", content=body(PATH, items)).raise_for_status()
+
+            first, *missed, last = grown(6)
+            send(first)
+            with postgres.frozen():
+                for items in missed:
+                    send(items)
+                counted = figures(url)
+            lines = [each.getMessage() for each in caplog.records]
+            for _ in range(100):  # its connections come back after a while
+                send(last)
+                if figures(url)['requests_total{outcome="managed"}'] == 2:
+                    break
+                time.sleep(0.1)
+            shown = httpx2.get(url + app.state.page.replace("/", "/conversations", 1)).json()
+    assert counted['requests_total{outcome="failed: StoreError"}'] == len(missed) == 4
+    logged = [line for line in lines if "requests pass as they are" in line]
+    assert len(logged) == len(set(logged)) > 0
+    assert len(shown) == 1
 
 
 # The files of a fleet
