@@ -279,8 +279,8 @@ class Tools:
             entry_id = unquote(uri.removeprefix(ENTRY))
             with self._session(entry_id=entry_id) as session:
                 return session.entries.text(entry_id)
-        address = urlsplit(uri)
         if uri.startswith(BLOCKS):
+            address = urlsplit(uri)
             key, scopes = unquote(address.path[1:]), parse_qs(address.query).get("scope", [""])
             block = self._facts.blocks.get(key, agent=self._agent or None, scope=scopes[0])
             if block:

@@ -286,7 +286,7 @@ def test_blocks_are_tools_and_resources_by_key_and_scope(state: Path) -> None:
                 assert block.contents[0].text == text
             templates = (await client.list_resource_templates()).resource_templates
             assert [each.name for each in templates] == ["block", "entry"]
-            for missing in ("blocks/other", "blocks/my%20notes", "entries/zzzzzzzz", "other/x"):
+            for missing in ("blocks/other", "blocks/my%20notes", "entries/zzzzzzzz", "[x"):
                 with pytest.raises(MCPError, match=r"there is no|has no session"):
                     await client.read_resource(f"hippocampus://{missing}")
 
