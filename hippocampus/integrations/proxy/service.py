@@ -19,7 +19,7 @@ from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 from hippocampus import prices, recall
-from hippocampus.errors import MALFORMED, MessagesError
+from hippocampus.errors import MALFORMED, MessagesError, StoreError
 from hippocampus.formats import reader
 from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.integrations.proxy.apis.answer import ModelAnswer
@@ -241,7 +241,13 @@ class Service:
                 tool = PREFIX + tool
         except (*MALFORMED, MessagesError):
             return "malformed"  # the provider answers why
-        session, sent = conversations.place(chains.all, now)
+        try:
+            session, sent = conversations.place(chains.all, now)
+        except StoreError:
+            if conversations is self._known:  # by the next request its file may be another
+                self._known = None
+                conversations.close()
+            raise
         key = tenant, session, caching
         begun = functools.partial(self._begun, key, caller)
         conversation, use = self._open.use(key, begun)

@@ -772,6 +772,19 @@ def test_a_proxy_starts_on_a_state_that_cannot_be_used_and_uses_it_once_it_can(
     assert shown["raw"] == shown["failures"] == 0
 
 
+def test_a_database_that_is_moved_away_while_the_proxy_runs_is_made_again(state: Path) -> None:
+    with proxied(state, lambda _: "Done.") as (upstream, url):
+        for question in ("One?", "Two?", "Three?"):
+            host = MessagesHost(url)
+            host.items[0]["content"] = question
+            run(host)
+            for path in state.glob("state.sqlite3*") if question == "One?" else ():
+                path.unlink()
+        counted = figures(url)
+    assert [tool_names(sent) for sent in upstream.sent] == [RECALL_TOOLS, [TOOL], RECALL_TOOLS]
+    assert counted['requests_total{outcome="failed: StoreError"}'] == 1
+
+
 def test_the_state_directory_of_a_proxy_is_one_of_any_memory(state: Path) -> None:
     with proxied(state, recalling) as (_, url):
         run(ChatHost(url))
