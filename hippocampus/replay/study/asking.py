@@ -51,6 +51,12 @@ IN_FILE = (
     f"Append one line of JSON to {ANSWERS} in the folder of this file:"
 )
 AS_ANSWER = "Answer with one JSON object alone:"
+AS_CALLS = (
+    "Make its calls with your tools, which run nothing here, or answer with one JSON object alone:"
+)
+NO_NAME = re.compile(r"[^A-Za-z0-9_-]")
+"""The characters that a provider refuses in the name of a tool."""
+MAX_NAME_CHARACTERS = 64
 AGAIN = "Answer with the whole JSON object alone. The problem was: "
 PROMPTS = {
     path.name.removesuffix(".txt"): Template(path.read_text("utf-8"))
@@ -143,7 +149,8 @@ def judge_steps(folder: StudyFolder) -> Iterator[str]:
 def _substituted(prompt: str, name: str, path: Path | None, **fields: str) -> str:
     """Return a prompt for the reader of a file, or for a model if `path` is None."""
     case = f'"case": "{name}", ' if path else ""
-    return PROMPTS[prompt].substitute(fields, how=IN_FILE if path else AS_ANSWER, case=case)
+    how = IN_FILE if path else AS_CALLS if prompt == "step" else AS_ANSWER
+    return PROMPTS[prompt].substitute(fields, how=how, case=case)
 
 
 def step_of(folder: StudyFolder, name: str) -> str:
@@ -222,22 +229,28 @@ def _ask(folder: StudyFolder, who: str, questions: Questions) -> Iterator[str]:
 
 
 def _ask_model(folder: StudyFolder, wire: Wire, name: str, questions: Questions) -> None:
-    """Ask a model, with recalls; answers of an earlier run are used.
+    """Ask a model, with the tools of its case and recalls; answers of an earlier run are used.
 
-    After an answer that cannot be read, the question is asked once more.
+    A step is given by calls of the tools, or as JSON. After an answer that is neither, the question is
+    asked once more.
     """
     case, served, problem = folder.by_id().get(name), 0, ""
     exchanges, recalls = folder.records("exchange", name), folder.records("recall", name)
-    tools: list[Item] = []
-    if case and case.condition != RAW:
-        tools = [wire.adapter.tool_definition(*case.tools[-1].values())]
+    tools = [
+        wire.adapter.tool_definition(
+            NO_NAME.sub("_", tool["name"])[:MAX_NAME_CHARACTERS],
+            tool["description"],
+            tool["parameters"],
+        )
+        for tool in (case.tools if case else ())
+    ]
     items: list[Item] = [{"role": "user", "content": questions.text(name, None)}]
     for turn in itertools.count():
         if turn == len(exchanges):
             folder.add(name=name, exchange=wire.ask(items, tools))
         reply = wire.read(exchanges[turn]["exchange"]["answer"])
         is_recall = {tool for _, tool, _ in reply.calls} == {recall.TOOL_NAME}
-        if case and tools and is_recall and turn < MAX_RECALL_ROUNDS:
+        if case and case.condition != RAW and is_recall and turn < MAX_RECALL_ROUNDS:
             results = []
             for call_id, _, arguments in reply.calls:
                 if served == len(recalls):
@@ -249,6 +262,9 @@ def _ask_model(folder: StudyFolder, wire: Wire, name: str, questions: Questions)
         text = reply.text[reply.text.find("{") : reply.text.rfind("}") + 1]
         value = json_text.read(text, None)
         found = questions.result(name, value if isinstance(value, dict) else {})
+        if case and reply.calls:
+            step = [[tool, arguments] for _, tool, arguments in reply.calls]
+            found = {"text": reply.text, "calls": step}
         if isinstance(found, dict):
             folder.add(name=name, result=found)
             return

@@ -18,6 +18,7 @@ KEY = "sk-very-secret-0123456789"
 PROMPT = "extends: default\ncompression: 200\nfresh_up_to_tokens: 0\nread_turns: 0\n"
 """A policy that shortens a listing when it arrives."""
 OFFLOADED = re.compile(r"\[offloaded: ")
+OFFERED = "The tool `recall` is real."
 LABEL = re.compile(r"══════ STEP ([A-Z]) ══════")
 
 Script = Callable[[Asked, Answer], Answer]
@@ -74,9 +75,11 @@ def answer_to(asked: Asked) -> Any:
     last = asked.body["messages"][-1]
     recalled = last["role"] == "tool" or "tool_result" in json.dumps(last)
     entries = ENTRY.findall(text) or (["c3-1"] if OFFLOADED.search(text) else [])
-    if entries and "part1050" not in text and "tools" in asked.body:
+    if entries and "part1050" not in text and OFFERED in json.dumps(asked.body):
         return called(asked, "recall", {"entry_id": entries[0], "pattern": "part1050"})
     page = (7 if OFFLOADED.search(text) else 5) if recalled else 6
+    if not is_chat(asked):  # one wire calls the tool, the other one writes the call
+        return called(asked, "list_parts", {"page": page})
     step = {"text": "", "calls": [{"tool": "list_parts", "arguments": {"page": page}}]}
     return said(asked, f"```json\n{json.dumps(step)}\n```")
 

@@ -16,6 +16,7 @@ import pytest
 from models.endpoint import Answer, Asked, Server
 from replay.study.scripted_endpoint import (
     KEY,
+    OFFERED,
     PROMPT,
     called,
     is_judgement,
@@ -79,9 +80,10 @@ def test_a_model_reads_recalls_and_judges(wire: str, run: Run) -> None:
         printed, folder = run(*at(server, wire))
     assert "2 of 2 moments judged" in printed
     assert "differ in 0 of 6 steps" in printed
-    offered = {"tools" in each.body: json.dumps(each.body) for each in server.asked}
-    assert "The tool `recall` is real." in offered[True]
-    assert "The tool `recall` is real." not in offered[False]
+    for asked in server.asked:
+        tools = [tool.get("function", tool)["name"] for tool in asked.body.get("tools", [])]
+        own = ["recall"] if OFFERED in json.dumps(asked.body) else []
+        assert tools == ([] if is_judgement(asked) else ["list_parts", *own])
     by_condition = {each.condition: name for name, each in folder.by_id().items()}
     recalls = {each: folder.records("recall", name) for each, name in by_condition.items()}
     assert [len(recalls[each]) for each in ("raw", "offload", "short")] == [0, 1, 1]
