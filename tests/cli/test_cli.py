@@ -147,11 +147,7 @@ def test_progress_in_a_pipe_is_lines(
 
 @pytest.mark.parametrize(
     "command",
-    [
-        ("mcp", "--state-dir"),
-        ("proxy", "--upstream", "http://localhost", "--state-dir"),
-        ("store", "copy", "state"),
-    ],
+    [("mcp", "--state-dir"), ("store", "copy", "state")],
 )
 def test_a_state_directory_that_is_a_file_is_named(
     tmp_path: Path, command: tuple[str, ...]
