@@ -34,7 +34,7 @@ CHARACTERS_PER_TAG = 400
 MAX_ELEMENTS = 5_000
 CONTROL, HEADING, LINK, TEXT = 5.0, 1.8, 0.9, 0.6
 """The weights of elements."""
-TEXT_CHARACTERS, TARGET_CHARACTERS = 220, 300
+TEXT_CHARACTERS, TARGET_CHARACTERS, ROLE_CHARACTERS = 220, 300, 30
 
 
 class PageElement(NamedTuple):
@@ -75,7 +75,7 @@ def extract(text: str) -> Extraction | None:
     rendered = ", ".join(counted(count, role) for role, count in counts.most_common(4))
     head = " ".join(filter(None, (form, f'"{cut(title, 120)}"' if title else "", url)))
     summary = f"{head}: {rendered}" if rendered else head
-    data = {"title": title, "url": url, **counts}
+    data = {**dict(counts.most_common(4)), "title": title, "url": url}
     return Extraction("page", summary, tuple(_lines_of(elements)), data, ('pattern="…"',), "items")
 
 
@@ -140,6 +140,7 @@ INLINE = frozenset("b strong i em u small mark code kbd abbr span font br sub su
 PRESSED = ("a", "button", "option", "label")
 FIELDS = ("input", "select", "textarea")
 CONTROLS = ("button", "tab", "menuitem", "checkbox", "radio", "switch", "option", "textbox", "link")
+LANDMARKS = ("nav", "main", "header", "footer", "aside", "form", "section")
 MESSAGE = re.compile(r"alert|error|invalid|warning|success|flash|toast")
 """Part of the role or the class of a message to the user."""
 LOOSE = re.compile(r" (?=[,.;:!?)])")
@@ -221,6 +222,9 @@ class _HtmlReader:
             elif not is_end:
                 is_message = MESSAGE.search(known.get("role", "") + known.get("class", ""))
                 self._block, self._ref = "message" if is_message else name, _ref(known)
+                if name in LANDMARKS and (label := known.get("aria-label")):
+                    text = f"[{name}] {cut(label, TEXT_CHARACTERS)} {self._ref}".rstrip()
+                    self.elements.append(PageElement(text))
                 if name == "form":
                     text = f"{known.get('method', '').upper()} {known.get('action', '')}".strip()
                     self.elements.append(PageElement(text, CONTROL, "form"))
@@ -283,12 +287,13 @@ class _HtmlReader:
             f"({states})" if states else "",
         )
         weight = LINK if role == "link" else CONTROL
-        self.elements.append(PageElement(" ".join(filter(None, parts)), weight, role))
+        text = " ".join(filter(None, parts))
+        self.elements.append(PageElement(text, weight, cut(role, ROLE_CHARACTERS)))
 
 
 def _ref(known: dict[str, str]) -> str:
     """Return what a later call names an element by: its ref, else its id."""
-    return known.get("ref") or (f"#{known['id']}" if known.get("id") else "")
+    return cut(known.get("ref") or (f"#{known['id']}" if known.get("id") else ""), TEXT_CHARACTERS)
 
 
 # Snapshots, line by line
@@ -339,12 +344,14 @@ def _is_snapshot_line(line: str) -> bool:
 def _read_snapshot(text: str) -> Page:
     elements: list[PageElement] = []
     known = {"url": "", "title": ""}
+    addressed = 0
     for whole in text.split("\n"):
         line = whole[:LINE_CHARACTERS].rstrip()
         if elements and (match := URL_LINE.fullmatch(line)):
-            if "→" not in elements[-1].text:  # one address each: a text of addresses stays linear
+            if addressed < len(elements):  # one address each: a text of addresses stays linear
                 text = f"{elements[-1].text} → {match['url']}"
                 elements[-1] = elements[-1]._replace(text=text)
+                addressed = len(elements)
         elif (match := ELEMENT.fullmatch(line)) and match["role"] in WEIGHT_OF_ROLE:
             element = _element(match, match["role"])
             repeats = bool(elements) and elements[-1].text.startswith(element.text)

@@ -74,6 +74,7 @@ def test_a_page_is_recognised_by_itself(text: str) -> None:
 def test_a_page_reads_well() -> None:
     assert extraction_of(PAGE).summary.startswith('page "Shop & more": 5 links, 2 options')
     assert reads(PAGE) == [
+        "[nav] Top",
         "link: Home → /, Cart (3) → /cart",
         "# Orders #top",
         "! Payment failed for order 4711",
@@ -125,6 +126,20 @@ def test_elements_without_a_name_take_no_room() -> None:
 def test_a_snapshot_tells_its_title_and_address() -> None:
     assert extraction_of(YAML).summary.startswith('snapshot "Orders" https://shop.example/orders')
     assert reads(UIDS)[0] == 'Orders 1_0 url="https://shop.example/"'
+
+
+def test_a_link_of_an_arrow_has_its_address() -> None:
+    snapshot = '- link "Next →" [ref=e1]:\n  - /url: /2\n- link "→" [ref=e2]:\n  - /url: /3\n  - /url: /4'
+    assert reads(snapshot) == ["link: Next → e1 → /2, → e2 → /3"]
+
+
+def test_what_a_page_calls_its_elements_stays_on_one_short_line() -> None:
+    rude = f'<html><button role="a\n[zz · b]">Go</button><input type="{"so " * 99}" name=q><input type=url name=u>'
+    found = extraction_of(f'{rude}<h2 id="x\ny">Top</h2><nav aria-label="Site"></nav>')
+    assert not any("\n" in text for text in (found.summary, *(line.text for line in found.lines)))
+    assert len(found.summary) < 150
+    assert found.key_data["url"] == ""
+    assert "[nav] Site" in [line.text for line in found.lines]
 
 
 def test_every_ref_told_stands_in_the_content_with_its_label() -> None:
