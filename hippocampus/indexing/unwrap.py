@@ -20,8 +20,8 @@ from hippocampus.formats.json_text import NOTHING
 from hippocampus.indexing.extraction import is_notice
 from hippocampus.secrets.encodings import ANSI
 
-PROGRESS = re.compile(r"^[^\n]*\r(?!\n)", re.MULTILINE)
-"""What a terminal overwrites: all of a line before its last carriage return."""
+PROGRESS = re.compile(r"^[^\n]*\r(?!\n|\Z)", re.MULTILINE)
+"""What a terminal overwrites: all of a line before its last carriage return with a text after it."""
 FENCE = re.compile(r"\A\s*```[\w+-]*\n(.*)\n```\s*\Z", re.DOTALL)
 DECODER = json.JSONDecoder()
 QUOTE = re.compile(r"\s*\"")

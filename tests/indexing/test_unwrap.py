@@ -48,6 +48,7 @@ def test_words_around_json_are_returned() -> None:
 def test_colours_progress_and_fences_come_off() -> None:
     assert unwrap.plain("\x1b[31mred\x1b[0m\r\n") == "red\n"
     assert unwrap.plain("10%\r50%\rdone\n") == "done\n"
+    assert unwrap.plain("10%\r50%\r") == "50%\r"
     assert unwrap.plain("```python\nx = 1\n```") == "x = 1"
 
 
