@@ -279,10 +279,12 @@ def lines_at(text: str, path: str, numbers: Sequence[int]) -> Iterator[NumberedL
     finders = (_by_ref, _definitions, _section)
     found = next(filter(None, (find(inner, path.strip()) for find in finders)), None)
     if found is None:
+        from hippocampus.formats.json_paths import step
+
         # The names to ask for: rows and columns, definitions, and titles, outer ones first.
         table = _table(inner)
         known = [f"$[0] to $[{table.total - 1}]"] if table else []
-        known += [f"$[*].{name}" for name in table.header] if table else []
+        known += [f"$[*]{step(name)}" for name in table.header] if table else []
         known += [match[1] for match in MADE.finditer(without_numbers(inner))]
         outer = sorted(_headings(inner), key=lambda heading: heading.level)
         known = list(dict.fromkeys([*known, *(heading.title for heading in outer)]))

@@ -189,6 +189,15 @@ def test_a_table_has_rows_and_columns() -> None:
         at(CSV, "$[*].nam")
 
 
+def test_a_recall_names_columns_by_paths_that_it_takes() -> None:
+    odd = CSV.replace("name,total", "user.name,the [sum]", 1)
+    with pytest.raises(RecallError) as refused:
+        at(odd, "columns.sum")
+    for path in ('$[*]["user.name"]', '$[*]["the [sum]"]'):
+        assert path in str(refused.value)
+        assert at(odd, path).startswith("$[0]")
+
+
 @pytest.mark.parametrize(
     "printed",
     [
