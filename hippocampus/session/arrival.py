@@ -463,9 +463,11 @@ class MessageReader:
         self.payloads.latest[key] = held
         before = None if number is None else self.payloads.items[number]
         is_later = before is not None and before.message < own.message
-        if number is not None and before and is_later and before.record.content != content:
-            turn = own.record.entry.source.turn
-            self._put(number, before.superseded(f"superseded at turn {turn}"))
+        if number is not None and before and is_later:
+            if before.record.content != content:
+                turn = own.record.entry.source.turn
+                self._put(number, before.superseded(f"superseded at turn {turn}"))
+            own = own.associated([before.id])
         twin = self.payloads.firsts.setdefault(content, held)
         # A text that is due at once is no place to send a reader to: this one is named from here on.
         if self.payloads.items[twin].is_superseded:

@@ -186,3 +186,15 @@ def test_an_entry_names_an_older_result_that_can_be_recalled(tmp_path: Path) -> 
         assert session(items) == view
         assert session.entries.content(named) == code
     memory.close()
+
+
+def test_a_result_is_associated_with_the_one_that_it_replaces(tmp_path: Path) -> None:
+    steps = [("browser_snapshot", {}, page(name)) for name in ("lamps", "basket")]
+    memory = Hippocampus(tmp_path, policy="browser", prices=TABLES["anthropic-5m"])
+    with memory.session("s") as session, no_fallback():
+        items = conversation(steps + SESSION[:2])
+        for end in range(1, len(items) + 1, 2):
+            session(items[:end], idle_seconds=3_600)
+        first, second, *_ = session.entries
+    memory.close()
+    assert second.modifiers.associations == [first.id]
