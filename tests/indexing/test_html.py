@@ -129,7 +129,9 @@ def test_a_snapshot_tells_its_title_and_address() -> None:
 
 
 def test_a_link_of_an_arrow_has_its_address() -> None:
-    snapshot = '- link "Next →" [ref=e1]:\n  - /url: /2\n- link "→" [ref=e2]:\n  - /url: /3\n  - /url: /4'
+    snapshot = (
+        '- link "Next →" [ref=e1]:\n  - /url: /2\n- link "→" [ref=e2]:\n  - /url: /3\n  - /url: /4'
+    )
     assert reads(snapshot) == ["link: Next → e1 → /2, → e2 → /3"]
 
 
