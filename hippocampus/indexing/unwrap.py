@@ -227,6 +227,12 @@ HEADS = (
 )
 HEAD = re.compile(rf"\A\s*(?:{'|'.join(HEADS)})")
 """What tools print before the content itself."""
+TAIL = re.compile(
+    r"(?:\n{0,9}(?:<system-reminder>[\s\S]{0,4000}</system-reminder>|</(?:content|file|output)>|"
+    r"\(End of file[^\n]{0,200}\)))+\Z"
+)
+"""What tools print after it: it would be part of the last numbered line, or of the last row."""
+TAIL_CHARACTERS = 6_000
 NUMBERED = re.compile(r"^ {0,8}0{0,6}(\d{1,7})(?:\t|→|: | ?\| ?|:(?=\S)|:(?=\r?$)|-)(.*)$")
 NUMBERED_SHARE = 0.9
 AROUND_LINES = 8
@@ -270,8 +276,12 @@ def output_of(text: str, asked_line: int = 1) -> Output:
     """
     head = HEAD.match(text)
     start = head.end() if head and head.end() < len(text) else 0
-    body = text[start:]
+    ended = text.rstrip()
+    may_end = ended.endswith((">", ")"))
+    tail = TAIL.search(ended, max(start, len(ended) - TAIL_CHARACTERS)) if may_end else None
+    body = text[start : tail.start() if tail else len(text)]
     notes = _lines("" if head and head["meter"] is not None else text[:start])
+    notes += _lines(tail[0]) if tail else []
     numbered = _numbered(body)
     if numbered is not None:
         lines, first, around = numbered

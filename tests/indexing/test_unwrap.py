@@ -62,3 +62,13 @@ def test_deep_nesting_never_raises() -> None:
     for depth in (100, 600, 900, 100_000):
         json_value("[" * depth + "]" * depth)
         json_value('{"a":' * depth + "1" + "}" * depth)
+
+
+def test_a_reminder_after_a_numbered_dump_is_no_line_of_it() -> None:
+    dump = "\n".join(f"{number:6}→    call({number})" for number in range(40, 52))
+    note = "<system-reminder>\nOne.\n\nTwo.\nThree.\n</system-reminder>"
+    found = unwrap.output_of(f"{dump}\n\n{note}\n")
+    assert found.is_numbered
+    assert found.first_number == 40
+    assert found.body.split("\n")[-1] == "    call(51)"
+    assert "Two." in found.notes
