@@ -223,7 +223,7 @@ class Tools:
             status, records = dict(session.status()), session.report.records()
         if problem := status["problem"]:  # its zeros are no figures
             raise StoreError(problem)
-        del status["strengths"]  # one for each entry
+        del status["strengths"]  # one for each entry, however many
         newest = [
             {"id": item.entry.id, "tool": item.tool, "kind": item.kind, "tokens": item.tokens}
             for item in records[: -MAX_LISTED - 1 : -1]

@@ -316,26 +316,7 @@ class Service:
 
     def conversations(self) -> list[dict[str, Any]]:
         """Return the open conversations, the one that was used last first: figures and newest entries."""
-        found = reversed(self._open.values())
-        return [
-            {
-                "session": one.session.id,
-                "model": one.model,
-                **one.session.status(),
-                "newest": [
-                    {
-                        "id": record.entry.id,
-                        "stage": str(record.stage),
-                        "kind": record.kind,
-                        "tool": record.tool,
-                        "tokens": record.tokens,
-                        "summary": record.entry.summary,
-                    }
-                    for record in one.session.report.records()[: -MAX_LISTED - 1 : -1]
-                ],
-            }
-            for one in found
-        ]
+        return [_shown(conversation) for conversation in reversed(self._open.values())]
 
     def _close_ended(self) -> None:
         """Close sessions one after another: more at once would keep requests from the files they share."""
@@ -371,3 +352,21 @@ def _listed(items: Any) -> list[Item]:
     if isinstance(items, str):
         return [{"role": "user", "content": items}]
     return items if isinstance(items, list) else []
+
+
+def _shown(conversation: OpenConversation) -> dict[str, Any]:
+    session = conversation.session
+    figures: dict[str, Any] = {**session.status()}
+    del figures["strengths"]  # one for each entry, however many
+    newest = [
+        {
+            "id": record.entry.id,
+            "stage": str(record.stage),
+            "kind": record.kind,
+            "tool": record.tool,
+            "tokens": record.tokens,
+            "summary": record.entry.summary,
+        }
+        for record in session.report.records()[: -MAX_LISTED - 1 : -1]
+    ]
+    return {"session": session.id, "model": conversation.model, **figures, "newest": newest}
