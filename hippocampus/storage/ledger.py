@@ -720,10 +720,10 @@ class StoredRecord(Record):
         put(self, "content", content)
         put(self, "form", form)
         put(self, "kind", kind)
-        put(self, "tool", tool.decode())
-        put(self, "arguments", arguments.decode())
         put(self, "tokens", tokens)
         try:
+            put(self, "tool", tool.decode())
+            put(self, "arguments", arguments.decode())
             put(self, "origin", parsed(origin.decode()))
             put(self, "stage", Stage(stage))
         except ValueError as failure:

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import random
+import sqlite3
 
 import pytest
 from trust.test_faults import chat
@@ -116,6 +117,16 @@ def test_what_is_wrong_with_the_file_is_listed_once(state):
     content[36:40] = (7).to_bytes(4, "big")  # the free pages that its header counts
     state.database.write_bytes(content)
     assert str(examine(DirectoryState(state))).count("freelist") == 1
+
+
+@pytest.mark.parametrize("column", ["tool", "arguments", "origin", "shown"])
+def test_a_damaged_column_of_an_entry_is_found_and_stops_no_call(state, column):
+    with contextlib.closing(sqlite3.connect(state.database)) as db, db:
+        db.execute(f"UPDATE entry SET {column} = x'ff00'")
+    assert "is damaged" in str(examine(DirectoryState(state)))
+    with contextlib.closing(Hippocampus(state.root)) as memory, memory.session("s") as session:
+        assert session(chat(3)) == chat(3)
+        assert "is damaged" in session.status()["problem"]
 
 
 def test_a_lost_payload_is_damage_that_no_one_can_mend(state):
