@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from math import inf
@@ -20,7 +20,7 @@ from hippocampus.entries.entry import (
     entry_id,
     storable,
 )
-from hippocampus.entries.origin import EntryOrigin, PartOrigin, parsed
+from hippocampus.entries.origin import EntryOrigin, PartOrigin
 from hippocampus.formats.calls import (
     asks_to_read,
     file_key,
@@ -34,7 +34,7 @@ from hippocampus.formats.conversation import Message, Part, UnreadMessage, is_im
 from hippocampus.indexing import frame
 from hippocampus.indexing.extraction import identifiers
 from hippocampus.indexing.unwrap import thinned
-from hippocampus.policy import NO_RULES, Resolution, Subject, new_entry
+from hippocampus.policy import Resolution, Subject, new_entry
 from hippocampus.policy.words import EntryType
 from hippocampus.recall import calls
 from hippocampus.session.history import History
@@ -54,6 +54,7 @@ from hippocampus.session.payloads import (
 from hippocampus.session.renderer import result_subject
 from hippocampus.session.rules import Rules
 from hippocampus.session.view import Rendered, Span
+from hippocampus.storage.ledger import StoredRecord
 
 MAX_BATCH = 64
 """The most reads of a batch that a write mentions: the newest ones."""
@@ -195,51 +196,47 @@ class MessageReader:
             elif part.kind == "image" and self._follows_results(number, part):
                 self._take_image(PartSite(number, at, part))
 
-    def _take_replaced(self, span: Span, rows: Sequence[Sequence[Any]]) -> None:
+    def _take_replaced(self, span: Span, rows: Iterable[Sequence[Any]]) -> None:
         """Take in the messages of a digest as `_take` does, by the rows of `Payloads.rows_of`."""
-        own = self.payloads
-        for message, at, result, key, arguments, named in rows:
-            if not (result or arguments or named):
-                own.add_recall(message, at)
-                continue
-            files = Files(*named) if named else NO_FILES
-            written = files.written[-1] if files.written else ""
-            held = self._hold_replaced(result, "" if written else files.read)
-            wrote = self._hold_replaced(arguments, written)
-            brought = Brought(message, at, held, bytes.fromhex(key), wrote, files)
-            if held is not None and key:
-                self._supersede(held, brought.key)
-            if named:
-                self._follow_files(files, held, wrote, self.history.turns[message])
-            own.brought.append(brought)
-        # Many at once take less time than each.
-        held_rows = (row for row in itertools.chain.from_iterable(r[2:5:2] for r in rows) if row)
-        names = [
-            (own.sites[at, part], [named, *words.split()])
-            for at, part, named, words, *_ in held_rows
-        ]
-        own.index.add_packed(names)
+        noted = defaultdict[int, list[Sequence[Any]]](list)
+        for row in rows:
+            noted[row[0]].append(row)
         for number in range(*span):
-            replaced = self.history.raw[number]
-            if isinstance(replaced, UnreadMessage) and not replaced.is_own:
-                own.unread.append(number)
+            message = self.history.raw[number]
+            for row in noted[number]:
+                self._take_row(row)
+            # A rule may keep the user's words since.
+            if not noted[number] and (not isinstance(message, UnreadMessage) or message.is_own):
+                self._take(number)
+
+    def _take_row(self, row: Sequence[Any]) -> None:
+        message, at, result, key, arguments, named = row
+        if not (result or arguments or named):
+            part = self.history.raw[message].parts[at]
+            if part.kind == "text":
+                self._take_words(message, at, part)
             else:
-                self._take_calls_and_words(number)
+                self.payloads.add_recall(message, at)
+            return
+        files = Files(*named) if named else NO_FILES
+        written = files.written[-1] if files.written else ""
+        held = self._hold_replaced(result, "" if written else files.read)
+        wrote = self._hold_replaced(arguments, written)
+        brought = Brought(message, at, held, bytes.fromhex(key), wrote, files)
+        if held is not None and key:
+            self._supersede(held, brought.key)
+        if named:
+            self._follow_files(files, held, wrote, self.history.turns[message])
+        self.payloads.brought.append(brought)
 
     def _hold_replaced(self, row: Sequence[Any] | None, file: str) -> int | None:
         """Make a payload of a row, and return its number."""
         if row is None:
             return None
-        message, at, named, _, *full = row
+        message, at, named, names, *full = row
         own, turn = self.payloads, self.history.turns[message]
-        if full:  # its text was in full until the digest came
-            origin, content, weight = full
-            source = Source(type="tool", ref=content, turn=turn)
-            entry = new_entry(named, "tool_result", source, self.rules.policy, NO_RULES)
-            origin = parsed(origin)
-            record = Record(entry, origin, content, "text", UNREAD, "", "", weight, Stage.FULL, "")
-        else:
-            record = self.by_id[named]
+        # Its text was in full until the digest came, or it has an entry.
+        record = StoredRecord.noted(full) if full else self.by_id[named]
         if isinstance(record.origin, PartOrigin):
             rank = record.origin.rank
             own.ranks[replace(record.origin, rank=0) if rank else record.origin] = rank + 1
@@ -249,17 +246,8 @@ class MessageReader:
                 record, message, at, record.tokens, turn, large=False, file=file, collapsed=True
             )
         )
+        own.index.add_packed(number, [named, *names.split()])
         return number
-
-    def _take_calls_and_words(self, number: int) -> None:
-        """Take in what no row of a digest has: its calls, and the user's words that a rule keeps."""
-        message = self.history.raw[number]
-        for at, part in enumerate(message.parts):
-            if part.kind == "call":
-                quoted = self.history.quotable(number).parts[at]
-                self.payloads.calls[part.call_id] = PartSite(number, at, quoted)
-            elif part.kind == "text" and message.role == "user":
-                self._take_words(number, at, part)
 
     def _see_accesses(self, message: Message, turn: int, *, is_sent: bool) -> None:
         """Reset the strength of the payloads that a message cites, and associate them."""
@@ -303,6 +291,7 @@ class MessageReader:
         original = part.text.encode("utf-8", "surrogatepass")
         key = content_key(original)
         origin = self._origin(number, part)
+        self.payloads.brought.append(Brought(number, at))
         if origin in self.records:
             return
         entry = self._new_entry(_NewPart(site, "", "", weight, resolution), origin, key)
@@ -332,7 +321,7 @@ class MessageReader:
 
     def _take_result(self, site: PartSite) -> None:
         rules, part = self.rules, site.part
-        called = self.payloads.call_of(part.call_id, self.history)
+        called = self.payloads.calls.get(part.call_id)
         call = called.part if called else None
         tool = part.tool or (call.tool if call else "")
         argued = call.text if call else ""
@@ -449,7 +438,7 @@ class MessageReader:
         if self.shows:
             self.payloads.index.add(own, names)
         else:
-            self.payloads.index.add_packed([(own, names)])
+            self.payloads.index.add_packed(own, names)
         return own
 
     def _supersede(self, held: int, key: bytes) -> None:

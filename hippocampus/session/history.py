@@ -262,7 +262,7 @@ def boundaries(messages: Sequence[Message], known: Sequence[int] = ()) -> array[
         message = messages[number]
         if isinstance(message, UnreadMessage):
             is_counted = False
-            if message.is_closed:
+            if message.is_closed and not open_calls:
                 found.append(number)
             continue
         if not is_counted:  # the list may have been cut between a call and its result

@@ -28,6 +28,7 @@ from hippocampus.session.constants import CONSTANTS
 from hippocampus.session.history import History
 from hippocampus.session.rules import Rules
 from hippocampus.session.view import Span
+from hippocampus.storage.ledger import noted
 
 ID = re.compile(r"\b[a-z2-7]{8,12}\b")
 """What an entry's id looks like; one in five has no digit and reads as a word."""
@@ -83,11 +84,10 @@ class IdentifierIndex:
             recent.update(dict.fromkeys(names - known, number))
             names = known
 
-    def add_packed(self, many: Sequence[tuple[int, Collection[str]]]) -> None:
-        """Add the names of payloads before all others that `add` gets: many at once take less time."""
-        self._keys.extend(map(hash, itertools.chain.from_iterable(names for _, names in many)))
-        numbers = (itertools.repeat(number, len(names)) for number, names in many)
-        self._values.extend(itertools.chain.from_iterable(numbers))
+    def add_packed(self, number: int, names: Collection[str]) -> None:
+        """Add the names of a payload before all others that `add` gets: many at once take less time."""
+        self._keys.extend(map(hash, names))
+        self._values.extend(itertools.repeat(number, len(names)))
         self._is_sorted = False
 
     def holders_of(self, names: Collection[str]) -> dict[str, list[int]]:
@@ -243,11 +243,14 @@ NO_FILES = Files()
 
 
 class Brought(NamedTuple):
-    """What a part of a message brought to the tables of payloads: a recall, or its answer, only its place."""
+    """What a part of a message brought to the tables of payloads.
+
+    A recall, its answer, and words of the user that are kept bring only their place.
+    """
 
     message: int
     part: int
-    held: int | None
+    held: int | None = None
     """The number of its payload."""
     key: bytes = b""
     """Of a result, `superseding_key`."""
@@ -299,8 +302,6 @@ class Payloads:
     """By content, the result that repeats name."""
     brought: list[Brought] = field(default_factory=list)
     """What each part brought, in order of arrival."""
-    unread: list[int] = field(default_factory=list)
-    """The numbers of messages that were taken in and not read: `calls` has none of theirs."""
 
     def outside_digests(self) -> Iterator[Payload]:
         """Yield the payloads that no digest replaces."""
@@ -396,23 +397,10 @@ class Payloads:
         found = [payload for payload in inside if payload.id in records]
         return sorted(found, key=lambda payload: (payload.message, payload.part))
 
-    def call_of(self, call_id: str, history: History) -> PartSite | None:
-        """Return the last call with an id; messages are read for it where it is in none that was read."""
-        if self.unread and call_id not in self.calls:
-            older = {
-                part.call_id: PartSite(number, at, history.quotable(number).parts[at])
-                for number in self.unread
-                for at, part in enumerate(history.raw[number].parts)
-                if part.kind == "call"
-            }
-            self.calls.update(older | self.calls)
-            self.unread.clear()
-        return self.calls.get(call_id)
-
     def add_recall(self, message: int, part: int) -> None:
         """Add a recall, or our answer to one."""
         self.recalls[message].add(part)
-        self.brought.append(Brought(message, part, None))
+        self.brought.append(Brought(message, part))
 
     def rows_of(self, span: Span, history: History, records: Container[str]) -> list[list[Any]]:
         """Return what the messages of a span brought, as JSON: a restart needs none of their texts.
@@ -426,12 +414,8 @@ class Payloads:
             payload = self.items[number]
             text = history.raw[payload.message].parts[payload.part].text
             names = " ".join(sorted(identifiers(text)))
-            found = [payload.message, payload.part, payload.id, names]
-            record = payload.record
-            own = (
-                [] if payload.id in records else [str(record.origin), record.content, record.tokens]
-            )
-            return found + own
+            full = [] if payload.id in records else noted(replace(payload.record, shown=""))
+            return [payload.message, payload.part, payload.id, names, *full]
 
         return [
             [

@@ -215,7 +215,8 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
     notes = {
         span.start: (span, rows)
         for span, record in digests
-        if (rows := _brought(span.start, record.content, state)) is not None
+        if not rules.policy.redacts  # a rule may have come after the notes
+        and (rows := _brought(span.start, record.content, state)) is not None
     }
     hidden = {number for span, _ in digests for number in range(max(start, span.start), span.end)}
     later = not sent and not pointers and rules.is_folded_first(history.total)

@@ -11,6 +11,7 @@ import itertools
 import json
 import math
 import time
+from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -354,7 +355,8 @@ class Ledger:
         """Return what the messages of the session's digests brought."""
         found: list[DigestNotes] = []
         for (packed,) in self._stored("notes"):
-            with contextlib.suppress(ValueError):  # without notes, the messages are read again
+            # Without notes, or with those of another version, the messages are read again.
+            with contextlib.suppress(TypeError, ValueError):
                 found += itertools.starmap(DigestNotes, json.loads(packing.unpacked(packed)))
         return found
 
@@ -698,6 +700,12 @@ def columns_of(record: Record) -> tuple[str | int | bytes, ...]:
     )
 
 
+def noted(record: Record) -> list[Any]:
+    """Return the columns `ENTRY` of an entry as JSON, bytes in a list."""
+    columns = columns_of(record)[:-1]
+    return [[b64encode(v).decode()] if isinstance(v, bytes) else v for v in columns]
+
+
 class StoredRecord(Record):
     """A record of the columns `ENTRY`; its entry and its text are unpacked when they are first asked for."""
 
@@ -728,6 +736,11 @@ class StoredRecord(Record):
             put(self, "stage", Stage(stage))
         except ValueError as failure:
             raise self._damage(failure) from failure
+
+    @classmethod
+    def noted(cls, columns: Iterable[Any]) -> StoredRecord:
+        """Return the record that the function `noted` was given."""
+        return cls(tuple(b64decode(v[0]) if isinstance(v, list) else v for v in columns))
 
     def _damage(self, failure: ValueError) -> StoreError:
         return StoreError(f"entry {self.id} is damaged: {failure}")

@@ -16,6 +16,7 @@ from conversations import no_fallback
 from hippocampus import Hippocampus
 from hippocampus.formats.conversation import UnreadMessage
 from hippocampus.recall.calls import FAILED
+from hippocampus.storage.packing import packed
 
 Items = list[dict[str, Any]]
 OPTIONS = {"window_tokens": 9_000, "deadline_seconds": 10}
@@ -45,7 +46,8 @@ def conversation(rounds: int, form: str, *, recalls: bool = False) -> Items:
             use = {"type": "tool_use", "id": f"call_{number}", "name": name, "input": arguments}
             block = {"type": "tool_result", "tool_use_id": use["id"], "content": result}
             items.append({"role": "assistant", "content": [{"type": "text", "text": said}, use]})
-            items.append({"role": "user", "content": [block]})
+            always = {"type": "text", "text": "Always run the tests."}
+            items.append({"role": "user", "content": [block, always][: 1 + (number % 9 == 1)]})
         else:
             function = {"name": name, "arguments": json.dumps(arguments)}
             call = {"id": f"call_{number}", "type": "function", "function": function}
@@ -72,20 +74,17 @@ def taken(folder: Path, items: Items, statement: str = "") -> tuple[Any, ...]:
         unread = sum(isinstance(each, UnreadMessage) for each in session._run.state.history.raw)
         own = session._run.state.payloads
         tables = [own.numbers, own.sites, own.ranks, own.latest, own.firsts, own.files, own.batches]
-        tables += [own.recalls]
+        tables += [own.recalls, session._run.state.history.closed]
         tables += [[(each.message, each.part, each.id, each.collapsed) for each in own.items]]
         tables += [own.index.holders_of([f"A-1{n}" for n in range(50)])]
         views.append(session(items))
         status = session.status()
-        said = [own.call_of(f"call_{n}", session._run.state.history) for n in range(40)]
     memory.close()
-    return (
-        views,
-        tables,
-        said,
-        [status[key] for key in ("raw_cost", "sent_cost", "entries")],
-        unread,
-    )
+    with sqlite3.connect(copy / "state.sqlite3") as db:
+        rows = db.execute("SELECT id, tool, arguments, stage FROM entry ORDER BY id").fetchall()
+    db.close()
+    figures = [status[key] for key in ("raw_cost", "sent_cost", "entries")]
+    return views, tables, rows, figures, unread
 
 
 def edited(items: Items) -> Items:
@@ -125,6 +124,27 @@ def test_notes_change_nothing_that_reading_the_messages_gives(
     assert (unread > 40) == (edit is list)
     *damaged, _ = taken(folder, given, "UPDATE call SET notes = x'00' WHERE notes IS NOT NULL")
     assert damaged == read
+    other = packed(b'[[1, "another version"]]', 3).hex()
+    *other, _ = taken(folder, given, f"UPDATE call SET notes = x'{other}' WHERE notes IS NOT NULL")
+    assert other == read
+
+
+def test_a_full_result_of_a_digest_that_an_entry_names_gets_its_whole_record(
+    tmp_path: Path,
+) -> None:
+    items: Items = [{"role": "user", "content": "Look."}]
+    for number in range(9):
+        function = {"name": "list_orders", "arguments": json.dumps({"page": number})}
+        call = {"id": f"call_{number}", "type": "function", "function": function}
+        orders = [{"id": n, "name": f"row_{number % 8}_{n}"} for n in range(700)]
+        items.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        items.append({"role": "tool", "tool_call_id": call["id"], "content": json.dumps(orders)})
+    with Hippocampus(tmp_path, **OPTIONS) as memory, memory.session("s") as session:
+        session(items[:-2])
+    with Hippocampus(tmp_path, **OPTIONS) as memory, memory.session("s") as session:
+        session(items)
+        [named] = [each for each in session._run.state.records.values() if each.stage == "full"]
+    assert (named.tool, named.arguments) == ("list_orders", '{"page": 0}')
 
 
 def test_a_damaged_entry_disturbs_no_call_that_does_not_show_it(tmp_path: Path) -> None:
