@@ -276,6 +276,8 @@ class Digest(NamedTuple):
     span: Span
     record: Record
     items: bytes
+    parts: tuple[bytes, ...]
+    """The payloads that `items` repeat."""
     start: str
     """The key of the stored list that `items` continue; empty where they are the whole."""
 
@@ -326,15 +328,19 @@ def digests_of(  # noqa: PLR0913, PLR0917 - a view, its rows, a plan
         origin = DigestOrigin(span.start, span.end, _closed(hashed))
         steps = steps.extended(history.quotable_range(*added))
         rules.digested[origin.content] = hashed, steps
+        inside = payloads.entries_in(span, records)
         ids: dict[str, str] = {}  # texts: thousands of lists start the garbage collector
-        for payload in payloads.entries_in(span, records):
+        for payload in inside:
             if records[payload.id].stage is not Stage.FULL:
                 call_id = history.raw[payload.message].parts[payload.part].call_id
                 ids[call_id] = f"{ids[call_id]} {payload.id}" if call_id in ids else payload.id
         record = digests.get(origin)
         if record is None:  # else another branch of the list has made it
             record = _record(view, span, origin, steps, ids, files, is_taken, room, rules)
-        found.append(Digest(span, record, items, start))
+        parts = tuple(
+            payloads.original(payload, history) for payload in inside if payload.message >= end
+        )
+        found.append(Digest(span, record, items, parts, start))
     return found
 
 

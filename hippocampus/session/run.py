@@ -272,11 +272,11 @@ class SessionRun:
         # First the contents, then the rows that name them: an interruption leaves no row without one.
         for original in turn.originals:
             self.ledger.put(store, original)
-        for span, record, items, known in turn.digests:
+        for span, record, items, parts, known in turn.digests:
             if not known:
-                self.ledger.put(store, items)
-            elif not put_longer(store, record.content, known, items):
-                self.ledger.put(store, compaction.original_of(turn.state.view, span))
+                self.ledger.put(store, items, parts)
+            elif not put_longer(store, record.content, known, items, parts):
+                self.ledger.put(store, compaction.original_of(turn.state.view, span), parts)
         state, before, measures = turn.state, self.state.history, self._new_measures(turn)
         start, keys, counts = len(state.sent_keys), state.history.keys, state.history.tokens
         self.ledger.commit(
@@ -307,7 +307,7 @@ class SessionRun:
             return []
         state, history, found = turn.state, turn.state.history, []
         ids = {*state.by_id, *(record.id for record in turn.rows.records)}
-        for span, record, _, known in turn.digests:
+        for span, record, _, _, known in turn.digests:
             same = (at for at in state.digests if at.start == span.start)
             inner = (at.end for at in same if known and at.content == known)
             added = Span(next(inner, span.start), span.end)

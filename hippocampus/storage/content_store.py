@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
+import json
 import os
 import pkgutil
 import sqlite3
@@ -49,11 +51,20 @@ STORED = """
         CASE substr(value, 1, ?) WHEN ? THEN value ELSE x'' END
     FROM Cache ORDER BY key
 """
-LEVEL = 6
-"""How hard a payload is packed: a turn waits for it, 0.1 ms a payload of ten kilobytes."""
-PIECES = b"hippocampus-parts1"
-"""The start of a payload that is the JSON list of all items of other stored lists: their keys follow."""
+WHOLE = """
+    SELECT key FROM Cache
+    WHERE key IN (SELECT value FROM json_each(?)) AND substr(value, 1, ?) != ?
+"""
+LEVEL = 3
+"""How hard a payload is packed: a turn waits for it."""
+WITH_PARTS = b"hippocampus-parts1"
+"""The start of a payload that repeats others: their number in 4 bytes, their keys, and a frame.
+
+Without a frame it is the JSON list of the items of the others, which are lists.
+"""
 KEY_BYTES = 32
+MAX_PARTS_BYTES = 1 << 24
+"""Payloads that another one repeats are unpacked together when it is read."""
 POLL_SECONDS = 0.01
 """How long SQLite itself waits for a lock; after that, writers ask again at random moments."""
 NEVER_SECONDS = 1e10
@@ -69,7 +80,7 @@ class StoredPayload(NamedTuple):
     put_at: float
     """When it was last put, in seconds since 1970."""
     parts: tuple[str, ...] = ()
-    """The keys of the lists without which it cannot be read."""
+    """The keys of the payloads without which it cannot be read."""
 
 
 @runtime_checkable
@@ -186,8 +197,8 @@ class DiskStore:
             encryption.require(files.read_file(self._marker), str(self._folder))
         return has_marker
 
-    def put(self, content: bytes) -> str:
-        """Store a payload and return its key.
+    def put(self, content: bytes, parts: Iterable[bytes] = ()) -> str:
+        """Store a payload and return its key; stored payloads in `parts`, which it repeats, are referred to.
 
         Raises:
             SealedError: another process encrypts the store, under a key that this one has not.
@@ -197,8 +208,9 @@ class DiskStore:
         with _as_store_error(self._folder):
             cache = self._cache
             self._database.stat()  # SQLite would go on writing into a file that was removed
-            packed = packed_payload(key, content)
-            is_sealed = encryption.is_sealed(packed)
+            head, texts = self._parts(key, parts) if len(content) < MAX_PARTS_BYTES else (b"", b"")
+            sealed = packed_payload(key, content, texts)
+            is_sealed, packed = encryption.is_sealed(sealed), head + sealed
             with self._transaction(cache):
                 if not self._require_key() and is_sealed:
                     files.replace_file(self._marker, encryption.marker())
@@ -206,17 +218,18 @@ class DiskStore:
                     return key
                 before = cache.get(key)
                 # An encrypted payload stays encrypted where it is put again without the key.
-                if before == packed or (encryption.is_sealed(before) and not is_sealed):
+                was_sealed = encryption.is_sealed(_without_parts(before)[1])
+                if before == packed or (was_sealed and not is_sealed):
                     cache.touch(key, expire=NEVER_SECONDS)
                 else:  # damaged since
                     cache.set(key, packed, expire=NEVER_SECONDS)
         return key
 
-    def put_longer(self, key: str, start: str, items: bytes) -> bool:
+    def put_longer(self, key: str, start: str, items: bytes, parts: Iterable[bytes] = ()) -> bool:
         """Store the JSON list of a key, which has the items of the list `start` and then others.
 
-        A list that grows is not written again: it refers to the lists that it has grown by. Return
-        whether it was stored; without the list `start`, it has to be put as a whole.
+        A list that grows is not written again: it refers to the lists that it has grown by, and these to
+        `parts`. Return whether it was stored; without the list `start`, it has to be put as a whole.
 
         Raises:
             SealedError: another process encrypts the store, under a key that this one has not.
@@ -227,16 +240,15 @@ class DiskStore:
             packed = cache.get(start)
             if packed is None:
                 return False
-            # No piece has pieces: however often a list has grown, no chain has to be read.
-            pieces = [*(_pieces_of(packed) or (start,)), self.put(items)]
+            known, frame = _without_parts(packed)
+            pieces = [*(known if known and not frame else (start,)), self.put(items, parts)]
             if len({*pieces}) < len(pieces):
                 return False
             with self._transaction(cache):
                 # A list that is stored whole may be damaged, and others may refer to it.
-                is_whole = not cache.get(key, PIECES).startswith(PIECES)
+                is_whole = bool(_without_parts(cache.get(key, b""))[1])
                 there = (cache.touch(piece, expire=NEVER_SECONDS) for piece in pieces)
-                joined = PIECES + b"".join(map(bytes.fromhex, pieces))
-                return not is_whole and all(there) and cache.set(key, joined, NEVER_SECONDS)
+                return not is_whole and all(there) and cache.set(key, _head(pieces), NEVER_SECONDS)
 
     @contextlib.contextmanager
     def _transaction(self, cache: Any) -> Iterator[None]:
@@ -259,11 +271,12 @@ class DiskStore:
             packed = self._cache.get(key)
             if packed is None:
                 return None
-            if not packed.startswith(PIECES):
-                return unpacked_payload(key, packed, str(self._folder))
+            pieces, frame = _without_parts(packed)
+            if frame or not pieces:
+                return self._content(key, packed)
             lists = [
-                unpacked_payload(piece, self._cache.get(piece) or b"", str(self._folder))
-                for piece in _pieces_of(packed)
+                self._content(piece, self._cache.get(piece) or b"")
+                for piece in dict.fromkeys(pieces)
             ]
         content = b"[" + b", ".join(items[1:-1] for items in lists) + b"]"
         if content_key(content) != key:
@@ -275,6 +288,42 @@ class DiskStore:
         with _as_store_error(self._folder):
             return key in self._cache
 
+    def _content(self, key: str, packed: bytes) -> bytes:
+        parts, sealed = _without_parts(packed)
+        return unpacked_payload(key, sealed, str(self._folder), self._texts(parts))
+
+    def _texts(self, keys: Iterable[str]) -> Iterator[bytes]:
+        """Yield the payloads that another one repeats, and that repeat none."""
+        left = MAX_PARTS_BYTES
+        for key in keys:
+            packed = self._cache.get(key) or b""
+            if not packed or packed.startswith(WITH_PARTS):
+                raise packing.DamagedError(f"content {key[:12]}, which it repeats, is gone")
+            text = self._content(key, packed)
+            left -= len(text)
+            if left < 0:
+                raise packing.DamagedError(f"it repeats more than {MAX_PARTS_BYTES:,} bytes")
+            yield text
+
+    def _parts(self, own: str, parts: Iterable[bytes]) -> tuple[bytes, bytes]:
+        """Return the head of a payload that repeats others, and their texts; those that are stored.
+
+        A payload that repeats others is not repeated, and one that is stored whole stays so: no chain
+        of payloads has to be read.
+        """
+        texts = {content_key(part): part for part in parts}
+        if not texts or not (self._cache.get(own) or WITH_PARTS).startswith(WITH_PARTS):
+            return b"", b""
+        with reading(self._database) as db:
+            given = json.dumps([*texts]), len(WITH_PARTS), WITH_PARTS
+            whole = {key for (key,) in db.execute(WHOLE, given)}
+        found = [key for key in texts if key in whole]
+        sizes = itertools.accumulate(len(texts[key]) for key in found)
+        del found[sum(size <= MAX_PARTS_BYTES for size in sizes) :]
+        if not found:
+            return b"", b""
+        return _head(found), packing.dictionary(map(texts.__getitem__, found))
+
     def delete(self, key: str, put_before: float = float("inf")) -> bool:
         """Remove a payload and return whether it was there; one put after `put_before` stays."""
         with _as_store_error(self._folder), self._cache.transact(retry=True):
@@ -285,9 +334,16 @@ class DiskStore:
         """Yield every payload, by key."""
         self.open()
         with _as_store_error(self._folder), reading(self._database) as db:
-            rows = db.execute(STORED, (len(PIECES), PIECES)).fetchall()
-        for key, size, until, pieces in rows:
-            yield StoredPayload(key, size, until - NEVER_SECONDS, _pieces_of(pieces))
+            rows = [
+                (key, size, until, _without_parts(head)[0])
+                for key, size, until, head in db.execute(STORED, (len(WITH_PARTS), WITH_PARTS))
+            ]
+        parts = {key: own for key, _, _, own in rows if own}
+        for key, size, until, own in rows:
+            inner = (part for piece in own for part in parts.get(piece, ()))
+            yield StoredPayload(
+                key, size, until - NEVER_SECONDS, tuple(dict.fromkeys((*own, *inner)))
+            )
 
     def wipe(self) -> None:
         """Leave nothing of deleted payloads in the database."""
@@ -331,22 +387,30 @@ def opened_store(state: StateDir) -> Iterator[ContentStore]:
         getattr(store, "close", lambda: None)()
 
 
-def _pieces_of(packed: bytes) -> tuple[str, ...]:
-    """Return the keys of the lists that a stored one is joined of; nothing for any other payload."""
-    if not packed.startswith(PIECES):
-        return ()
-    places = range(len(PIECES), len(packed), KEY_BYTES)
-    # Once each, as they were written: a planted row cannot name one a thousand times.
-    return tuple(dict.fromkeys(packed[at : at + KEY_BYTES].hex() for at in places))
+def _head(keys: Sequence[str]) -> bytes:
+    return WITH_PARTS + len(keys).to_bytes(4) + b"".join(map(bytes.fromhex, keys))
 
 
-def packed_payload(key: str, content: bytes) -> bytes:
+def _without_parts(packed: bytes) -> tuple[tuple[str, ...], bytes]:
+    """Return the keys of the payloads that a stored one repeats, and the rest of it."""
+    if not packed.startswith(WITH_PARTS):
+        return (), packed
+    start = len(WITH_PARTS) + 4
+    end = start + KEY_BYTES * int.from_bytes(packed[len(WITH_PARTS) : start])
+    keys = packed[start:end]
+    return (
+        tuple(keys[at : at + KEY_BYTES].hex() for at in range(0, len(keys), KEY_BYTES)),
+        packed[end:],
+    )
+
+
+def packed_payload(key: str, content: bytes, texts: bytes = b"") -> bytes:
     """Return a payload as a store writes it: compressed, and sealed if a key of encryption is set.
 
     Raises:
         StoreError: the key of encryption cannot be used, or the payload could not be read back.
     """
-    packed = packing.packed(content, LEVEL)
+    packed = packing.packed(content, LEVEL, texts)
     if len(content) > packing.max_bytes(len(packed)):
         raise StoreError(
             f"a payload of {len(content):,} bytes packs into {len(packed):,}, and could not be "
@@ -355,14 +419,14 @@ def packed_payload(key: str, content: bytes) -> bytes:
     return encryption.sealed(packed, key)
 
 
-def unpacked_payload(key: str, packed: bytes, place: str) -> bytes:
-    """Return the payload that `packed_payload` was given.
+def unpacked_payload(key: str, packed: bytes, place: str, texts: Iterable[bytes] = ()) -> bytes:
+    """Return the payload that `packed_payload` was given; `texts` are those that it repeats.
 
     Raises:
         DamageError: the bytes are damaged, or those of another payload, or sealed under another key.
     """
     try:
-        content = packing.unpacked(encryption.unsealed(packed, key))
+        content = packing.unpacked(encryption.unsealed(packed, key), packing.dictionary(texts))
     except packing.DamagedError:
         content = None
     if content is None or content_key(content) != key:

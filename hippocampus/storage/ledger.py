@@ -434,16 +434,19 @@ class Ledger:
 
     # Writing
 
-    def put(self, store: ContentStore, content: bytes) -> None:
-        """Store a payload before the commit that names it, or with it."""
+    def put(self, store: ContentStore, content: bytes, parts: Iterable[bytes] = ()) -> None:
+        """Store a payload before the commit that names it, or with it; that on the disk may refer to `parts`."""
         if store is self._payloads:
             self._waiting.append(content)
         else:
-            self._put_keys.append(store.put(content))
+            given = (content, parts) if isinstance(store, DiskStore) else (content,)
+            self._put_keys.append(store.put(*given))
 
-    def put_longer(self, store: ContentStore, key: str, start: str, items: bytes) -> bool:
+    def put_longer(
+        self, store: ContentStore, key: str, start: str, items: bytes, parts: Iterable[bytes]
+    ) -> bool:
         """Store a JSON list that continues another one; return whether it need not be put as a whole."""
-        is_put = isinstance(store, DiskStore) and store.put_longer(key, start, items)
+        is_put = isinstance(store, DiskStore) and store.put_longer(key, start, items, parts)
         self._put_keys += [key] * is_put
         return is_put
 

@@ -1,4 +1,4 @@
-"""Bytes packed with zstandard, gzip or zip, and unpacked within a bound.
+"""Bytes packed with zstandard, gzip or zip, with or without texts that they repeat, and unpacked within a bound.
 
 Bytes in, bytes out; which file they are in is not known here.
 """
@@ -6,9 +6,10 @@ Bytes in, bytes out; which file they are in is not known here.
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import zstandard
 
@@ -47,13 +48,36 @@ class DamagedError(ValueError):
     """Packed bytes end early, were altered, or unpack to more than their bound."""
 
 
-def packed(content: bytes, level: int) -> bytes:
-    """Return bytes as one zstandard frame with a checksum.
+def packed(content: bytes, level: int, parts: bytes = b"") -> bytes:
+    """Return bytes as one zstandard frame with a checksum, which refers to `parts` for repeated bytes.
 
     >>> unpacked(packed(b"one ", 3) + packed(b"two", 9))
     b'one two'
+    >>> parts = dictionary([b"one line" * 9])
+    >>> unpacked(packed(b"one line" * 9, 3, parts), parts) == b"one line" * 9
+    True
     """
-    return zstandard.ZstdCompressor(level=level, write_checksum=True).compress(content)
+    parameters = zstandard.ZstdCompressionParameters.from_level(
+        level, source_size=len(content), dict_size=len(parts), write_checksum=True
+    )
+    return zstandard.ZstdCompressor(compression_params=parameters, dict_data=_raw(parts)).compress(
+        content
+    )
+
+
+_as_json = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def dictionary(parts: Iterable[bytes]) -> bytes:
+    """Return payloads in the two forms that are repeated: the bytes, and strings of JSON.
+
+    Stored frames are read with it: its results may never change.
+    """
+    found = bytearray()
+    for part in parts:
+        text = part.decode("utf-8", "replace")
+        found += part + _as_json(text).encode()
+    return bytes(found)
 
 
 def packed_text(text: str, near: str = "") -> bytes:
@@ -86,6 +110,11 @@ def text_of(content: bytes, near: str = "") -> str:
     return text.decode()
 
 
+def _raw(parts: bytes) -> zstandard.ZstdCompressionDict | None:
+    kind = zstandard.DICT_TYPE_RAWCONTENT
+    return zstandard.ZstdCompressionDict(parts, dict_type=kind) if parts else None
+
+
 def is_packed(content: bytes) -> bool:
     """Return whether bytes are a zstandard frame."""
     return content.startswith(ZSTD)
@@ -96,8 +125,8 @@ def max_bytes(packed_bytes: int) -> int:
     return max(MAX_SMALL_BYTES, MAX_RATIO * packed_bytes)
 
 
-def unpacked(content: bytes) -> bytes:
-    """Return the bytes of all zstandard frames or gzip members.
+def unpacked(content: bytes, parts: bytes = b"") -> bytes:
+    """Return the bytes of all zstandard frames or gzip members, packed with `parts`.
 
     Raises:
         DamagedError: one is cut short or damaged, or they unpack to more than `max_bytes`.
@@ -108,7 +137,7 @@ def unpacked(content: bytes) -> bytes:
             unpacker = (
                 zlib.decompressobj(GZIP_WINDOW_BITS)
                 if content.startswith(GZIP)
-                else zstandard.ZstdDecompressor().decompressobj()
+                else zstandard.ZstdDecompressor(dict_data=_raw(parts)).decompressobj()
             )
             while not unpacker.eof:
                 step, rest = rest[:STEP_BYTES], rest[STEP_BYTES:]

@@ -19,7 +19,7 @@ from storage.memory_store import MemoryStore
 
 from hippocampus.entries.entry import content_key
 from hippocampus.errors import StoreError
-from hippocampus.storage.content_store import PIECES, ContentStore, DiskStore
+from hippocampus.storage.content_store import WITH_PARTS, ContentStore, DiskStore
 
 
 @pytest.fixture(params=["disk", "memory"])
@@ -128,22 +128,43 @@ def test_a_removed_folder_is_no_place_to_put_things(tmp_path: Path) -> None:
     store.close()
 
 
+def test_a_payload_that_repeats_others_is_small_and_comes_back(tmp_path: Path) -> None:
+    results = [random.Random(number).randbytes(9_000).hex() for number in range(3)]
+    whole = json.dumps([{"role": "tool", "content": each} for each in results]).encode()
+    with contextlib.closing(DiskStore(tmp_path)) as store:
+        texts = [each.encode() for each in results]
+        parts = [store.put(each) for each in texts]
+        key = store.put(whole, [*texts, b"never stored"])
+        [found] = [each for each in store.stored() if each.key == key]
+        assert found.parts == tuple(parts)
+        assert found.packed_bytes < 500
+        assert store.get(key) == whole
+        store.delete(parts[1])
+        with pytest.raises(StoreError, match="damaged"):
+            store.get(key)
+        assert store.put(whole) == key  # again, without its parts: it is stored whole, and stays so
+        assert store.put(whole, texts) == key
+        assert store.get(key) == whole
+
+
 def test_a_list_that_grows_is_stored_by_what_is_new(tmp_path: Path) -> None:
     texts = [random.Random(number).randbytes(3_000).hex() for number in range(6)]
     lists = [json.dumps(texts[:end]).encode() for end in (2, 4, 6)]
     news = [json.dumps(texts[end - 2 : end]).encode() for end in (4, 6)]
     keys = list(map(content_key, lists))
     with contextlib.closing(DiskStore(tmp_path)) as store:
+        parts = [store.put(text.encode()) for text in texts]
         assert not store.put_longer(keys[1], keys[0], news[0])  # nothing is stored to go on from
-        store.put(lists[0])
+        store.put(lists[0], [text.encode() for text in texts[:2]])
         for at, items in enumerate(news, 1):
-            assert store.put_longer(keys[at], keys[at - 1], items)
-            assert store.put_longer(keys[at], keys[at - 1], items)
+            own = [text.encode() for text in texts[2 * at :]]
+            assert store.put_longer(keys[at], keys[at - 1], items, own)
+            assert store.put_longer(keys[at], keys[at - 1], items, own)
         assert list(map(store.get, keys)) == lists
         found = {payload.key: payload for payload in store.stored()}
         assert found[keys[2]].packed_bytes < 200
         pieces = [keys[0], *map(content_key, news)]
-        assert found[keys[2]].parts == tuple(pieces)
+        assert {*found[keys[2]].parts} == {*pieces, *parts}
         assert not store.put_longer(keys[0], keys[2], news[0])  # it has these items already
         store.delete(keys[1])
         assert store.get(keys[2]) == lists[2]
@@ -162,7 +183,7 @@ def test_a_list_goes_on_only_from_lists_that_are_stored(tmp_path: Path) -> None:
         before = time.time()
         assert store.put_longer(keys[1], keys[0], news[0])
         assert all(payload.put_at >= before for payload in store.stored())
-        store._cache.set(keys[2], PIECES + b"\0" * 32)  # damaged
+        store._cache.set(keys[2], WITH_PARTS + (1).to_bytes(4) + b"\0" * 32)  # damaged
         assert store.put_longer(keys[2], keys[1], news[1])
         assert store.get(keys[2]) == lists[2]
         store.delete(keys[0])
@@ -172,12 +193,11 @@ def test_a_list_goes_on_only_from_lists_that_are_stored(tmp_path: Path) -> None:
         assert not store.put_longer(keys[2], keys[1], news[1])
 
 
-def test_a_piece_that_cannot_be_read_is_a_store_error(tmp_path: Path) -> None:
+def test_a_part_that_cannot_be_read_is_a_store_error(tmp_path: Path) -> None:
     part = random.Random(1).randbytes(40_000)
-    start, whole = b"[" + part + b"]", b"[" + part + b", 2]"
     with contextlib.closing(DiskStore(tmp_path)) as store:
-        key = content_key(whole)
-        assert store.put_longer(key, store.put(start), b"[2]")
+        store.put(part)
+        key = store.put(b"[" + part + b"]", [part])
     file = tmp_path / "cache.db"
     content = bytearray(file.read_bytes())
     at = content.index(part[20_000:20_100]) // 4_096 * 4_096
@@ -193,6 +213,8 @@ def test_a_row_that_names_payloads_without_end_is_damaged(tmp_path: Path) -> Non
         store.put(b"a" * (1 << 22))
         for names in ([own], [large] * 100_000, [own[:7]], ["ff" * 32]):
             keys = b"".join(bytes.fromhex(each[: len(each) // 2 * 2]) for each in names)
-            store._cache.set(own, PIECES + keys)
-            with pytest.raises(StoreError, match="damaged"):
-                store.get(own)
+            for count in (len(names), (1 << 32) - 1):
+                for frame in (b"frame", b""):
+                    store._cache.set(own, WITH_PARTS + count.to_bytes(4) + keys + frame)
+                    with pytest.raises(StoreError, match="damaged"):
+                        store.get(own)

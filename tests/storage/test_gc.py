@@ -44,10 +44,10 @@ from hippocampus.storage.verify import verify
 NOW = 1_000_000_000.0
 
 
-def put(state: Path, session: str, content: bytes, entry_id: str, **more) -> str:
+def put(state: Path, session: str, content: bytes, entry_id: str, parts=(), **more) -> str:
     """Put a content away as a session does: into the store first, then into its ledger."""
     store = DiskStore(state / "contents")
-    key = store.put(content)
+    key = store.put(content, parts)
     store.close()
     entry = Entry(
         id=entry_id,
@@ -367,15 +367,13 @@ def test_a_conversation_that_sends_again_meanwhile_stays(tmp_path: Path) -> None
 
 
 def test_a_payload_stays_while_one_that_repeats_it_is_pinned(state: Path) -> None:
-    put(state, "s", b"[1]", "aaaa1111")
-    key = content_key(b"[1, 2]")
-    with contextlib.closing(DiskStore(state / "contents")) as store:
-        assert store.put_longer(key, content_key(b"[1]"), b"[2]")
-    put(state, "s", b"", "bbbb2222", modifiers=Modifiers(priority="critical"))
-    execute(state, "UPDATE entry SET content = ? WHERE id = 'bbbb2222'", key)
+    part = b"a result of some length " * 99
+    put(state, "s", part, "aaaa1111")
+    whole = b"[" + json.dumps("a result of some length " * 99).encode() + b"]"
+    put(state, "s", whole, "bbbb2222", [part], modifiers=Modifiers(priority="critical"))
     assert run(state, GcRules(max_age_days=0, max_bytes=0)) == []
     with contextlib.closing(DiskStore(state / "contents")) as store:
-        assert store.get(key) == b"[1, 2]"
+        assert store.get(content_key(whole)) == whole
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -384,8 +382,11 @@ def test_a_digest_goes_before_the_lists_that_it_continues(state: Path, seed: int
     first, both = (json.dumps(texts[:end]).encode() for end in (2, 4))
     put(state, "s", first, "aaaa1111")
     with contextlib.closing(DiskStore(state / "contents")) as store:
+        parts = [text.encode() for text in texts[2:]]
+        for part in parts:
+            store.put(part)
         items = json.dumps(texts[2:]).encode()
-        assert store.put_longer(content_key(both), content_key(first), items)
+        assert store.put_longer(content_key(both), content_key(first), items, parts)
     put(state, "s", b"", "bbbb2222")
     execute(state, "UPDATE entry SET content = ? WHERE id = 'bbbb2222'", content_key(both))
     found = held(state)
