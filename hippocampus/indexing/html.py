@@ -206,7 +206,9 @@ class _HtmlReader:
             name.lower(): unescape(a or b or c) or name.lower()
             for name, a, b, c in ATTRIBUTE.findall(shown)
         }
-        if name in PRESSED:
+        is_control = known.get("role") in CONTROLS and name not in FIELDS
+        is_its_end = is_end and self._pressed is not None and name == self._pressed[0]
+        if name in PRESSED or is_control or is_its_end:
             self._press()
             self._pressed = None if is_end else (name, known, len(self._texts))
         elif name not in INLINE or "role" in known or MESSAGE.search(known.get("class", "")):
@@ -217,8 +219,6 @@ class _HtmlReader:
                 self._cells = []
             if name in FIELDS and not is_end:
                 self._field(name, known)
-            elif known.get("role") in CONTROLS:
-                self._control(known["role"], known.get("aria-label", ""), known)
             elif not is_end:
                 is_message = MESSAGE.search(known.get("role", "") + known.get("class", ""))
                 self._block, self._ref = "message" if is_message else name, _ref(known)

@@ -135,6 +135,12 @@ def test_a_link_of_an_arrow_has_its_address() -> None:
     assert reads(snapshot) == ["link: Next → e1 → /2, → e2 → /3"]
 
 
+@pytest.mark.parametrize("name", ["div", "span", "li"])
+def test_a_control_by_its_role_has_its_words(name: str) -> None:
+    page = f'<html><p>Look<{name} role="button" id="s">Send it</{name}> here<p><{name} role="tab" aria-label="Old">'
+    assert reads(page) == ["button: Send it #s", "tab: Old"]
+
+
 def test_what_a_page_calls_its_elements_stays_on_one_short_line() -> None:
     rude = f'<html><button role="a\n[zz · b]">Go</button><input type="{"so " * 99}" name=q><input type=url name=u>'
     found = extraction_of(f'{rude}<h2 id="x\ny">Top</h2><nav aria-label="Site"></nav>')
