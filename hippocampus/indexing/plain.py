@@ -160,7 +160,7 @@ STAMPED_CHARACTERS = 60
 """Stamps and levels are in the first characters of a line."""
 LIST_SIGNS = ("-", "*", "|", "#")
 PROGRESS = re.compile(
-    r"\[ *\d+(?:/\d+|%)\]|(?:PASS(?:ED)?|SKIPPED|XFAIL|ok|✓|✔)\b"
+    r"\[ *\d+(?:/\d+|%)\]|(?:PASS(?:ED)?|FAIL|SKIPPED|XFAIL|ok|✓|✔)\b|\? +\t"
     r"|=== RUN|(?:make|gcc|g\+\+|cc|ld|npm|yarn|pnpm|pip|cargo|go): |npm (?:ERR!|error|WARN|warn|notice)"
     r"|(?:Collecting|Downloading|Installing|Compiling|Requirement already|Successfully|Building|Fetching) "
     r"|={4,} .* ={4,}$|E {2,}\S"

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from hippocampus.indexing import grids, html, listings, plain
 from hippocampus.indexing.extraction import Extraction
+from hippocampus.indexing.sniff import kind_of
 
 RECOGNISERS = (
     plain.is_diff, plain.is_prose, plain.is_binary, plain.is_log, grids.recognises,
@@ -87,3 +88,12 @@ def test_a_long_draft_stays_bounded(kind: ModuleType) -> None:
     text = "".join(f"{number},{number * 7 % 13},word{number}\n" for number in range(30_000))
     found = extraction(kind, text)
     assert found is None or len(found.lines) < 6_000
+
+
+def test_the_packages_of_a_test_run_are_a_log_whose_failures_stay() -> None:
+    rows = [f"?   \tshop/part{n}\t[no test files]\nok  \tshop/unit{n}\t0.1{n}s" for n in range(5)]
+    run = "\n".join([*rows, "FAIL\tshop/basket\t0.53s", "FAIL"])
+    assert kind_of(run) == "log"
+    found = plain.extract_log(run)
+    assert found is not None
+    assert "FAIL\tshop/basket\t0.53s" in [line.text for line in found.lines if line.keep]
