@@ -15,7 +15,7 @@ from typing import NamedTuple
 from hippocampus.formats import json_text
 from hippocampus.formats.calls import file_of, file_read, files_written
 from hippocampus.formats.conversation import Message, Part
-from hippocampus.indexing.extraction import identifiers, kept_by_hash
+from hippocampus.indexing.extraction import counted, identifiers, kept_by_hash
 from hippocampus.indexing.frame import as_content, as_words
 from hippocampus.indexing.plain import message_of
 from hippocampus.models import tokens
@@ -122,7 +122,7 @@ def lines_of(
         rows = described(file, left_tokens - HEAD_TOKENS, since, shown)
         if not rows:
             continue
-        changed = f", {file.unfollowed} changes by commands not in it" if file.unfollowed else ""
+        changed = f", {counted(file.unfollowed, 'change')} by commands not in it" if file.unfollowed else ""
         head = f"{file.path.removeprefix(root)} as of turn {file.turn}{changed}:"
         kept.append("\n".join(map(as_content, (head, *rows))))
         left_tokens -= tokens.count(kept[-1]) + 1
