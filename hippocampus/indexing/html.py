@@ -318,7 +318,7 @@ ROLES: dict[float, str] = {
     CONTROL: "button tab menuitem checkbox radio switch option input select summary combobox textbox "
     "searchbox slider spinbutton textarea listbox treeitem alert status alertdialog log",
     TEXT: "text StaticText paragraph cell gridcell listitem code blockquote image img generic div span "
-    "li p td th definition time strong emphasis list rowgroup article figure group iframe "
+    "li p td th term definition time strong emphasis list rowgroup article figure group iframe "
     "separator RootWebArea document navigation nav main banner contentinfo complementary search form "
     "region dialog header footer aside table grid tablist menu toolbar columnheader rowheader row",
 }

@@ -141,6 +141,13 @@ def test_a_control_by_its_role_has_its_words(name: str) -> None:
     assert reads(page) == ["button: Send it #s", "tab: Old"]
 
 
+def test_terms_are_shown_with_their_definitions() -> None:
+    shown = (
+        '- term: "max_size = 4_000_000"\n- definition: "The size of a page"\n- link "Up" [ref=e1]'
+    )
+    assert reads(shown)[:2] == ["max_size = 4_000_000", "The size of a page"]
+
+
 def test_what_a_page_calls_its_elements_stays_on_one_short_line() -> None:
     rude = f'<html><button role="a\n[zz · b]">Go</button><input type="{"so " * 99}" name=q><input type=url name=u>'
     found = extraction_of(f'{rude}<h2 id="x\ny">Top</h2><nav aria-label="Site"></nav>')
