@@ -122,7 +122,8 @@ def lines_of(
         rows = described(file, left_tokens - HEAD_TOKENS, since, shown)
         if not rows:
             continue
-        changed = f", {counted(file.unfollowed, 'change')} by commands not in it" if file.unfollowed else ""
+        changes = counted(file.unfollowed, "change")
+        changed = f", {changes} by commands not in it" if file.unfollowed else ""
         head = f"{file.path.removeprefix(root)} as of turn {file.turn}{changed}:"
         kept.append("\n".join(map(as_content, (head, *rows))))
         left_tokens -= tokens.count(kept[-1]) + 1
