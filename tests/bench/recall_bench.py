@@ -68,7 +68,6 @@ def hidden_uses(recording: Recording) -> Iterator[Use]:
                 said = script.messages[script.answers[number]]
                 found = ask(session, index, value, said, view)
                 yield found._replace(where=Path(recording.path).name)
-        index.close()
 
 
 def about(session, entry_id: str) -> Content:
