@@ -7,6 +7,7 @@ its line and the nearest known names.
 from __future__ import annotations
 
 import functools
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -347,7 +348,7 @@ def _load(path: Path, named: str, chain: tuple[Path, ...]) -> Policy:
             if other.resolve() in chain:
                 circle = " → ".join(file.name for file in (*chain, other))
                 raise _NoPolicyError(f"a policy cannot extend itself: {circle}")
-            if other.exists() and not other.is_file():  # a pipe may never end
+            if os.path.lexists(other) and not other.is_file():  # a pipe may never end
                 raise _NoPolicyError(f"{extends!r} is not a file")
             base = _load(other, extends, chain)
         except PolicyError as failure:

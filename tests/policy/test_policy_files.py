@@ -93,6 +93,7 @@ def one_rule(match: str = "{}", action: str = "{}") -> str:
         (one_rule(action="{source: {name: x}}"), ":3:14", "field 'type' is missing"),
         (one_rule(action="{source: {type: file, root: x}}"), ":3:14", "'root' of source 'file'; did you mean roots?"),
         ("extends: defualt", ":1:1", "no policy 'defualt'"),
+        (f"extends: {'a' * 300}", ":1:1", "file name too long"),
         ("name: a\nname: b", ":2:1", "'name' stands twice; first in line 1"),
         ("1: 2", ":1:1", "expected text as a key"),
     ],
