@@ -235,6 +235,8 @@ TAIL = re.compile(
 TAIL_CHARACTERS = 6_000
 NUMBERED = re.compile(r"^ {0,8}0{0,6}(\d{1,7})(?:\t|→|: | ?\| ?|:(?=\S)|:(?=\r?$)|-)(.*)$")
 NUMBERED_SHARE = 0.9
+NOTED_LINES = 5
+"""From here on a dump may have one other line, such as the tool's note after a short part."""
 AROUND_LINES = 8
 """Up to here lines without a number may surround numbered ones."""
 SAMPLE_LINES, MAX_HEAD_LINES = 60, 40
@@ -390,7 +392,8 @@ def _sampled(lines: Sequence[str]) -> list[re.Match[str]]:
     start = next((at for at, line in enumerate(lines[:AROUND_LINES]) if NUMBERED.match(line)), 0)
     sample = [line for line in lines[start : start + SAMPLE_LINES] if line.strip()]
     found = [match for line in sample if (match := NUMBERED.match(line))]
-    return found if len(found) >= NUMBERED_SHARE * len(sample) else []
+    others = max((1 - NUMBERED_SHARE) * len(sample), len(found) >= NOTED_LINES)
+    return found if len(sample) - len(found) <= others else []
 
 
 def asked_line(arguments: str) -> int:

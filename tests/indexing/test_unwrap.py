@@ -72,3 +72,10 @@ def test_a_reminder_after_a_numbered_dump_is_no_line_of_it() -> None:
     assert found.first_number == 40
     assert found.body.split("\n")[-1] == "    call(51)"
     assert "Two." in found.notes
+
+
+def test_a_note_after_a_short_numbered_part_makes_no_table_of_its_numbers() -> None:
+    part = "\n".join(f"{number}\t| GET | /rooms/{number} |" for number in range(154, 162))
+    found = unwrap.output_of(f"{part}\n[result-id: r58]")
+    assert (found.is_numbered, found.first_number) == (True, 154)
+    assert found.body.startswith("| GET | /rooms/154 |\n")
