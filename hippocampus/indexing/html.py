@@ -32,8 +32,9 @@ CHARACTERS_PER_TAG = 400
 """A page has a tag at least so often."""
 
 MAX_ELEMENTS = 5_000
-CONTROL, HEADING, LINK, TEXT = 5.0, 1.8, 0.9, 0.6
-"""The weights of elements."""
+CONTROL, HEADING, LINK, LANDMARK, TEXT = 5.0, 1.8, 0.9, 0.7, 0.6
+"""The weights of elements; headings and landmarks begin a section."""
+MAX_KEPT_MESSAGES = 5
 TEXT_CHARACTERS, TARGET_CHARACTERS, ROLE_CHARACTERS = 220, 300, 30
 
 
@@ -45,6 +46,8 @@ class PageElement(NamedTuple):
     weight: float = TEXT
     role: str = ""
     """Of a control or a link: those of one role in a section share their lines."""
+    is_message: bool = False
+    """Whether it is an alert or a status of the page, such as a failed payment."""
 
 
 class Page(NamedTuple):
@@ -85,6 +88,7 @@ def _lines_of(elements: Sequence[PageElement]) -> list[EntryLine]:
     waiting: dict[tuple[str, float], list[str]] = {}
     heading: int | None = None
     seen: set[PageElement] = set()
+    messages = 0
     named = (element for element in elements if element.text.strip("# "))
     for element in (*named, PageElement("", HEADING)):
         if element.role:
@@ -92,14 +96,17 @@ def _lines_of(elements: Sequence[PageElement]) -> list[EntryLine]:
                 waiting.setdefault((element.role, element.weight), []).append(element.text)
             seen.add(element)
             continue
-        if element.weight == HEADING:
+        opens = element.weight in (HEADING, LANDMARK)
+        if opens:
             for (role, weight), texts in waiting.items():
                 lines += packed(texts, role, weight=weight, parent=heading)
             waiting.clear()
             heading = len(lines)
-        above = None if element.weight == HEADING else heading
+        above = None if opens else heading
+        messages += element.is_message
+        keep = element.is_message and messages <= MAX_KEPT_MESSAGES
         if element.text:
-            lines.append(EntryLine(element.text, element.weight, parent=above))
+            lines.append(EntryLine(element.text, element.weight, keep, parent=above))
     return lines
 
 
@@ -224,7 +231,7 @@ class _HtmlReader:
                 self._block, self._ref = "message" if is_message else name, _ref(known)
                 if name in LANDMARKS and (label := known.get("aria-label")):
                     text = f"[{name}] {cut(label, TEXT_CHARACTERS)} {self._ref}".rstrip()
-                    self.elements.append(PageElement(text))
+                    self.elements.append(PageElement(text, LANDMARK))
                 if name == "form":
                     text = f"{known.get('method', '').upper()} {known.get('action', '')}".strip()
                     self.elements.append(PageElement(text, CONTROL, "form"))
@@ -243,7 +250,8 @@ class _HtmlReader:
             text = f"{'#' * int(block[1])} {cut(words, TEXT_CHARACTERS)} {self._ref}".rstrip()
             self.elements.append(PageElement(text, HEADING))
         elif words and block == "message":
-            self.elements.append(PageElement(f"! {cut(words, TARGET_CHARACTERS)}", CONTROL))
+            text = f"! {cut(words, TARGET_CHARACTERS)}"
+            self.elements.append(PageElement(text, CONTROL, is_message=True))
         elif len(words) >= linked + MIN_TEXT:
             self.elements.append(PageElement(cut(words, TEXT_CHARACTERS)))
 
@@ -317,13 +325,16 @@ ROLES: dict[float, str] = {
     LINK: "link a",
     CONTROL: "button tab menuitem checkbox radio switch option input select summary combobox textbox "
     "searchbox slider spinbutton textarea listbox treeitem alert status alertdialog log",
+    LANDMARK: "navigation nav main banner contentinfo complementary search form region dialog header "
+    "footer aside",
     TEXT: "text StaticText paragraph cell gridcell listitem code blockquote image img generic div span "
     "li p td th term definition time strong emphasis list rowgroup article figure group iframe "
-    "separator RootWebArea document navigation nav main banner contentinfo complementary search form "
-    "region dialog header footer aside table grid tablist menu toolbar columnheader rowheader row",
+    "separator RootWebArea document table grid tablist menu toolbar columnheader rowheader row",
 }
 WEIGHT_OF_ROLE = {role: weight for weight, roles in ROLES.items() for role in roles.split()}
 """The weights of elements by role; other roles are no sign of a snapshot."""
+OPENINGS = {HEADING: "#", LANDMARK: "[{}]"}
+MESSAGES = ("alert", "status", "alertdialog")
 MIN_LABEL = 12
 
 
@@ -375,8 +386,13 @@ def _element(match: re.Match[str], role: str) -> PageElement:
     if only := QUOTED.fullmatch(marks):
         marks = only["double"] or only["single"] or ""
     ref = (match["before"] or "").removeprefix("uid=").removeprefix("ref=")
-    opening = "#" if weight == HEADING else ""
-    text = " ".join(filter(None, (opening, name, ref if name or weight != TEXT else "", marks)))
+    text = " ".join(filter(None, (name, ref if name or weight != TEXT else "", marks)))
+    if text and (opening := "!" if role in MESSAGES else OPENINGS.get(weight, "")):
+        return PageElement(
+            f"{opening.format(role)} {cut(text, TEXT_CHARACTERS)}",
+            weight,
+            is_message=opening == "!",
+        )
     return PageElement(
         cut(text, TEXT_CHARACTERS), weight, role if weight in (CONTROL, LINK) else ""
     )

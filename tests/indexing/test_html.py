@@ -93,6 +93,19 @@ def test_a_page_reads_well() -> None:
     ]
 
 
+@pytest.mark.parametrize("text", [PAGE, YAML])
+def test_messages_are_shown_whatever_the_budget(text: str) -> None:
+    [message] = [line.text for line in extraction_of(text).lines if line.keep]
+    assert "Payment failed" in message
+
+
+def test_a_page_of_messages_keeps_the_first_few() -> None:
+    lines = extraction_of(
+        "\n".join(f'- alert "Job {n} failed" [ref=e{n}]' for n in range(99))
+    ).lines
+    assert sum(line.keep for line in lines) == 5
+
+
 def test_what_a_page_hides_is_not_told() -> None:
     told = "\n".join(reads(PAGE))
     assert "secret" not in told
@@ -102,8 +115,8 @@ def test_what_a_page_hides_is_not_told() -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        (YAML, ["link: Home e3 → /", "button: Menu e4", "alert: e7: Payment failed"]),
-        (YAML, ["textbox: Search e8: shoes", "checkbox: Only open [checked] e9"]),
+        (YAML, ["link: Home e3 → /", "button: Menu e4", "! e7: Payment failed"]),
+        (YAML, ["[banner] e2", "textbox: Search e8: shoes", "checkbox: Only open [checked] e9"]),
         (UIDS, ['link: Home 1_1 url="https://shop.example/home"', "button: Submit 1_2 disabled"]),
         (UIDS, ['textbox: Email 1_3 value="a@b.c"', '# Welcome 1_4 level="1"']),
         (NUMBERED, ["[2]<button aria-label='Search now' />", "*[4]<button>Send</button>"]),
