@@ -389,7 +389,7 @@ class MessageReader:
         record = self.records.get(origin)
         if record is None:
             record = self._new_record(new, origin)
-            if self.rules.summaries and part.kind == "result" and record.stage is Stage.FULL:
+            if self.rules.summaries and large and part.kind == "result":
                 self.rules.summaries.ask(str(origin), resolution.redacted(part.text))
         elif later and number not in self.hidden:
             large = policy.indexes(weight, lambda: self.rules.kind_of(part.text), resolution)

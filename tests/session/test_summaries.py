@@ -54,11 +54,22 @@ def test_without_a_summary_the_entry_is_the_deterministic_one(
     assert shown(tmp_path / "a", summarise) == shown(tmp_path / "b", None)
 
 
-def test_each_result_is_asked_about_once(tmp_path: Path) -> None:
-    """A restart reads the results again, and asks no model."""
+def test_each_large_result_is_asked_about_once(tmp_path: Path) -> None:
+    """A restart reads the results again, and asks no model; a small result is its own summary."""
     asked: list[str] = []
+
+    def summarise(text: str) -> str:
+        asked.append(text)
+        return "a line"
+
+    call = {"id": "c2", "type": "function", "function": {"name": "count", "arguments": "{}"}}
+    more = [
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c2", "content": "counted some rows\n" * 40},
+    ]
     for _ in range(2):
-        shown(tmp_path, lambda text: asked.append(text) or "a line")  # type: ignore[func-returns-value]
+        with Hippocampus(tmp_path, summarise=summarise) as memory, memory.session("s") as session:
+            session([*conversation(), *more])
     assert len(asked) == 1
 
 
