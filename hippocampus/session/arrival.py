@@ -235,8 +235,8 @@ class MessageReader:
             return None
         message, at, named, names, *full = row
         own, turn = self.payloads, self.history.turns[message]
-        # Its text was in full until the digest came, or it has an entry.
-        record = StoredRecord.noted(full) if full else self.by_id[named]
+        # The ledger may have got its entry since the digest: only then was it shortened, or named.
+        record = self.by_id.get(named) or StoredRecord.noted(full)
         if isinstance(record.origin, PartOrigin):
             rank = record.origin.rank
             own.ranks[replace(record.origin, rank=0) if rank else record.origin] = rank + 1

@@ -476,7 +476,9 @@ class Ledger:
         self._waiting, self._put_keys = [], []
         entries = self._rows_of(turn.records)
         candidates = [(number, *candidate_row(candidate)) for candidate in turn.candidates]
-        done = [*(row[1] for row in entries), *turn.replaced]
+        # A full one, which another entry names, is still to get its next text.
+        short = [record.id for record in turn.records if record.stage is not Stage.FULL]
+        done = [*short, *turn.replaced]
         with self._timed():
             # Large ones go to object storage, for which no transaction waits.
             payloads = self._payloads.rows_of(contents) if self._payloads and contents else []

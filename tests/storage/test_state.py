@@ -170,6 +170,9 @@ def test_a_session_that_is_opened_again_has_all_of_its_turn(
         assert other.candidates() == [candidate]
         assert other.pending() == 1
         assert not other.is_archived()
+        full = replace(record("a"), stage=Stage.FULL)
+        other.commit(TurnRows(ModelCall(2, 2, 3, 4), records=[full]))
+        assert other.candidates() == [candidate]  # another entry names it in full
         other.commit(TurnRows(ModelCall(2, 2, 3, 4), records=[record("a")]))
         assert other.candidates() == []
         assert session.is_shared()
