@@ -389,8 +389,6 @@ class MessageReader:
         record = self.records.get(origin)
         if record is None:
             record = self._new_record(new, origin)
-            if self.rules.summaries and large and part.kind == "result":
-                self.rules.summaries.ask(str(origin), resolution.redacted(part.text))
         elif later and number not in self.hidden:
             large = policy.indexes(weight, lambda: self.rules.kind_of(part.text), resolution)
         full = record.stage is Stage.FULL
@@ -398,6 +396,9 @@ class MessageReader:
             record = replace(record, shown=part.text)
         asked = large and part.kind == "result" and asks_to_read(tool, argued)
         fresh = policy.fresh_turns_of(record.kind, record.tokens, resolution, asked=asked)
+        if self.rules.summaries and large and part.kind == "result" and full and not fresh:
+            # Its entry is made at once: the lines of all such results are asked for together.
+            self.rules.summaries.ask(str(origin), resolution.redacted(part.text))
         due_turn = self.history.turns[number] + (fresh if large else 0)
         hidden = number in self.hidden
         shown = record.tokens if full or hidden else self.rules.count_tokens(record.shown)

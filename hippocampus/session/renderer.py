@@ -242,7 +242,7 @@ class EntryRenderer:
         screen = payload.resolution.redacted
         text = screen(part.text)
         kept = index(text, self._context_of(payload, text), price)
-        asked = self.rules.summaries and self.rules.summaries.take(str(record.origin))
+        asked = self.rules.summary_of(str(record.origin), lambda: text)
         summary = screen(asked or kept.summary)
         opening = frame.first_line(
             record.entry.id, record.tool, record.entry.source.turn, record.tokens, record.kind
