@@ -116,6 +116,13 @@ ARGUMENTS: Mapping[str, type[BaseModel]] = {
     },
 }
 """By what a tool calls; a recall reads its arguments itself."""
+RECALL_PARAMETERS: Mapping[str, Any] = {
+    **recall.PARAMETERS,
+    "properties": {
+        **recall.PARAMETERS["properties"],
+        **schema_of(ARGUMENTS[STATUS])["properties"],
+    },
+}
 DESCRIPTIONS: Mapping[str, str] = {
     RECALL: recall.DESCRIPTION,
     STATUS: "Return the figures of a session as JSON: tokens, costs, recalls, and its newest entries.",
@@ -214,9 +221,11 @@ class Tools:
     # Sessions
 
     def _recall(self, given: Mapping[str, Any]) -> tuple[str, bool]:
-        """Return a part of a stored payload, from the session that has the entry, else from the newest."""
-        with self._session(entry_id=calls.read_call("", given).entry_id or "") as session:
-            return session.answer(given), False
+        """Return a part of a stored payload, of the session named, else of the entry's, else of the newest."""
+        request = dict(given)
+        name = str(request.pop("session_id", None) or "")
+        with self._session(name, calls.read_call("", request).entry_id or "") as session:
+            return session.answer(request), False
 
     def _status(self, session_id: str) -> str:
         with self._session(session_id) as session:
@@ -238,7 +247,7 @@ class Tools:
             RecallError: this agent has no such session.
         """
         named = name or entry_id
-        if entry_id:
+        if entry_id and not name:
             name = (self._state.entry_of(entry_id) or ("",))[0]
         if not name:
             newest = self._state.earlier("", self._agent, 1)
@@ -303,7 +312,7 @@ def offered(profile: str) -> list[Tool]:
         Tool(
             name=name,
             description=DESCRIPTIONS[called],
-            input_schema=recall.PARAMETERS if called == RECALL else schema_of(ARGUMENTS[called]),
+            input_schema=RECALL_PARAMETERS if called == RECALL else schema_of(ARGUMENTS[called]),
             annotations=hints,
             _meta=ALWAYS if called == RECALL else META,
         )

@@ -196,6 +196,10 @@ def test_an_id_in_brackets_names_the_session_that_has_it(state: Path) -> None:
 
     async def talk() -> None:
         async with opened(state) as client:
+            asked = {"query": "town-0311", "session_id": "s1"}
+            assert earlier in text_of(await client.call_tool("recall", asked))
+            gone = await client.call_tool("recall", asked | {"session_id": "s3"})
+            assert "no session with 's3'" in text_of(gone)
             written = f"[{earlier.upper()} · list_towns"
             found = await client.call_tool("recall", {"entry_id": written, "lines": [7, 8]})
             assert "town-0006" in text_of(found)
