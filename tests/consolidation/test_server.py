@@ -135,7 +135,7 @@ def test_a_worker_that_is_killed_loses_nothing_and_doubles_nothing(
     with killing.Agents(messages) as agents:
         for number in range(KILLS):
             name = f"{tenant}-{number}"
-            cut += agents.killed(postgres.address, chance.random() * 2.0, name)
+            cut += agents.killed(postgres.address, chance.random() * 0.2, name)
             with opened(postgres, name) as memory:
                 memory.consolidate()
                 assert known(memory) == wanted
