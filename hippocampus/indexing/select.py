@@ -258,7 +258,7 @@ class Price:
     most_tokens: int
 
     def without(self, used_tokens: int) -> Price:
-        """Return the price with so much less room."""
+        """Return the price of an entry that has used some of its tokens."""
         most = max(0, self.most_tokens - used_tokens)
         return replace(self, least_tokens=min(self.least_tokens, most), most_tokens=most)
 

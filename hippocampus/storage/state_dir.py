@@ -16,6 +16,8 @@ from hippocampus.errors import StoreError
 DEFAULT_AGENT = "default"
 """The agent of facts and memory files where no other is named."""
 ADDRESSES = ("postgresql://", "postgres://")
+_SCHEME = re.compile(r"[A-Za-z][\w+.-]+://")
+"""Of two characters or more: `C://` is a drive."""
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}\.md$")
 
 
@@ -83,12 +85,12 @@ def is_address(named: object) -> bool:
     Raises:
         StoreError: it is an address of something else.
     """
-    scheme, is_url, _ = str(named).partition("://")
-    if is_url and f"{scheme}://" not in ADDRESSES:
+    scheme = _SCHEME.match(str(named))
+    if scheme and scheme[0] not in ADDRESSES:
         raise StoreError(
-            f"{scheme}:// is no state: name a directory, or postgresql://host/database"
+            f"{scheme[0]} is no state: name a directory, or postgresql://host/database"
         )
-    return bool(is_url)
+    return scheme is not None
 
 
 def tenant_of_environment() -> str:

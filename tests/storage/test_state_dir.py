@@ -12,7 +12,7 @@ from conversations import EAGER, reading
 
 import hippocampus
 from hippocampus import Hippocampus, StoreError
-from hippocampus.storage.state_dir import StateDir
+from hippocampus.storage.state_dir import StateDir, is_address
 
 
 def test_each_file_of_a_session_is_one_that_the_layout_names(tmp_path: Path) -> None:
@@ -55,6 +55,11 @@ def test_no_other_module_joins_a_path_of_a_state_directory() -> None:
         for match in joined.finditer(path.read_text())
     ]
     assert found == []
+
+
+@pytest.mark.parametrize("path", ["C://agents/state", "runs/http://host"])
+def test_a_path_with_the_sign_of_an_address_is_a_path(path: str) -> None:
+    assert not is_address(path)
 
 
 @pytest.mark.parametrize("address", ["postgresq://ann:pass@db/acme", "mysql://db/acme"])

@@ -38,7 +38,9 @@ def import_file(
         bundle = _read(path, facts.agent, embedding_model)
         found = bundle.memories or bundle.items or bundle.blocks
         if not (found or bundle.skipped):
-            raise FactError(f"{path}: nothing in it is a memory: no export, no list in a text")
+            raise FactError(
+                f"{path}: nothing in it is a memory: no export, no database of crib, no list in a text"
+            )
         return bring(facts, bundle, agent)
     except (*MALFORMED, OverflowError) as wrong:
         reason = f"{type(wrong).__name__}: {str(wrong)[:200]}"

@@ -162,8 +162,8 @@ def _priced(
             recalled.update(
                 p.call_id for p in message.parts if p.kind == "call" and is_recall(p.tool)
             )
-            links = enumerate(message.parts)
-            recalls = {at for at, part in links if part.call_id and part.call_id in recalled}
+            parts = enumerate(message.parts)
+            recalls = {at for at, part in parts if part.call_id and part.call_id in recalled}
             sent += weight
             raw += weight + sum(left.pop(entry_id, 0) for entry_id in named)
             raw -= recall_tokens(message, weight, recalls) if recalls else 0

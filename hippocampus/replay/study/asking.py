@@ -50,14 +50,15 @@ IN_FILE = (
     "Read to the last line of this file, which is END; a line that ends with ⤶ goes on in the next.\n"
     f"Append one line of JSON to {ANSWERS} in the folder of this file:"
 )
-AS_ANSWER = "Answer with one JSON object alone:"
+AS_ANSWER = "Answer with one JSON object and nothing else:"
 AS_CALLS = (
-    "Make its calls with your tools, which run nothing here, or answer with one JSON object alone:"
+    "Make its calls with your tools, which run nothing here, or answer with one JSON object and "
+    "nothing else:"
 )
 NO_NAME = re.compile(r"[^A-Za-z0-9_-]")
 """The characters that a provider refuses in the name of a tool."""
 MAX_NAME_CHARACTERS = 64
-AGAIN = "Answer with the whole JSON object alone. The problem was: "
+AGAIN = "Answer with the whole JSON object and nothing else. The problem was: "
 PROMPTS = {
     path.name.removesuffix(".txt"): Template(path.read_text("utf-8"))
     for path in resources.files(__package__).joinpath("prompts").iterdir()

@@ -55,9 +55,7 @@ class Wire:
         if tools:
             body["tools"] = tools
         answer = post(self.endpoint, self.endpoint.completions, body)
-        self.read(
-            answer
-        )  # raises before an unusable answer is recorded, so that it is requested again
+        self.read(answer)  # an unusable answer is not recorded, and so requested again
         exchange = json.dumps({"request": body, "answer": answer})
         # The key is recorded nowhere, also where an answer quotes it.
         key = os.environ.get(self.endpoint.key_variable, "").strip()
