@@ -12,7 +12,8 @@ from hippocampus.storage.sqlite import reading
 ENTRIES = "SELECT id, type, content, created_at FROM entries ORDER BY id"
 RELATIONS = """
     SELECT r.id, s.name, r.predicate, o.name, r.valid_from, r.valid_until, r.created_at,
-        coalesce((SELECT raw_text FROM sources WHERE relation_id = r.id ORDER BY id LIMIT 1), ''),
+        coalesce((SELECT group_concat(raw_text, char(10)) FROM
+            (SELECT raw_text FROM sources WHERE relation_id = r.id ORDER BY id)), ''),
         (SELECT min(n.id) FROM relations n WHERE n.subject_id = r.subject_id
             AND n.predicate = r.predicate AND n.id > r.id)
     FROM relations r JOIN entities s ON s.id = r.subject_id JOIN entities o ON o.id = r.object_id

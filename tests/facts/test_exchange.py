@@ -95,6 +95,15 @@ def test_what_was_imported_works_as_before(facts: Facts, other: Facts, tmp_path:
     assert replaced[0].action == "superseded"
 
 
+def test_a_copy_has_the_vectors_of_its_source_bit_by_bit(tmp_path: Path) -> None:
+    def embed(texts: list[str]) -> Any:
+        return np.random.default_rng(len(texts)).standard_normal((len(texts), 384))
+
+    with Facts(tmp_path / "one", embed=embed) as one, Facts(tmp_path / "two") as two:
+        factual.store_many(one, [f"text {number}" for number in range(50)])
+        assert ours.copy(one, two).embeddings == 50
+
+
 @pytest.mark.parametrize("document", [export, hippo.document])
 def test_the_same_import_again_changes_nothing(
     facts: Facts, other: Facts, tmp_path: Path, document: Callable[..., dict[str, Any]]
@@ -147,7 +156,7 @@ CHUNKS: list[dict[str, Any]] = [
         "scope": "home",
         "content": "User lives in Bangkok",
         "content_hash": None,
-        "metadata": '{"source": "chat"}',
+        "metadata": '{"source":"chat","text":"as JavaScript writes it"}',
         "embedding_base64": base64.b64encode(np.array([0, 1, 0], "<f4").tobytes()).decode(),
         "running_intensity": 0.8,
         "encounter_count": 1,
@@ -192,6 +201,15 @@ def test_an_export_of_hippo_comes_back_as_it_was(other: Facts, tmp_path: Path) -
     done = import_file(other, written(tmp_path, HIPPO), embedding_model="small")
     assert (done.source, done.memories, done.blocks, done.embeddings) == ("hippo", 3, 1, 3)
     assert without_time(hippo.document(other, "my-agent")) == without_time(HIPPO)
+
+
+@pytest.mark.parametrize("metadata", ['{"text":"x"}', '{"text":3}', "[1, 2]", "x", None])
+def test_metadata_of_hippo_comes_back_letter_by_letter(
+    metadata: str | None, other: Facts, tmp_path: Path
+) -> None:
+    given = {**HIPPO, "chunks": [{**CHUNKS[0], "superseded_by": None, "metadata": metadata}]}
+    import_file(other, written(tmp_path, given), embedding_model="small")
+    assert hippo.document(other, "my-agent")["chunks"][0]["metadata"] == metadata
 
 
 def test_vectors_without_the_name_of_their_model_stay_behind(other: Facts, tmp_path: Path) -> None:
@@ -255,7 +273,7 @@ def crib(tmp_path: Path) -> Path:
                 '2026-01-01 09:00:00'),
             (2, 1, 'payment_terms', 3, '2026-02-11 12:00:00', NULL, '2026-02-11 12:00:00');
         INSERT INTO sources (relation_id, raw_text) VALUES (1, 'ClientA pays Net30.'),
-            (2, 'ClientA pays Net45 now.');
+            (2, 'ClientA pays Net45 now.'), (1, 'Net30 it is.');
     """)
     db.close()
     return path
@@ -269,6 +287,7 @@ def test_a_database_of_crib_becomes_memories_and_triples(other: Facts, crib: Pat
     assert (now.subject, now.predicate, now.object) == ("ClientA", "payment_terms", "Net45")
     (then,) = other.recall("ClientA", types=["fact"], as_of="2026-01-15")
     assert [triple.object for triple in then.triples] == ["Net30"]
+    assert then.memory.raw == "ClientA pays Net30.\nNet30 it is."
     decision = next(each for each in other.memories() if each.type == "decision")
     assert decision.content == "Chose SQLite for storage."
     assert "ClientA → payment_terms → Net45 (since 2026-02-11)" in other.retrieve(

@@ -32,7 +32,7 @@ SAME = {
     "access_count": "accesses",
 }
 """hippo's fields that a memory has too, and their names there."""
-PLAIN = "text"
+PLAIN = "hippo:metadata"
 """Where metadata that is no JSON object is kept."""
 
 
@@ -109,7 +109,7 @@ def iso(at: float) -> str:
 def _written(memory: Memory, vector: str) -> dict[str, Any]:
     digest = hashlib.sha256(memory.content.encode()).hexdigest()
     metadata = dict(memory.metadata)
-    text = json.dumps(metadata, ensure_ascii=False) if metadata else None
+    text = json.dumps(metadata, ensure_ascii=False, separators=(",", ":")) if metadata else None
     return {name: getattr(memory, ours) for name, ours in SAME.items()} | {
         "scope": memory.scope or None,
         "content_hash": digest if memory.kind == "memory" else None,

@@ -20,6 +20,9 @@ DIMENSIONS = "embedding_dimensions"
 EPOCH = "vector_epoch"
 """Counts the changes of vectors that were there before; new ones are found by their row."""
 
+ROUNDING = 1e-6
+"""By how much the length of a normalised vector of 32-bit floats may differ from 1."""
+
 Floats = np.ndarray[Any, np.dtype[np.float32]]
 
 
@@ -158,7 +161,8 @@ class Vectors:
 
 
 def unit(matrix: np.ndarray[Any, Any]) -> Floats:
-    """Return vectors at length 1; one of zeros stays."""
+    """Return vectors at length 1; one of zeros stays, and so does one of that length, bit by bit."""
     floats = np.asarray(matrix, dtype=np.float32)
     lengths = np.linalg.norm(floats, axis=-1, keepdims=True)
-    return np.asarray(floats / np.where(lengths > 0, lengths, 1), dtype=np.float32)
+    stays = (lengths == 0) | (np.abs(lengths - 1) < ROUNDING)
+    return np.asarray(floats / np.where(stays, 1, lengths), dtype=np.float32)
