@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Collection
 
+from hippocampus.entries.entry import storable
 from hippocampus.facts.languages import SpokenLanguage, language, language_of, words_of_any
 from hippocampus.storage.facts.models import TextRules
 
@@ -32,18 +33,20 @@ ARTICLE_BEFORE = re.compile(
     r"^(?:the|an?|der|die|das|dem|den|eine?[nrm]?|el|l[ao]s?|les?|une?|una|l')\s+", re.IGNORECASE
 )
 MAX_QUERY_WORDS = 64
+_INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
+"""Hyphenation, direction and joining marks within words, as pages and messengers write them."""
 
 
 def normalised(text: str) -> str:
-    r"""Return a text in one form of Unicode, one case, one kind of space and apostrophe.
+    r"""Return a text in one form of Unicode, one case, one kind of space and apostrophe, without invisible signs.
 
-    >>> normalised("  Cafe\N{COMBINING ACUTE ACCENT} A\N{NO-BREAK SPACE}b ")
-    'café a b'
+    >>> normalised("  Cafe\N{COMBINING ACUTE ACCENT} A\N{NO-BREAK SPACE}b\N{ZERO WIDTH SPACE}c ")
+    'café a bc'
     """
     if text.isascii():
         return " ".join(text.lower().split())
-    folded = unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'")
-    return " ".join(folded.split())
+    visible = _INVISIBLE.sub("", unicodedata.normalize("NFKC", storable(text)))
+    return " ".join(visible.casefold().replace("\u2019", "'").split())
 
 
 def key(name: str) -> str:
@@ -79,11 +82,11 @@ def bigrams(run: str) -> list[str]:
 def indexed(text: str) -> str | None:
     """Return what the index holds of a text, or nothing where that is the text itself.
 
-    Runs without spaces become pairs of characters: most words of Chinese have two.
+    Runs without spaces become pairs of characters: most words of Chinese have two. Invisible signs go.
     """
-    if text.isascii() or not re.search(_RUN, text):
+    if text.isascii() or not re.search(f"{_RUN}|{_INVISIBLE.pattern}", text):
         return None
-    return re.sub(_RUN, lambda run: f" {' '.join(bigrams(run[0]))} ", text)
+    return re.sub(_RUN, lambda run: f" {' '.join(bigrams(run[0]))} ", _INVISIBLE.sub("", text))
 
 
 def content_words(text: str, *, or_all: bool = True) -> list[str]:

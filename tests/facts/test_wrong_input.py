@@ -113,3 +113,22 @@ def test_a_model_that_fails_leaves_a_compaction_to_the_rules(
         factual.store_many(facts, told)
         assert factual.compact(facts).remaining == len(told)
     assert "failed: out of order" in caplog.text
+
+
+def test_half_a_character_in_a_statement_is_kept_escaped_and_found(tmp_path: Path) -> None:
+    with Facts(tmp_path / "memory.sqlite3") as facts:
+        facts.remember("I live in \ud800Rome.")
+        (outcome,) = facts.remember("I now live in \udfffParis.")
+        assert outcome.action == "superseded"
+        assert [memory.content for memory in facts.memories()] == [r"I now live in \udfffParis."]
+        assert facts.recall("Where is \udfffParis?")
+
+
+@pytest.mark.parametrize("sign", "\u200b\u00ad\ufeff\u2060\u200e\u202a")
+def test_an_invisible_sign_makes_no_other_word(sign: str, tmp_path: Path) -> None:
+    with Facts(tmp_path / "memory.sqlite3") as facts:
+        facts.remember(f"The desk stands in Ro{sign}me.")
+        assert facts.recall("Rome")
+        assert facts.recall(f"R{sign}ome")
+        (again,) = facts.remember("The desk stands in Rome !")
+        assert again.action == "strengthened"

@@ -365,7 +365,7 @@ def hashed(db: Database, content: str, kind: Kind) -> int:
     """Return the hash by which the same content is known: for a fact, without its case and stop."""
     import hashlib
 
-    text = db.text.normalised(content).rstrip(".!。！") if kind == "fact" else content
+    text = db.text.normalised(content).rstrip(" .!。！") if kind == "fact" else content
     digest = hashlib.blake2b(storable(text).encode(), digest_size=8).digest()
     return int.from_bytes(digest, signed=True)
 

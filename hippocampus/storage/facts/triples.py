@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from hippocampus.entries.entry import storable
 from hippocampus.storage.database import Database
 from hippocampus.storage.facts.memories import NUMBERS, also_found_by, listed
 from hippocampus.storage.facts.models import EVERY_AGENT, Memory, Relation, Triple
@@ -34,7 +35,7 @@ def add(db: Database, row: int, memory: Memory, stated: Relation | Triple) -> No
     spelled = db.text.words(f"{stated.predicate.replace('_', ' ')} {names}")
     if more := dict.fromkeys(word for word in spelled if word not in known):
         also_found_by(db, row, " ".join(more))
-    subject, value = stated.subject.strip(), stated.object.strip()
+    subject, value = storable(stated.subject.strip()), storable(stated.object.strip())
     place = (memory.agent, memory.scope)
     db.run(ADD, (*place, subject, subject_key, stated.predicate, value, object_key, row))
 
