@@ -5,8 +5,9 @@ Each consolidation is logged once.
 
 from __future__ import annotations
 
+import errno
 import hashlib
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from hippocampus.consolidation.memory_lines import MARK, mark_of, shown
@@ -21,6 +22,8 @@ from hippocampus.storage.state_dir import StateDir
 
 RECENT_LOGS = 62
 """The newest logs that are searched for a consolidation that is logged already."""
+MAX_TRIES = 5
+"""How often another program may save a file while it is being rewritten."""
 
 
 def append(state: StateDir, outcome: ConsolidationOutcome, at: float) -> bool:
@@ -40,9 +43,8 @@ def append(state: StateDir, outcome: ConsolidationOutcome, at: float) -> bool:
             # A consolidation that was killed before it was marked as published is logged again.
             if any(key in text_of(log) for log in state.daily_logs()[-RECENT_LOGS:]):
                 return False
-            before = text_of(path) or f"# {day(at)}\n"
             named = f"{shown(storable(outcome.session))}, turn {outcome.turn}"
-            lines = [before, f"## {stamp(at)[11:16]} {named} {key}", ""]
+            lines = [f"## {stamp(at)[11:16]} {named} {key}", ""]
             if outcome.model_tokens:
                 lines.append(f"The model was asked once, for {outcome.model_tokens:,} tokens.\n")
             for kept in outcome.kept:
@@ -53,8 +55,8 @@ def append(state: StateDir, outcome: ConsolidationOutcome, at: float) -> bool:
                 lines.append(f"- {kept.kind}: {shown(kept.text)} ({origin}{done}){mark}")
             if not outcome.kept:
                 lines.append("No statement was kept; messages are not listed.")
-            text = "\n".join([*lines, ""])
-            files.replace_file(path, text.encode("utf-8", "surrogateescape"))
+            title = f"# {day(at)}\n"
+            rewrite(path, lambda before: "\n".join([before or title, *lines, ""]))
     except OSError as failure:
         raise StoreError(f"daily log {path}: {failure}") from failure
     return True
@@ -66,16 +68,18 @@ def remove(state: StateDir, session: str) -> None:
     Raises:
         OSError: a log cannot be read or written.
     """
+    own = f"<!-- session {_name(session)} turn "
+
+    def without(text: str) -> str:
+        title, *blocks = text.split("\n## ")
+        left = [block for block in blocks if own not in block.partition("\n")[0]]
+        return "\n## ".join([title, *left])
+
     with files.held(state.memory_lock):
         for path in state.daily_logs():
-            title, *blocks = text_of(path).split("\n## ")
-            own = f"<!-- session {_name(session)} turn "
-            left = [block for block in blocks if own not in block.partition("\n")[0]]
-            if not left and blocks:
+            rewrite(path, without)
+            if text_of(path).strip() == f"# {path.stem}":
                 path.unlink()
-            elif left != blocks:
-                text = "\n## ".join([title, *left])
-                files.replace_file(path, text.encode("utf-8", "surrogateescape"))
 
 
 def sync(state: StateDir, db: Database, without: Collection[str] = ()) -> None:
@@ -95,16 +99,39 @@ def sync(state: StateDir, db: Database, without: Collection[str] = ()) -> None:
             ids = memories.marked(db, marks)
             stored = memories.by_id(db, ids.values()).keys() - set(without)
             gone = tuple(f" <!-- {mark} -->" for mark in ids if ids[mark] not in stored)
-            for path, text in texts.items():
-                left = "\n".join(line for line in text.split("\n") if not line.endswith(gone))
-                if left != text:
-                    files.replace_file(path, left.encode("utf-8", "surrogateescape"))
+
+            def stored_lines(text: str) -> str:
+                lines = text.split("\n")
+                return "\n".join(line for line in lines if not line.rstrip().endswith(gone))
+
+            for path in texts:
+                rewrite(path, stored_lines)
     except OSError as failure:
         raise StoreError(f"daily logs: {failure}") from failure
 
 
 def _name(session: str) -> str:
     return hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def rewrite(path: Path, change: Callable[[str], str]) -> bool:
+    """Change a file that people edit too, in one step, and return whether it was written; its line ends stay.
+
+    Raises:
+        OSError: it cannot be read or written, or another program keeps writing it.
+    """
+    for _ in range(MAX_TRIES):
+        text = text_of(path)
+        is_crlf = 0 < text.count("\n") == text.count("\r\n")
+        before = text.replace("\r\n", "\n") if is_crlf else text
+        changed = change(before)
+        if changed == before:
+            return False
+        if text == text_of(path):
+            changed = changed.replace("\n", "\r\n") if is_crlf else changed
+            files.replace_file(path, changed.encode("utf-8", "surrogateescape"))
+            return True
+    raise OSError(errno.EBUSY, "another program keeps writing it")
 
 
 def text_of(path: Path) -> str:

@@ -33,8 +33,6 @@ from hippocampus.storage.facts.models import Memory
 from hippocampus.storage.state_dir import StateDir
 
 LOG = logging.getLogger("hippocampus")
-MAX_TRIES = 5
-"""How often another program may save the file while it is being rewritten."""
 
 
 def sync(
@@ -57,17 +55,9 @@ def sync(
     path, db, ids = state.memory_file(agent), facts.tables.database, list(kept)
     try:
         with files.held(state.memory_lock, files.MAX_QUEUE_SECONDS):
-            for _ in range(MAX_TRIES):
-                text = daily_log.text_of(path)
-                written = _merged(text, db, agent, ids, without)
-                if written == text:
-                    return False
-                if text == daily_log.text_of(path):
-                    files.replace_file(path, written.encode("utf-8", "surrogateescape"))
-                    return True
+            return daily_log.rewrite(path, lambda text: _merged(text, db, agent, ids, without))
     except OSError as failure:
         raise StoreError(f"memory file {path}: {failure}") from failure
-    raise StoreError(f"memory file {path}: another program keeps writing it")
 
 
 def _merged(text: str, db: Database, agent: str, kept: list[str], without: Collection[str]) -> str:

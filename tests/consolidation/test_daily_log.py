@@ -6,6 +6,7 @@ from pathlib import Path
 
 from hippocampus.consolidation import daily_log
 from hippocampus.consolidation.daily_log import append
+from hippocampus.facts.store import Facts
 from hippocampus.session.resources import ConsolidationOutcome, KeptItem
 from hippocampus.storage.state_dir import StateDir
 
@@ -72,3 +73,32 @@ def test_a_session_may_have_half_a_character_in_its_name(tmp_path: Path) -> None
     assert append(StateDir(tmp_path), outcome(session="a\ud800"), AT)
     [path] = StateDir(tmp_path).daily_logs()
     assert "15:00 a\\ud800, turn 6" in path.read_text()
+
+
+def test_a_log_with_line_ends_of_windows_keeps_them_and_a_persons_words(tmp_path: Path) -> None:
+    state = StateDir(tmp_path)
+    append(state, outcome(), AT)
+    [path] = state.daily_logs()
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n").replace(b"-09", b"-09 Busy."))
+    append(state, outcome(session="another"), AT)
+    assert path.read_bytes().count(b"\n") == path.read_bytes().count(b"\r\n")
+    for session in ("ticket 47", "another"):
+        daily_log.remove(state, session)
+    assert path.read_bytes() == b"# 2026-02-09 Busy.\r\n"
+    path.write_text("# 2026-02-09\n")
+    daily_log.remove(state, "another")
+    assert not path.exists()
+
+
+def test_the_line_of_a_deleted_fact_goes_from_a_log_of_windows(tmp_path: Path) -> None:
+    state = StateDir(tmp_path)
+    with Facts(tmp_path / "memory.sqlite3") as facts:
+        kept = facts.store("Answer in French.").memory
+        assert kept
+        found = KeptItem("Answer in French.", "preference", "user", "one", 3, None, kept.id)
+        append(state, ConsolidationOutcome("one", 3, (found,), finished=True), AT)
+        [path] = state.daily_logs()
+        path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+        facts.delete([kept.id])
+        daily_log.sync(state, facts.tables.database)
+        assert b"French" not in path.read_bytes()

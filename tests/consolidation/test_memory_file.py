@@ -158,6 +158,22 @@ def test_what_a_person_writes_stays_and_becomes_no_fact(tmp_path: Path, facts: F
     assert current(facts) == {item.content for item in SAID}
 
 
+def test_a_file_with_line_ends_of_windows_keeps_them(tmp_path: Path, facts: Facts) -> None:
+    ids = remembered(facts)
+    path = tmp_path / "MEMORY.md"
+    synced(facts, ids[:2])
+    mine = b"\r\nMy own words.\r\n\r\n## Mine\r\n- by hand"
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n") + mine)
+    facts.remember("The port is now 9090.")
+    facts.delete(ids[:1])
+    assert synced(facts, ids[2:])
+    text = path.read_bytes()
+    assert text.count(b"\n") == text.count(b"\r\n") > 10
+    assert mine in text
+    assert b"short answers" not in text
+    assert b"9090" in text
+
+
 def test_a_line_that_was_struck_out_does_not_return(tmp_path: Path, facts: Facts) -> None:
     synced(facts, remembered(facts))
     path = tmp_path / "MEMORY.md"
