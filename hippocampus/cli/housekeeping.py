@@ -201,6 +201,7 @@ def doctor(
 
 def report(
     db: Database = DEFAULT_PATH,
+    probe: Annotated[bool, Option(help="Write and retrieve in a scratch database too.")] = False,
     as_json: AsJson = False,  # noqa: ARG001 - it is JSON anyway
 ) -> None:
     """Print the state of the memory as JSON, with an answer per model; status 1 where there is a problem."""
@@ -218,6 +219,8 @@ def report(
         "models": models,
         "local_embedding": {"installed": installed(), "ok": True},
     }
+    if probe:
+        found["probe"] = _probe()
     is_ok = all(part["ok"] for part in found.values())
     Shown({**found, "ok": is_ok}).show()
     if not is_ok:
@@ -245,6 +248,20 @@ def _database(named: str) -> dict[str, Any]:
         found["problems"] = [str(failure)]
     found["ok"] = found["writable"] and not found["problems"]
     return found
+
+
+def _probe() -> dict[str, Any]:
+    import tempfile
+
+    try:
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            opened(Path(folder) / "probe.sqlite3", makes=True) as facts,
+        ):
+            facts.store("The probe is a brass monkey.")
+            return {"ok": "brass monkey" in facts.retrieve("Which probe?")}
+    except (OSError, HippocampusError) as failure:
+        return {"problem": str(failure), "ok": False}
 
 
 def _models() -> dict[str, Any]:

@@ -132,6 +132,8 @@ def test_the_doctor_says_what_there_is(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
     done("--as", "crib", "write", cwd=tmp_path, stdin="The boiler is in the cellar.")
     assert json.loads(done("--as", "crib", "doctor", cwd=tmp_path))["database"]["memories"] > 0
+    probe = json.loads(done("--as", "crib", "doctor", "--probe", cwd=tmp_path))["probe"]
+    assert probe == {"ok": True}
 
 
 def test_an_emptied_file_is_a_loss_that_the_doctor_names_and_does_not_fill(tmp_path: Path) -> None:
