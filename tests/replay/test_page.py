@@ -223,6 +223,23 @@ def test_one_recall_is_one_call(found, tmp_path):
     assert "at prices of 2 models (recordings: claude-opus-4-5 1" in text
 
 
+def test_no_folder_above_that_of_a_recording_is_on_the_page(found):
+    changed = copy.deepcopy(found)
+    changed["recordings"] = [
+        row
+        | {
+            "path": "/home/ann/work/sessions/a.jsonl",
+            "broken": ["/home/ann/work/sessions/a.jsonl:3: no JSON"],
+        }
+        for row in changed["recordings"]
+    ]
+    changed["skipped"] = [{"path": "/home/ann/work/sessions/b.txt", "reason": "no JSON"}]
+    text = page(changed)
+    assert "/home/ann" not in text
+    assert "sessions/a.jsonl:3: no JSON" in text
+    assert "sessions/b.txt: no JSON" in text
+
+
 def test_a_page_of_nothing_says_so(tmp_path):
     write_page(outcome([{"path": "a.txt", "reason": "no JSON"}], options()), tmp_path / "out.html")
     text = (tmp_path / "out.html").read_text(encoding="utf-8")

@@ -10,6 +10,7 @@ import base64
 import hashlib
 import html
 import json
+import os
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -25,6 +26,8 @@ OTHER_LINES = 8
 """The number of the style sheet's line styles for strategies that are neither ours nor a bound."""
 LIMITED = {"tokens_percent", "cost_percent", "cost_if_read_percent"}
 """The figures of which more than 100 percent is a loss."""
+LINES = ("broken", "problems")
+"""The fields of a recording's row that are lists of sentences."""
 text = html.escape
 
 
@@ -41,8 +44,23 @@ def write_page(outcome: dict[str, Any], path: Path) -> None:
 
 def page(outcome: dict[str, Any]) -> str:
     """Return the page."""
+    rows = {field: list(map(_named, outcome[field])) for field in ("recordings", "skipped")}
+    outcome = outcome | rows
     data = json_script(page_data(outcome), "page-data")
     return _filled("page.html", SCRIPTS, data, main_parts(outcome))
+
+
+def _named(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row that names its file from the last folder on: a page is shown to other people."""
+    folder = Path(row["path"]).parent.parent
+    if not (folder.is_absolute() and folder.name):
+        return row
+    before = f"{folder}{os.sep}"
+    lines = {
+        field: [line.replace(before, "") for line in row[field]] for field in LINES if field in row
+    }
+    texts = {field: row[field].replace(before, "") for field in ("path", "reason") if field in row}
+    return row | lines | texts
 
 
 def texts_page(texts: dict[str, Any]) -> str:
