@@ -55,19 +55,14 @@ StateOrDatabase = Annotated[
     str,
     Argument(
         metavar="PATH",
+        envvar="HIPPOCAMPUS_STATE",
         help="A state directory, the address of a server, or the database of a memory.",
     ),
 ]
 
 
 def consolidate(  # noqa: PLR0913, PLR0917 - one parameter an option
-    state_dir: Annotated[
-        str,
-        Argument(
-            envvar="HIPPOCAMPUS_STATE",
-            help="The state directory of a memory, or the address of a PostgreSQL server.",
-        ),
-    ],
+    state_dir: StateName,
     session: Annotated[str | None, Argument(help="One; without it, all not consolidated.")] = None,
     policy: PolicyName = "default",
     tenant: TenantName = "",

@@ -27,9 +27,10 @@ PIPED_WIDTH = 120
 DEFAULT_STATE = Path(".hippocampus")
 PROGRESS_SECONDS = 60
 """Time between two lines of progress if stderr is not a terminal."""
-StateName = Annotated[
-    str, Argument(help="A state directory, or the address of a server (of HIPPOCAMPUS_TENANT).")
-]
+STATE = "A state directory, or the address of a server (of HIPPOCAMPUS_TENANT)."
+StateName = Annotated[str, Argument(envvar="HIPPOCAMPUS_STATE", help=STATE)]
+NamedState = Annotated[str, Argument(help=STATE)]
+"""A state before another argument, which a variable cannot replace."""
 StateAddress = Annotated[
     str,
     Option(

@@ -15,6 +15,7 @@ from typer import Argument, Option
 
 from hippocampus.cli.options import (
     Apply,
+    NamedState,
     StateName,
     TenantName,
     expect_state,
@@ -103,7 +104,7 @@ def list_contents(state_dir: StateName) -> None:
 
 
 @app.command()
-def show(state_dir: StateName, entry_id: Annotated[str, Argument(help="An entry's id.")]) -> None:
+def show(state_dir: NamedState, entry_id: Annotated[str, Argument(help="An entry's id.")]) -> None:
     """Write one content to standard output, byte for byte; on a terminal, without control characters."""
     state = expect_state(state_dir)
     if (found := state.entry_of(entry_id)) is None:
@@ -157,7 +158,7 @@ def entries(
 
 @app.command()
 def export(
-    state_dir: StateName, session: Annotated[str, Argument(help="The session's id.")]
+    state_dir: NamedState, session: Annotated[str, Argument(help="The session's id.")]
 ) -> None:
     """Write the raw conversation of a session to standard output, as JSON lines."""
     content = expect_state(state_dir).exported(session)
@@ -168,7 +169,7 @@ def export(
 
 @app.command()
 def backup(
-    state_dir: StateName, file: Annotated[Path, Argument(help="A file that does not exist yet.")]
+    state_dir: NamedState, file: Annotated[Path, Argument(help="A file that does not exist yet.")]
 ) -> None:
     """Write a copy of the database, while sessions run; payloads are not in it."""
     if (layout := expect_state(state_dir).layout) is None:

@@ -228,6 +228,17 @@ def test_status_is_of_the_state_that_the_environment_names(
     assert "nightly-1" in hippocampus("status").output
 
 
+def test_every_command_of_a_state_takes_that_of_the_environment(
+    state: Path, kept: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HIPPOCAMPUS_STATE", str(state))
+    assert "nightly-1" in hippocampus("store", "ls").output
+    assert "hippocampus_entry" in hippocampus("store", "entries").output
+    assert "would be removed" in hippocampus("forget", "--everything-from", "nightly-1").output
+    for command in ("doctor", "gc", "defrag", "consolidate"):
+        assert hippocampus(command).exit_code == 0
+
+
 def test_status_of_neither_names_the_coding_agents(tmp_path: Path) -> None:
     wrong = hippocampus("status", tmp_path / "clode")
     assert wrong.exit_code == 2
