@@ -15,7 +15,7 @@ from hippocampus.facts.ranking import Matches, named, places, relevance, speaker
 from hippocampus.facts.strength import DAY_SECONDS, fading, recency
 from hippocampus.facts.tables import WRITING_SECONDS, FactTables
 from hippocampus.facts.timestamps import day
-from hippocampus.facts.words import content_words, key, query_terms, without, words
+from hippocampus.facts.words import content_words, key, names, query_terms, without, words
 from hippocampus.storage.deadline import bounded
 from hippocampus.storage.facts import memories, search, triples
 from hippocampus.storage.facts.models import RankedRow
@@ -178,9 +178,13 @@ def _unfaded(tables: FactTables, query: RecallQuery, rows: Iterable[RankedRow]) 
 
 
 def relevant(found: Sequence[Recalled], prompt: str) -> list[Recalled]:
-    """Return the recalled memories that a prompt calls for: by words, by meaning, or by naming the subject of a triple."""
+    """Return the recalled memories that a prompt calls for: by words, by meaning, or by naming their subject.
+
+    The subject is that of a triple, or a name with which the text begins.
+    """
     best = max((result.score.total for result in found), default=0.0)
     asked = set(content_words(prompt))
+    named = asked & names(prompt)
     return [
         result
         for result in found
@@ -189,6 +193,7 @@ def relevant(found: Sequence[Recalled], prompt: str) -> list[Recalled]:
             result.score.keyword >= RELEVANT_WORDS
             or result.score.vector >= RELEVANT_COSINE
             or any(asked.issuperset(words(key(triple.subject))) for triple in result.triples)
+            or not named.isdisjoint(content_words(result.memory.content)[:1])
         )
     ]
 

@@ -8,7 +8,15 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 
 from hippocampus.facts.languages import expression, language_of, pattern, words_of_any
-from hippocampus.facts.words import UNSPACED, UNSPACED_SIGN, bigrams, normalised, spoken, words
+from hippocampus.facts.words import (
+    UNSPACED,
+    UNSPACED_SIGN,
+    bigrams,
+    names,
+    normalised,
+    spoken,
+    words,
+)
 from hippocampus.storage.facts.models import Memory
 
 LABEL = re.compile(
@@ -203,6 +211,4 @@ def _marks(text: str) -> tuple[Counter[str], frozenset[str], bool]:
     found = words(text)
     negation = pattern(language_of(text, found).negation)
     denies = negation.search(text.replace("\u2019", "'")) is not None
-    cased = (word for word in re.findall(r"(?<!^)\b\w[\w-]+", text) if word[0].isupper())
-    names = frozenset(map(str.casefold, cased))
-    return Counter(_NUMBER.findall(text)), names, denies
+    return Counter(_NUMBER.findall(text)), names(text), denies

@@ -99,6 +99,16 @@ def content_words(text: str, *, or_all: bool = True) -> list[str]:
     return list(dict.fromkeys(word.removesuffix("'s") for word in kept))
 
 
+def names(text: str) -> frozenset[str]:
+    """Return the words of a text with a capital, without its first, folded.
+
+    >>> sorted(names("What does ClientA pay in Porto?"))
+    ['clienta', 'porto']
+    """
+    cased = (word for word in re.findall(r"(?<!^)\b\w[\w-]+", text) if word[0].isupper())
+    return frozenset(map(str.casefold, cased))
+
+
 def without(text: str, left_out: Collection[str]) -> str:
     """Return a text without some of its words, folded as `content_words` gives them.
 

@@ -217,6 +217,14 @@ def test_a_prompt_that_names_a_subject_calls_for_its_triples(facts):
     assert facts.retrieve("Draft a friendly reminder letter for Globex please") == ""
 
 
+def test_a_prompt_that_names_what_a_statement_begins_with_calls_for_it(facts):
+    facts.remember("ClientA pays Net30.")
+    facts.remember("The summer party is in Porto.")
+    assert facts.retrieve("What are ClientA's payment terms?").count("Net30") == 1
+    assert facts.retrieve("What are ClientB's payment terms?") == ""
+    assert facts.retrieve("Which flights from Porto are on time?") == ""
+
+
 def test_a_relation_holds_many_values(facts):
     factual.remember_triple(facts, "Ann", "collects", "stamps")
     factual.remember_triple(facts, "Ann", "collects", "coins")
