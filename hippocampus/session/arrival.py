@@ -24,11 +24,7 @@ from hippocampus.entries.origin import EntryOrigin, PartOrigin
 from hippocampus.formats.calls import (
     asks_to_read,
     file_key,
-    file_read,
-    files_written,
     is_one_file,
-    reads_whole,
-    writes_whole,
 )
 from hippocampus.formats.conversation import Message, Part, UnreadMessage, is_image_block
 from hippocampus.indexing import frame
@@ -39,9 +35,7 @@ from hippocampus.policy.words import EntryType
 from hippocampus.recall import calls
 from hippocampus.session.history import History
 from hippocampus.session.payloads import (
-    NO_FILES,
     Brought,
-    Files,
     PartSite,
     Payload,
     Payloads,
@@ -54,6 +48,7 @@ from hippocampus.session.payloads import (
 from hippocampus.session.renderer import result_subject
 from hippocampus.session.rules import Rules
 from hippocampus.session.view import Rendered, Span
+from hippocampus.session.work_files import NO_FILES, Files, files_of
 from hippocampus.storage.ledger import StoredRecord
 
 MAX_BATCH = 64
@@ -78,14 +73,6 @@ class _NewPart(NamedTuple):
     resolution: Resolution
     later: bool = False
     """Whether its kind is left unread."""
-
-
-def files_of(tool: str, arguments: str) -> Files:
-    """Return the files that a call writes, or reads."""
-    if written := files_written(tool, arguments):
-        return Files(written, is_whole=writes_whole(arguments))
-    read = file_read(tool, arguments)
-    return Files(read=read, is_whole=reads_whole(arguments)) if read else NO_FILES
 
 
 def _replaces(whole: Record, known: Record, *, written: bool) -> bool:
@@ -222,12 +209,7 @@ class MessageReader:
         written = files.written[-1] if files.written else ""
         held = self._hold_replaced(result, "" if written else files.read)
         wrote = self._hold_replaced(arguments, written)
-        brought = Brought(message, at, held, bytes.fromhex(key), wrote, files)
-        if held is not None and key:
-            self._supersede(held, brought.key)
-        if named:
-            self._follow_files(files, held, wrote, self.history.turns[message])
-        self.payloads.brought.append(brought)
+        self._bring(Brought(message, at, held, bytes.fromhex(key), wrote, files))
 
     def _hold_replaced(self, row: Sequence[Any] | None, file: str) -> int | None:
         """Make a payload of a row, and return its number."""
@@ -240,14 +222,10 @@ class MessageReader:
         if isinstance(record.origin, PartOrigin):
             rank = record.origin.rank
             own.ranks[replace(record.origin, rank=0) if rank else record.origin] = rank + 1
-        number = own.numbers[named] = own.sites[message, at] = len(own.items)
-        own.items.append(
-            Payload(
-                record, message, at, record.tokens, turn, large=False, file=file, collapsed=True
-            )
+        payload = Payload(
+            record, message, at, record.tokens, turn, large=False, file=file, collapsed=True
         )
-        own.index.add_packed(number, [named, *names.split()])
-        return number
+        return self._add(payload, {*names.split()})
 
     def _see_accesses(self, message: Message, turn: int, *, is_sent: bool) -> None:
         """Reset the strength of the payloads that a message cites, and associate them."""
@@ -284,7 +262,8 @@ class MessageReader:
         resolution = rules.policy.resolve(Subject("message", source_type="user", text=part.text))
         kind = rules.kind_of
         if resolution.index and rules.policy.indexes(weight, lambda: kind(part.text), resolution):
-            self._note(site, self._hold(_NewPart(site, "", "", weight, resolution), large=True))
+            held = self._hold(_NewPart(site, "", "", weight, resolution), large=True)
+            self._bring(Brought(number, at, held))
             return
         if not resolution.persist:
             return
@@ -317,7 +296,8 @@ class MessageReader:
             Subject("tool_result", source_type="tool", tokens=weight, kind=IMAGE)
         )
         if is_image_block(self.history.raw[site.message].held(site.part)):
-            self._note(site, self._hold(_NewPart(site, "", "", weight, resolution), large=False))
+            held = self._hold(_NewPart(site, "", "", weight, resolution), large=False)
+            self._bring(Brought(site.message, site.at, held))
 
     def _take_result(self, site: PartSite) -> None:
         rules, part = self.rules, site.part
@@ -347,33 +327,25 @@ class MessageReader:
         key = b""
         if held is not None:
             key = superseding_key(self.payloads.items[held], tool, argued)
-            self._supersede(held, key)
-        if called is None:
-            self._note(site, held, key)
-            return
         wrote: int | None = None
         keeps = rules.policy.compression_of(resolution) == "none"
-        if keeps or not rules.is_small(argued):
+        if called and (keeps or not rules.is_small(argued)):
             weight = rules.count_tokens(argued)
             large = not keeps and weight > rules.policy.arguments_over_tokens
             redaction = self.payloads.redactions.get((called.message, called.at))
             own = Resolution(redact=redaction, index=False if keeps else None)
             wrote = self._hold(_NewPart(called, called.part.tool, "", weight, own), large=large)
-        files = NO_FILES if part.is_error else files_of(tool, argued)
-        self._follow_files(files, held, wrote, self.history.turns[site.message])
-        self._note(site, held, key, wrote, files)
+        files = files_of(argued, tool) if called and not part.is_error else NO_FILES
+        self._bring(Brought(site.message, site.at, held, key, wrote, files))
 
-    def _note(
-        self,
-        site: PartSite,
-        held: int | None,
-        key: bytes = b"",
-        wrote: int | None = None,
-        files: Files = NO_FILES,
-    ) -> None:
-        """Note what a part brought to the tables, for the digest that replaces its message one day."""
-        if held is not None or wrote is not None or files != NO_FILES:
-            self.payloads.brought.append(Brought(site.message, site.at, held, key, wrote, files))
+    def _bring(self, new: Brought) -> None:
+        """Let what a part brought replace what came before, and note it for the digest of its message."""
+        if new.held is not None and new.key:
+            self._supersede(new.held, new.key)
+        if new.files != NO_FILES:
+            self._follow_files(new)
+        if new != Brought(new.message, new.part):
+            self.payloads.brought.append(new)
 
     def _hold(self, new: _NewPart, *, large: bool) -> int | None:
         """Make a part a payload and return its number; None where it is too small, or an entry."""
@@ -468,18 +440,19 @@ class MessageReader:
             own = replace(own, note=note, twin=twin)
         self.payloads.items[held] = own
 
-    def _follow_files(self, files: Files, result: int | None, call: int | None, turn: int) -> None:
+    def _follow_files(self, new: Brought) -> None:
         """Count a call that reads or writes files as an access of the payloads with their text.
 
-        `result` and `call` are the payloads of the call's result and arguments. A text of the whole
-        file, read or written, replaces earlier ones. A write mentions the files that were read with
-        its file: an agent reads the files of a change together, then changes them one by one.
+        A text of the whole file, read or written, replaces earlier ones. A write mentions the files
+        that were read with its file: an agent reads the files of a change together, then changes them
+        one by one.
         """
+        files, turn = new.files, self.history.turns[new.message]
         written, read, is_whole = files
-        own = call if written else result
+        own = new.wrote if written else new.held
         whole = self.payloads.items[own].record if own is not None and is_whole else None
         touched: set[int] = set()
-        for path in written or filter(None, [read]):
+        for path in files.paths:
             name = file_key(path)
             known = self.payloads.files.get(name, ())
             same = [number for other, number in known if is_one_file(path, other)]

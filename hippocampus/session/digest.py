@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from hippocampus.formats import json_text
-from hippocampus.formats.calls import file_of, file_read, files_written
+from hippocampus.formats.calls import file_of
 from hippocampus.formats.conversation import Message, Part
 from hippocampus.indexing.extraction import counted, identifiers, kept_by_hash
 from hippocampus.indexing.frame import as_content, as_words
 from hippocampus.indexing.plain import message_of
 from hippocampus.models import tokens
 from hippocampus.session.constants import CONSTANTS
-from hippocampus.session.work_files import WorkFile, described, excerpt
+from hippocampus.session.work_files import NO_FILES, WorkFile, described, excerpt, files_of
 
 CALL_CHARACTERS = 240
 ERROR_CHARACTERS = 400
@@ -80,7 +80,7 @@ class Steps:
                 elif part.kind == "result":
                     call = called.get(part.call_id, at)
                     is_followed = call != at and not part.is_error
-                    if is_followed and _is_of_file(parts[call].text, parts[call].tool):
+                    if is_followed and files_of(parts[call].text, parts[call].tool) != NO_FILES:
                         continue  # files are described after the steps
                 roles.append(message.role)
                 parts.append(part)
@@ -197,11 +197,6 @@ def _fitting(
             budget_tokens -= needed
             lines |= chosen
     return lines, budget_tokens
-
-
-@kept_by_hash
-def _is_of_file(arguments: str, tool: str) -> bool:
-    return bool(file_read(tool, arguments) or files_written(tool, arguments))
 
 
 def _failure(text: str) -> str:

@@ -28,6 +28,7 @@ from hippocampus.session.constants import CONSTANTS
 from hippocampus.session.history import History
 from hippocampus.session.rules import Rules
 from hippocampus.session.view import Span
+from hippocampus.session.work_files import NO_FILES, Files
 from hippocampus.storage.ledger import noted
 
 ID = re.compile(r"\b[a-z2-7]{8,12}\b")
@@ -227,19 +228,6 @@ class Payload:
     def superseded(self, note: str) -> Payload:
         """Return it due at once, since something newer replaces it."""
         return replace(self, note=note, shorter=None, due_turn=0)
-
-
-class Files(NamedTuple):
-    """The files that a call writes or reads."""
-
-    written: Sequence[str] = ()
-    read: str = ""
-    """Empty where files are written."""
-    is_whole: bool = False
-    """Whether the call has or asks for the whole text of the file."""
-
-
-NO_FILES = Files()
 
 
 class Brought(NamedTuple):

@@ -52,6 +52,33 @@ NUMBER_TOKENS = 3
 GAP = "…"
 
 
+class Files(NamedTuple):
+    """The files that a call writes or reads."""
+
+    written: Sequence[str] = ()
+    read: str = ""
+    """Empty where files are written."""
+    is_whole: bool = False
+    """Whether the call has or asks for the whole text of the file."""
+
+    @property
+    def paths(self) -> Sequence[str]:
+        """Return the paths of all of them."""
+        return self.written or ((self.read,) if self.read else ())
+
+
+NO_FILES = Files()
+
+
+@kept_by_hash
+def files_of(arguments: str, tool: str) -> Files:
+    """Return the files that a call writes, or else reads."""
+    if written := files_written(tool, arguments):
+        return Files(written, is_whole=writes_whole(arguments))
+    read = file_read(tool, arguments)
+    return Files(read=read, is_whole=reads_whole(arguments)) if read else NO_FILES
+
+
 class Edit(NamedTuple):
     """A text of a file, and what a call puts in its place."""
 
@@ -207,27 +234,26 @@ class WorkFiles:
 
 
 def _see(call: Part, result: str, turn: int, files: dict[str, list[WorkFile]]) -> None:
-    written = files_written(call.tool, call.text)
-    read = "" if written else file_read(call.tool, call.text)
-    for path in written or filter(None, [read]):
+    used = files_of(call.text, call.tool)
+    for path in used.paths:
         known = files.setdefault(file_key(path), [])
         own = next((file for file in known if is_one_file(file.path, path)), None)
         if own is None:
             own = WorkFile(path)
             known.append(own)
         own.path, own.turn = max(own.path, path, key=len), turn
-        if read and points_back(result):
+        if used.read and points_back(result):
             continue
-        if read:
+        if used.read:
             output = output_of(result, asked_line(call.text))
-            whole, lines = reads_whole(call.text), output.body.rstrip("\n").split("\n")
+            lines = output.body.rstrip("\n").split("\n")
             if lines[-1][:1] in ("…", "[", "(") and is_notice(lines[-1]):
                 lines.pop()
             placed = output.is_numbered or output.first_number > 1
-            own.read(output.first_number if placed else 0, lines, turn, whole=whole)
+            own.read(output.first_number if placed else 0, lines, turn, whole=used.is_whole)
             continue
         own.changed = turn
-        if writes_whole(call.text):
+        if used.is_whole:
             own.write(max(texts_in(json_text.read(call.text, None)), key=len, default=""), turn)
         else:
             edits = list(_edits(call.text, path))
