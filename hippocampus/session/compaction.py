@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import bisect
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from hippocampus.entries.entry import (
@@ -30,12 +31,10 @@ from hippocampus.prices import Prices
 from hippocampus.session import digest
 from hippocampus.session.constants import CONSTANTS
 from hippocampus.session.digest import MAX_TOKENS, MIN_TOKENS, Room, Steps
-from hippocampus.session.history import is_said_by_user
-from hippocampus.session.payloads import Payloads
+from hippocampus.session.payloads import Payload, Payloads
 from hippocampus.session.plan import Candidate, calls_to_come
 from hippocampus.session.rules import Rules
 from hippocampus.session.view import Span, View
-from hippocampus.session.work_files import WorkFile
 
 KIND = "digest"
 MIN_SPAN_TOKENS = 200
@@ -67,19 +66,16 @@ LEVELS = (
 """Tried in this order until the view fits; the opening and the newest round always stay."""
 
 
-class CompactionPlan(NamedTuple):
-    """The spans of messages that digests replace, and the tokens that their lines may have.
+class PlannedDigest(NamedTuple):
+    """A span of messages that a digest replaces, and the tokens that its lines may have."""
 
-    Only the last digest shows files, with their text after all spans.
-    """
-
-    spans: list[Span]
-    rooms: list[Room]
+    span: Span
+    room: Room
 
 
 def plan_compaction(
     view: View, limit_tokens: int, pinned: Collection[int] = (), in_use: Collection[int] = ()
-) -> CompactionPlan:
+) -> list[PlannedDigest]:
     """Return the digests with which a view fits under a limit, or fits best.
 
     `pinned` are messages that stay, with the round of calls and results that they belong to; those
@@ -87,38 +83,30 @@ def plan_compaction(
     """
     inside = {at for fold in view.folds for at in range(fold.start + 1, fold.end)}
     closed = [at for at in view.history.closed if at not in inside]
-    best = CompactionPlan([], [])
+    best: list[PlannedDigest] = []
     for level in LEVELS:
         staying = pinned if level.with_user else {*pinned, *in_use}
         best = _plan_at(level, view, limit_tokens, closed, staying)
-        if _weight_after(view, best) <= limit_tokens:
+        left = sum(sum(room) + FRAME_TOKENS for _, room in best)
+        replaced = sum(_sum_in(view.shown_tokens, span) for span, _ in best)
+        if view.shown_total + left - replaced <= limit_tokens:
             break
     return best
 
 
 def _plan_at(
     level: Level, view: View, limit_tokens: int, closed: Sequence[int], pinned: Collection[int]
-) -> CompactionPlan:
-    def stays(number: int) -> bool:
-        message = view.history.raw[number]
-        if view.is_folded(number):
-            return False
-        own = not level.with_user and is_said_by_user(message)
-        return number in pinned or message.role == "system" or own
-
-    start = opening_end(view.history.raw)
-    tail = _tail_start(view, level.tail_share * limit_tokens)
+) -> list[PlannedDigest]:
+    raw, own = view.history.raw, view.history.own
+    start, tail, left = opening_end(raw), len(raw), level.tail_share * limit_tokens
+    while tail > 0 and view.shown_tokens[tail - 1] <= left:
+        tail -= 1
+        left -= view.shown_tokens[tail]
     end = max((number for number in closed if number <= tail), default=0)
-    spans = spans_between(start, end, filter(stays, range(start, end)), closed)
-    spans = [span for span in spans if is_worth(view, span)]
-    share = int(DIGESTS_SHARE * limit_tokens) // max(1, len(spans))
-    most = min(MAX_TOKENS, max(MIN_TOKENS, share))
-    rooms = [room_of(_share_tokens(view, span), most) for span in spans]
-    files = sum(room.files for room in rooms)
-    rooms = [
-        Room(room.steps, files if at == len(rooms) - 1 else 0) for at, room in enumerate(rooms)
-    ]
-    return CompactionPlan(spans, rooms)
+    said = (at for at in own if not level.with_user or raw[at].role == "system")
+    staying = (at for at in (*pinned, *said) if start <= at < end and not view.is_folded(at))
+    spans = _worth_a_digest(view, spans_between(start, end, staying, closed))
+    return _with_rooms(view, spans, int(DIGESTS_SHARE * limit_tokens))
 
 
 def opening_end(messages: Sequence[Message]) -> int:
@@ -151,29 +139,34 @@ def spans_between(
     return [Span(*pair) for pair in turns.reshape(-1, 2).tolist()]
 
 
-def room_of(share_tokens: int, max_tokens: int = MAX_TOKENS) -> Room:
-    """Return the room for the lines of a digest: its share, within bounds."""
-    total = min(max_tokens, max(MIN_TOKENS, share_tokens))
+def _worth_a_digest(view: View, spans: Iterable[Span]) -> list[Span]:
+    """Return the spans that a digest would shorten, and that are not one digest already."""
+
+    def is_worth(span: Span) -> bool:
+        weight = _sum_in(view.shown_tokens, span)
+        is_digest = view.is_folded(span.start) and view.shown_tokens[span.start] == weight
+        return weight > MIN_SPAN_TOKENS and not is_digest
+
+    return list(filter(is_worth, spans))
+
+
+def _with_rooms(
+    view: View, spans: Sequence[Span], max_tokens: int = MAX_TOKENS, hot_tokens: int = 0
+) -> list[PlannedDigest]:
+    """Return the digests of spans, which share the budget of one: many show no more than a long one.
+
+    Only the last one shows files, with their text after all spans; `hot_tokens` are for those that it
+    shows whole.
+    """
+    if not spans:
+        return []
+    shares = [_share_tokens(view, span) for span in spans]
+    together = sum(shares)
+    total = min(max(max_tokens, MIN_TOKENS), MAX_TOKENS, max(MIN_TOKENS, together))
     steps = int(CONSTANTS.steps_share * total)
-    return Room(steps, total - steps)
-
-
-def _tail_start(view: View, most_tokens: float) -> int:
-    """Return the first of the newest messages that together have `most_tokens` at most."""
-    at = len(view.history.raw)
-    left = most_tokens
-    while at > 0 and view.shown_tokens[at - 1] <= left:
-        at -= 1
-        left -= view.shown_tokens[at]
-    return at
-
-
-def _weight_after(view: View, planned: CompactionPlan) -> int:
-    """Return the tokens of the view after a plan, at most."""
-    total = view.shown_total
-    for span, room in zip(planned.spans, planned.rooms, strict=True):
-        total += sum(room) + FRAME_TOKENS - _sum_in(view.shown_tokens, span)
-    return total
+    rooms = [Room(max(MIN_TOKENS, steps * own // together)) for own in shares]
+    rooms[-1] = rooms[-1]._replace(files=hot_tokens + total - steps)
+    return list(map(PlannedDigest, spans, rooms))
 
 
 def _share_tokens(view: View, span: Span) -> int:
@@ -193,7 +186,7 @@ class Fold(NamedTuple):
     """The old turns that digests may replace together, as the plan weighs them, and the digests."""
 
     candidate: Candidate
-    digests: CompactionPlan
+    digests: list[PlannedDigest]
 
 
 def foldable(view: View, payloads: Payloads, prices: Prices, policy: Policy) -> Fold | None:
@@ -231,31 +224,19 @@ def foldable(view: View, payloads: Payloads, prices: Prices, policy: Policy) -> 
     hot = (np.flatnonzero(~cold[start:last]) + start).tolist()
     staying = [*hot, *own[bisect.bisect_left(own, start) : bisect.bisect_left(own, last)]]
     spans = spans_between(start, last, staying, closed)
-    spans = [span for span in spans if is_worth(view, span)]
+    spans = _worth_a_digest(view, spans)
     if not spans:
         return None
-    # The digests share the budget of one, so that many short spans show no more than a long one.
     replaced = np.concatenate([np.arange(*span) for span in spans])
     weight = int(weights[replaced].sum())
-    shares = [_share_tokens(view, span) for span in spans]
-    hot_tokens = payloads.hot_tokens(spans, turn)
-    together = room_of(sum(shares))
-    rooms = [Room(max(MIN_TOKENS, together.steps * own // sum(shares))) for own in shares]
-    rooms[-1] = Room(rooms[-1].steps, hot_tokens + together.files)
-    left = sum(sum(room) + FRAME_TOKENS for room in rooms)
+    digests = _with_rooms(view, spans, hot_tokens=payloads.hot_tokens(spans, turn))
+    left = sum(sum(room) + FRAME_TOKENS for _, room in digests)
     if left >= weight:
         return None
     carried = float((weights * (turn - cold_from))[replaced].sum()) * (1 - left / weight)
     start, stage = spans[0].start, Stage.DORMANT
     candidate = Candidate("", start, weight, left, stage=stage, spans=tuple(spans), carried=carried)
-    return Fold(candidate, CompactionPlan(spans, rooms))
-
-
-def is_worth(view: View, span: Span) -> bool:
-    """Return whether a digest would shorten a span, which is not one digest already."""
-    weight = _sum_in(view.shown_tokens, span)
-    is_digest = view.is_folded(span.start) and view.shown_tokens[span.start] == weight
-    return weight > MIN_SPAN_TOKENS and not is_digest
+    return Fold(candidate, digests)
 
 
 def original_of(view: View, span: Span) -> bytes:
@@ -282,66 +263,102 @@ class Digest(NamedTuple):
     """The key of the stored list that `items` continue; empty where they are the whole."""
 
 
-def digests_of(  # noqa: PLR0913, PLR0917 - a view, its rows, a plan
-    view: View,
-    payloads: Payloads,
-    records: Mapping[str, Record],
-    digests: Mapping[DigestOrigin, Record],
-    planned: CompactionPlan,
-    rules: Rules,
-) -> list[Digest]:
-    """Return the digests of a plan, within their budgets.
+@dataclass(frozen=True, slots=True)
+class DigestWriter:
+    """Writes the digests of a plan, within their budgets."""
 
-    `records` are the entries of the session by their ids, and `digests` those among them.
-    """
-    found: list[Digest] = []
-    history = view.history
-    rules.files.read_to(max((span.end for span in planned.spans), default=0), history)
-    files = rules.files.newest()
-    shown = {
-        origin.start: origin
-        for origin, record in digests.items()
-        if (origin.start, origin.end) in view.folds
-        and view.shown[origin.start].parts[0].text == record.shown
-    }
-    contents = {origin.content for origin in shown.values()}
-    for gone in rules.digested.keys() - contents:  # of a turn that failed, or of another branch
-        del rules.digested[gone]
+    view: View
+    payloads: Payloads
+    records: Mapping[str, Record]
+    """The entries of the session by their ids."""
+    digests: Mapping[DigestOrigin, Record]
+    """The digests among these."""
+    rules: Rules
 
-    def is_taken(named: str) -> bool:
-        return named in records or any(named == other.record.entry.id for other in found)
+    def write(self, planned: Sequence[PlannedDigest]) -> list[Digest]:
+        """Return the digests of a plan."""
+        view, history, digested = self.view, self.view.history, self.rules.digested
+        self.rules.files.read_to(max((span.end for span, _ in planned), default=0), history)
+        shown = {
+            origin.start: origin
+            for origin, record in self.digests.items()
+            if (origin.start, origin.end) in view.folds
+            and view.shown[origin.start].parts[0].text == record.shown
+        }
+        for gone in digested.keys() - {origin.content for origin in shown.values()}:
+            del digested[gone]  # of a turn that failed, or of another branch
+        found: list[Digest] = []
+        for span, room in planned:
+            # What a digest in the view has is stored: a longer digest adds to it, and is hashed on from there.
+            start, end, hashed, steps = "", span.start, hashlib.sha256(b"["), Steps()
+            if before := shown.get(span.start):
+                inner, known = Span(before.start, before.end), digested.pop(before.content, None)
+                if known is None:
+                    opened = hashlib.sha256(original_of(view, inner)[:-1])
+                    known = opened, steps.extended(history.quotable_range(*inner))
+                if _closed(known[0]) == before.content:
+                    start, end, (hashed, steps) = before.content, inner.end, known
+                    hashed.update(b", ")
+            added = Span(end, span.end)
+            items = original_of(view, added)
+            hashed.update(items[1:-1])
+            origin = DigestOrigin(span.start, span.end, _closed(hashed))
+            steps = steps.extended(history.quotable_range(*added))
+            digested[origin.content] = hashed, steps
+            inside = self.payloads.entries_in(span, self.records)
+            record = self.digests.get(origin)
+            if record is None:  # else another branch of the list has made it
+                taken = {digest.record.id for digest in found}
+                record = self._record(origin, steps, inside, room, taken)
+            parts = tuple(
+                self.payloads.original(payload, history)
+                for payload in inside
+                if payload.message >= end
+            )
+            found.append(Digest(span, record, items, parts, start))
+        return found
 
-    for span, room in zip(planned.spans, planned.rooms, strict=True):
-        # What a digest in the view has is stored: a longer digest adds to it, and is hashed on from there.
-        start, end, hashed, steps = "", span.start, hashlib.sha256(b"["), Steps()
-        if before := shown.get(span.start):
-            inner, known = Span(before.start, before.end), rules.digested.pop(before.content, None)
-            if known is None:
-                opened = hashlib.sha256(original_of(view, inner)[:-1])
-                known = opened, steps.extended(history.quotable_range(*inner))
-            if _closed(known[0]) == before.content:
-                start, end, (hashed, steps) = before.content, inner.end, known
-                hashed.update(b", ")
-        added = Span(end, span.end)
-        items = original_of(view, added)
-        hashed.update(items[1:-1])
-        origin = DigestOrigin(span.start, span.end, _closed(hashed))
-        steps = steps.extended(history.quotable_range(*added))
-        rules.digested[origin.content] = hashed, steps
-        inside = payloads.entries_in(span, records)
+    def _record(
+        self,
+        origin: DigestOrigin,
+        steps: Steps,
+        inside: Iterable[Payload],
+        room: Room,
+        taken: Container[str],
+    ) -> Record:
+        """Return the record of a digest; `inside` are the payloads in it, `taken` the ids of others."""
+        history, rules = self.view.history, self.rules
+
+        def is_taken(named: str) -> bool:
+            return named in self.records or named in taken
+
+        named = entry_id(rules.mark, rules.session, origin, origin.content, is_taken)
+        weight = _sum_in(history.tokens, Span(origin.start, origin.end))
+        first, last = history.turns[origin.start], history.turns[origin.end - 1]
         ids: dict[str, str] = {}  # texts: thousands of lists start the garbage collector
         for payload in inside:
-            if records[payload.id].stage is not Stage.FULL:
+            if self.records[payload.id].stage is not Stage.FULL:
                 call_id = history.raw[payload.message].parts[payload.part].call_id
                 ids[call_id] = f"{ids[call_id]} {payload.id}" if call_id in ids else payload.id
-        record = digests.get(origin)
-        if record is None:  # else another branch of the list has made it
-            record = _record(view, span, origin, steps, ids, files, is_taken, room, rules)
-        parts = tuple(
-            payloads.original(payload, history) for payload in inside if payload.message >= end
+        lines = digest.lines_of(steps, ids, rules.files.newest(), history.turn, room)
+        opening = f"[{named} · digest · turns {first}–{last} · {weight} tokens · {KIND}]"
+        closing = frame.last_line(named, (), origin.end - origin.start + 1)
+        entry = Entry(
+            id=named,
+            type="message",
+            source=Source(type=KIND, ref=origin.content, turn=first),
+            summary=f"turns {first} to {last}",
+            decay=Decay(rate=rules.policy.decay_rate_of("message"), last_access=history.turn),
+            lifecycle=Lifecycle(created=history.turn),
         )
-        found.append(Digest(span, record, items, parts, start))
-    return found
+        line = rules.summary_of(
+            str(origin),
+            lambda: digest.transcript(history.quotable_range(origin.start, origin.end)),
+        )
+        summary = [frame.as_content(line)] if line else []
+        shown = storable("\n".join((opening, *summary, lines, closing)))
+        stage, content = Stage.DORMANT, origin.content
+        return Record(entry, origin, content, "messages", KIND, KIND, "", weight, stage, shown)
 
 
 def _closed(hashed: Any) -> str:
@@ -349,48 +366,3 @@ def _closed(hashed: Any) -> str:
     closed = hashed.copy()
     closed.update(b"]")
     return str(closed.hexdigest())
-
-
-def _record(  # noqa: PLR0913, PLR0917 - a span, its names and ids, and a budget
-    view: View,
-    span: Span,
-    origin: DigestOrigin,
-    steps: Steps,
-    ids: Mapping[str, str],
-    files: Sequence[WorkFile],
-    is_taken: Callable[[str], bool],
-    room: Room,
-    rules: Rules,
-) -> Record:
-    history = view.history
-    named = entry_id(rules.mark, rules.session, origin, origin.content, is_taken)
-    weight = _sum_in(view.history.tokens, span)
-    first, last = history.turns[span.start], history.turns[span.end - 1]
-    lines = digest.lines_of(steps, ids, files, history.turn, room)
-    opening = f"[{named} · digest · turns {first}–{last} · {weight} tokens · {KIND}]"
-    closing = frame.last_line(named, (), span.end - span.start + 1)
-    entry = Entry(
-        id=named,
-        type="message",
-        source=Source(type=KIND, ref=origin.content, turn=first),
-        summary=f"turns {first} to {last}",
-        decay=Decay(rate=rules.policy.decay_rate_of("message"), last_access=history.turn),
-        lifecycle=Lifecycle(created=history.turn),
-    )
-    line = rules.summary_of(
-        str(origin), lambda: digest.transcript(history.quotable_range(span.start, span.end))
-    )
-    summary = [frame.as_content(line)] if line else []
-    text = "\n".join((opening, *summary, lines, closing))
-    return Record(
-        entry,
-        origin,
-        origin.content,
-        "messages",
-        KIND,
-        KIND,
-        "",
-        weight,
-        Stage.DORMANT,
-        storable(text),
-    )

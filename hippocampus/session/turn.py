@@ -14,7 +14,7 @@ from hippocampus.entries.entry import Decision, Record, Stage
 from hippocampus.indexing.select import SLICE_TOKENS
 from hippocampus.session import compaction
 from hippocampus.session.arrival import UNREAD, with_kind
-from hippocampus.session.compaction import Digest
+from hippocampus.session.compaction import Digest, DigestWriter, PlannedDigest
 from hippocampus.session.costs import Costs, call_of, recall_tokens
 from hippocampus.session.payloads import Payloads, due_from, has_faded
 from hippocampus.session.plan import Candidate, PlanInput, calls_to_come, plan
@@ -270,13 +270,12 @@ def _with_edits(
 
 
 def _with_digests(
-    changes: _Changes, state: State, planned: compaction.CompactionPlan, reason: str, rules: Rules
+    changes: _Changes, state: State, planned: Sequence[PlannedDigest], reason: str, rules: Rules
 ) -> _Changes:
     """Return the changes with digests in place of the spans of a plan."""
     view, prices = changes.view, rules.prices
-    digests = compaction.digests_of(
-        view, changes.payloads, state.by_id, state.digests, planned, rules
-    )
+    writer = DigestWriter(view, changes.payloads, state.by_id, state.digests, rules)
+    digests = writer.write(planned)
     if not digests:
         return changes
     start = min(digest.span.start for digest in digests)
