@@ -39,13 +39,9 @@ from hippocampus.session.view import Span, View
 KIND = "digest"
 MIN_SPAN_TOKENS = 200
 """A shorter span is left as it is: its digest would be no shorter."""
-DIGESTS_SHARE = 0.25
-"""The share of the limit that all digests together may take."""
 FRAME_TOKENS = 60
 """The tokens of a digest besides its lines, at most."""
 PAYS_REASON = "old turns became digests: carrying them has cost as much as the edit"
-MIN_SAVED_TOKENS = 2_000
-"""Many digests of few turns show less than one of many turns, even where no provider caches anything."""
 
 
 class Level(NamedTuple):
@@ -106,7 +102,7 @@ def _plan_at(
     said = (at for at in own if not level.with_user or raw[at].role == "system")
     staying = (at for at in (*pinned, *said) if start <= at < end and not view.is_folded(at))
     spans = _worth_a_digest(view, spans_between(start, end, staying, closed))
-    return _with_rooms(view, spans, int(DIGESTS_SHARE * limit_tokens))
+    return _with_rooms(view, spans, int(CONSTANTS.limit_share * limit_tokens))
 
 
 def opening_end(messages: Sequence[Message]) -> int:
@@ -216,7 +212,7 @@ def foldable(view: View, payloads: Payloads, prices: Prices, policy: Policy) -> 
     saved = int(weights[gone].sum()) * (1 - CONSTANTS.digest_share)
     written = int(weights[first:].sum()) - saved
     gains = calls_to_come(turn) * prices.read * saved
-    if saved < MIN_SAVED_TOKENS or gains <= (prices.write - prices.read) * written:
+    if saved < CONSTANTS.min_saved_tokens or gains <= (prices.write - prices.read) * written:
         return None
     closed = view.history.closed[: bisect.bisect_right(view.history.closed, view.sent)]
     last = closed[-1] if closed else 0

@@ -25,8 +25,6 @@ from hippocampus.session.work_files import NO_FILES, WorkFile, described, excerp
 CALL_CHARACTERS = 240
 ERROR_CHARACTERS = 400
 WORDS_CHARACTERS = 600
-OUTCOME_SHARE = 10
-"""A result is shown by a tenth of its tokens."""
 MIN_TOKENS = 200
 """Enough for one message in words."""
 MAX_TOKENS = 24_000
@@ -168,7 +166,7 @@ def _line(role: str, part: Part, call: Part, ids: Mapping[str, str], root: str) 
 def _room_of(part: Part) -> int:
     """Return the tokens that the line of a part may have; with less room it is not written."""
     is_short = part.kind != "result" or part.is_error or len(part.text) <= CALL_CHARACTERS
-    return 0 if is_short else max(MIN_TOKENS // 3, len(part.text) // (4 * OUTCOME_SHARE))
+    return 0 if is_short else max(MIN_TOKENS // 3, len(part.text) // (4 * CONSTANTS.outcome_part))
 
 
 def _fitting(

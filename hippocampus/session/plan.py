@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hippocampus.entries.entry import Decision, Stage
 from hippocampus.policy import Policy
 from hippocampus.prices import Prices
+from hippocampus.session.constants import CONSTANTS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     Counts = npt.NDArray[np.int64]
 
 FORCED = "the view passed its limit: the weakest go first"
-ROOMY_SHARE = 0.75
-"""The share of its limit to which a forced view shrinks."""
 
 
 class Candidate(NamedTuple):
@@ -153,7 +152,7 @@ def _forced(
     weight = sum(given.message_tokens) - sum(decision.saves for decision in decided)
     if weight <= given.limit_tokens:
         return []
-    excess = weight - ROOMY_SHARE * given.limit_tokens
+    excess = weight - CONSTANTS.roomy_share * given.limit_tokens
     chosen = {decision.entry_id for decision in decided}
     forced: list[Candidate] = []
     for candidate in sorted(due, key=attrgetter("risk", "message")):

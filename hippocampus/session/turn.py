@@ -15,6 +15,7 @@ from hippocampus.indexing.select import SLICE_TOKENS
 from hippocampus.session import compaction
 from hippocampus.session.arrival import UNREAD, with_kind
 from hippocampus.session.compaction import Digest, DigestWriter, PlannedDigest
+from hippocampus.session.constants import CONSTANTS
 from hippocampus.session.costs import Costs, call_of, recall_tokens
 from hippocampus.session.payloads import Payloads, due_from, has_faded
 from hippocampus.session.plan import Candidate, PlanInput, calls_to_come, plan
@@ -26,11 +27,7 @@ from hippocampus.storage.ledger import TurnRows
 
 LIMIT_REASON = "the view passed its limit: old turns became digests"
 UNREAD_REASON = "the view passes its limit: there is no room to read it in full first"
-CHANCE_OF_USE = 0.5
-"""How likely a payload at full strength is used in the next ten turns: a record has the curve."""
 MAX_LARGEST = 3
-RISKY_TURNS = 30
-"""The turns in which a payload is taken to have the strength that it has now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +211,8 @@ def _candidate(payloads: Payloads, number: int, view: View, rules: Rules) -> Can
     risk = 0.0
     if payload.is_fresh or not (payload.large and payload.is_full):
         strength = decay.strength(entry, turn, policy.exponent, policy.initial_strength)
-        uses = CHANCE_OF_USE * strength * min(RISKY_TURNS, calls_to_come(turn)) / 10
+        turns = min(CONSTANTS.risky_turns, calls_to_come(turn))
+        uses = CONSTANTS.chance_of_use * strength * turns / 10
         shown = payload.record.tokens - (0 if payload.large else images)  # no step quotes an image
         hidden = saves / max(1, weight) * shown / max(1, payload.record.tokens)
         risk = uses * hidden * rules.prices.recall_cost(view.shown_total, SLICE_TOKENS)

@@ -46,8 +46,8 @@ NEW = re.compile(r"(?i)^(?:new|replace|after)")
 HUNK = re.compile(r"(?m)^@@.*$")
 CONTEXT_LINES = 3
 """The lines that are shown around a line that the agent wrote."""
-MIN_TOKENS, OUTLINE_SHARE = 120, 6
-"""The outline of a file has a sixth of its tokens, at least 120."""
+MIN_TOKENS = 120
+"""The outline of a file has at least this many."""
 NUMBER_TOKENS = 3
 GAP = "…"
 
@@ -310,7 +310,7 @@ def described(
     if not file.changed and not fresh:
         return _excerpts(parts, min(budget_tokens, int(CONSTANTS.read_share * weight)))
     picked: list[set[int]] = [set() for _ in parts]
-    outline = max(MIN_TOKENS, weight // OUTLINE_SHARE)
+    outline = max(MIN_TOKENS, weight // CONSTANTS.outline_part)
     groups = (
         (fresh, budget_tokens),
         (sorted(_written(parts), key=lambda line: (-line[0], *line[1:])), budget_tokens),

@@ -2,7 +2,7 @@
 
     python -m tests.bench.policy_numbers PATH...
 
-The constants of digests, which no policy sets, are tried after them.
+The constants of `session/constants.py`, which no policy sets, are tried after them.
 
 An owner is a folder with the part of a file's name before `+` or `__`. For each number and owner, the
 value is chosen that costs least on the other owners (mean of their shares of the whole list's cost),
@@ -56,7 +56,17 @@ NUMBERS: dict[str, tuple[object, ...]] = {
 }
 
 
-DIGESTS: dict[str, tuple[object, ...]] = {
+FIXED: dict[str, tuple[object, ...]] = {
+    "chance_of_use": (0.25, 1.0),
+    "risky_turns": (15, 60),
+    "roomy_share": (0.5, 0.9),
+    "faded_part": (2, 5),
+    "sleeping_part": (8, 30),
+    "sleeping_more_tokens": (150, 600),
+    "min_saved_tokens": (1_000, 4_000),
+    "limit_share": (1 / 8, 1 / 2),
+    "outcome_part": (5, 20),
+    "outline_part": (4, 9),
     "shown_share": (1 / 3, 1),
     "digest_share": (1 / 6, 1 / 4),
     "steps_share": (0.3, 0.7),
@@ -138,7 +148,7 @@ def changed(
     recordings: Sequence[tuple[str, Script, float]], name: str, value: object
 ) -> dict[str, Sums]:
     """Return the sums of each owner under another value of a number."""
-    if name not in DIGESTS:
+    if name not in FIXED:
         return measured(recordings, DEFAULT.model_copy(update={name: value}))
     own = getattr(CONSTANTS, name)
     object.__setattr__(CONSTANTS, name, value)
@@ -153,8 +163,8 @@ def rows(recordings: Sequence[tuple[str, Script, float]]) -> Iterator[str]:
     base = measured(recordings, DEFAULT)
     yield f"{len(base)} owners, now {' / '.join(f'{each:.2f}' for each in shares(base.values()))}\n"
     yield "| number | chosen, by owners | left-out cost / values / lines |\n|---|---|--:|"
-    for name, others in (NUMBERS | DIGESTS).items():
-        values = {f"{getattr(CONSTANTS if name in DIGESTS else DEFAULT, name)}": base}
+    for name, others in (NUMBERS | FIXED).items():
+        values = {f"{getattr(CONSTANTS if name in FIXED else DEFAULT, name)}": base}
         for value in others:
             values[f"{value}"] = changed(recordings, name, value)
         picked = {
