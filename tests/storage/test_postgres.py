@@ -24,6 +24,7 @@ from hippocampus.errors import HippocampusError
 from hippocampus.policy import Policy
 from hippocampus.replay.readers import read_file
 from hippocampus.session.session import Session
+from hippocampus.storage.database import ConflictError
 from hippocampus.storage.savings import savings
 from hippocampus.storage.state import state_of
 
@@ -423,6 +424,32 @@ def test_workers_that_take_turns_lose_no_connection(
             for each in (first, second, second, first):
                 each.recall(entry.id, head=1)
                 each.state(f"step {end}")
+    assert [each.message for each in caplog.records if each.name == "psycopg.pool"] == []
+
+
+def test_a_worker_that_commits_second_keeps_its_connection(
+    postgres: Server, tenant: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Refused at the end of its transaction, or at a read before it, where later statements are lost."""
+    with contextlib.closing(state_of(postgres.address, tenant)) as state:
+        db = state.database()
+        state.session("s").close()
+        own = "SELECT pg_backend_pid()"
+        before = db.value(own)
+
+        def refused(*, is_read: bool) -> None:
+            with db.transaction():
+                db.run("SELECT expect_changes(?, ?)", (db.value("SELECT number FROM session"), 7))
+                if is_read:
+                    db.value("SELECT 'read before'")
+                db.run("SELECT 'prepared after'")
+
+        for is_read in (False, True, False, True):
+            with pytest.raises(ConflictError):
+                refused(is_read=is_read)
+            assert db.value("SELECT 'prepared after'") == "prepared after"
+            assert db.value("SELECT 'read before'") == "read before"
+            assert db.value(own) == before
     assert [each.message for each in caplog.records if each.name == "psycopg.pool"] == []
 
 

@@ -35,9 +35,10 @@ LOCK = 7_305_519_482
 BEGUN = (
     "SELECT set_config('hippocampus.tenant', ",
     ", true), set_config('search_path', ",
-    ", true), set_config('jit', 'off', true)",
+    ", true), set_config('jit', 'off', true),"
+    " set_config('plan_cache_mode', 'force_generic_plan', true)",
 )
-"""Names the tenant; statements of milliseconds are not worth compiling.
+"""Names the tenant; statements of milliseconds are not worth compiling, or planning at each use.
 
 All statements before a synchronisation are one transaction, without BEGIN and COMMIT.
 """
@@ -106,7 +107,8 @@ class Connections:
     def transaction(self, tenant: str, patience: float) -> Iterator[Statements]:
         """Yield the statements of a transaction: all are written, or none.
 
-        It takes up to the limit of the thread, or `patience` in seconds, and a failure closes the connection.
+        It takes up to the limit of the thread, or `patience` in seconds. A failure closes the connection,
+        but for that of a worker that comes second.
 
         Raises:
             StoreError: the server did not answer in time, or refused.
@@ -125,7 +127,9 @@ class Connections:
             yield statements
             statements.receive(is_end=True)
         except BaseException as failure:
-            db.close()  # the server takes back what was not committed
+            is_refused = isinstance(failure, psycopg.Error) and failure.diag.sqlstate == CONFLICT
+            if not (is_refused and statements.roll_back()):
+                db.close()  # the server takes back what was not committed
             if isinstance(failure, psycopg.Error):
                 raise self._failed(failure) from failure
             raise

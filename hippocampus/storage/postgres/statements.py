@@ -6,6 +6,8 @@ times the CPU of this process.
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import selectors
 import time
 from collections.abc import Sequence
@@ -36,10 +38,14 @@ class Connection(psycopg.Connection[Row]):
         self.adapters.register_dumper(int, Int8Dumper)  # one type for all sizes: one statement
         self.prepared: dict[tuple[str, tuple[int, ...]], bytes] = {}
         """The names of prepared statements, by their text and the types of their values."""
+        self.names = map("statement{}".format, itertools.count())
 
 
 class Statements:
-    """The requests of one connection until its transaction ends; a failure loses the connection."""
+    """The requests of one connection until its transaction ends.
+
+    A statement that the server refuses ends it too (`roll_back`); any other failure loses the connection.
+    """
 
     def __init__(self, connection: Connection, until: float) -> None:
         """Share a connection; its waits end at `until`, in monotonic seconds."""
@@ -54,6 +60,9 @@ class Statements:
         self.sent = 0
         self._waiting: list[bool] = []
         """By result that has not arrived, whether it has the rows of a statement."""
+        self._prepared = list[tuple[str, tuple[int, ...]]]()
+        """The statements that this transaction prepares."""
+        self._is_ended = False
 
     def send(
         self, parts: Sequence[str], values: Sequence[Any] = (), *, prepare: bool = True
@@ -67,9 +76,10 @@ class Statements:
             given = adapted.dump_sequence(values, [PyFormat.AUTO] * len(values))
             numbers = [f"${number}" for number, _ in enumerate(values, 1)]
             text = "".join(map("".join, zip(parts, [*numbers, ""], strict=True)))
-            known = self._connection.prepared
-            if (name := known.get((text, adapted.types or ()))) is None:
-                name = known[text, adapted.types or ()] = f"statement{len(known)}".encode()
+            known, key = self._connection.prepared, (text, adapted.types or ())
+            if (name := known.get(key)) is None:
+                name = known[key] = next(self._connection.names).encode()
+                self._prepared.append(key)
                 self._libpq.send_prepare(name, text.encode(), adapted.types)
                 self._waiting.append(False)
             self._libpq.send_query_prepared(name, given, adapted.formats)
@@ -88,10 +98,10 @@ class Statements:
         """
         if is_end:
             self._libpq.pipeline_sync()
+            self._is_ended = True
         else:
             self._libpq.send_flush_request()
-        while self._libpq.flush():
-            self._wait(selectors.EVENT_READ | selectors.EVENT_WRITE)
+        self._flush()
         for has_rows in self._waiting:
             found = self._result()
             if has_rows:
@@ -99,6 +109,27 @@ class Statements:
         self._waiting.clear()
         if is_end:
             self._result()
+
+    def roll_back(self) -> bool:
+        """End the transaction after a refused statement; return whether the connection is of use still."""
+        for key in self._prepared:  # those after the refused one are not
+            del self._connection.prepared[key]
+        ends = 0
+        with contextlib.suppress(psycopg.Error):
+            if not self._is_ended:
+                self._libpq.pipeline_sync()
+                self._flush()
+            while ends < 2:  # one follows each result; after the second, no more come
+                self._wait_for_result()
+                found = self._libpq.get_result()
+                if found is not None and found.status == ExecStatus.PIPELINE_SYNC:
+                    return True
+                ends = 0 if found is not None else ends + 1
+        return False
+
+    def _flush(self) -> None:
+        while self._libpq.flush():
+            self._wait(selectors.EVENT_READ | selectors.EVENT_WRITE)
 
     def _result(self) -> PGresult:
         self._wait_for_result()
