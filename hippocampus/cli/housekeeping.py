@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from dataclasses import asdict
@@ -39,6 +40,7 @@ from hippocampus.storage.verify import damaged_sessions
 
 if TYPE_CHECKING:
     from hippocampus.memory import Hippocampus
+    from hippocampus.policy import Policy
     from hippocampus.session.resources import ConsolidationOutcome
 
 POLL_SECONDS = 5.0
@@ -87,22 +89,33 @@ def consolidate(  # noqa: PLR0913, PLR0917 - one parameter an option
         if not names:
             say("every session is consolidated")
             return
-    is_whole, idle_seconds = True, rules.consolidation.idle_minutes * 60 * watch
-    # The tenants are asked for again each time: a session of a new one may be due.
-    while True:
-        tenants = [(tenant, state)] if state else due_states(state_dir, idle_seconds)
-        for name, due in tenants:
-            try:
-                with Hippocampus(due, policy=rules) as memory:
-                    is_whole &= _is_consolidated(memory, session, watch=watch)
-            except StoreError as failure:  # one tenant's, such as a key that is missing
-                if state:
-                    raise
-                typer.echo(visible(f"hippocampus: tenant {name!r}: {failure}"), err=True)
-                is_whole = False
-        if not watch:
-            raise typer.Exit(not is_whole)
-        time.sleep(POLL_SECONDS)
+    with contextlib.ExitStack() as stack:
+        memory = stack.enter_context(Hippocampus(state, policy=rules)) if state else None
+        while True:
+            if memory:
+                is_whole = _is_consolidated(memory, session, watch=watch)
+            else:
+                is_whole = _are_consolidated(state_dir, rules, watch=watch)
+            if not watch:
+                raise typer.Exit(not is_whole)
+            time.sleep(POLL_SECONDS)
+            if state and state.layout and not state.layout.root.is_dir():  # a claim would make it
+                fail(f"{state_dir} is not a state directory any more")
+
+
+def _are_consolidated(address: str, rules: Policy, *, watch: bool) -> bool:
+    """Consolidate the tenants of a server that have something to do; return whether all are done."""
+    from hippocampus.memory import Hippocampus
+
+    is_whole = True
+    for name, state in due_states(address, rules.consolidation.idle_minutes * 60 * watch):
+        try:
+            with Hippocampus(state, policy=rules) as memory:
+                is_whole &= _is_consolidated(memory, None, watch=watch)
+        except StoreError as failure:  # one tenant's, such as a key that is missing
+            typer.echo(visible(f"hippocampus: tenant {name!r}: {failure}"), err=True)
+            is_whole = False
+    return is_whole
 
 
 def _consolidate_idle(memory: Hippocampus) -> None:

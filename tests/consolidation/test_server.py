@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import json
+import os
 import random
 import re
 import subprocess
@@ -204,6 +205,46 @@ def test_two_watching_workers_consolidate_what_others_release(
         wait_for(lambda: memory.unconsolidated() == [], 60.0)
         kept = [(each.content, each.encounters) for each in memory.facts.memories(kind="fact")]
     assert sorted(kept) == [(f"I prefer lamp {name} over all others.", 1) for name in names]
+
+
+@contextlib.contextmanager
+def watching(state: str | Path, tenant: str = "") -> Iterator[subprocess.Popen[bytes]]:
+    """Let a worker look for idle sessions twenty times a second."""
+    program = (
+        "from hippocampus.cli import housekeeping, main; housekeeping.POLL_SECONDS = 0.05; main()"
+    )
+    command = [sys.executable, "-c", program, "consolidate", str(state), "--watch"]
+    with subprocess.Popen(command, env=os.environ | {"HIPPOCAMPUS_TENANT": tenant}) as watcher:
+        try:
+            yield watcher
+        finally:
+            watcher.kill()
+
+
+def test_a_watching_worker_stays_connected(tenant: str) -> None:
+    own = "SELECT pid FROM pg_stat_activity WHERE usename = 'hippocampus'"
+    with running() as server, watching(server.address, tenant):
+        wait_for(lambda: server.execute(own), 60.0)
+        time.sleep(1.0)  # the connection that made the tables has ended
+        first = set(server.execute(own))
+        time.sleep(2.0)
+        assert first == set(server.execute(own))
+
+
+def test_a_watching_worker_makes_no_directory_that_was_moved(tmp_path: Path) -> None:
+    path = tmp_path / "state"
+    with contextlib.closing(Hippocampus(path)) as memory:
+        session = memory.session("s")
+        session(SAID)
+        session.release()
+    state = state_of(path)
+    with state.writing() as db:
+        db.run("UPDATE session SET active_at = 0")
+    with watching(path) as watcher:
+        wait_for(lambda: state.unconsolidated() == [], 60.0)
+        path.rename(tmp_path / "moved")
+        assert watcher.wait(60.0) == 2
+    assert not path.exists()
 
 
 def test_an_operator_consolidates_every_tenant_and_a_worker_may_not(
