@@ -70,6 +70,15 @@ class SessionReport:
         """Why the last call sent the raw messages; empty where it sent a view."""
         return self._guard.raw_reason
 
+    def is_newest(self) -> bool:
+        """Return whether no other process has changed the session since its last turn, as far as is known."""
+
+        def has_not_changed() -> bool:
+            with self._run.lock:
+                return not self._run.ledger.has_changed()
+
+        return self._guard.run(has_not_changed, lambda: False, lost="")
+
     def records(self) -> list[Record]:
         """Return the entries with their texts in the view, oldest first; that of a digest in a digest is empty."""
         return self._run.records()

@@ -135,18 +135,24 @@ class Context:
 
 
 def contexts(records: Iterable[dict[str, Any]]) -> list[Context]:
-    """Return the lists that the host sent, up to every cut that removed messages."""
+    """Return the lists that the host sent, up to every cut that removed messages.
+
+    A last answer that no call has sent is none: a host may write it in another way in its next list.
+    """
     running = ArchivedConversation()
     found: list[Context] = []
     before: list[Item] = []
+    sent = 0
     for record in records:
         if record.get("type") == "cut" and not before:
             before = running.items
         running.take(record)
-        if record.get("type") in LISTED and before:
-            if before != running.items[: len(before)]:
+        if record.get("type") in LISTED:
+            if before[:sent] != running.items[: min(sent, len(before))]:
                 found.append(Context(before, running.format, running.model))
             before = []
+        if record.get("type") == "call":
+            sent = len(running.items)
     return [*found, Context(running.items, running.format, running.model)]
 
 

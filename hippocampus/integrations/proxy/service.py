@@ -97,6 +97,8 @@ class OpenConversation:
     model: str
     is_refused: bool = False
     """Whether the provider took the host's own request where it had refused ours."""
+    ended: list[Item] | None = None
+    """The list with the last answer, which no request has yet; None before the first answer."""
 
 
 @dataclass(eq=False)
@@ -150,8 +152,9 @@ class Exchange:
             self.conversation.session.billed(usage)
 
     def keep(self) -> None:
-        """Keep the rounds that the host has not seen, before it sees the end of the answer."""
+        """Keep the answer, and the rounds that the host has not seen, before it sees the end."""
         answer = self.answer
+        self.conversation.ended = [*self.items, *answer.message_of(answer.blocks)]
         rounds = list(answer.rounds)
         if answer.is_mixed:
             rounds.append(answer.closed_round(self.results()))
@@ -190,10 +193,10 @@ class Service:
         self._known: Conversations | None = None
         """Those of a directory, once its database could be opened."""
         self._opening_known = threading.Lock()
+        self._ended: SimpleQueue[OpenConversation | None] = SimpleQueue()
         self._open = OpenSessions[Key, OpenConversation](
-            MAX_CONVERSATIONS, lambda unused: self._ended.put(unused.session), IDLE_SECONDS
+            MAX_CONVERSATIONS, self._ended.put, IDLE_SECONDS
         )
-        self._ended: SimpleQueue[Session | None] = SimpleQueue()
         self._closes_until = math.inf
         self._closer = threading.Thread(target=self._close_ended, daemon=True)
         self._closer.start()
@@ -320,15 +323,18 @@ class Service:
 
     def _close_ended(self) -> None:
         """Close sessions one after another: more at once would keep requests from the files they share."""
-        for session in iter(self._ended.get, None):
-            is_late = self._ended.qsize() > MAX_ENDED or time.monotonic() > self._closes_until
-            (session.release if is_late else session.close)()
+        for conversation in iter(self._ended.get, None):
+            session = conversation.session
+            if self._ended.qsize() > MAX_ENDED or time.monotonic() > self._closes_until:
+                session.release()
+            else:  # another proxy may have sent a later list, which this one would cut
+                session.close(conversation.ended if session.report.is_newest() else None)
 
     def close(self) -> None:
         """Close every session and memory; the facts of as many as half a second allows are kept now."""
         self._closes_until = time.monotonic() + CLOSING_SECONDS
         for conversation in self._open.close():
-            self._ended.put(conversation.session)
+            self._ended.put(conversation)
         self._ended.put(None)
         self._closer.join()
         for memory in self._memories.close():

@@ -409,13 +409,13 @@ def test_conversations_over_the_bound_are_closed_one_at_a_time(
     closing, most, plain, release = 0, 0, Session.close, Session.release
     released = []
 
-    def counted(session: Session) -> None:
+    def counted(session: Session, messages: Any = None) -> None:
         nonlocal closing, most
         closing += 1
         most = max(most, closing)
         time.sleep(0.3)
         closing -= 1
-        plain(session)
+        plain(session, messages)
 
     def noted(session: Session) -> None:
         released.append(session.id)

@@ -49,6 +49,8 @@ from hippocampus.integrations.proxy.app import Proxy
 from hippocampus.integrations.proxy.events import Event
 from hippocampus.integrations.proxy.service import Exchange, Service
 from hippocampus.models import tokens
+from hippocampus.replay.readers import read_file
+from hippocampus.replay.readers.archive import sessions
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.savings import prices_of
 from hippocampus.testing import Decided, call, entry_ids
@@ -795,6 +797,43 @@ def test_the_state_directory_of_a_proxy_is_one_of_any_memory(state: Path) -> Non
     session = memory.session(shown["session"])
     assert "row-417" in session.recall(entry["id"], pattern="row-417")
     memory.close()
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+@pytest.mark.parametrize("kind", HOSTS)
+def test_a_replay_of_its_state_has_the_last_answer(kind: Any, stream: bool, state: Path) -> None:
+    def replayed() -> list[Any]:
+        [session] = sessions(str(state / "state.sqlite3"))
+        [recording] = read_file(session)
+        return recording.messages
+
+    with provider(Upstream(recalling)) as upstream:
+        with in_front(upstream, state) as url:
+            host = kind(url, stream=stream)
+            run(host)
+        assert "Order row-417 is late." in str(replayed()[-1])
+        with in_front(upstream, state) as url:  # the host may write that answer in another way
+            again = kind(url, stream=stream)
+            again.items = [*host.items, {"role": "user", "content": "And now?"}]
+            run(again)
+    assert str(replayed()).count("And now?") == 1
+
+
+def test_a_proxy_that_another_one_has_overtaken_cuts_no_list(state: Path) -> None:
+    with (
+        provider(Upstream(recalling)) as upstream,
+        in_front(upstream, state) as other,
+        in_front(upstream, state) as url,
+    ):
+        host = ChatHost(url)
+        run(host)
+        later = ChatHost(other)
+        later.items = [*host.items, {"role": "user", "content": "And now?"}]
+        run(later)
+    [session] = sessions(str(state / "state.sqlite3"))
+    [recording] = read_file(session)
+    assert str(recording.messages).count("And now?") == 1
+    assert recording.messages[-1]["role"] == "assistant"
 
 
 def test_health_and_figures_are_served_to_all_and_conversations_to_who_has_the_key_of_the_page(
