@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from hippocampus.entries.entry import Record, Stage, content_key, entry_id, storable
 from hippocampus.entries.origin import SourceOrigin
-from hippocampus.errors import RecallError, StoreError
+from hippocampus.errors import RecallError
 from hippocampus.formats import json_text
 from hippocampus.formats.conversation import (
     Item,
@@ -174,9 +174,6 @@ def answer(call: RecallCall, serve: Serve) -> tuple[str, bool]:
         return serve(call), False
     except RecallError as problem:
         return calls.render(problem), True
-    except StoreError as failure:
-        todo = "Do not retry in this step; call the original tool again."
-        return f"recall failed (unreadable): {failure}. {todo}", True
 
 
 # The search of all content: lines compete, so that few tokens contain the answer

@@ -30,6 +30,7 @@ from hippocampus.session.guard import Guard
 from hippocampus.session.renderer import redacted_text
 from hippocampus.session.resources import Resources
 from hippocampus.session.run import SessionRun
+from hippocampus.storage.deadline import bounded
 from hippocampus.storage.full_text import Content, Passages
 
 LOG = logging.getLogger("hippocampus")
@@ -88,9 +89,12 @@ class SessionRecalls:
         known = known if entry_id in known else self._run.known()
         if entry_id in known:
             return known[entry_id]
-        found = self._resources.state.entry_of(entry_id)
+        with bounded(self._resources.deadline_seconds):
+            found = self._resources.state.entry_of(entry_id)
         if found is not None:
             raise calls.other_session(entry_id, found[0])
+        if record := self._run.lost.get(entry_id):
+            raise calls.lost(record, "the server has lost its last changes")
         raise calls.never_existed(entry_id, known)
 
     def original(self, record: Record) -> bytes:
@@ -100,12 +104,14 @@ class SessionRecalls:
             RecallError: it cannot be read, or is no longer stored; with the time and the rule of its removal.
         """
         try:
-            stored = self._resources.store.get(record.content)
+            with bounded(self._resources.deadline_seconds):
+                stored = self._resources.store.get(record.content)
         except StoreError as damage:
             raise calls.unreadable(record, damage) from damage
         if stored is not None:
             return stored
-        left = self._resources.state.tombstone(record.content) or ()
+        with bounded(self._resources.deadline_seconds):
+            left = self._resources.state.tombstone(record.content) or ()
         raise calls.expired(record, *left)
 
     def text(self, record: Record) -> str:
@@ -136,7 +142,6 @@ class SessionRecalls:
 
         Raises:
             RecallError: nothing can be served, or it fails inside: the loop gets an answer (law 3).
-            StoreError: the disk refuses.
         """
         usual = self._resources.policy.recall_tokens
         bound = min(call.max_tokens or usual, MAX_RECALL_FACTOR * usual)
@@ -148,7 +153,7 @@ class SessionRecalls:
             lambda: self.slice(call, bound),
             broken,
             "a recall is not answered",
-            raises=(RecallError, StoreError),
+            raises=(RecallError,),
         )
 
     def slice(self, call: calls.RecallCall, bound: int) -> str:
@@ -172,6 +177,9 @@ class SessionRecalls:
             # The difference to a source that has changed is an answer, made from the full text.
             outcome = "full" if problem.reason == "stale" else outcome
             raise
+        except StoreError as failure:
+            text = f"{failure}. Do not retry in this step; call the original tool again."
+            raise RecallError("unreadable", text, call.entry_id) from failure
         finally:
             if call.entry_id is not None:
                 self.outcomes[outcome] += 1

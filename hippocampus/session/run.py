@@ -36,7 +36,7 @@ from hippocampus.session.state import State, only_grows, read
 from hippocampus.session.turn import Turn, largest_messages, take_turn
 from hippocampus.session.view import Span, View
 from hippocampus.storage.archive import Journal, RawList
-from hippocampus.storage.ledger import DigestNotes, Ledger, Measure
+from hippocampus.storage.ledger import DigestNotes, Ledger, Measure, RemovedError
 
 LOG = logging.getLogger("hippocampus")
 MIN_PACKED_BYTES = 1 << 18
@@ -78,6 +78,8 @@ class SessionRun:
         """Why the last list has to be sent raw; empty where a turn was taken."""
         self.is_edit = False
         """Whether the last view changed what the request before it held."""
+        self.lost: dict[str, Record] = {}
+        """By id, the entries whose commits a server has lost, unless they were stored again."""
         self._measured: set[bytes] = set()
         """The digests of the long texts that the ledger has measures of."""
 
@@ -110,7 +112,7 @@ class SessionRun:
                 {measure.digest: measure.kind for measure in measures if measure.kind}
             )
             self.rules = replace(self.rules, mark=opened.mark)
-            self.state = State.of_ledger(opened)
+            self.state, self._opening = State.of_ledger(opened), None
             self._opened = opened
             closing.pop_all()
         self._guard.problem = ""
@@ -241,11 +243,20 @@ class SessionRun:
 
     @contextlib.contextmanager
     def dropping_list(self) -> Iterator[None]:
-        """Forget the list where a block fails or is interrupted: the next call reads it again."""
+        """Forget the list where a block fails or is interrupted: the next call reads it again.
+
+        That begins a session of which a server has lost the commits, as any other worker does.
+        """
         try:
             yield
-        except BaseException:  # its tables may have what was not committed
+        except BaseException as failure:  # its tables may have what was not committed
             self.state, self.marker.is_lost = self.state.dropped(), True
+            if isinstance(failure, RemovedError) and self._opened:
+                self.lost |= self.state.by_id
+                self._opened.close()
+                self._opened = None
+                if self._journal:
+                    self._journal.forget()
             raise
 
     def _load_changes(self) -> None:
@@ -254,7 +265,9 @@ class SessionRun:
         After a turn the list is read again; entries, such as recalled ones, do not require that.
         """
         last = self.ledger.last_call()
-        if last is not None and last == self.state.last:
+        if self.ledger.has_lost:
+            self.lost |= self.state.by_id
+        if last is not None and last == self.state.last and not self.ledger.has_lost:
             self.state = self.state.with_saved(self.ledger.records(), self.rules)
         else:
             self._reload()
@@ -432,6 +445,7 @@ class SessionRun:
     def known(self) -> dict[str, Record]:
         """Return the entries by id, with those of other processes."""
         with self.lock:
+            self.ledger.busy_seconds = self._resources.deadline_seconds
             return {record.entry.id: record for record in self.ledger.records()} | dict(
                 self.state.by_id
             )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
+import logging
 import math
 import time
 from base64 import b64decode, b64encode
@@ -92,9 +93,18 @@ CHANGED = (
 """The first statement of a change: other changes of the session wait for it."""
 EXPECT = "SELECT expect_changes(?, ?)"
 """On a server, refuses a change of another number (`database.ConflictError`)."""
+LOG = logging.getLogger("hippocampus")
+LOST = (
+    "session %s: %s has lost its last changes (%d): results come back from the list, while pins, states and "
+    "facts of then are gone"
+)
 EVER = 1 << 62
 CLOSED = "the session is closed; memory.session(id) opens it again"
 NEXT_FIELDS = ("summary", "key_data", "decay", "modifiers")
+
+
+class RemovedError(StoreError):
+    """The row of a session is gone: another process removed it, or a server lost its last commits."""
 
 
 class NextText(NamedTuple):
@@ -225,6 +235,7 @@ class Ledger:
         """The keys of the payloads that were put before it: a tombstone of theirs is out of date."""
         self._fetched: dict[str, list[Row]] = {}
         """Rows that were read with others, until they are asked for."""
+        self.has_lost = False
         with bounded(busy_seconds):
             self._db = state.database()
         self._left_seconds: float | None = None
@@ -291,7 +302,7 @@ class Ledger:
     def _expected(self, found: list[Row]) -> Row:
         """Return the one row of the session."""
         if not found:
-            raise StoreError(f"session {self._session!r} was removed from {self._db.path}")
+            raise RemovedError(f"session {self._session!r} was removed from {self._db.path}")
         return found[0]
 
     def _stored(self, table: str) -> list[Row]:
@@ -321,9 +332,17 @@ class Ledger:
             self._known = 0
 
     def has_changed(self) -> bool:
-        """Return whether another process has written since the last call of this method."""
+        """Return whether another process has written since the last call of this method.
+
+        `has_lost` is whether there are fewer changes than there were: a server that took over lacks some.
+        """
         query = "SELECT changes FROM session WHERE number = ?", (self._number,)
         before, (seen,) = self._seen_changes, self._expected(self._together(query)[0])
+        self.has_lost = seen < before
+        if self.has_lost:
+            LOG.error(LOST, self._session, self._db.path, before - seen)
+            if self._journal:
+                self._journal.forget()
         if seen != before:
             self._seen_changes = self._read_ahead()
         return bool(seen != before)

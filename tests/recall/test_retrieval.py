@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,9 +11,9 @@ from states import collect, holdings
 from hippocampus import Hippocampus
 from hippocampus.entries.entry import Entry, Record, Source, Stage
 from hippocampus.entries.origin import MemoryOrigin
-from hippocampus.errors import RecallError, StoreError
+from hippocampus.errors import RecallError
 from hippocampus.recall import Request
-from hippocampus.recall.retrieval import handle, slice_of, text_in
+from hippocampus.recall.retrieval import slice_of, text_in
 from hippocampus.session.recalls import SessionRecalls
 from hippocampus.storage import gc
 from hippocampus.storage.content_store import DiskStore
@@ -114,18 +113,17 @@ def test_a_search_numbers_the_lines_of_a_part_of_a_file_as_a_recall_takes_them(
     assert line.startswith("512: ")
 
 
-def test_a_failing_disk_answers_a_call_and_breaks_no_loop() -> None:
-    call = {
-        "id": "c1",
-        "type": "function",
-        "function": {"name": "recall", "arguments": '{"entry_id": "a"}'},
-    }
-    items = [{"role": "assistant", "tool_calls": [call]}]
-
-    def serve(_call: object) -> str:
-        raise StoreError("disk full")
-
-    [added] = handle(items, serve)
-    assert added["tool_call_id"] == "c1"
-    assert "disk full" in added["content"]
-    assert json.dumps(added)
+def test_a_failing_disk_answers_a_call_and_breaks_no_loop(
+    memory: Hippocampus, tmp_path: Path
+) -> None:
+    function = {"name": "recall", "arguments": '{"query": "anything"}'}
+    call = {"id": "c1", "type": "function", "function": function}
+    with memory.session("s") as session:
+        session([{"role": "user", "content": "Go on."}])
+        session._run.rest()
+        (tmp_path / "state.sqlite3").unlink()
+        [added] = session.handle([{"role": "assistant", "tool_calls": [call]}])
+        assert added["tool_call_id"] == "c1"
+        assert "recall failed (unreadable)" in added["content"]
+        with pytest.raises(RecallError, match="No such file"):
+            session.recall(query="anything")

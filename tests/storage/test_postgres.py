@@ -184,6 +184,27 @@ def test_a_frozen_server_delays_a_call_by_the_deadline(
         assert session.report.problem == ""
 
 
+def test_a_frozen_server_delays_a_recall_by_the_deadline_and_answers_it(
+    postgres: Server, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A statement outside of a turn is waited for with patience: here without an end."""
+    monkeypatch.setattr("hippocampus.storage.postgres.connections.RETRY_SECONDS", 0.0)
+    with opened(postgres.address, tenant) as memory:
+        session = memory.session("s")
+        session(reading(4))
+        known = session.report.records()[0].entry.id
+        resources = dataclasses.replace(session._resources, deadline_seconds=0.25)
+        session._recalls._resources = session._run._resources = resources
+        session._run.ledger._left_seconds = 0.0  # a turn has used its deadline up
+        assert "well" in session.answer({"query": "well"})
+        with postgres.frozen():
+            for arguments in ({"entry_id": known}, {"entry_id": "aaaaaaaa"}, {"query": "well"}):
+                assert "Do not retry in this step" in session.answer(arguments)
+                with pytest.raises(RecallError, match="PostgreSQL"):
+                    session.recall(**arguments)
+            session.release()
+
+
 def test_a_server_that_is_killed_loses_nothing_of_what_was_sent(
     fragile: Server, tenant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -304,7 +325,12 @@ def test_a_full_disk_costs_raw_lists_and_nothing_that_was_sent(
 
 @pytest.mark.parametrize("is_new", [False, True])
 def test_a_server_without_the_last_commits_goes_on_from_the_list(
-    fragile: Server, tenant: str, monkeypatch: pytest.MonkeyPatch, *, is_new: bool
+    fragile: Server,
+    tenant: str,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    *,
+    is_new: bool,
 ) -> None:
     """The host has the whole list: what the server has lost is read and stored again."""
     monkeypatch.setattr("hippocampus.storage.postgres.connections.RETRY_SECONDS", 0.0)
@@ -318,6 +344,9 @@ def test_a_server_without_the_last_commits_goes_on_from_the_list(
             wait_for(lambda: session(items[:13]) != items[:13])
             late = known_contents(session)
             assert early.keys() < late.keys()
+            state = session.state("deploying to staging")
+            young = closing.enter_context(memory.session("begun since"))
+            wait_for(lambda: young(items) != items)
         if is_new:
             other = closing.enter_context(opened(fragile.address, tenant))
             session = closing.enter_context(other.session("s"))
@@ -326,9 +355,16 @@ def test_a_server_without_the_last_commits_goes_on_from_the_list(
         found = known_contents(session)
         assert early.items() <= found.items()
         assert None not in found.values()
-        for entry_id in late.keys() - found.keys():
-            with pytest.raises(RecallError, match="never existed"):
+        why = "never existed" if is_new else "the server has lost its last changes"
+        for entry_id in {state, *late.keys()} - found.keys():
+            with pytest.raises(RecallError, match=why):
                 session.recall(entry_id)
+        assert is_new or "has lost its last changes" in caplog.text
+        wait_for(lambda: young(items) != items)  # with connections that the server has not ended
+        lines = map(json.loads, memory._resources.state.exported("s").splitlines())
+        places = [line["at"] for line in lines if line["type"] == "message"]
+        assert sorted({*places}) == list(range(len(items)))
+        assert "begun since" in memory.unconsolidated()
 
 
 @pytest.mark.parametrize("is_read", [False, True], ids=["in one trip", "with a read between"])
@@ -587,6 +623,17 @@ def test_no_door_of_a_tenant_opens_to_another(
     seen += [each.read_bytes() for each in tmp_path.rglob("*") if each.is_file()]
     assert not [each for each in seen if secret in str(each)]
     assert secret not in caplog.text
+
+
+def test_the_store_of_a_directory_has_no_payload_of_a_tenant(
+    postgres: Server, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HIPPOCAMPUS_STORE", "storage.memory_store:nothing_here")
+    with opened(postgres.address, tenant) as memory, memory.session("s") as session:
+        session(reading(3))
+        keys = {record.content for record in session.report.records()}
+        with memory._resources.state.contents() as contents:
+            assert keys <= {payload.key for payload in contents.stored()}
 
 
 def test_a_role_that_passes_row_level_security_is_refused(postgres: Server, tenant: str) -> None:

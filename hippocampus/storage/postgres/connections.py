@@ -34,9 +34,8 @@ LOCK = 7_305_519_482
 """The number of the advisory lock of migrations; an arbitrary one."""
 BEGUN = (
     "SELECT set_config('hippocampus.tenant', ",
-    ", true), set_config('search_path', ",
-    ", true), set_config('jit', 'off', true),"
-    " set_config('plan_cache_mode', 'force_generic_plan', true)",
+    ", true), set_config('plan_cache_mode', 'force_generic_plan', true), set_config('search_path', ",
+    ", true), set_config('jit', 'off', true)",
 )
 """Names the tenant; statements of milliseconds are not worth compiling, or planning at each use.
 
