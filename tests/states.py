@@ -1,8 +1,10 @@
-"""What tests ask of the database of a state directory, each in a connection of its own."""
+"""What tests ask of the database of a state directory, each in a connection of its own; and its modes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,8 +55,25 @@ def conversation(root: Path | str, session: str) -> ArchivedConversation:
 
 def execute(root: Path | str, statement: str, *values: object) -> list[Any]:
     """Run a statement in the database."""
-    import contextlib
     import sqlite3
 
     with contextlib.closing(sqlite3.connect(StateDir(Path(root)).database)) as db, db:
         return db.execute(statement, values).fetchall()
+
+
+@contextlib.contextmanager
+def read_only(folder: Path) -> Iterator[None]:
+    """Act as an account that may read a folder and not write there; root may write everywhere."""
+    account, paths = os.geteuid(), [folder, *folder.rglob("*")]
+    modes = [path.stat().st_mode for path in paths]
+    for path in paths:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    try:
+        if account == 0:
+            os.seteuid(65534)
+        yield
+    finally:
+        if account == 0:
+            os.seteuid(0)
+        for path, mode in zip(paths, modes, strict=True):
+            path.chmod(mode)

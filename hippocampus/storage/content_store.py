@@ -8,14 +8,12 @@ payload is not known here.
 from __future__ import annotations
 
 import contextlib
-import errno
 import itertools
 import json
 import os
 import pkgutil
 import sqlite3
 import threading
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
@@ -26,14 +24,14 @@ import zstandard
 from hippocampus.entries.entry import content_key
 from hippocampus.errors import DamageError, StoreError
 from hippocampus.storage import encryption, files, packing
-from hippocampus.storage.deadline import bounded, left
+from hippocampus.storage.deadline import bounded
 from hippocampus.storage.sqlite import (
     BUSY_SECONDS,
     FAILURES,
     connected,
     error_of,
     in_turn,
-    pause_by_chance,
+    is_fixed,
     reading,
     transaction,
 )
@@ -252,31 +250,33 @@ class DiskStore:
 
     @contextlib.contextmanager
     def _transaction(self, cache: Any) -> Iterator[None]:
-        until = time.monotonic() + min(self.busy_seconds, left(self.busy_seconds))
-        with contextlib.ExitStack() as stack:
-            stack.enter_context(in_turn(self._database, until))
-            while True:
-                try:
-                    stack.enter_context(cache.transact(retry=False))
-                    break
-                except diskcache.Timeout:
-                    if time.monotonic() > until:
-                        raise OSError(errno.EAGAIN, "held by another process") from None
-                    time.sleep(pause_by_chance())
+        transaction = contextlib.ExitStack()
+
+        def begin() -> bool:
+            try:
+                transaction.enter_context(cache.transact(retry=False))
+            except diskcache.Timeout:
+                return False
+            return True
+
+        with (
+            bounded(self.busy_seconds),
+            in_turn(self._database, begin, self.busy_seconds),
+            transaction,
+        ):
             yield
 
     def get(self, key: str) -> bytes | None:
         """Return the payload of a key, byte for byte, or None."""
         with _as_store_error(self._folder):
-            packed = self._cache.get(key)
+            packed = self._packed(key)
             if packed is None:
                 return None
             pieces, frame = _without_parts(packed)
             if frame or not pieces:
                 return self._content(key, packed)
             lists = [
-                self._content(piece, self._cache.get(piece) or b"")
-                for piece in dict.fromkeys(pieces)
+                self._content(piece, self._packed(piece) or b"") for piece in dict.fromkeys(pieces)
             ]
         content = b"[" + b", ".join(items[1:-1] for items in lists) + b"]"
         if content_key(content) != key:
@@ -286,7 +286,16 @@ class DiskStore:
     def __contains__(self, key: str) -> bool:
         """Return whether a payload of a key is stored, damaged or not."""
         with _as_store_error(self._folder):
-            return key in self._cache
+            return self._packed(key) is not None
+
+    def _packed(self, key: str) -> bytes | None:
+        """Return a payload as it is stored, also from a folder that cannot be written."""
+        if self._opened is not None or not is_fixed(self._database):
+            return self._cache.get(key)  # type: ignore[no-any-return]
+        self._require_key()
+        with reading(self._database) as db:
+            found = db.execute("SELECT value FROM Cache WHERE key = ?", (key,)).fetchone()
+        return found[0] if found else None
 
     def _content(self, key: str, packed: bytes) -> bytes:
         parts, sealed = _without_parts(packed)
@@ -296,7 +305,7 @@ class DiskStore:
         """Yield the payloads that another one repeats, and that repeat none."""
         left = MAX_PARTS_BYTES
         for key in keys:
-            packed = self._cache.get(key) or b""
+            packed = self._packed(key) or b""
             if not packed or packed.startswith(WITH_PARTS):
                 raise packing.DamagedError(f"content {key[:12]}, which it repeats, is gone")
             text = self._content(key, packed)
@@ -332,7 +341,8 @@ class DiskStore:
 
     def stored(self) -> Iterator[StoredPayload]:
         """Yield every payload, by key."""
-        self.open()
+        if not is_fixed(self._database):
+            self.open()
         with _as_store_error(self._folder), reading(self._database) as db:
             rows = [
                 (key, size, until, _without_parts(head)[0])

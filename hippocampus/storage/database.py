@@ -186,9 +186,8 @@ class SqliteDatabase(Database):
     def _open(self) -> sqlite3.Connection:
         db = schema.migrated(self.path, is_shared=self._is_shared)
         self._connection = db
-        own = os.access in os.supports_effective_ids
         is_file = self.path != sqlite.IN_MEMORY
-        self._is_read_only = is_file and not os.access(self.path, os.W_OK, effective_ids=own)
+        self._is_read_only = is_file and not sqlite.is_writable(self.path)
         if self.rules:
             for pragma in (f"cache_size = -{CACHE_KIB}", f"mmap_size = {MAPPED_BYTES}"):
                 db.execute(f"PRAGMA {pragma}")
@@ -236,7 +235,8 @@ class SqliteDatabase(Database):
                 elif len(queries) > 1:
                     db.execute("BEGIN")
                     stack.callback(db.execute, "ROLLBACK")
-            return [db.execute(*query).fetchall() for query in queries]
+            # A transaction opens a file anew that could not be written before.
+            return [self.connection.execute(*query).fetchall() for query in queries]
 
     def run(self, sql: str, values: Values = ()) -> None:
         self.together((sql, values))
@@ -277,7 +277,8 @@ class SqliteDatabase(Database):
         return match
 
     def check(self) -> list[str]:
-        self.run("INSERT INTO memory_text (memory_text, rank) VALUES ('integrity-check', 1)")
+        if not self._is_read_only:  # the check of the text index is written as one of its rows
+            self.run("INSERT INTO memory_text (memory_text, rank) VALUES ('integrity-check', 1)")
         found = [text for (text,) in self.rows("PRAGMA integrity_check")]
         found += [f"orphan in {row[0]}" for row in self.rows("PRAGMA foreign_key_check")]
         return [f"{self.path}: {text}" for text in found if text != "ok"]
@@ -304,7 +305,8 @@ class SqliteDatabase(Database):
 
     def open_sessions(self, sessions: Iterable[int]) -> set[int]:
         with self._guarded():
-            return open_locks.open_sessions(self._locks, sessions)
+            is_fixed = sqlite.is_fixed(Path(self.path))  # then no process has it open
+            return set() if is_fixed else open_locks.open_sessions(self._locks, sessions)
 
     def backup(self, path: Path) -> None:
         """Write a copy to a new file; others may write meanwhile.

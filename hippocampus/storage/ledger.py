@@ -21,7 +21,7 @@ from hippocampus.entries.entry import Decision, Entry, Record, Stage, storable
 from hippocampus.entries.origin import parsed
 from hippocampus.errors import StoreError
 from hippocampus.formats import json_text
-from hippocampus.storage import consolidated, database, packing
+from hippocampus.storage import consolidated, database, deadline, packing
 from hippocampus.storage.archive import LINES, Journal, RawList, pack
 from hippocampus.storage.content_store import LEVEL, ContentStore, DiskStore, damage
 from hippocampus.storage.database import Database, Query, Row
@@ -275,13 +275,13 @@ class Ledger:
         """Let a block wait for the seconds that are left, and take off those that it takes."""
         if self._is_closed:
             raise StoreError(CLOSED)
-        started = time.monotonic()
+        started = deadline.clock()
         try:
             with bounded(self._left_seconds):
                 yield
         finally:
             if self._left_seconds is not None:
-                left = self._left_seconds - time.monotonic() + started
+                left = self._left_seconds - deadline.clock() + started
                 self._left_seconds = max(0.0, left)
 
     def _together(self, *queries: Query) -> list[list[Row]]:

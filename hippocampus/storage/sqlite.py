@@ -6,18 +6,19 @@ A file that is missing, damaged, or locked for longer than `BUSY_SECONDS` is a `
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
 import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import quote
 
 from hippocampus.errors import DamageError, StoreError
 from hippocampus.storage import files
-from hippocampus.storage.deadline import left
+from hippocampus.storage.deadline import leave_out, left
 
 FAILURES = (OSError, sqlite3.Error, UnicodeDecodeError)
 """What a damaged file raises; the last where the message of SQLite has damaged bytes in it."""
@@ -55,13 +56,19 @@ class FileConnection(sqlite3.Connection):
     """None is a file in memory, which no other connection has."""
 
 
-@functools.lru_cache(maxsize=256)
-def _writers_of(_path: Path) -> threading.Lock:
-    """Return what a thread of this process holds while it writes: the others sleep, and do not ask SQLite.
+class _Writers:
+    """The threads of this process that write to a file: the others sleep, and do not ask SQLite."""
 
-    A path that was forgotten has another one, which parts no writers: SQLite does.
-    """
-    return threading.Lock()
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.blocked_seconds = 0.0
+        """How long they have waited for other processes, one after the other."""
+
+
+@functools.lru_cache(maxsize=256)
+def _writers_of(_path: Path) -> _Writers:
+    """Return the writers to a file; a path that was forgotten has others, which SQLite keeps apart."""
+    return _Writers()
 
 
 if hasattr(os, "register_at_fork"):  # a child has none of the threads that hold them
@@ -81,8 +88,14 @@ def connected(path: Path | str) -> FileConnection:
         files.private_folder(Path(path).parent)
         files.create_file(Path(path), _empty_database())
     seconds = left(BUSY_SECONDS)
+    has_address = str(path) != IN_MEMORY and is_fixed(Path(path))
     db = sqlite3.connect(
-        path, timeout=seconds, isolation_level=None, check_same_thread=False, factory=FileConnection
+        _fixed(Path(path)) if has_address else path,
+        timeout=seconds,
+        isolation_level=None,
+        check_same_thread=False,
+        factory=FileConnection,
+        uri=has_address,
     )
     db.path = None if str(path) == IN_MEMORY else Path(path).resolve()
     try:
@@ -160,11 +173,9 @@ def transaction(db: sqlite3.Connection, *, is_synced: bool = False) -> Iterator[
     would let them wait for the disk too.
     """
     path = db.path if isinstance(db, FileConnection) else None
-    until = time.monotonic() + left(BUSY_SECONDS)
     db.execute("PRAGMA busy_timeout = 0")  # a transaction that has begun meets no lock
     try:
-        with in_turn(path, until):
-            _repeated(db, "BEGIN IMMEDIATE", until - time.monotonic())
+        with in_turn(path, functools.partial(_is_begun, db), BUSY_SECONDS):
             try:
                 yield
                 db.execute("COMMIT")
@@ -180,18 +191,46 @@ def transaction(db: sqlite3.Connection, *, is_synced: bool = False) -> Iterator[
 
 
 @contextlib.contextmanager
-def in_turn(path: Path | None, until: float) -> Iterator[None]:
-    """Write while no other thread of this process writes to a file, where that can be until a moment.
+def in_turn(path: Path | None, begin: Callable[[], bool], patience: float) -> Iterator[None]:
+    """Write in a block while no other thread of this process writes to a file, nor another process.
 
-    `until` is in monotonic seconds; no path is a file that nothing else writes to.
+    `begin` returns whether no other process holds the lock, and is asked again for `patience` seconds
+    at most, or up to the limit of the thread. No path is a file that nothing else writes to.
+
+    Raises:
+        OSError: another process holds the lock for longer.
     """
-    lock = _writers_of(path) if path else threading.Lock()
-    is_held = lock.acquire(timeout=max(0.0, until - time.monotonic()))
+    writers = _writers_of(path) if path else _Writers()
+    seconds, before, queued = left(patience), writers.blocked_seconds, time.monotonic()
+    is_held = writers.lock.acquire(timeout=BUSY_SECONDS)
     try:
+        # Of the time in the queue only that counts in which a writer before this one was blocked: fifty
+        # threads on a busy machine wait longer for each other than a turn may wait for a process.
+        asked, waited = time.monotonic(), 0.0
+        counted = min(asked - queued, writers.blocked_seconds - before)
+        leave_out(asked - queued - counted)
+        try:
+            while not begin():
+                waited = time.monotonic() - asked
+                if counted + waited > seconds:
+                    raise OSError(errno.EAGAIN, "held by another process")
+                time.sleep(pause_by_chance())
+        finally:
+            writers.blocked_seconds += waited
         yield
     finally:
         if is_held:
-            lock.release()
+            writers.lock.release()
+
+
+def _is_begun(db: sqlite3.Connection) -> bool:
+    """Begin a transaction that writes; return whether no other process holds the lock."""
+    try:
+        db.execute("BEGIN IMMEDIATE")
+    except sqlite3.OperationalError as failure:
+        if not is_busy(failure):
+            raise
+    return db.in_transaction
 
 
 def pause_by_chance() -> float:
@@ -219,14 +258,35 @@ def reading(path: Path) -> contextlib.closing[sqlite3.Connection]:
     """Open a file only for reading in a block, and leave no log next to it that was not there before."""
     # A connection that may write removes the log when it is the last to close. Removing an empty log
     # changes nothing else; one with pages belongs to a process that runs or has crashed, and stays.
-    try:
-        mode = "ro" if with_logs(path)[1].stat().st_size else "rw"
-    except FileNotFoundError:
-        mode = "rw"
-    address = f"file:{quote(os.fsencode(path))}?mode={mode}"
+    mode = "ro" if _has_pages(with_logs(path)[1]) else "rw"
+    address = _fixed(path) if is_fixed(path) else f"file:{quote(os.fsencode(path))}?mode={mode}"
     db = sqlite3.connect(address, timeout=left(BUSY_SECONDS), isolation_level=None, uri=True)
     db.execute("PRAGMA query_only = 1")
     return contextlib.closing(db)
+
+
+def is_fixed(path: Path) -> bool:
+    """Return whether a file is whole, and in a folder that cannot be written, such as a backup's mount.
+
+    SQLite makes an index of the log there, though nothing is in the log, and cannot.
+    """
+    _, log, index = with_logs(path)
+    is_whole = path.exists() and not index.exists() and not _has_pages(log)
+    return is_whole and not is_writable(path.parent)
+
+
+def _has_pages(log: Path) -> bool:
+    return log.exists() and log.stat().st_size > 0
+
+
+def _fixed(path: Path) -> str:
+    """Return the address of a file that nothing writes to."""
+    return f"file:{quote(os.fsencode(path))}?mode=ro&immutable=1"
+
+
+def is_writable(path: Path | str) -> bool:
+    """Return whether this process may write to a file, or into a folder."""
+    return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
 
 def is_open(path: Path) -> bool:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
+import sys
+import tempfile
 import time
 from pathlib import Path
 
 import pytest
 from conversations import EAGER, reading, written_at
-from states import stored_sessions
+from states import read_only, stored_sessions
 from typer.testing import CliRunner, Result
 
 from hippocampus import Hippocampus
@@ -244,3 +246,44 @@ def test_status_of_neither_names_the_coding_agents(tmp_path: Path) -> None:
     assert wrong.exit_code == 2
     assert "claude-code" in wrong.output
     assert "no state directory 'clode'" in hippocampus("status", "clode").output
+
+
+READING: dict[str, tuple[list[str], str]] = {
+    "status": ([], "last used on"),
+    "doctor": ([], "0 mended"),
+    "gc": ([], "0 contents"),
+    "explain": ([], "tool_result"),
+    "replay": (["--json"], '"recordings": 1'),
+    "store ls": ([], "s/"),
+    "store export": (["s"], '"type":"message"'),
+    "memory list": (["--db"], "zeus"),
+    "memory recall": (["zeus", "--db"], "zeus"),
+    "memory --as crib doctor": (["--db"], '"memories": 1'),
+}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no such accounts")
+def test_a_state_that_cannot_be_written_is_read() -> None:
+    """As on a disk that is mounted read-only, of a memory that is closed."""
+    with tempfile.TemporaryDirectory() as name:
+        with Hippocampus(name, policy=EAGER) as memory:
+            with memory.session("s") as session:
+                session(reading(3))
+                [entry, *_] = session.entries
+                text = session.entries.text(entry.id)
+            memory.facts.remember("The build server is called zeus.")
+        before = sorted(path.name for path in Path(name).rglob("*"))
+
+        def read() -> None:
+            for command, (arguments, expected) in READING.items():
+                given = [*arguments, name] if "--db" in arguments else [name, *arguments]
+                shown = hippocampus(*command.split(), *given)
+                assert expected in shown.output, (command, shown.output, shown.exception)
+            assert hippocampus("store", "show", name, entry.id).stdout == text
+
+        read()  # the other account may not read the modules that each imports
+        with read_only(Path(name)):
+            read()
+            refused = hippocampus("memory", "remember", "The door is red.", "--db", name)
+            assert "attempt to write a readonly database" in str(refused.exception)
+        assert sorted(path.name for path in Path(name).rglob("*")) == before

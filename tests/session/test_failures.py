@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-import os
 import shutil
 import sqlite3
 import sys
@@ -19,6 +18,7 @@ import pytest
 import zstandard
 from conversations import EAGER, no_fallback, reading, rows
 from pydantic import BaseModel
+from states import read_only
 from storage.memory_store import MemoryStore
 
 from hippocampus import Hippocampus, RecallError, StoreError
@@ -222,24 +222,6 @@ def test_a_recall_in_a_closed_session_names_that_as_the_reason(tmp_path: Path) -
         session.close(reading(1))
         found = session.answer({"query": "x"})
     assert found.startswith("recall failed (unreadable): the session is closed;")
-
-
-@contextlib.contextmanager
-def read_only(folder: Path) -> Iterator[None]:
-    """Act as an account that may read a folder and not write there; root may write everywhere."""
-    account, paths = os.geteuid(), [folder, *folder.rglob("*")]
-    modes = [path.stat().st_mode for path in paths]
-    for path in paths:
-        path.chmod(0o555 if path.is_dir() else 0o444)
-    try:
-        if account == 0:
-            os.seteuid(65534)
-        yield
-    finally:
-        if account == 0:
-            os.seteuid(0)
-        for path, mode in zip(paths, modes, strict=True):
-            path.chmod(mode)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="it has no such accounts")

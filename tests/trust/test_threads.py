@@ -1,10 +1,15 @@
-"""Payloads are read in many threads at once, and the host's warnings stay as they are."""
+"""Payloads are read and written in many threads at once."""
 
 from __future__ import annotations
 
+import contextlib
 import threading
 
+from conversations import EAGER, reading
+
+from hippocampus import Hippocampus
 from hippocampus.models import tokens
+from hippocampus.storage.state import state_of
 
 SOURCE = "import re\n" + "".join(
     f"def f{n}(a, b={n}):\n    '''Match {n}.'''\n    return [re.match('\\d{n}', x) for x in (a, [b, (a, {{b: a}})])]\n\n"
@@ -39,3 +44,24 @@ def test_threads_that_start_together_load_a_vocabulary_once():
 
 def test_a_vocabulary_is_loaded_in_every_thread():
     in_threads(lambda: tokens._vocabulary.__wrapped__().encode("tea"), count=3)
+
+
+def test_a_turn_waits_for_a_thread_that_writes_longer_than_for_another_process(tmp_path):
+    """Fifty sessions on a busy machine wait for each other: no list goes raw for that."""
+    writes, is_done = threading.Event(), threading.Event()
+
+    def write():
+        with state_of(tmp_path).writing() as db, db.transaction():
+            writes.set()
+            is_done.wait(1.0)
+
+    with (
+        contextlib.closing(Hippocampus(tmp_path, policy=EAGER, deadline_seconds=0.1)) as memory,
+        memory.session("s") as session,
+    ):
+        items = reading(2)
+        writer = threading.Thread(target=write)
+        writer.start()
+        writes.wait()
+        assert session(items) != items
+        writer.join()
