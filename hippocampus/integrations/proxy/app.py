@@ -19,6 +19,7 @@ import anyio
 import httpx2
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
@@ -26,6 +27,7 @@ from starlette.routing import Route
 from hippocampus.errors import MALFORMED, StoreError
 from hippocampus.integrations.proxy.apis import ANSWERS
 from hippocampus.integrations.proxy.apis.answer import ModelAnswer
+from hippocampus.integrations.proxy.body import decoded
 from hippocampus.integrations.proxy.events import Event, events, written
 from hippocampus.integrations.proxy.metrics import Metrics
 from hippocampus.integrations.proxy.service import Exchange, Service, TooManyRoundsError
@@ -43,6 +45,10 @@ REFUSALS = {400, 413, 422}
 """The statuses with which a provider refuses a request for its content."""
 COUNTING = "/count_tokens"
 """The end of an address at which Anthropic counts a request's tokens."""
+MAX_BODY_BYTES = 512 * 1024 * 1024
+"""No provider takes a larger request, and one that is read is in memory."""
+DECODED = {"identity", "gzip", "deflate"}
+"""The encodings of an answer that are read whatever is installed."""
 METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 CREDENTIAL = re.compile(
     r"(?:auth(?:entication|orization)?|(?<!idempotency-)key|secret|token|credentials?|password|user(?:[-_]?(?:id|name))?|e?mail)$",
@@ -136,14 +142,17 @@ class Proxy:
         counted = path.removesuffix(COUNTING)
         answers = next((api for end, api in ANSWERS.items() if counted.endswith(end)), None)
         try:
-            if answers is None or request.method != "POST" or "content-encoding" in request.headers:
+            if answers is None or request.method != "POST":
                 return _streamed(await self._send(request, request.stream()))
+            request, content = await _readable(request)
+            if "content-encoding" in request.headers:
+                return _streamed(await self._send(request, content))
             send = self._unmanaged if path.endswith(COUNTING) else self._managed
-            return await send(request, answers, await request.body())
+            return await send(request, answers, content)
         except ClientDisconnect:
             return Response(status_code=499)
         except httpx2.InvalidURL as wrong:
-            return JSONResponse({"error": {"message": f"the address cannot be read: {wrong}"}}, 400)
+            raise HTTPException(400, f"the address cannot be read: {wrong}") from wrong
         except httpx2.HTTPError as failure:
             where, why = self._upstream.netloc.decode(), type(failure).__name__
             text = f"hippocampus proxy: the provider at {where} does not answer ({why})"
@@ -170,7 +179,8 @@ class Proxy:
             return await self._refused(request, exchange, response, content)
         outcome = exchange.conversation.session.report.raw_reason or MANAGED
         self._metrics.requests.labels(outcome).inc()
-        if not response.is_success:
+        encoding = response.headers.get("content-encoding", "identity")
+        if not response.is_success or encoding not in DECODED:  # though `identity` was asked for
             return _streamed(response)
         kind = response.headers.get("content-type", "")
         is_asked = exchange.body.values.get("stream") is True  # some servers name no kind
@@ -324,6 +334,21 @@ class Proxy:
         """Answer the calls of recall, and send the request with which the answer goes on."""
         content = await run_in_threadpool(exchange.next_request)
         return await self._send(request, content, is_read=True)
+
+
+async def _readable(request: Request) -> tuple[Request, bytes]:
+    """Return a request and its body, without its compression where that can be read."""
+    content = bytearray()
+    async for chunk in request.stream():
+        content += chunk
+        if len(content) > MAX_BODY_BYTES:
+            raise HTTPException(413, "the request is larger than any provider takes")
+    encoding = request.headers.get("content-encoding", "")
+    plain = await run_in_threadpool(decoded, bytes(content), encoding, MAX_BODY_BYTES)
+    if plain is None:
+        return request, bytes(content)
+    own = [pair for pair in request.scope["headers"] if pair[0] != b"content-encoding"]
+    return Request({**request.scope, "headers": own}), plain
 
 
 async def _noted(exchange: Exchange, work: Callable[[Exchange], None], problem: str) -> None:

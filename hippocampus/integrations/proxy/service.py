@@ -59,6 +59,8 @@ PREFIX = "hippocampus_"
 """Begins the name of our tool where the host has one named `recall`."""
 MAX_LISTED = 50
 """How many entries of a conversation the live page lists, the newest first."""
+END_USER = ("safety_identifier", "user")
+"""The members of a request to OpenAI that identify the user of an application."""
 UNNAMED = "proxy"
 """The tenant of the handle that opens the connections; no request is of it."""
 
@@ -220,10 +222,13 @@ class Service:
             written = json.dumps(credentials).encode()
             tenant = f"caller-{hashlib.sha256(written).hexdigest()[:32]}"
         conversations = self._conversations(tenant)
-        now, caller = time.time(), caller_of(credentials, conversations.secret)
+        now = time.time()
         try:
             body = Body(content)
             request = body.values
+            # By these an application tells its provider the users of its one key apart.
+            users = [f"{name}: {request[name]}" for name in END_USER if request.get(name)]
+            caller = caller_of([*credentials, *users], conversations.secret)
             items = _listed(request.get(answers.ITEMS))
             reason = reader.reason_of_request(request) or answers.unmanaged(request)
             reason = reason if request.get("tools") else "no tools"

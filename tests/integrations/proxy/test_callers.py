@@ -157,6 +157,15 @@ def test_a_key_tells_callers_apart_wherever_it_is(place: str, name: str, state: 
         assert len(conversations(url)) == 2
 
 
+@pytest.mark.parametrize("name", ["user", "safety_identifier"])
+def test_the_users_of_an_application_with_one_key_are_callers(name: str, state: Path) -> None:
+    with proxied(state, lambda items: "The same words.") as (_, url):
+        for user in ("ann", "ben", "ann"):
+            sent = json.loads(body("/chat/completions", chat_list(ROWS)[:1])) | {name: user}
+            httpx2.post(f"{url}/v1/chat/completions", json=sent, headers=SAME_KEY)
+        assert len(conversations(url)) == 2
+
+
 def test_a_cookie_next_to_a_key_is_no_other_caller(state: Path) -> None:
     with proxied(state, lambda items: "The same words.") as (_, url):
         for cookie in ("__cf_bm=a", "__cf_bm=b"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import logging
 import re
@@ -11,6 +12,7 @@ import socket
 import sqlite3
 import subprocess
 import time
+import zlib
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
@@ -19,6 +21,7 @@ from typing import Any
 
 import httpx2
 import pytest
+import zstandard
 
 pytest.importorskip("starlette")
 pytest.importorskip("prometheus_client")
@@ -43,6 +46,7 @@ from starlette.responses import Response, StreamingResponse
 from hippocampus import Hippocampus
 from hippocampus.errors import StoreError
 from hippocampus.formats import reader
+from hippocampus.integrations.proxy import app as proxy_app
 from hippocampus.integrations.proxy import service
 from hippocampus.integrations.proxy.apis import ANSWERS
 from hippocampus.integrations.proxy.app import Proxy
@@ -313,6 +317,61 @@ def test_a_request_that_is_not_managed_is_redacted(state: Path, tmp_path: Path) 
                 assert httpx2.post(url + path, json=body).status_code == 200
     assert len(upstream.sent) == len(requests) + 1
     assert all(b"Write to [redacted email]" in sent.content for sent in upstream.sent)
+
+
+COMPRESSED = {"gzip": gzip.compress, "deflate": zlib.compress, "zstd": zstandard.compress}
+
+
+@pytest.mark.parametrize("encoding", COMPRESSED)
+def test_a_compressed_request_is_managed_and_redacted(
+    encoding: str, state: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "p.yaml").write_text(
+        "extends: default\nlifecycle_policies: [{match: {}, action: {redact: [email]}}]"
+    )
+    with provider(Upstream(listing(1))) as upstream:
+        app = Proxy(upstream.url, state, str(tmp_path / "p.yaml"), LIMIT_SECONDS).app()
+        with served(app) as url:
+            for tools in ([], MessagesHost(url).tools):
+                body = {**MessagesHost(url).body, "tools": tools}
+                body["messages"] = [{"role": "user", "content": "Write to ada@example.org"}]
+                sent = COMPRESSED[encoding](json.dumps(body).encode())
+                headers = {"content-encoding": encoding}
+                httpx2.post(
+                    url + MessagesHost.path, content=sent, headers=headers
+                ).raise_for_status()
+    assert [tool_names(sent) for sent in upstream.sent] == [[], RECALL_TOOLS]
+    assert all(b"Write to [redacted email]" in sent.content for sent in upstream.sent)
+
+
+@pytest.mark.parametrize("content", [b"no gzip", gzip.compress(b"{" * 99)[:-9]])
+def test_a_body_that_cannot_be_decompressed_passes_byte_for_byte(
+    content: bytes, state: Path
+) -> None:
+    answers = Unknown(lambda _: "")
+    answers.text = "{}"
+    with provider(answers) as upstream, in_front(upstream, state) as url:
+        for encoding in ("gzip", "br"):
+            headers = {"content-encoding": encoding}
+            httpx2.post(
+                url + MessagesHost.path, content=content, headers=headers
+            ).raise_for_status()
+    assert answers.got == [content, content]
+
+
+def test_a_body_that_unpacks_to_more_than_a_provider_takes_is_not_unpacked(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(proxy_app, "MAX_BODY_BYTES", 10_000)
+    with proxied(state, listing(1)) as (upstream, url):
+        for content, headers, status in (
+            (gzip.compress(b" " * 10_001), {"content-encoding": "gzip"}, 500),
+            (b" " * 10_001, {}, 413),
+            (iter([b" " * 5_000] * 3), {}, 413),
+        ):
+            answer = httpx2.post(url + MessagesHost.path, content=content, headers=headers)
+            assert answer.status_code == status
+        assert len(upstream.sent) == 1
 
 
 @pytest.mark.slow
@@ -630,13 +689,33 @@ def test_a_stream_that_ends_within_a_recall_ends_with_an_error(
     assert "Traceback" not in caplog.text
 
 
+class Encoding(Upstream):
+    """A provider that compresses whatever was asked for."""
+
+    async def answer(self, request: Request) -> Response:
+        await request.body()
+        headers = {"content-encoding": "br"}
+        return Response(b"\x1b no one reads this", media_type="application/json", headers=headers)
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_an_answer_that_cannot_be_decompressed_passes_with_its_encoding(
+    stream: bool, state: Path
+) -> None:
+    with provider(Encoding(listing(1))) as upstream, in_front(upstream, state) as url:
+        body = {**MessagesHost(url).body, "stream": stream}
+        with httpx2.stream("POST", url + MessagesHost.path, json=body) as answer:
+            assert answer.headers["content-encoding"] == "br"
+            assert b"".join(answer.iter_raw()) == b"\x1b no one reads this"
+
+
 class Unknown(Upstream):
     """A provider whose answers are JSON of no known form."""
 
     text = ""
 
     async def answer(self, request: Request) -> Response:
-        await request.body()
+        self.got = [*getattr(self, "got", ()), await request.body()]
         return Response(self.text, media_type="application/json")
 
 
