@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import errno
 import json
 import os
 import re
@@ -25,6 +26,9 @@ NAME = "hippocampus"
 OURS = re.compile(r"-m hippocampus hook --state-dir ")
 """How a command of ours is recognised among the hooks of a file."""
 BEGIN, END = "# hippocampus: begin", "# hippocampus: end"
+BLOCK = re.compile(
+    rf"(?:\r?\n)?^{BEGIN}\r?$(?:(?!^{BEGIN}).)*?^{END}\r?$\n?", re.DOTALL | re.MULTILINE
+)
 HOOK_SECONDS = 30
 STARTUP_SECONDS = 60
 """Codex waits ten seconds for a server: too few on a busy machine."""
@@ -83,14 +87,16 @@ class SettingsChange:
         """Replace the file in one step, with the mode that it had.
 
         Raises:
-            StoreError: it cannot be written.
+            StoreError: it cannot be written, or is read-only.
         """
         try:
             real = self.path.resolve()  # a link to a file elsewhere stays a link
             mode = real.stat().st_mode & 0o777 if real.exists() else 0o600
+            if not mode & 0o222:  # a folder that can be written would let it be replaced
+                raise PermissionError(errno.EACCES, "it is read-only")
             files.replace_file(real, self.after.encode())
             real.chmod(mode)
-        except OSError as failure:
+        except (OSError, RuntimeError) as failure:  # the second is of a link to itself
             raise StoreError(f"{self.path}: cannot be written: {failure}") from failure
 
 
@@ -167,14 +173,20 @@ def uninstalled(host: Host, project: Path | None) -> list[SettingsChange]:
     def without_hooks(found: Settings) -> None:
         events = found.get("hooks", {})
         for event in list(events):
+            rest = []
             for group in events[event]:
-                if own := _ours(group):
-                    group["hooks"] = [hook for hook in group["hooks"] if hook not in own]
-            events[event] = [group for group in events[event] if group.get("hooks") != []]
-            if not events[event]:
+                own = _ours(group)
+                hooks = [hook for hook in group.get("hooks", []) if hook not in own]
+                if not own:
+                    rest.append(group)
+                elif hooks:
+                    rest.append({**group, "hooks": hooks})
+            if rest or not events[event]:
+                events[event] = rest
+            else:
                 del events[event]
-        if not events:
-            found.pop("hooks", None)
+                if not events:
+                    del found["hooks"]
 
     def without_server(found: Settings) -> None:
         found.get(host.key, {}).pop(NAME, None)
@@ -239,27 +251,34 @@ def _edited(path: Path, *edits: Callable[[Settings], None]) -> SettingsChange:
         return SettingsChange(path, "", "")
     # Settings that stay equal keep their text: our form of it would be a change to its owner.
     indent = INDENT.search(before)
+    if before and _parsed(path, before) == found:
+        return SettingsChange(path, before, before)
     after = json.dumps(found, indent=indent[1] if indent else 2, ensure_ascii=False) + "\n"
-    return SettingsChange(
-        path, before, before if before and _parsed(path, before) == found else after
-    )
+    return SettingsChange(path, before, after.replace("\n", _line_end(before)))
 
 
 def _with_block(path: Path, table: str) -> SettingsChange:
     """Return a TOML file with our table as a marked block at its end, or without the block."""
     before = _text(path)
     _parsed(path, before)
-    rest = re.sub(rf"\n?^{BEGIN}$.*?^{END}$\n?", "", before, flags=re.DOTALL | re.MULTILINE)
+    rest = BLOCK.sub("", before)
     block = f"{BEGIN}\n{table}{END}\n" if table else ""
     gap = "\n" if rest.strip() and block else ""
-    after = f"{rest}{gap}{block}"
+    after = rest + f"{gap}{block}".replace("\n", _line_end(before))
     _parsed(path, after)
     return SettingsChange(path, before, after)
 
 
+def _line_end(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
 def _text(path: Path) -> str:
+    """Return the text of a file with its own line ends; empty where it is missing."""
     try:
-        return path.read_text("utf-8") if path.exists() else ""
+        if path.exists() and not path.is_file():  # a pipe may never end
+            raise StoreError(f"{path}: not a file")
+        return path.read_bytes().decode() if path.exists() else ""
     except (OSError, UnicodeDecodeError) as failure:
         raise StoreError(f"{path}: cannot be read: {failure}") from failure
 
@@ -267,14 +286,33 @@ def _text(path: Path) -> str:
 def _parsed(path: Path, text: str) -> Settings:
     is_toml = path.suffix == ".toml"
     try:
-        found = tomllib.loads(text) if is_toml else json.loads(text if text.strip() else "{}")
-    except ValueError as wrong:
+        found = tomllib.loads(text) if is_toml else _json(text if text.strip() else "{}")
+    except (ValueError, RecursionError) as wrong:
         problem = f"not valid TOML with our table in it: {wrong}"
         if not is_toml:
-            problem = f"not plain JSON ({wrong}); take out its comments, or add our entries by hand"
+            problem = f"not plain JSON ({wrong}); take that out, such as comments, or add our entries by hand"
         raise StoreError(f"{path}: {problem}") from wrong
     if not isinstance(found, dict):
         raise StoreError(f"{path}: the settings are not a JSON object")
+    return found
+
+
+def _json(text: str) -> Any:
+    """Read JSON that is the same when it is written.
+
+    Raises:
+        ValueError: it is not JSON, or has a name twice or a number of which one would be lost.
+    """
+
+    def once(members: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(members)
+        if len(found) < len(members):
+            names = [name for name, _ in members]
+            raise ValueError(f"{max(names, key=names.count)!r} is there twice")
+        return found
+
+    found = json.loads(text, object_pairs_hook=once)
+    json.dumps(found, allow_nan=False)
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import tomllib
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hippocampus.cli.commands import app
+from hippocampus.errors import StoreError
 from hippocampus.integrations import hooks
 from hippocampus.integrations.hooks import settings, status
 
@@ -176,6 +178,9 @@ def test_a_state_in_a_project_is_kept_out_of_git(
         ("claude-code", "[]", "not a JSON object"),
         ("claude-code", '{"hooks": []}', "not of the usual form"),
         ("gemini", '{"mcpServers": [1]}', "not of the usual form"),
+        ("claude-code", '{"hooks": {"Stop": []}, "hooks": {}}', "'hooks' is there twice"),
+        ("claude-code", '{"a": 1e999}', "not plain JSON"),
+        ("claude-code", '{"a": ' + "[" * 9_999 + "]" * 9_999 + "}", "not plain JSON"),
     ],
 )
 def test_settings_that_cannot_be_read_are_refused_and_stay(
@@ -188,6 +193,61 @@ def test_settings_that_cannot_be_read_are_refused_and_stay(
         ended = CliRunner().invoke(app, [verb, host])
         assert reason in str(ended.exception)
     assert path.read_text() == text
+
+
+@pytest.mark.parametrize("kind", ["pipe", "loop", "read-only"])
+def test_a_file_that_cannot_be_written_is_refused_and_stays(kind: str) -> None:
+    path = settings.hooks_path(settings.HOSTS["claude-code"], None)
+    path.parent.mkdir()
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "loop":
+        path.symlink_to(path)
+    else:
+        path.write_text("{}")
+        path.chmod(0o444)
+    before = path.lstat()
+    ended = CliRunner().invoke(app, ["install", "claude-code"])
+    assert isinstance(ended.exception, StoreError)
+    assert path.lstat() == before
+
+
+LINES = {
+    "claude-code": '{\r\n  "model": "x"\r\n}\r\n',
+    "codex": '# mine\r\nmodel = "x"\r\n',
+}
+
+
+@pytest.mark.parametrize("host", LINES)
+def test_line_ends_stay(host: str) -> None:
+    of = settings.hooks_path if host == "claude-code" else settings.servers_path
+    path = of(settings.HOSTS[host], None)
+    path.parent.mkdir()
+    path.write_bytes(LINES[host].encode())
+    run("install", host)
+    assert path.read_bytes().count(b"\n") == path.read_bytes().count(b"\r\n") > 3
+    run("uninstall", host)
+    assert path.read_bytes() == LINES[host].encode()
+
+
+def test_uninstall_leaves_the_empty_hooks_of_others() -> None:
+    path = settings.hooks_path(settings.HOSTS["claude-code"], None)
+    path.parent.mkdir()
+    own = {"hooks": {"Stop": [], "PostToolUse": [{"matcher": "Bash", "hooks": []}]}}
+    path.write_text(json.dumps(own))
+    run("install", "claude-code")
+    run("uninstall", "claude-code")
+    assert json.loads(path.read_text()) == own
+
+
+def test_a_table_after_half_of_our_block_stays() -> None:
+    path = settings.servers_path(settings.HOSTS["codex"], None)
+    path.parent.mkdir()
+    own = f'{settings.BEGIN}\n[mcp_servers.mine]\ncommand = "own"\n'
+    path.write_text(own)
+    run("install", "codex")
+    run("uninstall", "codex")
+    assert path.read_text() == own
 
 
 def test_a_table_of_our_name_that_someone_else_wrote_is_refused() -> None:
