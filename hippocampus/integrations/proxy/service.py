@@ -226,7 +226,7 @@ class Service:
         try:
             body = Body(content)
             request = body.values
-            # By these an application tells its provider the users of its one key apart.
+            # An application with one key names its users to the provider in these.
             users = [f"{name}: {request[name]}" for name in END_USER if request.get(name)]
             caller = caller_of([*credentials, *users], conversations.secret)
             items = _listed(request.get(answers.ITEMS))
