@@ -36,7 +36,7 @@ from hippocampus.session.state import State, only_grows, read
 from hippocampus.session.turn import Turn, largest_messages, take_turn
 from hippocampus.session.view import Span, View
 from hippocampus.storage.archive import Journal, RawList
-from hippocampus.storage.ledger import DigestNotes, Ledger, Measure, RemovedError
+from hippocampus.storage.ledger import DigestNotes, Ledger, Measure, RemovedError, TurnRows
 
 LOG = logging.getLogger("hippocampus")
 MIN_PACKED_BYTES = 1 << 18
@@ -411,7 +411,8 @@ class SessionRun:
         for _, original in taken.noted:
             self.ledger.put(self._resources.store, original)
         records = [*taken.accessed, *(record for record, _ in taken.noted)]
-        self.ledger.save(*records, raw=_raw_list(taken.state.history, taken.kept))
+        raw = _raw_list(taken.state.history, taken.kept)
+        self.ledger.commit(TurnRows(records=records, raw=raw, replaced=taken.stale))
         self.state = taken.state.with_committed(records)
         self._note_change(taken.kept, before)
         self._consolidate_in_background(before, compacted=False)

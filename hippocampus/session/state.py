@@ -182,6 +182,8 @@ class ReadList:
     pointers."""
     accessed: list[Record]
     """The entries that new messages refer to, with the access."""
+    stale: list[str]
+    """The entries whose stored next texts are of another list, or of an entry as it was before an access."""
 
 
 def read(state: State, history: History, opening: str, rules: Rules) -> ReadList:
@@ -250,7 +252,14 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
         candidates=state.candidates if is_continued else {},
         notes={},
     )
-    return ReadList(taken.with_candidates(rules), kept, noted, accessed)
+    taken = taken.with_candidates(rules)
+    own = taken.payloads
+    stale = [
+        entry_id
+        for entry_id in state.candidates
+        if entry_id not in own.numbers or own.items[own.numbers[entry_id]].shorter is None
+    ]
+    return ReadList(taken, kept, noted, accessed, stale)
 
 
 def only_grows(state: State, history: History) -> bool:

@@ -103,12 +103,13 @@ def take_turn(taken: ReadList, costs: Costs, rules: Rules, *, cold: bool = False
             decisions=[*changes.edits, *changes.folds],
             candidates=next_texts(map(changes.payloads.items.__getitem__, changes.weighed)),
             replaced=[
-                entry_id
-                for entry_id in taken.state.payloads.numbers
-                if entry_id not in changes.payloads.numbers
-            ]
-            if changes.digests
-            else [],
+                *taken.stale,
+                *(
+                    entry_id
+                    for entry_id in (taken.state.payloads.numbers if changes.digests else ())
+                    if entry_id not in changes.payloads.numbers
+                ),
+            ],
         ),
         [*(original for _, original in noted), *changes.originals],
         changes.digests,

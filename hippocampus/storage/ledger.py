@@ -495,16 +495,16 @@ class Ledger:
         self._waiting, self._put_keys = [], []
         entries = self._rows_of(turn.records)
         candidates = [(number, *candidate_row(candidate)) for candidate in turn.candidates]
-        # A full one, which another entry names, is still to get its next text.
-        short = [record.id for record in turn.records if record.stage is not Stage.FULL]
-        done = [*short, *turn.replaced]
+        done, is_turn = [*turn.replaced], turn.call is not NO_CALL
+        if is_turn:
+            # A full one, which another entry names, is still to get its next text.
+            done += [record.id for record in turn.records if record.stage is not Stage.FULL]
         with self._timed():
             # Large ones go to object storage, for which no transaction waits.
             payloads = self._payloads.rows_of(contents) if self._payloads and contents else []
             put += [key for key, *_ in payloads]
             # A file has the number of the change under its lock, a server after another round trip. A turn
             # begins with that number; a recall may be saved after changes of other workers.
-            is_turn = turn.call is not NO_CALL
             for is_expected in (is_turn and not self._db.is_local, False):
                 with (
                     contextlib.suppress(database.ConflictError),
@@ -515,9 +515,9 @@ class Ledger:
                     if put:
                         self._db.run(DIG_UP, (json.dumps(put),))
                     self._db.insert(SAVE, entries)
+                    if done:
+                        self._db.run(DROP_CANDIDATES, (number, json.dumps(done)))
                     if is_turn:
-                        if done:
-                            self._db.run(DROP_CANDIDATES, (number, json.dumps(done)))
                         self._db.insert(CANDIDATE, candidates)
                         self._write_call(change, turn)
                     return
@@ -551,13 +551,13 @@ class Ledger:
         rows = {record.entry.id: (self._number, *columns_of(record)) for record in records}
         return [*rows.values()]
 
-    def save(self, *records: Record, raw: RawList | None = None) -> None:
-        """Write entries again, after an access; `raw` is the list as it ended, for the journal.
+    def save(self, *records: Record) -> None:
+        """Write entries again, after an access.
 
         A state waits for the disk: no list has it, from which a call could write it again.
         """
         is_state = any(record.entry.type == "state" for record in records)
-        self.commit(TurnRows(records=records, raw=raw), is_synced=is_state)
+        self.commit(TurnRows(records=records), is_synced=is_state)
 
     def go_on_from(self, turn: int) -> None:
         """Keep the sums of all calls before a turn: the list has fewer turns than were paid for."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -167,6 +168,32 @@ def test_a_list_that_its_host_rewinds_is_read_as_by_a_fresh_worker(
 ) -> None:
     found = compared(tmp_path, lists, anew, window_tokens=3_000)
     assert found == Outcome(len(lists), len(lists), are_sums=True)
+
+
+def edits(*results: str, start: int) -> list[Item]:
+    """Return rounds with one call of an editor each."""
+    items: list[Item] = []
+    for number, result in enumerate(results, start):
+        function = {"name": "edit", "arguments": json.dumps({"path": f"{number}.py"})}
+        call = {"id": f"c{number}", "type": "function", "function": function}
+        items += [
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"c{number}", "content": result},
+        ]
+    return items
+
+
+def test_the_next_text_of_a_branch_that_was_left_is_not_used_on_another(tmp_path: Path) -> None:
+    one, two, three = (
+        "\n".join(f"line {n} of tool {tool} A-{tool}{n}" for n in range(lines))
+        for tool, lines in ((1, 700), (2, 1_500), (3, 1_500))
+    )
+    code = "\n".join(f"def f_{n}(x):\n    return x + {n}\n" for n in range(700))
+    first = [{"role": "user", "content": "Go"}, *edits(one, start=0)]
+    short = first + edits("ok", "ok", start=1)
+    other = first + edits(code, "ok", "no", "yes", start=30)
+    lists = [first, short, short + edits(two, three, start=10), first, other]
+    assert compared(tmp_path, lists, anew) == Outcome(5, 5, are_sums=True)
 
 
 @pytest.mark.parametrize(
