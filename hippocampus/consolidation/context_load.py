@@ -197,8 +197,11 @@ def _stored_entries(
     def shared_words(pair: tuple[str, Record]) -> int:
         return len(words.intersection(_WORD.findall(f"{pair[1].tool} {pair[1].arguments}".lower())))
 
+    distinct: dict[str, tuple[str, Record]] = {}  # a text that came several times is named once
+    for pair in sorted(found, key=shared_words, reverse=True):
+        distinct.setdefault(pair[1].content, pair)
     lines = []
-    for owner, record in sorted(found, key=shared_words, reverse=True)[:MAX_STORED]:
+    for owner, record in list(distinct.values())[:MAX_STORED]:
         if resources.store.get(record.content) is not None:
             tool = frame.tool_name(record.tool)
             called = _unframed(without_secrets(" ".join(record.arguments.split()))[:100])

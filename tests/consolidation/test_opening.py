@@ -139,6 +139,16 @@ def test_it_holds_what_fits_the_first_message_and_what_was_put_away(make: Make) 
         assert "order_0003" in session.recall(query="order_0003")
 
 
+def test_a_text_that_came_several_times_is_named_once(make: Make) -> None:
+    memory = make(policy=loading())
+    with memory.session("earlier") as session:
+        calls = [*call("1", "list_orders", "{}", ROWS), *call("2", "list_orders", "{}", ROWS)]
+        session([user("Which orders of lamps are there?"), *calls])
+    with memory.session("new") as session:
+        (first,) = session([user("Which orders of lamps are there?")])
+    assert first["content"].count("list_orders") == 1
+
+
 def test_memories_are_entries_that_fade_slowly(make: Make) -> None:
     memory = make(policy=loading())
     earlier(memory)
