@@ -180,11 +180,13 @@ def _unfaded(tables: FactTables, query: RecallQuery, rows: Iterable[RankedRow]) 
 def relevant(found: Sequence[Recalled], prompt: str) -> list[Recalled]:
     """Return the recalled memories that a prompt calls for: by words, by meaning, or by naming their subject.
 
-    The subject is that of a triple, or a name with which the text begins.
+    The subject is that of a triple, or a name with which one of the texts begins: a correction may name it later.
     """
     best = max((result.score.total for result in found), default=0.0)
     asked = set(content_words(prompt))
-    named = asked & names(prompt)
+    texts = {result.memory.id: content_words(result.memory.content) for result in found}
+    first = {word for text in texts.values() for word in text[:1]}
+    subjects = asked & names(prompt) & first
     return [
         result
         for result in found
@@ -193,7 +195,7 @@ def relevant(found: Sequence[Recalled], prompt: str) -> list[Recalled]:
             result.score.keyword >= RELEVANT_WORDS
             or result.score.vector >= RELEVANT_COSINE
             or any(asked.issuperset(words(key(triple.subject))) for triple in result.triples)
-            or not named.isdisjoint(content_words(result.memory.content)[:1])
+            or not subjects.isdisjoint(texts[result.memory.id])
         )
     ]
 
