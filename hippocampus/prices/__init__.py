@@ -80,14 +80,6 @@ class Prices:
         cached = cached if cached >= self.smallest_prefix_tokens else 0
         return self.read * cached + self.write * (total_tokens - cached)
 
-    def edit_cost(self, dropped_tokens: float, written_tokens: float) -> float:
-        """Return the extra cost of an edit: the tokens after it are written and not read.
-
-        `dropped_tokens` are the tokens after the edit in the last request, `written_tokens` those in
-        the next request.
-        """
-        return (self.write - self.read) * max(0.0, min(dropped_tokens, written_tokens))
-
     def recall_cost(self, view_tokens: int, slice_tokens: int) -> float:
         """Return the cost of one recall: the cached view is read once more, and the slice is new."""
         return self.read * view_tokens + self.write * slice_tokens

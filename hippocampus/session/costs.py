@@ -62,8 +62,8 @@ class Costs:
         read = view.tokens_to(view.unchanged)
         if view.unchanged < view.sent:
             read = kept_tokens(mark_tokens, read)
-        written = view.shown_total - read
         cost, raw = prices.call_cost(read, view.shown_total), prices.call_cost(*raw_tokens)
+        unedited = max(read, min(cached_tokens, view.shown_total))
         before, total = raw_tokens
         recalled = prices.write * (fresh - (total - before))
         if (
@@ -73,7 +73,7 @@ class Costs:
         return Costs(
             self.raw + raw,
             self.sent + cost,
-            self.edits + prices.edit_cost(cached_tokens - read, written),
+            self.edits + cost - prices.call_cost(unedited, view.shown_total),
             self.recalls + recalled,
         )
 

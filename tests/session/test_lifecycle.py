@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conversations import PROMPT, no_fallback
+from conversations import EAGER, PROMPT, no_fallback, reading
 
 from hippocampus import Hippocampus, Policy, RecallError, Session, Stage
 from hippocampus.errors import StoreError
@@ -330,6 +330,23 @@ def test_the_status_tells_sizes_money_and_stages(tmp_path: Path) -> None:
         session(items)
         assert session.status()["recall_dollars"] > 0
     memory.close()
+
+
+@pytest.mark.parametrize(("model", "is_cached"), [("haiku", False), ("sonnet", True)])
+def test_an_edit_of_what_no_provider_caches_costs_nothing(
+    tmp_path: Path, model: str, is_cached: bool
+) -> None:
+    """Views under 4,096 tokens are not cached by the one model, and by the other from 1,024 on."""
+    items = reading(20)
+    memory = Hippocampus(tmp_path, policy=EAGER, model=f"claude-{model}-4-5")
+    with contextlib.closing(memory):
+        session = memory.session("s")
+        for end in range(2, len(items), 2):
+            session(items[:end])
+        assert [
+            decision for _, decision in session.report.decisions() if decision.stage == "dormant"
+        ]
+        assert (session.status()["edit_dollars"] > 0) == is_cached
 
 
 def test_small_results_fade_in_one_edit(tmp_path: Path) -> None:
