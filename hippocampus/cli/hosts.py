@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,6 +20,8 @@ from hippocampus.cli.options import (
     StateAddress,
     expect_state,
     fail,
+    print_table,
+    say,
 )
 from hippocampus.cli.serve import INSTALL_MCP
 from hippocampus.indexing.extraction import counted
@@ -26,9 +29,13 @@ from hippocampus.integrations.hooks import settings
 from hippocampus.storage.state_dir import is_address
 
 if TYPE_CHECKING:
+    from hippocampus.storage.savings import Savings
     from hippocampus.storage.state import StateStore
 
-SAVINGS = "calls  shortened  raw cost  sent cost  saved     $ saved  $ edits  $ recalls  $ resume  session, model, or last day"
+SAVINGS = (
+    "session, model,\nor last day", "calls", "edits", "recalls",
+    "saved", "$\nsaved", "$\nedits", "$\nrecalls", "$\nresume",
+)  # fmt: skip
 CACHES = {".cache", "archive-v0"}
 """Parts of the paths of the temporary environments of uvx and `pipx run`."""
 INSTALL_TOOL = 'first run uv tool install "hippocampus-context[mcp]", or pipx install'
@@ -126,29 +133,35 @@ def _print_savings(state: StateStore, model: str, *, as_json: bool) -> None:
     with state.reading() as db:
         rows, events = savings(db, model), hook_events.events(db)
     found = with_transcripts(rows, events, model)
-    lines = [SAVINGS]
+    if as_json:
+        Shown(found).show()
+        return
     if unknown := sum(row["raw_cost"] > 0 and not row["model"] for row in found):
-        lines.insert(
-            0,
+        say(
             f"no dollars for {counted(unknown, 'session')} without a known model; "
-            "--model NAME takes its prices for all",
+            "--model NAME takes its prices for all"
         )
+    lines = []
     for day, sessions in itertools.groupby(found, key=lambda row: row["day"]):
         # A line for each session that was last used on a day, then one for their sum.
         of_day = list(sessions)
         named = [(", ".join(filter(None, (row["session"], row["model"]))), [row]) for row in of_day]
-        for name, of in [*named, (f"last used on {day}", of_day)]:
-            calls, shortened, raw, sent, dollars, edits, recalls, resume = (
-                sum(row[key] for row in of)
-                for key in (
-                    "calls", "shortened", "raw_cost", "sent_cost",
-                    "saved_dollars", "edit_dollars", "recall_dollars", "resume_dollars",
-                )
-            )  # fmt: skip
-            share = f"{100 * (1 - sent / raw):.1f} %" if raw else "–"
-            costs = f"{raw:8,.0f}  {sent:9,.0f}  {share:>7}  {dollars:8.2f}  {edits:7.2f}  {recalls:9.2f}  {resume:8.2f}"
-            lines.append(f"{calls:5,}  {shortened:9,}  {costs}  {name}")
-    Shown(found, lines).show(as_json=as_json)
+        lines += [_saved(name, of) for name, of in [*named, (f"last used on {day}", of_day)]]
+    print_table(SAVINGS, lines)
+
+
+def _saved(name: str, rows: Sequence[Savings]) -> list[str]:
+    """Return the cells of a line: what sessions have saved together."""
+    calls, edits, recalls, raw, sent, *dollars = (
+        sum(row[key] for row in rows)
+        for key in (
+            "calls", "edits", "recalls", "raw_cost", "sent_cost",
+            "saved_dollars", "edit_dollars", "recall_dollars", "resume_dollars",
+        )
+    )  # fmt: skip
+    share = f"{100 * (1 - sent / raw):.1f} %" if raw else "–"
+    shown = (f"{round(amount, 2) + 0:,.2f}" for amount in dollars)
+    return [name, f"{calls:,}", f"{edits:,}", f"{recalls:,}", share, *shown]
 
 
 def hook(state_dir: StateAddress = str(DEFAULT_STATE), policy: PolicyName = "default") -> None:

@@ -92,12 +92,12 @@ class Shown(NamedTuple):
 
 
 def print_table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print a table with a left-aligned first column and right-aligned others."""
+    """Print a table with a left-aligned first column, of long names in lines, and right-aligned others."""
     from rich.markup import escape
     from rich.table import Column, Table
 
     columns = (Column(title, justify="right") for title in titles[1:])
-    table = Table(titles[0], *columns, box=None, pad_edge=False)
+    table = Table(Column(titles[0], overflow="fold"), *columns, box=None, pad_edge=False)
     for row in rows:
         table.add_row(*map(escape, map(visible, row)))
     console().print(table)

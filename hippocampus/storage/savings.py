@@ -13,11 +13,20 @@ from hippocampus.storage import ledger
 from hippocampus.storage.database import Database
 
 LAST_CALLS = f"""
+    WITH paid AS (
+        SELECT session, first > 0 OR sent != '[]' AS is_request,
+            edit_cost > coalesce(lag(edit_cost) OVER earlier, 0) AS is_edit,
+            recall_cost > coalesce(lag(recall_cost) OVER earlier, 0) AS is_recall
+        FROM call WINDOW earlier AS (PARTITION BY session ORDER BY number)
+    ), counts AS (
+        SELECT session, count(*) FILTER (WHERE is_request) AS requests,
+            count(*) FILTER (WHERE is_edit) AS edits, count(*) FILTER (WHERE is_recall) AS recalls
+        FROM paid GROUP BY session
+    )
     SELECT name, model, active_at,
         (SELECT count(*) FROM entry WHERE entry.session = session.number AND stage != 'full'),
-        (SELECT count(*) FROM call AS each WHERE each.session = session.number AND (first > 0 OR sent != '[]')),
-        {ledger.CALL}
-    FROM session LEFT JOIN call ON call.session = session.number AND call.number = (
+        coalesce(requests, 0), coalesce(edits, 0), coalesce(recalls, 0), {ledger.CALL}
+    FROM session LEFT JOIN counts ON counts.session = session.number LEFT JOIN call ON call.session = session.number AND call.number = (
         SELECT max(last.number) FROM call AS last WHERE last.session = session.number AND turn IS NOT NULL
     )
     ORDER BY active_at, session.number
@@ -52,6 +61,10 @@ class Savings(SessionCosts):
     """The last day on which it was written to, as `2026-11-24`; its figures are those of all its days."""
     calls: int
     """The requests with a view; one that was sent again within the cache's lifetime counts once."""
+    edits: int
+    """The calls that paid for an edit of the past."""
+    recalls: int
+    """The calls that paid for answers to recalls; of a coding agent the recalls in its transcript."""
     shortened: int
     """Payloads and turns that were not shown in full in its last view."""
 
@@ -64,7 +77,7 @@ def savings(db: Database, model: str = "") -> list[Savings]:
     """
     given = model_prices(model) if model else None
     found = []
-    for name, own, active_at, shortened, calls, *columns in db.rows(LAST_CALLS):
+    for name, own, active_at, shortened, calls, edits, recalls, *columns in db.rows(LAST_CALLS):
         call = ledger.ModelCall(*columns) if columns[0] is not None else ledger.NO_CALL
         prices = given or prices_of(own)
         row: Savings = {
@@ -72,6 +85,8 @@ def savings(db: Database, model: str = "") -> list[Savings]:
             "model": prices.name,
             "day": time.strftime("%Y-%m-%d", time.localtime(active_at)),
             "calls": calls,
+            "edits": edits,
+            "recalls": recalls,
             "shortened": shortened,
             **costs_at(call, prices),
         }

@@ -203,9 +203,27 @@ def test_status_of_a_directory_sums_what_its_sessions_have_saved_each_at_its_own
     assert {each["model"] for each in as_one} == {"claude-opus-4-5"}
     lines = hippocampus("status", state).output.splitlines()
     assert "1 session without a known model" in lines.pop(0)
-    assert len(lines) == 5
-    assert lines[0].index("session") == lines[1].index("one, claude-haiku-4-5")
-    assert lines[-1].split()[0] == str(3 * 4)
+    assert len(lines) == 2 + 4
+    assert lines[0].index("session") == lines[2].index("one, claude-haiku-4-5")
+    assert lines[-1].split()[:5] == ["last", "used", "on", found[0]["day"], str(3 * 4)]
+
+
+def test_status_counts_the_calls_that_paid_for_edits_and_for_recalls(state: Path) -> None:
+    opened = Hippocampus(state, policy=EAGER, model="claude-sonnet-4-5")
+    with contextlib.closing(opened) as memory, memory.session("one") as session:
+        for end in range(2, 41, 2):
+            session(reading(20)[:end])
+        paid = {turn for turn, decision in session.report.decisions() if decision.costs}
+        entry_id = next(iter(session.entries)).id
+        function = {"name": "recall", "arguments": json.dumps({"entry_id": entry_id, "head": 2})}
+        asked = {"id": "r", "type": "function", "function": function}
+        items = [*reading(20), {"role": "assistant", "content": None, "tool_calls": [asked]}]
+        session([*items, *session.handle(items)])
+    (found,) = json.loads(hippocampus("status", state, "--json").output)
+    assert (found["edits"], found["recalls"]) == (len(paid), 1)
+    assert paid
+    line = hippocampus("status", state).output.splitlines()[2].split()
+    assert line[2:5] == [str(found["calls"]), str(len(paid)), "1"]
 
 
 def test_status_counts_requests_and_not_the_answers_in_their_lists(state: Path) -> None:

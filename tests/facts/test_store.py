@@ -221,7 +221,9 @@ def test_a_prompt_that_names_what_a_statement_begins_with_calls_for_it(facts):
     facts.remember("ClientA pays Net30.")
     facts.remember("The summer party is in Porto.")
     assert facts.retrieve("What are ClientA's payment terms?").count("Net30") == 1
-    facts.remember("Last May it was Net45 that ClientA paid.")  # what else has the name stands with it
+    facts.remember(
+        "Last May it was Net45 that ClientA paid."
+    )  # what else has the name stands with it
     assert "Net45" in facts.retrieve("What are ClientA's payment terms?")
     assert facts.retrieve("What are ClientB's payment terms?") == ""
     assert facts.retrieve("Which flights from Porto are on time?") == ""

@@ -141,7 +141,7 @@ def _priced(
     models = (recording.model for recording in recordings if recording.model)
     prices = prices_of(model or next(models, ""))
     is_recall = Rules("", Policy(), prices).is_recall
-    calls, raw_cost, sent_cost, recall_cost, sent = 0, 0.0, 0.0, 0.0, 0
+    calls, count, raw_cost, sent_cost, recall_cost, sent = 0, 0, 0.0, 0.0, 0.0, 0
     for recording in recordings:
         left = dict(saved)  # a recall names its entry again
         recalled = set[str]()
@@ -164,6 +164,7 @@ def _priced(
             )
             parts = enumerate(message.parts)
             recalls = {at for at, part in parts if part.call_id and part.call_id in recalled}
+            count += len(recalls)
             sent += weight
             raw += weight + sum(left.pop(entry_id, 0) for entry_id in named)
             raw -= recall_tokens(message, weight, recalls) if recalls else 0
@@ -171,6 +172,7 @@ def _priced(
         **row,
         "model": prices.name,
         "calls": calls,
+        "recalls": count,
         "raw_cost": round(raw_cost, 1),
         "sent_cost": round(sent_cost, 1),
         "saved_dollars": round(prices.dollars(raw_cost - sent_cost), 4),
