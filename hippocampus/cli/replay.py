@@ -29,7 +29,7 @@ from hippocampus.errors import RecordingError
 from hippocampus.indexing.extraction import counted
 from hippocampus.policy.words import PriceTable
 from hippocampus.prices import DEFAULT_MODEL
-from hippocampus.storage.files import temporary_folder
+from hippocampus.storage import files
 
 PricedAs = Annotated[
     str, Option(help=f"Whose prices; `recorded`: each one's own, else {DEFAULT_MODEL}'s.")
@@ -89,10 +89,11 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
     if report is not None:
         _expect_writable(report)
     if out and not is_bucket(out):
-        to, named = Path(out).resolve(), {Path(path).resolve() for path in paths}
+        to, *named = (Path(os.path.realpath(path)) for path in (out, *paths))
         holds_file = any(path.is_file() and path.parent == to for path in named)
-        if holds_file or named & {to, *to.parents}:
+        if holds_file or {*named} & {to, *to.parents}:
             fail(f"the rows cannot be written to {out}, in a folder of recordings")
+        _expect_folder(to)
     options = run.Options(
         policies.load(policy),
         price_tables.prices_for(prices, None if by_model else model),
@@ -101,7 +102,9 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
         by_model=by_model,
         texts=report.with_name(f"{report.stem}-texts") if report and texts else None,
     )
-    with nullcontext(out) if out else temporary_folder("hippocampus-rows") as folder:
+    if options.texts:
+        _expect_folder(options.texts)
+    with nullcontext(out) if out else files.temporary_folder("hippocampus-rows") as folder:
         corpus = Corpus(str(folder), options, resume)
         gone: list[str] = []
         # Listed twice, once for the bar of progress: a corpus in a bucket is no list in memory.
@@ -155,15 +158,22 @@ def _expect_writable(out: Path) -> None:
     with suppress(RecordingError):
         if out.is_file() and read_file(out):
             fail(f"nothing can be written to {out}: it is a recording; name another file")
-    if out.is_dir():
-        problem = "a folder; name a file in it"
-    elif not out.parent.is_dir():
-        problem = f"there is no folder {out.parent}"
-    elif not os.access(out if out.exists() else out.parent, os.W_OK):
-        problem = "not writable"
-    else:
-        return
-    fail(f"nothing can be written to {out}: {problem}")
+    is_new = not os.path.lexists(out)
+    try:
+        os.close(files.opened(out, os.O_WRONLY | os.O_CREAT))
+    except OSError as failure:
+        fail(f"nothing can be written to {out}: {failure.strerror}")
+    if is_new:
+        out.unlink()
+
+
+def _expect_folder(folder: Path) -> None:
+    """Fail before a replay of minutes if no file can be written into a folder, which is made."""
+    try:
+        files.private_folder(folder)
+    except OSError as failure:
+        fail(f"nothing can be written to {folder}: {failure.strerror or failure}")
+    _expect_writable(folder / ".writable")
 
 
 def explain(
@@ -186,10 +196,10 @@ def explain(
     # FILE#NAME is one conversation of a file, unless a file has that very name.
     whole = file.rpartition("#")[0]
     path = whole if Path(whole).is_file() and not Path(file).exists() else file
-    files = list(find_files([path]))
-    if len(files) > 1:
-        fail(f"{file} has {len(files)} files or sessions; name one, such as {files[0]}")
-    read = (recording for source in files for recording in read_file(source))
+    sources = list(find_files([path]))
+    if len(sources) > 1:
+        fail(f"{file} has {len(sources)} files or sessions; name one, such as {sources[0]}")
+    read = (recording for source in sources for recording in read_file(source))
     name = Path(file).name
     recordings = [recording for recording in read if path == file or recording.name == name]
     found = policies.load(policy)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import socket
 import subprocess
@@ -232,8 +233,16 @@ def test_a_report_next_to_the_recordings_is_written_again_and_not_read(source: P
         (["replay", "source", "--policy", "bad.yaml"], ["bad.yaml:1:1", "recall_tokens", "@ $."]),
         (["replay", "source", "--model", "claude-sonet-4-5x"], ["unknown model", "did you mean"]),
         (["replay", "source", "--prices", "antropic-5m"], ["did you mean anthropic-5m"]),
-        (["replay", "source", "--report", "no/x.html"], ["no folder no"]),
-        (["replay", "source", "--report", "source"], ["source", "a folder"]),
+        (["replay", "source", "--report", "no/x.html"], ["no/x.html: No such"]),
+        (["replay", "source", "--report", "source"], ["source", "Is a directory"]),
+        (["replay", "source", "--report", "loop"], ["Too many levels of symbolic links"]),
+        (["replay", "source", "--report", "pipe"], ["nothing can be written to pipe"]),
+        (["replay", "source", "--report", "x.html", "--texts"], ["x-texts is not a directory"]),
+        (["replay", "source", "--out", "bad.yaml/rows"], ["bad.yaml is not a directory"]),
+        (["replay", "source", "--out", "loop", "--resume"], ["loop is not a directory"]),
+        (["replay", "loop", "--out", "rows"], ["loop: no such file or directory"]),
+        (["replay", "pipe"], ["pipe: cannot be read: no regular file"]),
+        (["explain", "pipe"], ["pipe: cannot be read: no regular file"]),
         (["replay", "source", "--report", "source/one.json"], ["it is a recording"]),
         (["replay", "source", "--texts"], ["name it by --report"]),
         (["replay", "source/one.json", "--out", "source"], ["in a folder of recordings"]),
@@ -243,7 +252,7 @@ def test_a_report_next_to_the_recordings_is_written_again_and_not_read(source: P
         (["replay", "gone", "away"], ["gone"]),
         (["replay", "source", "--prices", "zzz"], ["there are anthropic-5m, anthropic-1h, openai"]),
         (["explain", "missing.json", "--turn", "0"], ["missing.json"]),
-        (["explain", ".", "--turn", "0"], ["has 3 files or sessions; name one, such as"]),
+        (["explain", ".", "--turn", "0"], ["has 4 files or sessions; name one, such as"]),
         (["replay", "source", "--model", "foo"], ["those of the package genai-prices"]),
         (["explain", "source/one.json", "--turn", "99"], ["no turn 99", "0 to 2"]),
         (["explain", "source/one.json", "--turn", "-1"], ["no turn -1"]),
@@ -257,6 +266,9 @@ def test_a_mistake_is_one_helpful_sentence_and_status_2(
     folder = source.parent
     (folder / "empty").mkdir()
     (folder / "bad.yaml").write_text("recall_token: 9\n")
+    (folder / "x-texts").write_text("")
+    (folder / "loop").symlink_to("loop")
+    os.mkfifo(folder / "pipe")
     (folder / "asked.json").write_text(json.dumps(reading(1)[:1]))
     done = hippocampus(*arguments, cwd=folder)
     assert done.returncode == 2, done.stderr

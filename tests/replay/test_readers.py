@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import pickle
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,7 @@ def jsonl(records: list[Any]) -> str:
         json.dumps({"messages": CHAT}).encode(),
         json.dumps([{"messages": CHAT}]).encode(),
         json.dumps([CHAT]).encode(),
+        jsonl(CHAT).encode("utf-16"),
     ],
     ids=[
         "list",
@@ -64,6 +66,7 @@ def jsonl(records: list[Any]) -> str:
         "record",
         "records",
         "list-of-lists",
+        "utf-16",
     ],
 )
 def test_the_same_conversation_is_read_from_any_packing(tmp_path: Path, data: bytes) -> None:
@@ -116,6 +119,7 @@ def test_a_record_without_messages_beside_others_is_named(tmp_path: Path) -> Non
         (b'{"name": "left-pad", "version": "1.0.0"}', "a JSON object with the keys name, version"),
         (b'{"a": 1}\n{"b": 2}\n', "2 JSON objects, the first with the keys a"),
         (b'{"messages": [1]}', "a JSON object with the keys messages"),
+        (b'[\n{"a": [\n{"b": 1}\n], "c', "text that is not JSON (line 4: Unterminated string"),
     ],
 )
 def test_an_unknown_file_is_one_line_that_describes_it(
@@ -153,6 +157,18 @@ def test_a_line_that_no_parser_takes_is_named(tmp_path: Path, value: str, reason
     assert reason in recording.broken[0]
     with pytest.raises(RecordingError, match=f"cannot be read: .*{reason}"):
         read_file(write(tmp_path / "whole.json", f'{{"messages": [{value}]}}'))
+
+
+def test_what_nothing_can_be_read_from_ends_no_walk(tmp_path: Path) -> None:
+    whole = write(tmp_path / "whole.json", json.dumps(CHAT))
+    os.mkfifo(tmp_path / "pipe.json")
+    for name in ("loop.json", "dangling.json"):
+        (tmp_path / name).symlink_to("loop.json")
+    (tmp_path / "folder.json").mkdir()
+    assert list(find_files([tmp_path])) == [whole]
+    for name in ("pipe.json", "folder.json"):
+        with pytest.raises(RecordingError, match="cannot be read: no regular file"):
+            read_file(tmp_path / name)
 
 
 def test_a_missing_file_cannot_be_read(tmp_path: Path) -> None:

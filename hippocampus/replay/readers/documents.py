@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import codecs
 import itertools
 import json
+import os
 import re
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from hippocampus.errors import RecordingError
 from hippocampus.formats import json_text
 from hippocampus.replay.readers.values import JsonRecord
-from hippocampus.storage import packing
+from hippocampus.storage import files, packing
 
 HEAD_BYTES = 4096
 SQLITE = b"SQLite format 3\0"
 """The start of an SQLite database, which may have few zero bytes."""
+WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
+"""The starts of a text in UTF-16, in which PowerShell writes, or UTF-32."""
 SHOWN_KEYS = 6
 MAX_NAMED = 1000
 """The most broken lines or items of a file that are listed."""
@@ -48,13 +52,11 @@ def load(path: str) -> JsonDocument:
         RecordingError: the file cannot be opened, unpacked or parsed.
     """
     try:
-        with Path(path).open("rb") as file:
+        with os.fdopen(files.opened(Path(path), os.O_RDONLY), "rb") as file:
             data = file.read(HEAD_BYTES)
             is_packed = data.startswith((packing.GZIP, packing.ZSTD, packing.ZIP))
             if is_packed or not _is_binary(data):
                 data += file.read()
-    except IsADirectoryError as folder:
-        raise RecordingError(path, "is a folder; name one recorded session in it") from folder
     except OSError as error:
         raise RecordingError(path, f"cannot be read: {error.strerror or error}") from error
     return of_bytes(path, data)
@@ -81,7 +83,8 @@ def of_bytes(path: str, data: bytes) -> JsonDocument:
 def _of_text(path: str, data: bytes) -> JsonDocument:
     if _is_binary(data):
         return JsonDocument(path, [], "a binary file")
-    text = data.decode("utf-8-sig", errors="replace")
+    encoding = json.detect_encoding(data) if data.startswith(WIDE_MARKS) else "utf-8-sig"
+    text = data.decode(encoding, errors="replace")
     if not text.strip():
         return JsonDocument(path, [], "an empty file")
     failure: Exception | None = None
@@ -93,13 +96,15 @@ def _of_text(path: str, data: bytes) -> JsonDocument:
         items = enumerate(value if isinstance(value, list) else [value], start=1)
         found = [(_records(item), f"1: item {at} is not a JSON object") for at, item in items]
     records = [record for made, _ in found for record in made]
-    broken = (f"{path}:{problem}" for made, problem in found if not made)
-    if records or failure is None:
-        return _document(path, records, broken)
-    if not isinstance(failure, json.JSONDecodeError):
+    document = _document(
+        path, records, (f"{path}:{problem}" for made, problem in found if not made)
+    )
+    # Of a cut JSON file a few lines may be objects, which are no records of it.
+    if failure is None or len(records) > len(document.broken):
+        return document
+    if not (records or isinstance(failure, json.JSONDecodeError)):
         raise RecordingError(path, f"cannot be read: {_reason(failure)}") from failure
-    description = f"text that is not JSON ({_reason(failure)})"
-    return JsonDocument(path, [], description, _first(path, broken))
+    return replace(document, description=f"text that is not JSON ({_reason(failure)})")
 
 
 def _lines(text: str) -> Iterator[tuple[list[JsonRecord], str]]:
@@ -115,7 +120,8 @@ def _lines(text: str) -> Iterator[tuple[list[JsonRecord], str]]:
 def _is_binary(data: bytes) -> bool:
     """Return whether data is a database, or has more zero bytes than a crash leaves in a text."""
     head = data[:HEAD_BYTES]
-    return data.startswith(SQLITE) or head.count(0) > len(head) // 10
+    is_text = data.startswith(WIDE_MARKS)
+    return data.startswith(SQLITE) or (head.count(0) > len(head) // 10 and not is_text)
 
 
 def _parse(text: str) -> Any:

@@ -80,7 +80,7 @@ def prepare(
         folder.add(moments=chosen)
     for moment in folder.moments:
         if not folder.cases(moment.id):
-            read = read_file(files().get(moment.path, moment.path))
+            read = read_file(files().get(moment.path) or next(find_files([moment.path])))
             recording = {found.name: found for found in reversed(read)}.get(moment.recording)
             if recording is None:
                 reason = f"the conversation {moment.recording!r} is gone"

@@ -96,6 +96,38 @@ def test_a_model_reads_recalls_and_judges(wire: str, run: Run) -> None:
     assert "<td>4.00" in report
 
 
+def openhands(folder: Path, own: str) -> None:
+    """Write a conversation of OpenHands, whose path is its folder, that lists many parts."""
+    (folder / "events").mkdir(parents=True)
+    (folder / "base_state.json").write_text(json.dumps({"id": own}))
+    parts = "\n".join(f"{own}-{row} /srv/app/part{own}{row * 7}.py ok" for row in range(300))
+    for number in range(6):
+        call = {"id": f"t{number}", "name": "list_parts", "arguments": "{}"}
+        observed = {"content": [{"type": "text", "text": parts if number == 5 else "none"}]}
+        for place, event in enumerate(
+            (
+                {"kind": "ActionEvent", "tool_call": call, "llm_response_id": f"r{number}"},
+                {"kind": "ObservationEvent", "tool_call_id": call["id"], "observation": observed},
+            )
+        ):
+            made = {"id": f"{number}-{place}", "timestamp": "2026-11-24T00:00:00", **event}
+            path = folder / "events" / f"event-{2 * number + place:05}-n.json"
+            path.write_text(json.dumps(made))
+    for at, role, more in ((0, "user", {}), (99, "assistant", {"llm_response_id": "r9"})):
+        message = {"role": role, "content": [{"type": "text", "text": f"Part {own}."}]}
+        said = {"id": f"m{at}", "timestamp": "2026-11-24T00:00:00", "kind": "MessageEvent", **more}
+        path = folder / "events" / f"event-{at:05}-m.json"
+        path.write_text(json.dumps({**said, "llm_message": message}))
+
+
+def test_conversations_whose_path_is_their_folder_are_studied(tmp_path: Path) -> None:
+    for own in "12":
+        openhands(tmp_path / "sessions" / own, own)
+    arguments = ["study", tmp_path / "sessions", "--out", tmp_path / "out", "--cases", 2]
+    done = CliRunner().invoke(app, [*map(str, arguments)])
+    assert "0 of 2 moments judged" in done.output
+
+
 def test_conditions_that_show_the_same_text_share_a_step_and_its_verdicts(
     run: Run, tmp_path: Path
 ) -> None:
