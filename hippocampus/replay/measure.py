@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -26,6 +27,7 @@ from hippocampus.prices.prompt_cache import (
 from hippocampus.replay.recording import Recording
 from hippocampus.replay.uses import (
     decisive_steps,
+    finder,
     lines_of,
     searchable,
     unnumbered,
@@ -115,7 +117,8 @@ class Script:
         self.recording = recording
         self.messages = read(recording.messages)
         self.searchable = functools.cache(searchable)
-        """`uses.searchable`, cached for all strategies."""
+        self.unnumbered = functools.cache(unnumbered)
+        """The functions of `uses`, cached for all strategies."""
         self.answers = [
             number for number, sent in enumerate(self.messages) if sent.role == "assistant"
         ]
@@ -144,6 +147,17 @@ class Script:
     def own_uses(self) -> tuple[frozenset[str], ...]:
         """By call, the lines that the assistant message repeated from earlier calls of the agent."""
         return self._line_uses[1]
+
+    @functools.cached_property
+    def values_in(self) -> Callable[[str], frozenset[str]]:
+        """Returns the values of `uses` that a text contains."""
+        return finder(itertools.chain.from_iterable(self.uses))
+
+    @functools.cached_property
+    def lines_in(self) -> Callable[[str], frozenset[str]]:
+        """Returns the lines of `line_uses` and `own_uses` that a text contains."""
+        find = finder(itertools.chain(*self.line_uses, *self.own_uses))
+        return lambda text: find(self.searchable(text))
 
     @functools.cached_property
     def asked(self) -> list[list[Part]]:
@@ -183,6 +197,28 @@ def _asked(messages: Sequence[Message]) -> list[list[Part]]:
     return asked
 
 
+class ShownTerms:
+    """The terms that a view shows, as its messages change."""
+
+    def __init__(self, terms_in: Callable[[str], frozenset[str]]) -> None:
+        self._terms_in = terms_in
+        self._by_message: list[frozenset[str]] = []
+        self._counts: Counter[str] = Counter()
+        """The number of messages that contain a term."""
+
+    def replace(self, kept: int, view: Sequence[Message]) -> None:
+        """Replace all but the first `kept` messages by those of the next view."""
+        self._counts.subtract(itertools.chain.from_iterable(self._by_message[kept:]))
+        texts = (message.texts() for message in view[kept:])
+        found = [frozenset[str]().union(*map(self._terms_in, parts)) for parts in texts]
+        self._counts.update(itertools.chain.from_iterable(found))
+        self._by_message[kept:] = found
+
+    def hidden(self, wanted: frozenset[str]) -> tuple[str, ...]:
+        """Return the wanted terms that no message contains, sorted."""
+        return tuple(sorted(term for term in wanted if not self._counts[term]))
+
+
 @dataclass(frozen=True, slots=True)
 class CacheModel:
     """The provider's cache that a replay assumes: its prices, and the marks in requests."""
@@ -205,9 +241,8 @@ def measure(
 ) -> Measured:
     """Call a strategy before every recorded answer, and measure the views that it returns."""
     cache, prompt, reading = model.cache(), Prompt(), Reading()
-    # By message of the view: the tokens up to its end, its text, and its text as lines are searched.
-    sizes, texts, searched = list[int](), list[str](), list[str]()
-    value_places, line_places = dict[str, int](), dict[str, int]()
+    sizes = list[int]()  # by message of the view, the tokens up to its end
+    values, lines = ShownTerms(script.values_in), ShownTerms(script.lines_in)
     calls, problems = list[MeasuredCall](), list[str]()
     recovered = invalid = 0
     wrong: list[str] = []
@@ -218,13 +253,12 @@ def measure(
         read = sizes[kept - 1] if kept else 0
         weights = map(tokens.count_message, sent[kept:])
         sizes[kept:] = itertools.islice(itertools.accumulate(weights, initial=read), 1, None)
-        fresh = [list(message.texts()) for message in sent[kept:]]
-        texts[kept:] = map("\n".join, fresh)
-        searched[kept:] = ("\n".join(map(script.searchable, parts)) for parts in fresh)
-        used, lines, own = script.uses[number], script.line_uses[number], script.own_uses[number]
-        values = hidden(used, texts, value_places)
+        values.replace(kept, sent)
+        lines.replace(kept, sent)
+        used, quoted, own = script.uses[number], script.line_uses[number], script.own_uses[number]
+        missing = values.hidden(used)
         if recover:
-            recovered += sum(map(recover, values))
+            recovered += sum(map(recover, missing))
         # In a view that was valid, every call has its result: only what was added to it is paired.
         wrong = unpaired(sent[kept if kept == before and not wrong else 0 :])
         invalid += bool(wrong)
@@ -237,41 +271,23 @@ def measure(
                 sizes[-1] if sizes else 0,
                 read,
                 len(used),
-                values,
-                len(lines),
-                hidden(lines, searched, line_places),
-                tuple(_unread(script.asked[number], sent)),
+                missing,
+                len(quoted),
+                lines.hidden(quoted),
+                tuple(_unread(script, script.asked[number], sent)),
                 len(own),
-                len(hidden(own, searched, line_places)),
+                len(lines.hidden(own)),
             )
         )
     return Measured(tuple(calls), recovered, invalid, tuple(problems[:MAX_PROBLEMS]))
 
 
-def _unread(asked: Sequence[Part], view: Sequence[Message]) -> Iterator[int]:
+def _unread(script: Script, asked: Sequence[Part], view: Sequence[Message]) -> Iterator[int]:
     """Yield the tokens of the results that the agent asked to read and the view does not show in full."""
-    parts = (part for message in reversed(view) for part in message.parts) if asked else ()
-    shown = [part.text for part in parts if part.kind == "result"]
-    # A view may leave out the line numbers of a file, which is still read in full.
-    shown += map(unnumbered, shown[:])
     for part in asked:
-        bare = unnumbered(part.text)
-        if not any(part.text in text or bare in text for text in shown):
+        wanted = part.text, script.unnumbered(part.text)
+        results = (p.text for sent in reversed(view) for p in sent.parts if p.kind == "result")
+        # A view may leave out the line numbers of a file, which is still read in full.
+        shown = (text for result in results for text in (result, script.unnumbered(result)))
+        if not any(text in found for found in shown for text in wanted):
             yield tokens.count(part.text)
-
-
-def hidden(wanted: frozenset[str], texts: Sequence[str], places: dict[str, int]) -> tuple[str, ...]:
-    """Return the wanted values or lines that no text contains, sorted.
-
-    `places` keeps the number of the text that contains a term, where the next search begins.
-    """
-    known = ((term, places.get(term, len(texts))) for term in wanted)
-    missing = {term for term, at in known if at >= len(texts) or term not in texts[at]}
-    # Newest first: a term was mostly brought by a late message, so the search ends early.
-    for at in reversed(range(len(texts))):
-        if not missing:
-            break
-        found = {term for term in missing if term in texts[at]}
-        places |= dict.fromkeys(found, at)
-        missing -= found
-    return tuple(sorted(missing))

@@ -132,10 +132,10 @@ def _entries(
     records = {record.entry.id: record for record in histories.session.report.records()}
     for turn, decision in histories.session.report.decisions():
         entry_id, record = decision.entry_id, records[decision.entry_id]
-        text = histories.text(entry_id)
+        values = script.values_in(histories.text(entry_id))
         # Before the entry was shortened, a value of it came from another entry.
         calls = range(turn, len(script.uses))
-        used = [at for at in calls if any(value in text for value in script.uses[at])]
+        used = [at for at in calls if not values.isdisjoint(script.uses[at])]
         yield {
             "entry_id": entry_id,
             "tool": record.tool,
@@ -147,9 +147,7 @@ def _entries(
             "saves": decision.saves,
             "costs": round(decision.costs, 1),
             "used": used,
-            "recalled": [
-                at for at in used if any(value in text for value in measured.calls[at].hidden)
-            ],
+            "recalled": [at for at in used if not values.isdisjoint(measured.calls[at].hidden)],
             "accessed": histories.accesses(entry_id),
             "strength": list(histories.strengths(record.entry, policy)),
         }

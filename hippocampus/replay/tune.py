@@ -172,16 +172,18 @@ def _rows(script: Script, policy: Policy, prices: Prices) -> Iterator[tuple[Any,
 
 def _uses(script: Script, payloads: Sequence[Payload]) -> list[set[int]]:
     """Return the calls that use a payload, by payload; a use counts for the newest one with the term."""
-    texts = [script.messages[payload.message].parts[payload.part].text for payload in payloads]
-    searchable = list(map(script.searchable, texts))
     used: list[set[int]] = [set() for _ in payloads]
+    newest: dict[str, int] = {}
+    arriving = sorted(range(len(payloads)), key=lambda number: -payloads[number].message)
     for call, answer in enumerate(script.answers):
-        before = [n for n, payload in enumerate(payloads) if payload.message < answer][::-1]
-        for terms, among in ((script.uses, texts), (script.line_uses, searchable)):
-            for term in terms[call]:
-                newest = next((n for n in before if term in among[n]), None)
-                if newest is not None:
-                    used[newest].add(call)
+        while arriving and payloads[arriving[-1]].message < answer:
+            number = arriving.pop()
+            payload = payloads[number]
+            text = script.messages[payload.message].parts[payload.part].text
+            for term in script.values_in(text) | script.lines_in(text):
+                newest[term] = max(number, newest.get(term, 0))
+        for term in (script.uses[call] | script.line_uses[call]) & newest.keys():
+            used[newest[term]].add(call)
     return used
 
 

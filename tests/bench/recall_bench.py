@@ -32,7 +32,7 @@ from hippocampus.recall import retrieval
 from hippocampus.recall.lines import pages
 from hippocampus.recall.retrieval import names_in
 from hippocampus.recall.slices import content, terms
-from hippocampus.replay.measure import Script, hidden
+from hippocampus.replay.measure import Script
 from hippocampus.replay.our_strategy import fresh_session
 from hippocampus.replay.readers import find_files, read_file
 from hippocampus.replay.recording import Recording
@@ -63,8 +63,8 @@ def hidden_uses(recording: Recording) -> Iterator[Use]:
         index = Passages(lambda id_: about(session, id_))
         for number, end in enumerate(script.call_ends):
             view = read(session(recording.messages[:end]))
-            texts = [text for message in view for text in message.texts()]
-            for value in hidden(script.uses[number], texts, {}):
+            shown = "\0".join(text for message in view for text in message.texts())
+            for value in sorted(each for each in script.uses[number] if each not in shown):
                 said = script.messages[script.answers[number]]
                 found = ask(session, index, value, said, view)
                 yield found._replace(where=Path(recording.path).name)

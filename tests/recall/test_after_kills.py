@@ -13,7 +13,7 @@ import re2
 
 from hippocampus import Hippocampus
 from hippocampus.formats.reader import read
-from hippocampus.replay.measure import Script, hidden
+from hippocampus.replay.measure import Script
 from hippocampus.replay.readers import read_file
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "transcripts"
@@ -43,8 +43,8 @@ records_over_tokens: 100
 def recall_all(script: Script, folder: Path, policy: Path, number: int, view: list) -> int:
     """Bring back every value that the answer of a call uses and its view hides."""
     memory = Hippocampus(folder, policy=policy)
-    shown = [text for message in read(view) for text in message.texts()]
-    missing = hidden(script.uses[number], shown, {})
+    shown = "\0".join(text for message in read(view) for text in message.texts())
+    missing = sorted(value for value in script.uses[number] if value not in shown)
     with memory.session("s") as session:
         texts = {entry.id: session.entries.text(entry.id) for entry in session.entries}
         for value in missing:

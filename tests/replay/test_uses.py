@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus.formats.conversation import Message, Part
-from hippocampus.replay.uses import collapsed, lines_of, opened_texts, searchable, uses
+from hippocampus.replay.uses import collapsed, finder, lines_of, opened_texts, searchable, uses
 
 LINE = "return the answer to every question"
 
@@ -62,6 +62,13 @@ def test_what_is_left_of_cut_json_is_searched_without_its_escapes(before: str, m
 def test_json_that_nests_too_deep_is_text() -> None:
     deep = "[" * 100_000
     assert list(opened_texts(deep)) == [deep]
+
+
+@given(st.lists(st.text("ab.", min_size=1)), st.text("ab.", max_size=40))
+def test_the_terms_that_a_text_contains_are_those_of_a_search_for_each(
+    terms: list[str], text: str
+) -> None:
+    assert finder(terms)(text) == {term for term in terms if term in text}
 
 
 def naive_uses(texts: list[tuple[str, str]]) -> list[set[str]]:
