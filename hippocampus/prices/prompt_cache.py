@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import itertools
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Literal, NamedTuple
 
 from hippocampus.formats import cache_marks
-from hippocampus.formats.conversation import Item, Message, Part
+from hippocampus.formats.conversation import Item, Message
 from hippocampus.formats.reader import common_prefix
 from hippocampus.models import tokens
 from hippocampus.prices import Prices
@@ -34,64 +34,72 @@ MarkPlacement = Literal["tail", "ours", "ideal"]
 """`tail` has one mark at the end of the messages, `ours` two more, and `ideal` needs no marks."""
 
 
+class PromptBlock(NamedTuple):
+    """The smallest piece of a request that can carry a mark."""
+
+    word: int = 0
+    """Its hash."""
+    prefix: int = 0
+    """The hash of the prefix that ends with it."""
+    tokens: int = 0
+    """The tokens of the prefix that ends with it."""
+    position: int = -1
+    """Its position: a run of tool blocks has one position."""
+    kind: str = ""
+    place: tuple[int, int] = (0, 0)
+    """The number of its message, and of its first part in that message."""
+
+
+BEFORE_ALL = PromptBlock()
+
+
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """The blocks of a request as parallel lists; a block is the smallest piece that can carry a mark."""
+    """The blocks of a request."""
 
-    words: list[int] = field(default_factory=list)
-    """The hash of a block."""
-    prefixes: list[int] = field(default_factory=list)
-    """The hash of the prefix that ends with a block."""
-    sums: list[int] = field(default_factory=list)
-    """The tokens of the prefix that ends with a block."""
-    positions: list[int] = field(default_factory=list)
-    """The position of a block: a run of tool blocks has one position."""
-    kinds: list[str] = field(default_factory=list)
-    places: list[tuple[int, int]] = field(default_factory=list)
-    """The number of a block's message, and of its first part in that message."""
+    blocks: list[PromptBlock] = field(default_factory=list)
     starts: list[int] = field(default_factory=list)
     """The number of a message's first block."""
 
     @property
     def last(self) -> int:
         """The number of the last block; -1 for an empty request."""
-        return len(self.words) - 1
+        return len(self.blocks) - 1
+
+    def tokens_to(self, block: int) -> int:
+        """Return the tokens up to the end of a block; 0 for -1."""
+        return self.blocks[block].tokens if block >= 0 else 0
 
     @property
     def total(self) -> int:
         """The tokens of all blocks."""
-        return self.sums[-1] if self.sums else 0
-
-    def tokens_to(self, block: int) -> int:
-        """Return the tokens up to the end of a block; 0 for -1."""
-        return self.sums[block] if block >= 0 else 0
+        return self.tokens_to(self.last)
 
     def distance(self, first: int, second: int) -> int:
         """Return the number of positions from one block to a later one."""
-        return self.positions[second] - self.positions[first]
+        return self.blocks[second].position - self.blocks[first].position
 
     def extended(self, messages: Sequence[Message], kept: int) -> Prompt:
         """Return the blocks of `messages`, which share their first `kept` messages with this request."""
-        end = self.starts[kept] if kept < len(self.starts) else len(self.words)
-        starts, words, prefixes = self.starts[:kept], self.words[:end], self.prefixes[:end]
-        sums, positions = self.sums[:end], self.positions[:end]
-        kinds, places = self.kinds[:end], self.places[:end]
+        end = self.starts[kept] if kept < len(self.starts) else len(self.blocks)
+        starts, blocks = self.starts[:kept], self.blocks[:end]
         for number, message in enumerate(messages[kept:], kept):
-            starts.append(len(words))
+            starts.append(len(blocks))
+            groups = itertools.groupby(enumerate(message.parts), lambda pair: pair[1].path[:3])
+            # The parts of a block, with their numbers: a result has its images.
+            found = [list(group) for _, group in groups] or [[]]
             overhead = tokens.MESSAGE_TOKENS
-            for first, parts in _blocks(message):
+            for group in found if message.raw else ():
+                first, parts = group[0][0] if group else 0, [part for _, part in group]
+                last = blocks[-1] if blocks else BEFORE_ALL
                 kind = parts[0].kind if parts else ""
-                follows = bool(kinds) and kind in RUNS and kind == kinds[-1]
+                follows = kind in RUNS and kind == last.kind
                 word = hash((message.role, *((p.kind, p.call_id, p.tool, p.text) for p in parts)))
-                weight = overhead + sum(map(tokens.count_part, parts))
+                size = last.tokens + overhead + sum(map(tokens.count_part, parts))
+                prefix, position = hash((last.prefix, word)), last.position + (not follows)
+                blocks.append(PromptBlock(word, prefix, size, position, kind, (number, first)))
                 overhead = 0
-                words.append(word)
-                prefixes.append(hash((prefixes[-1] if prefixes else 0, word)))
-                sums.append((sums[-1] if sums else 0) + weight)
-                positions.append((positions[-1] if positions else -1) + (not follows))
-                kinds.append(kind)
-                places.append((number, first))
-        return Prompt(words, prefixes, sums, positions, kinds, places, starts)
+        return Prompt(blocks, starts)
 
     def until(self, messages: int) -> Prompt:
         """Return the blocks of the first `messages` messages."""
@@ -99,18 +107,10 @@ class Prompt:
 
     def common(self, other: Prompt) -> int:
         """Return the number of leading blocks that two requests share."""
-        pairs = range(min(len(self.words), len(other.words)))
-        return bisect_left(pairs, 1, key=lambda at: self.prefixes[at] != other.prefixes[at])
-
-
-def _blocks(message: Message) -> Iterable[tuple[int, list[Part]]]:
-    """Return the parts of a message by block, with the number of the first part; a result has its images."""
-    if not message.raw:
-        return []
-    numbered = enumerate(message.parts)
-    groups = itertools.groupby(numbered, key=lambda pair: pair[1].path[:3])
-    found = [list(group) for _, group in groups]
-    return [(group[0][0], [part for _, part in group]) for group in found] or [(0, [])]
+        pairs = range(min(len(self.blocks), len(other.blocks)))
+        return bisect_left(
+            pairs, 1, key=lambda at: self.blocks[at].prefix != other.blocks[at].prefix
+        )
 
 
 class MarkPositions(NamedTuple):
@@ -146,22 +146,22 @@ def place(
     `own` is the most marks; `look_back` is 0 where a mark matches entries at its own position only.
     """
     same = before.common(now)
-    if not before.words or not own:
+    if not before.blocks or not own:
         return MarkPositions()
-    marks = marks.until(len(before.words))
-    if same < len(before.words):
+    marks = marks.until(len(before.blocks))
+    if same < len(before.blocks):
         base = max((at for at in marks.blocks() if at < same), default=-1)
         reading = base
         if look_back and (base < 0 or now.distance(base, same - 1) < look_back):
-            reading = max((at for at in range(same) if now.kinds[at] != "opaque"), default=-1)
+            reading = max((at for at in range(same) if now.blocks[at].kind != "opaque"), default=-1)
         # The last block that the edit changed: the newest messages are an addition, not an edit.
-        old = set(before.words[same:])
-        end = max((at for at in range(same, len(now.words)) if now.words[at] in old), default=same)
-        changed = (at for at in range(same, end) if now.words[at] not in old)
+        old, later = {block.word for block in before.blocks[same:]}, now.blocks[same:]
+        stays = [at for at, block in enumerate(later, same) if block.word in old]
+        changed = set(range(same, stays[-1] if stays else same)).difference(stays)
         settled = max(changed, default=same - 1) if own > 1 else -1
         return MarkPositions(settled, -1, reading, edited=True)
     recent, settled = marks.recent, marks.settled
-    if same == len(now.words):
+    if same == len(now.blocks):
         return marks
     if recent < 0 or now.distance(recent, now.last) >= LOOK_BACK:
         settled = settled if marks.edited else recent
@@ -202,7 +202,7 @@ class PromptCache:
 
         `seconds` is the time of the request, on a monotonic clock.
         """
-        if not prompt.words:
+        if not prompt.blocks:
             return 0
         before, self.before = self.before, prompt
         if self.prices.cache == "prefix":
@@ -218,17 +218,17 @@ class PromptCache:
         # Marks after the part that was read write entries, and marks at existing entries refresh them.
         # A mark inside the part that was read writes none: no provider documents that it does.
         for at in (*ours, prompt.last, read):
-            key = prompt.prefixes[at] if at >= 0 else 0
-            is_written = at > read and prompt.sums[at] >= self.prices.smallest_prefix_tokens
-            if at >= 0 and (is_written or at == read or self._is_alive(key, seconds)):
-                self._entries[key] = seconds
+            block = prompt.blocks[at] if at >= 0 else BEFORE_ALL
+            is_written = at > read and block.tokens >= self.prices.smallest_prefix_tokens
+            if at >= 0 and (is_written or at == read or self._is_alive(block.prefix, seconds)):
+                self._entries[block.prefix] = seconds
         return prompt.tokens_to(read)
 
     def _found(self, prompt: Prompt, mark: int, look_back: int, seconds: float) -> int:
         """Return the last block of the longest entry that a mark finds; -1 where it finds no entry."""
         at = mark
         while at >= 0 and prompt.distance(at, mark) < look_back:
-            if self._is_alive(prompt.prefixes[at], seconds):
+            if self._is_alive(prompt.blocks[at].prefix, seconds):
                 return at
             at -= 1
         return -1
@@ -267,7 +267,7 @@ class Marker:
         self._cache.before = Prompt().extended(shown, 0)
         numbers = [int(number) for number in marks.split()]
         positions = MarkPositions._make(numbers) if numbers else MarkPositions()
-        self._cache.marks = positions.until(len(self._cache.before.words))
+        self._cache.marks = positions.until(len(self._cache.before.blocks))
         self.is_lost = False
 
     def look(self, items: list[Item], name: str) -> None:
@@ -321,7 +321,7 @@ class Marker:
         starts = list(accumulate((len(message.raw) for message in self._shown), initial=0))
         marked = list(items)
         for block in blocks:
-            number, part = self._cache.before.places[block]
+            number, part = self._cache.before.blocks[block].place
             parts = self._shown[number].parts
             path = parts[part].path if parts else (0,)
             at = starts[number] + int(path[0])

@@ -73,7 +73,7 @@ def test_parallel_calls_and_results_are_one_position() -> None:
         {"role": "assistant", "content": uses},
         {"role": "user", "content": results},
     ]
-    assert prompt(second).positions[-1] == prompt(first).positions[-1] + 2
+    assert prompt(second).blocks[-1].position == prompt(first).blocks[-1].position + 2
     assert reads([first, second], 0)[1] == prompt(first).total
 
 

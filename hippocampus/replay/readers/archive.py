@@ -41,9 +41,9 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
     conversations = []
     for context in contexts(records):
         is_known, items = context.format in KINDS, context.items
-        messages = map(RawMessage, items) if is_known else _as_chat(items)
-        named = [message._replace(model=context.model) for message in messages]
-        conversations.append(RawConversation(KINDS.get(context.format, "chat"), named))
+        messages = list(map(RawMessage, items) if is_known else _as_chat(items))
+        kind = KINDS.get(context.format, "chat")
+        conversations.append(RawConversation(kind, messages, model=context.model))
     return conversations
 
 
@@ -124,4 +124,4 @@ def _as_chat(items: Sequence[Item]) -> Iterator[RawMessage]:
             if part.kind == "result":
                 yield RawMessage.result(part.call_id, part.text)
         if text:
-            yield RawMessage({"role": message.role, "content": text})
+            yield RawMessage.user(text, message.role)

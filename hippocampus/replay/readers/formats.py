@@ -110,10 +110,9 @@ def _reader_of(
 
 def _completed(found: RawConversation, record: JsonRecord) -> RawConversation:
     """Return a message list with the model, the system prompt and the tools next to it."""
-    model = record.text("model")
     return replace(
         found,
-        messages=[message._replace(model=message.model or model) for message in found.messages],
+        model=record.text("model"),
         system_prompt=text_of(record.get("system")) or record.text("instructions"),
         tools=record.records("tools"),
     )

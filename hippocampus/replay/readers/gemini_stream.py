@@ -20,8 +20,7 @@ def is_own(record: JsonRecord) -> bool:
 def read(records: list[JsonRecord]) -> list[RawConversation]:
     """Return the one conversation."""
     model = next((record.text("model") for record in records if kind_of(record) == "init"), "")
-    messages = [message._replace(model=model) for message in _messages(records)]
-    return [RawConversation("chat", messages)]
+    return [RawConversation("chat", list(_messages(records)), model=model)]
 
 
 def _messages(records: list[JsonRecord]) -> Iterator[RawMessage]:

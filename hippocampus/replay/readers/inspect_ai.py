@@ -43,10 +43,11 @@ def _conversation(sample: JsonRecord, usual_model: str) -> RawConversation:
             usage[choice.record("message").text("id")] = Usage(*counts)
     attachments = sample.record("attachments")
     messages = [
-        _message(message, attachments)._replace(usage=usage.get(message.text("id")), model=model)
+        _message(message, attachments)._replace(usage=usage.get(message.text("id")))
         for message in sample.records("messages")
     ]
-    return RawConversation("chat", messages, f"{sample.get('id')}-{sample.get('epoch')}")
+    name = f"{sample.get('id')}-{sample.get('epoch')}"
+    return RawConversation("chat", messages, name, model=model)
 
 
 def _message(record: JsonRecord, attachments: JsonRecord) -> RawMessage:
@@ -63,7 +64,7 @@ def _message(record: JsonRecord, attachments: JsonRecord) -> RawMessage:
     if role == "tool":
         error = record.record("error").text("message")
         return RawMessage.result(record.text("tool_call_id"), content or error)
-    return RawMessage({"role": "system" if role == "system" else "user", "content": content})
+    return RawMessage.user(content, role)
 
 
 def _content(value: Any, attachments: JsonRecord) -> Any:

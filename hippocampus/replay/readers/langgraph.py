@@ -55,5 +55,5 @@ def _step(record: JsonRecord) -> list[RawMessage]:
     if kind == "tool":
         return [RawMessage.result(message.text("tool_call_id"), message.get("content"))]
     if kind in ROLES:
-        return [RawMessage({"role": ROLES[kind], "content": message.get("content")})]
+        return [RawMessage.user(message.get("content"), ROLES[kind])]
     return []

@@ -65,7 +65,7 @@ def _recording(path: str, format_name: str, conversation: RawConversation) -> Re
             times[call] = datetime.fromisoformat(message.at).timestamp()
     opening = itertools.takewhile(lambda message: role_of(message.item) in SYSTEM_ROLES, messages)
     leading = (text_of(message.item.get("content")) for message in opening)
-    models = Counter(message.model for message in messages if message.model)
+    models = Counter(filter(None, (answer.model or conversation.model for _, answer in answers)))
     return Recording(
         path=path,
         name="",

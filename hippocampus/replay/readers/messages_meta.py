@@ -65,8 +65,8 @@ def _conversations(record: JsonRecord) -> Iterator[RawConversation]:
         if agent and calls and calls <= own_calls:
             continue  # A copy of the main conversation, for its summary.
         for context in _contexts(messages):
-            joined = [message._replace(model=model) for message in _joined(context, usage)]
-            yield RawConversation("chat", joined, agent, instructions.text("text"))
+            joined, prompt = _joined(context, usage), instructions.text("text")
+            yield RawConversation("chat", joined, agent, prompt, model=model)
 
 
 def _call_ids(messages: Sequence[JsonRecord]) -> set[str]:
@@ -122,9 +122,7 @@ def _joined(messages: Sequence[JsonRecord], usage: dict[str, Usage]) -> list[Raw
         else:
             answer = None
             text = text_of(message.get("content"))
-            joined.append(
-                RawMessage({"role": "system" if role == "system" else "user", "content": text})
-            )
+            joined.append(RawMessage.user(text, role))
     return joined
 
 

@@ -38,6 +38,7 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
             list(_messages(record)),
             record.text("instance_id"),
             submission=record.record("info").text("submission"),
+            model=record.record("info").record("config").record("model").text("model_name"),
         )
         for record in records
         if is_own(record)
@@ -45,20 +46,19 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
 
 
 def _messages(record: JsonRecord) -> Iterator[RawMessage]:
-    model = record.record("info").record("config").record("model").text("model_name")
     waiting = ""
     for number, message in enumerate(record.records("messages")):
         role, content = role_of(message), text_of(message.get("content"))
         call_id, waiting = waiting, ""
         if role == "assistant":
             answer, waiting = _answer(message, content, f"call_{number}")
-            yield _with_bill(answer, message.record("extra"), model)
+            yield _with_bill(answer, message.record("extra").record("response"))
         elif role == "tool":
             yield RawMessage.result(message.text("tool_call_id"), content)
         elif role == "user" and call_id:
             yield RawMessage.result(call_id, content)
         elif role in {"user", "system"}:
-            yield RawMessage({"role": role, "content": content})
+            yield RawMessage.user(content, role)
 
 
 def _answer(message: JsonRecord, content: str, call_id: str) -> tuple[RawMessage, str]:
@@ -74,11 +74,11 @@ def _answer(message: JsonRecord, content: str, call_id: str) -> tuple[RawMessage
     return RawMessage.answer(text.strip(), [call]), call_id
 
 
-def _with_bill(answer: RawMessage, extra: JsonRecord, model: str) -> RawMessage:
-    """Return an answer with its recorded usage, model and time."""
-    response, at = extra.record("response"), ""
+def _with_bill(answer: RawMessage, response: JsonRecord) -> RawMessage:
+    """Return an answer with the usage, model and time of the provider's response."""
+    at = ""
     if seconds := response.count("created"):
         with contextlib.suppress(ValueError, OverflowError, OSError):  # it is out of range
             at = datetime.fromtimestamp(seconds, UTC).isoformat()
-    usage, model = reported_usage(response.record("usage")), response.text("model") or model
-    return answer._replace(usage=usage, model=model, at=at)
+    usage = reported_usage(response.record("usage"))
+    return answer._replace(usage=usage, model=response.text("model"), at=at)

@@ -73,10 +73,9 @@ def _condensed(context: Sequence[_Sent], arguments: JsonRecord) -> list[_Sent]:
     summary = arguments.text("summary")
     if not summary:
         return kept
-    item = {"role": "user", "content": summary}
     before = [pair for pair in kept if pair[0] < first]
     # The summary has the id of the first forgotten event, so that the next summary replaces it.
-    return [*before, (first, RawMessage(item)), *kept[len(before) :]]
+    return [*before, (first, RawMessage.user(summary)), *kept[len(before) :]]
 
 
 def _messages(event: JsonRecord, responses: set[str]) -> Iterator[RawMessage]:

@@ -63,8 +63,8 @@ def _contexts(records: list[JsonRecord]) -> Iterator[list[RawMessage]]:
         if record.get("type") == "compaction":
             yield messages
             first_kept = end_of.get(record.text("firstKeptEntryId"), len(messages) + 1) - 1
-            summary = {"role": "user", "content": record.text("summary")}
-            messages = [RawMessage(summary), *without_usage(messages[max(first_kept, 0) :])]
+            summary = RawMessage.user(record.text("summary"))
+            messages = [summary, *without_usage(messages[max(first_kept, 0) :])]
             end_of = {}
         elif message := record.record("message"):
             at = record.text("timestamp")

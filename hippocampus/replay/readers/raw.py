@@ -32,9 +32,9 @@ class RawMessage(NamedTuple):
     """The time of the recording, in ISO 8601."""
 
     @classmethod
-    def user(cls, content: object) -> RawMessage:
-        """Return a user's message, in any format except Responses."""
-        return cls({"role": "user", "content": content})
+    def user(cls, content: object, role: str = "user") -> RawMessage:
+        """Return a message of the user or the system, in any format except Responses."""
+        return cls({"role": "system" if role == "system" else "user", "content": content})
 
     @classmethod
     def answer(
@@ -66,6 +66,8 @@ class RawConversation:
     """One sentence per record that the recording program shortened."""
     submission: str = ""
     """The patch with which the agent ended its task."""
+    model: str = ""
+    """The model of the messages that name none."""
 
 
 def has_answer(messages: Sequence[RawMessage]) -> bool:

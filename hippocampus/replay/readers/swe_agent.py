@@ -36,9 +36,11 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
             parsed = json_text.read(config, None) if isinstance(config, str) else config
             name = as_record(parsed).record("agent").record("model").text("name")
             model = "" if name in NO_MODELS else name
-            messages = [message._replace(model=model) for message in _messages(history)]
-            submission = record.record("info").text("submission")
-            conversations.append(RawConversation("chat", messages, submission=submission))
+            messages, info = list(_messages(history)), record.record("info")
+            made = RawConversation(
+                "chat", messages, submission=info.text("submission"), model=model
+            )
+            conversations.append(made)
     return conversations
 
 
@@ -62,7 +64,7 @@ def _messages(history: list[JsonRecord]) -> Iterator[RawMessage]:
             yield RawMessage.result(waiting, content)
             waiting = ""
         else:
-            yield RawMessage({"role": "system" if role == "system" else "user", "content": content})
+            yield RawMessage.user(content, role)
 
 
 def _answer(message: JsonRecord, call_id: str) -> tuple[RawMessage, str]:
