@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import codecs
-import itertools
 import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -96,11 +95,10 @@ def _of_text(path: str, data: bytes) -> JsonDocument:
         items = enumerate(value if isinstance(value, list) else [value], start=1)
         found = [(_records(item), f"1: item {at} is not a JSON object") for at, item in items]
     records = [record for made, _ in found for record in made]
-    document = _document(
-        path, records, (f"{path}:{problem}" for made, problem in found if not made)
-    )
+    broken = [f"{path}:{problem}" for made, problem in found if not made]
+    document = _document(path, records, broken)
     # Of a cut JSON file a few lines may be objects, which are no records of it.
-    if failure is None or len(records) > len(document.broken):
+    if failure is None or len(records) > len(broken):
         return document
     if not (records or isinstance(failure, json.JSONDecodeError)):
         raise RecordingError(path, f"cannot be read: {_reason(failure)}") from failure
@@ -149,19 +147,13 @@ def _reason(error: Exception) -> str:
     return f"a number has more than {sys.get_int_max_str_digits():,} digits"
 
 
-def _document(path: str, records: list[JsonRecord], broken: Iterable[str]) -> JsonDocument:
-    named = _first(path, broken)
+def _document(path: str, records: list[JsonRecord], broken: Sequence[str]) -> JsonDocument:
+    more = len(broken) - MAX_NAMED
+    others = [f"{path}: {more:,} further lines or items are broken"] if more > 0 else []
+    named = (*broken[:MAX_NAMED], *others)
     if not records:
         return JsonDocument(path, [], "JSON without an object in it", named)
     keys = list(records[0])
     shown = ", ".join(keys[:SHOWN_KEYS]) + (", …" if len(keys) > SHOWN_KEYS else "")
     what = "a JSON object" if len(records) == 1 else f"{len(records)} JSON objects, the first"
     return JsonDocument(path, records, f"{what} with the keys {shown or '(none)'}", named)
-
-
-def _first(path: str, broken: Iterable[str]) -> tuple[str, ...]:
-    """Return the first sentences, and the number of the others."""
-    sentences = iter(broken)
-    first = tuple(itertools.islice(sentences, MAX_NAMED))
-    more = sum(1 for _ in sentences)
-    return (*first, f"{path}: {more:,} further lines or items are broken") if more else first
