@@ -52,7 +52,7 @@ def _conversation(sample: JsonRecord, usual_model: str) -> RawConversation:
 
 def _message(record: JsonRecord, attachments: JsonRecord) -> RawMessage:
     content = _content(record.get("content"), attachments)
-    role = record.get("role")
+    role = record.text("role")
     if role == "assistant":
         calls = [
             chat_call(
