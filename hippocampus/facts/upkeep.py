@@ -95,11 +95,9 @@ def delete_rows(tables: FactTables, gone: Mapping[int, Memory]) -> None:
     for memory in list(gone.values()):
         below = memories.superseded(db, memory.id)
         gone |= {row: old for row, old in below.items() if old.removed == memories.REWORDED}
-    heirs = {memory.id: memory.superseded_by for memory in gone.values()}
-    for memory in gone.values():
-        heir = memory.superseded_by
-        while heir in heirs:
-            heir = heirs[heir]
+    going = {memory.id: memory for memory in gone.values()}
+    for memory in going.values():
+        heir = memories.heir(memory, going)
         freed = memories.superseded(db, memory.id)
         if heir is None:
             memories.reopen(db, freed)

@@ -19,6 +19,7 @@ from hippocampus.facts.exchange import hippo, import_file, ours
 from hippocampus.facts.exchange.bundle import Bundle, bring
 from hippocampus.facts.exchange.ours import document as export
 from hippocampus.facts.store import Facts
+from hippocampus.storage.facts.memories import returning
 
 NOW = 1_771_500_000.0
 """A day in February 2026, on which nothing here has faded."""
@@ -445,3 +446,17 @@ def test_a_memory_that_no_search_could_read_is_left_out_of_an_import(
         assert [each.what for each in done.skipped] == ["memories[0]"]
         assert len(two.recall("Ann")) == done.memories == 1
         assert two.context_load()
+
+
+def test_memories_of_an_import_that_replace_each_other_can_be_deleted(
+    other: Facts, tmp_path: Path
+) -> None:
+    chunks = [
+        {**CHUNKS[0], "superseded_by": CHUNKS[1]["id"]},
+        {**CHUNKS[1], "superseded_by": CHUNKS[0]["id"]},
+        {**CHUNKS[2], "superseded_by": CHUNKS[2]["id"]},
+    ]
+    import_file(other, written(tmp_path, {**HIPPO, "chunks": chunks}), embedding_model="small")
+    ids = [chunk["id"] for chunk in chunks]
+    assert returning(other.tables.database, ids) == []
+    assert {memory.id for memory in other.delete(ids)} == {*ids}

@@ -285,14 +285,20 @@ def returning(db: Database, memory_ids: Iterable[str]) -> list[Memory]:
     """Return the memories that would be current again if these were deleted, in that state."""
     gone = {memory_id: memory for memory_id, (_, memory) in by_id(db, memory_ids).items()}
     below = {memory.id: memory for memory_id in gone for memory in history(db, memory_id)}
-    freed = []
-    for memory in below.values():
-        heir = memory.superseded_by
-        while heir in gone:
-            heir = gone[heir].superseded_by
-        if heir is None and memory.id not in gone and memory.removed != REWORDED:
-            freed.append(replace(memory, superseded_by=None, known_until=None, valid_until=None))
-    return freed
+    return [
+        replace(memory, superseded_by=None, known_until=None, valid_until=None)
+        for memory in below.values()
+        if heir(memory, gone) is None and memory.id not in gone and memory.removed != REWORDED
+    ]
+
+
+def heir(memory: Memory, gone: Mapping[str, Memory]) -> str | None:
+    """Return the id of what replaces a memory where others are gone; in an import two may replace each other."""
+    found, passed = memory.superseded_by, set[str]()
+    while found in gone and found not in passed:
+        passed.add(found)
+        found = gone[found].superseded_by
+    return None if found in passed else found
 
 
 def remove(db: Database, removed: Iterable[tuple[int, str, str | None]], at: float) -> None:
