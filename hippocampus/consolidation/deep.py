@@ -28,9 +28,7 @@ from hippocampus.storage.ledger import Ledger
 if TYPE_CHECKING:
     from hippocampus.facts.models import Outcome
     from hippocampus.facts.store import Facts
-    from hippocampus.facts.write import KnownStatement, MemoryRequest
-
-    Wanted = tuple[Extracted, MemoryRequest]
+    from hippocampus.facts.write import KnownStatement
 
 LOG = logging.getLogger("hippocampus")
 READ_BY_MODEL = "asked"
@@ -125,7 +123,7 @@ def _store(  # noqa: PLR0913, PLR0917 - a loop, and what it works with
     tables, db = facts.tables, facts.tables.database
     agent = session.agent or facts.agent
     read = consolidated.keys(db, session.name)
-    new = [claim for claim in found if claim.key not in read]
+    new = [kept for kept in found if kept.key not in read]
     unread = {  # the user's messages that no model has read yet
         key: utterance
         for utterance in (conversation.utterances if model.is_there else ())
@@ -135,22 +133,17 @@ def _store(  # noqa: PLR0913, PLR0917 - a loop, and what it works with
     asked = [
         claim for claim in statements(session.name, list(unread.values())) if claim.key not in read
     ]
-    texts = [
-        (claim, replace(write.verbatim(claim.item), only_if_no_fact=claim.way == "message"))
-        for claim in new
-        if claim.way in {"message", "verbatim"}
-    ]
     claims, known = _claims(facts, agent, new, asked, model)
-    for batch in _batches([*texts, *claims]):
-        requests = [request for _, request in batch]
+    for batch in _batches([*(kept for kept in new if not kept.is_claim), *claims]):
+        requests = [kept.request for kept in batch]
         ready, named = write.prepared(tables, requests, agent, known)
         with bounded(busy_seconds if db.is_local else None), db.transaction():
             if consolidated.keys(db, session.name) != read:
                 break
             outcomes = write.written(tables, agent, ready, named)
             marks = {
-                claim.key: _shown(claim, kept, session)
-                for (claim, _), kept in zip(batch, outcomes, strict=True)
+                kept.key: _shown(kept, outcome, session)
+                for kept, outcome in zip(batch, outcomes, strict=True)
             }
             consolidated.add(db, session.name, marks.items())
         read, known = {*read, *marks}, named
@@ -174,32 +167,28 @@ def _announced_key(session: SessionSnapshot, said: Utterance) -> str:
     return key_of(session.name, "announced", said.text)
 
 
-def _batches(wanted: Iterable[Wanted]) -> list[list[Wanted]]:
+def _batches(found: Iterable[Extracted]) -> list[list[Extracted]]:
     """Return the statements of each transaction, in the order of the session; a claim comes before its message.
 
     A turn of another session waits for one batch at most.
     """
     places: dict[str, int] = {}
 
-    def place(pair: Wanted) -> tuple[int, int, bool]:
-        item = pair[0].item
+    def place(kept: Extracted) -> tuple[int, int, bool]:
+        item = kept.request.item
         at = places.setdefault(item.content, len(places))
-        return item.origin.turn or 0, at, pair[0].way == "message"
+        return item.origin.turn or 0, at, kept.is_message
 
-    ordered = sorted(wanted, key=place)
+    ordered = sorted(found, key=place)
     return [ordered[at : at + BATCH] for at in range(0, len(ordered), BATCH)]
 
 
 def _claims(
     facts: Facts, agent: str, new: Sequence[Extracted], asked: Sequence[Extracted], model: Judge
-) -> tuple[list[Wanted], Mapping[str, KnownStatement]]:
-    """Return the claims among new statements, and those that a model finds among `asked`, with their requests."""
-    claims: dict[str, Wanted] = {
-        claim.key: (claim, replace(write.claim(claim.item), only_if_ending=claim.way == "update"))
-        for claim in new
-        if claim.way in {"claim", "update"}
-    }
-    requests = [write.claim(claim.item) for claim in asked]
+) -> tuple[list[Extracted], Mapping[str, KnownStatement]]:
+    """Return the claims among new statements, and those that a model finds among `asked`."""
+    claims = {claim.key: claim for claim in new if claim.is_claim}
+    requests = [claim.request for claim in asked]
     decided, known = write.judged(facts.tables, requests, agent, model, model.seconds)
     for claim, request in zip(asked, decided, strict=True):
         if (judgement := request.decision) is None:
@@ -207,18 +196,18 @@ def _claims(
         # What the user reports of others is theirs only where it ends what the user said.
         ends = judgement.action in {"update", "end"} and bool(judgement.known)
         if ends or claim.key in claims or not (request.statement and request.statement.hearsay):
-            first = claims[claim.key][0] if claim.key in claims else claim
+            item = replace(claims.get(claim.key, claim).request.item, tags=())
             plain = judgement._replace(text="")  # the words are the user's, not the model's
-            claims[claim.key] = first, replace(request, item=first.item, decision=plain)
+            claims[claim.key] = Extracted(claim.key, replace(request, item=item, decision=plain))
     return list(claims.values()), known
 
 
-def _shown(claim: Extracted, stored: Outcome, session: SessionSnapshot) -> str:
+def _shown(kept: Extracted, stored: Outcome, session: SessionSnapshot) -> str:
     """Return what files show of a statement, as JSON; empty for a message, and for what was not stored."""
-    if claim.way == "message" or stored.memory is None:
+    if kept.is_message or stored.memory is None:
         return ""
-    item, origin = claim.item, claim.item.origin
-    kept = {
+    item, origin = kept.request.item, kept.request.item.origin
+    shown = {
         "text": item.content,
         "kind": item.type,
         "origin": origin.role,
@@ -228,4 +217,4 @@ def _shown(claim: Extracted, stored: Outcome, session: SessionSnapshot) -> str:
         "fact_id": stored.memory.id,
         "outcome": stored.action.replace("_", " "),
     }
-    return json.dumps(kept)
+    return json.dumps(shown)

@@ -7,12 +7,14 @@ assistant or a tool said is kept word by word, with little importance, and never
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple
+from dataclasses import replace
+from typing import NamedTuple
 
 from hippocampus.consolidation.caution import ToolTexts, speaks_of_secret, without_secrets
 from hippocampus.consolidation.transcript import Transcript, Utterance
 from hippocampus.entries.decay import strength
 from hippocampus.entries.entry import Record, content_key, is_adopted, storable
+from hippocampus.facts import write
 from hippocampus.facts.languages import expression
 from hippocampus.facts.pasted import MAX_CHARACTERS, MAX_WRITTEN, Written, written
 from hippocampus.facts.sentences import sentences, without_recalled
@@ -53,9 +55,17 @@ class Extracted(NamedTuple):
     """One statement that outlives its session."""
 
     key: str
-    item: Item
-    way: Literal["claim", "update", "verbatim", "message"]
-    """Whether it may supersede others, is only kept where it does, or is stored word by word; a message is not shown."""
+    request: write.MemoryRequest
+
+    @property
+    def is_claim(self) -> bool:
+        """Return whether it may supersede others; everything else is stored word by word."""
+        return self.request.kind == "fact"
+
+    @property
+    def is_message(self) -> bool:
+        """Return whether it is a message or a part of one, which is left out where a fact has its words."""
+        return self.request.only_if_no_fact
 
 
 def key_of(session: str, origin: str, text: str) -> str:
@@ -79,11 +89,10 @@ def extracted(  # noqa: PLR0913, PLR0917 - one parameter a field
         tags=(HEARSAY,) if kind == PASTED else (),
         origin=Origin(storable(session), turn, entry_id, origin),
     )
-    if kind in {MESSAGE, PASTED}:
-        return Extracted(key, item, "message")
-    if origin != "user" or speaks_of_secret(text):
-        return Extracted(key, item, "verbatim")
-    return Extracted(key, item, "update" if kind == UPDATE else "claim")
+    is_message = kind in {MESSAGE, PASTED}
+    if is_message or origin != "user" or speaks_of_secret(text):
+        return Extracted(key, replace(write.verbatim(item), only_if_no_fact=is_message))
+    return Extracted(key, replace(write.claim(item), only_if_ending=kind == UPDATE))
 
 
 def worth_keeping(
@@ -114,12 +123,11 @@ def worth_keeping(
             origin: Speaker = "host" if entry.type == "state" else "tool"
             found.append(extracted(session, text, "note", origin, entry.source.turn, entry.id))
     first: dict[str, Extracted] = {}
-    for claim in found:
-        if SIGN_OR_WORD.search(claim.item.content):
-            first.setdefault(claim.key, claim)
-    claims = [claim for claim in first.values() if claim.way in {"claim", "update"}]
-    too_many = {claim.key for claim in claims[:-MAX_CLAIMS]}
-    return [claim for claim in first.values() if claim.key not in too_many]
+    for kept in found:
+        if SIGN_OR_WORD.search(kept.request.item.content):
+            first.setdefault(kept.key, kept)
+    too_many = {kept.key for kept in [one for one in first.values() if one.is_claim][:-MAX_CLAIMS]}
+    return [kept for kept in first.values() if kept.key not in too_many]
 
 
 def _newest(utterances: Sequence[Utterance]) -> list[Utterance]:

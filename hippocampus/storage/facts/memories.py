@@ -295,7 +295,7 @@ def returning(db: Database, memory_ids: Iterable[str]) -> list[Memory]:
 def heir(memory: Memory, gone: Mapping[str, Memory]) -> str | None:
     """Return the id of what replaces a memory where others are gone; in an import two may replace each other."""
     found, passed = memory.superseded_by, set[str]()
-    while found in gone and found not in passed:
+    while found is not None and found in gone and found not in passed:
         passed.add(found)
         found = gone[found].superseded_by
     return None if found in passed else found
