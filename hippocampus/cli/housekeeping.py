@@ -163,7 +163,7 @@ def defrag(
     as_json: AsJson = False,
 ) -> None:
     """Promote memories in frequent use, remove unused payloads, and report both in numbers."""
-    from hippocampus.consolidation.defrag import defrag as run
+    from hippocampus.consolidation.housekeeping import defrag as run
     from hippocampus.facts.store import Facts
 
     state, rules = expect_state(state_dir), policies.load(policy)
@@ -310,7 +310,7 @@ def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
     if everything_from:
         _forget_session(expect_state(named), everything_from, apply=apply)
         return
-    from hippocampus.consolidation.forgetting import sync_files
+    from hippocampus.consolidation.memory_file import sync_files
     from hippocampus.facts.words import content_words
 
     is_whole = is_address(named) or _is_database(named)
@@ -322,7 +322,7 @@ def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
         returned = memories.returning(facts.tables.database, ids)
         if apply:
             if layout:
-                sync_files(layout, facts, ids)
+                sync_files(layout, facts, without=ids)
             facts.delete(ids)
     shown = gone(found, force=apply, returned=returned, option="--apply")
     if not found:
@@ -340,10 +340,10 @@ def _is_database(named: str) -> bool:
 
 
 def _forget_session(state: StateStore, session: str, *, apply: bool) -> None:
-    from hippocampus.consolidation import forgetting
+    from hippocampus.consolidation import housekeeping
     from hippocampus.facts.store import Facts
 
-    forget = forgetting.forget if apply else forgetting.traces
+    forget = housekeeping.forget if apply else housekeeping.traces
     with state.contents() as store, Facts(state) as facts:
         found = forget(state, session, store, facts)
     if not found:

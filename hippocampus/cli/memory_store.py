@@ -162,8 +162,8 @@ def known(facts: Facts, ids: Sequence[str]) -> list[Memory]:
 
 def sync_files(facts: Facts) -> None:
     """Bring the memory files next to the database of a state directory up to date."""
-    from hippocampus.consolidation import forgetting
+    from hippocampus.consolidation.memory_file import sync_files as sync
 
     database = Path(getattr(facts.tables.database, "path", ""))
     if database == (layout := StateDir(database.parent)).database:
-        forgetting.sync_files(layout, facts)
+        sync(layout, facts)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import logging
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from hippocampus.consolidation import daily_log
 from hippocampus.consolidation.memory_lines import (
@@ -53,11 +53,28 @@ def sync(
         StoreError: a file or the fact store cannot be read or written.
     """
     path, db, ids = state.memory_file(agent), facts.tables.database, list(kept)
+    if not (ids or path.exists()):
+        return False
     try:
         with files.held(state.memory_lock, files.MAX_QUEUE_SECONDS):
             return daily_log.rewrite(path, lambda text: _merged(text, db, agent, ids, without))
     except OSError as failure:
         raise StoreError(f"memory file {path}: {failure}") from failure
+
+
+def sync_files(
+    state: StateDir, facts: Facts, kept: Sequence[str] = (), without: Sequence[str] = ()
+) -> None:
+    """Bring all memory files and daily logs up to date, as `sync` does one.
+
+    Raises:
+        StoreError: a file or the fact store cannot be read or written.
+    """
+    db = facts.tables.database
+    owners = {memory.agent for _, memory in memories.by_id(db, kept).values()}
+    for agent in owners.union(state.agents()):
+        sync(state, facts, agent, kept, without)
+    daily_log.sync(state, db, without)
 
 
 def _merged(text: str, db: Database, agent: str, kept: list[str], without: Collection[str]) -> str:

@@ -20,7 +20,7 @@ from conversations import EAGER, no_fallback, reading, written_at
 from states import stored_sessions
 
 from hippocampus import Entry, Hippocampus, Policy, RecallError
-from hippocampus.consolidation.defrag import PROMOTED, Defragmented, defrag
+from hippocampus.consolidation.housekeeping import PROMOTED, Defragmented, defrag
 from hippocampus.consolidation.memory_file import members, sync
 from hippocampus.entries.entry import Record, Stage
 from hippocampus.entries.origin import PartOrigin

@@ -27,8 +27,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hippocampus import Hippocampus
-from hippocampus.consolidation.defrag import defrag
-from hippocampus.consolidation.forgetting import forget, traces
+from hippocampus.consolidation.housekeeping import defrag, forget, traces
 from hippocampus.facts.exchange import import_file
 from hippocampus.facts.exchange.ours import document as export
 from hippocampus.facts.store import Facts

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from hippocampus import Hippocampus, StoreError
 from hippocampus.cli.commands import app
-from hippocampus.consolidation import forgetting
+from hippocampus.consolidation import housekeeping as forgetting
 from hippocampus.facts import tools
 from hippocampus.facts.store import Facts
 from hippocampus.prices import TABLES

@@ -1,7 +1,8 @@
-"""Archival consolidation: promotes memories in repeated use, and prunes unused payloads.
+"""The housekeeping of a state: `defrag` promotes and prunes, and a session is forgotten with every trace.
 
-Section 9.3 of the protocol, for the trigger `defrag_cycle`. A run is planned from what sessions used,
-and then applied.
+`defrag` is archival consolidation, section 9.3 of the protocol, for the trigger `defrag_cycle`: planned from
+what sessions used, then applied. What another session quotes, shares or was given of a forgotten one
+belongs to that session, and stays.
 """
 
 from __future__ import annotations
@@ -13,19 +14,19 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from hippocampus.consolidation import daily_log
-from hippocampus.consolidation.memory_file import members, sync
+from hippocampus.consolidation.memory_file import members, sync_files
+from hippocampus.entries.entry import storable
 from hippocampus.errors import StoreError
 from hippocampus.facts import upkeep
 from hippocampus.facts.models import Compaction
 from hippocampus.facts.store import Facts
 from hippocampus.policy import Policy
-from hippocampus.storage import files, gc
-from hippocampus.storage.content_store import ContentStore
+from hippocampus.storage import files, gc, ledger
+from hippocampus.storage.content_store import ContentStore, DiskStore
 from hippocampus.storage.database import Database
 from hippocampus.storage.facts import memories
 from hippocampus.storage.facts.models import EVERY_AGENT
 from hippocampus.storage.gc import Removal
-from hippocampus.storage.ledger import stored_sessions
 from hippocampus.storage.state import StateStore
 
 IDLE_HOURS = 1.0
@@ -91,14 +92,10 @@ def defrag(  # noqa: PLR0913 - one parameter an input
             going = plan.going
             if apply:
                 upkeep.compact(facts.tables, agent=EVERY_AGENT, keep=plan.keep)
-                if layout and policy.consolidation.memory_file:
-                    owners = {fact.agent for _, fact in memories.by_id(db, plan.promoted).values()}
-                    for agent in owners.union(layout.agents()):
-                        sync(layout, facts, agent, plan.promoted)
+                if layout:
+                    sync_files(layout, facts, plan.promoted)
                     promoted = memories.by_id(db, [*_promoted(db), *plan.promoted])
                     db.set_meta(PROMOTED, json.dumps([*promoted]))
-                if layout:
-                    daily_log.sync(layout, db)
                 going = gc.collect(db, store, going, now, put_before=now - JUST_PUT_SECONDS)
     except OSError as failure:
         raise StoreError(f"{db.path}: {failure}") from failure
@@ -126,7 +123,7 @@ def _plan(  # noqa: PLR0913, PLR0917 - one parameter an input
     idle_hours: float,
 ) -> _Plan:
     # The least recently active first: `gc.unused` counts the sessions after each.
-    past = [session for session in stored_sessions(facts.tables.database) if session.name]
+    past = [session for session in ledger.stored_sessions(facts.tables.database) if session.name]
     past.sort(key=lambda session: (session.active_at, session.name))
     names = {session.name for session in past}
     current = facts.memories(agent=EVERY_AGENT)
@@ -162,3 +159,76 @@ def _plan(  # noqa: PLR0913, PLR0917 - one parameter an input
 def _promoted(db: Database) -> set[str]:
     """Return the ids of the facts that earlier runs have promoted; some may be deleted."""
     return {*json.loads(db.meta(PROMOTED) or "[]")}
+
+
+# Forgetting a session ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What of a session is removed, or would be."""
+
+    payloads: tuple[str, ...]
+    """Keys of payloads that no other session refers to."""
+    shared: tuple[str, ...]
+    """Keys of payloads that another session refers to, or whose payloads repeat them: they stay."""
+    facts: tuple[str, ...]
+    """Ids of memories."""
+    is_stored: bool
+    """Whether the database has the session."""
+
+    def __bool__(self) -> bool:
+        """Return whether there is any trace."""
+        return bool(self.payloads or self.shared or self.facts or self.is_stored)
+
+
+def traces(state: StateStore, session: str, store: ContentStore, facts: Facts) -> Forgotten:
+    """Return what a state has of a session.
+
+    Raises:
+        StoreError: something cannot be read; then it is not known what may be removed.
+    """
+    name = storable(session)
+    payloads: list[str] = []
+    shared: list[str] = []
+    db = facts.tables.database
+    # A payload comes after its parts: without an entry, only a payload that has them names them.
+    for held in sorted(gc.holdings(db, store), key=lambda held: len(held.parts)):
+        owners = {reference.session for reference in held.references}
+        if name in owners:
+            (payloads if owners == {name} else shared).append(held.key)
+    return Forgotten(
+        tuple(payloads),
+        tuple(shared),
+        tuple(memory.id for memory in memories.of_session(db, session).values()),
+        state.agent_of(session) is not None,
+    )
+
+
+def forget(state: StateStore, session: str, store: ContentStore, facts: Facts) -> Forgotten:
+    """Remove every trace of a session, and return these traces.
+
+    Its rows and facts go last, in one transaction, so that a run that is cut off can be repeated. On a
+    server, a worker that has the session goes on with it no more.
+
+    Raises:
+        StoreError: the session is open, or something cannot be read or written.
+    """
+    db = facts.tables.database
+    ledger.expect_closed(db, session)
+    found = traces(state, session, store, facts)
+    try:
+        if layout := state.layout:
+            sync_files(layout, facts, without=found.facts)
+            daily_log.remove(layout, session)
+        for key in found.payloads:
+            store.delete(key)
+        with db.transaction():
+            upkeep.delete_rows(facts.tables, memories.of_session(db, session))
+            ledger.forget(db, session)
+        db.wipe()
+        if isinstance(store, DiskStore):
+            store.wipe()
+    except (OSError, StoreError) as failure:
+        raise StoreError(f"session {session!r} is not forgotten yet: {failure}") from failure
+    return found
