@@ -293,7 +293,7 @@ def returning(db: Database, memory_ids: Iterable[str]) -> list[Memory]:
 
 
 def heir(memory: Memory, gone: Mapping[str, Memory]) -> str | None:
-    """Return the id of what replaces a memory where others are gone; in an import two may replace each other."""
+    """Return the id of what replaces a memory where others are gone, or None where those replace one another."""
     found, passed = memory.superseded_by, set[str]()
     while found is not None and found in gone and found not in passed:
         passed.add(found)
