@@ -19,6 +19,7 @@ class _Limit(threading.local):
     """On the clock of this module."""
     uncounted = 0.0
     """The seconds of this thread that count for no limit."""
+    queue_seconds = math.inf
 
 
 _LIMIT = _Limit()
@@ -35,15 +36,25 @@ def leave_out(seconds: float) -> None:
 
 
 @contextlib.contextmanager
-def bounded(seconds: float | None) -> Iterator[None]:
-    """Let a `with` block wait for so long at most in this thread, all together; None changes nothing."""
-    before = _LIMIT.until
+def bounded(seconds: float | None, *, queue_seconds: float = math.inf) -> Iterator[None]:
+    """Let a `with` block wait for so long at most in this thread, all together; None changes nothing.
+
+    It waits `queue_seconds` at most for other threads of this process: less than they may take is for
+    what is left out rather than waited for.
+    """
+    before, queued = _LIMIT.until, _LIMIT.queue_seconds
+    _LIMIT.queue_seconds = min(queued, queue_seconds)
     if seconds is not None:
         _LIMIT.until = min(before, clock() + seconds)
     try:
         yield
     finally:
-        _LIMIT.until = before
+        _LIMIT.until, _LIMIT.queue_seconds = before, queued
+
+
+def queue_left(patience: float) -> float:
+    """Return the seconds that a call may wait for other threads of this process."""
+    return min(patience, _LIMIT.queue_seconds)
 
 
 def left(patience: float) -> float:

@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from hippocampus.errors import DamageError, StoreError
 from hippocampus.storage import files
-from hippocampus.storage.deadline import leave_out, left
+from hippocampus.storage.deadline import leave_out, left, queue_left
 
 FAILURES = (OSError, sqlite3.Error, UnicodeDecodeError)
 """What a damaged file raises; the last where the message of SQLite has damaged bytes in it."""
@@ -202,7 +202,7 @@ def in_turn(path: Path | None, begin: Callable[[], bool], patience: float) -> It
     """
     writers = _writers_of(path) if path else _Writers()
     seconds, before, queued = left(patience), writers.blocked_seconds, time.monotonic()
-    is_held = writers.lock.acquire(timeout=BUSY_SECONDS)
+    is_held = writers.lock.acquire(timeout=queue_left(BUSY_SECONDS))
     try:
         # Of the time in the queue only that counts in which a writer before this one was blocked: fifty
         # threads on a busy machine wait longer for each other than a turn may wait for a process.
