@@ -39,8 +39,8 @@ def leave_out(seconds: float) -> None:
 def bounded(seconds: float | None, *, queue_seconds: float = math.inf) -> Iterator[None]:
     """Let a `with` block wait for so long at most in this thread, all together; None changes nothing.
 
-    It waits `queue_seconds` at most for other threads of this process: less than they may take is for
-    what is left out rather than waited for.
+    It waits `queue_seconds` at most for other threads of this process: a short time suits a write that
+    may be left out.
     """
     before, queued = _LIMIT.until, _LIMIT.queue_seconds
     _LIMIT.queue_seconds = min(queued, queue_seconds)

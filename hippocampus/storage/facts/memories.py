@@ -293,7 +293,7 @@ def returning(db: Database, memory_ids: Iterable[str]) -> list[Memory]:
 
 
 def heir(memory: Memory, gone: Mapping[str, Memory]) -> str | None:
-    """Return the id of what replaces a memory where others are gone, or None where those replace one another."""
+    """Return the id at the end of a memory's replacements that is not gone, or None; an import may have circles."""
     found, passed = memory.superseded_by, set[str]()
     while found is not None and found in gone and found not in passed:
         passed.add(found)
