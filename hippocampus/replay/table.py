@@ -165,7 +165,8 @@ def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> list[str]:
         )
     if raw["billed_cost"]:
         off, off_without = (
-            100 * (raw["predicted_cost"] / (raw["billed_cost"] - missed) - 1)
+            round(100 * (raw["predicted_cost"] / (raw["billed_cost"] - missed) - 1), 1)
+            + 0  # no -0.0
             for missed in (0, raw["missed_cost"])
         )
         found.append(
@@ -176,12 +177,19 @@ def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> list[str]:
     if ours["steps"]:
         low, high = (100 * end for end in wilson(ours["steps_hidden"], ours["steps"]))
         shown = ours["step_lines"] - ours["step_lines_hidden"]
+        quoted = f"{shown:,} of the {ours['step_lines']:,} lines that they quote were shown. "
+        others = ", ".join(
+            f"{name} {100 * figures['steps_hidden'] / figures['steps']:.1f} %"
+            for name, figures in summary["strategies"].items()
+            if name not in {outcome["ours"], outcome["everything"], outcome["floor"]}
+        )
+        compared = f"With the others: {others}. " if others else ""
         found.append(
             f"Decisive steps, the last calls that wrote a line of the submitted patch: "
             f"{ours['steps_hidden']:,} of {ours['steps']:,} used something that was hidden, "
-            f"{100 * ours['steps_hidden'] / ours['steps']:.1f} % [{low:.1f}, {high:.1f}], and "
-            f"{shown:,} of the {ours['step_lines']:,} lines that they quote were shown. This is a "
-            "proxy: it does not show whether an agent with such views solves the task."
+            f"{100 * ours['steps_hidden'] / ours['steps']:.1f} % [{low:.1f}, {high:.1f}]. "
+            f"{quoted if ours['step_lines'] else ''}"
+            f"{compared}This is a proxy: it does not show whether an agent with such views solves the task."
         )
     return found
 

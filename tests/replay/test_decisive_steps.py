@@ -89,4 +89,8 @@ def test_the_command_prints_hidden_steps_by_folder_and_names_them_a_proxy(tmp_pa
         (tmp_path / folder / "one.traj.json").write_text(json.dumps(trajectory()))
     printed = " ".join(run("replay", tmp_path, cwd=tmp_path).stdout.split())
     assert printed.count("0 of 1 used something that was hidden, 0.0 % [0.0, 79.3]") == 2
+    assert "1 of the 1 lines that they quote were shown" in printed
     assert "This is a proxy" in printed
+    assert "With the others" not in printed
+    compared = " ".join(run("replay", tmp_path, "--compare", cwd=tmp_path).stdout.split())
+    assert "With the others: sliding window 32k 0.0 %, clear over 100k" in compared
