@@ -28,7 +28,7 @@ COLUMNS = {
     "candidate": "id, stage, shown, entry, note",
     "call": "number, turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost, edit_cost, recall_cost, marks, first,"
     " sent, measures, decisions, notes",
-    "conversation": "number, lines",
+    "conversation": "number, list, crc, lines",
     "consolidated": "key, shown",
 }
 """The columns of the tables of sessions, `session` first."""
@@ -120,7 +120,7 @@ def _digest(rows: Rows) -> bytes:
     found = {table: list(rows[table]) for table in COLUMNS}
     found["session"] = [row[CHANGES:] for row in rows["session"]]
     del found["consolidated"]
-    lines = b"".join(readable(lines) for _, lines in found.pop("conversation"))
+    lines = b"".join(readable(lines) for *_, lines in found.pop("conversation"))
     return hashlib.sha256(repr(found).encode() + lines).digest()
 
 

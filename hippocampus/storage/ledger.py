@@ -12,6 +12,7 @@ import json
 import logging
 import math
 import time
+import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
@@ -22,7 +23,7 @@ from hippocampus.entries.origin import parsed
 from hippocampus.errors import StoreError
 from hippocampus.formats import json_text
 from hippocampus.storage import consolidated, database, deadline, packing
-from hippocampus.storage.archive import LINES, Journal, RawList, pack
+from hippocampus.storage.archive import ADD_LINES, LINES, Journal, RawList, pack
 from hippocampus.storage.content_store import LEVEL, ContentStore, DiskStore, damage
 from hippocampus.storage.database import Database, Query, Row
 from hippocampus.storage.deadline import bounded
@@ -631,10 +632,9 @@ class Ledger:
                 yield change
                 if journal and raw:
                     rows = [row for rows in others for row in rows]
-                    new = journal.lines(rows, raw, is_call=turn.call is not NO_CALL)
+                    listed, new = journal.row(rows, raw, is_call=turn.call is not NO_CALL)
                     packed = new if self._db.is_local else packing.packed(new, LEVEL)
-                    query = "INSERT INTO conversation (session, number, lines) VALUES (?, ?, ?)"
-                    self._db.run(query, (number, change, packed))
+                    self._db.run(ADD_LINES, (number, change, listed, zlib.crc32(packed), packed))
         except BaseException:
             self._calls = calls
             if self._journal:

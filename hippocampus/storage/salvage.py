@@ -50,10 +50,12 @@ MENDED = """
     SELECT DISTINCT session, 'recovered-' || session, 0
     FROM (SELECT session FROM entry UNION SELECT session FROM conversation)
     WHERE session NOT IN (SELECT number FROM session);
+    UPDATE conversation SET list = '';
     UPDATE memory SET superseded_by = NULL WHERE superseded_by NOT IN (SELECT id FROM memory);
     INSERT INTO memory_text (memory_text) VALUES ('rebuild')
 """
-"""A session of which only rows are left gets a name; a memory that a lost one had superseded stays in the past."""
+"""A session of which only rows are left gets a name, and its next turn reads the lines that are left; a memory
+that a lost one had superseded stays in the past."""
 OF_SESSIONS = {
     "entry": ("entry_of_session", "entries"),
     "call": ("sqlite_autoindex_call_1", "calls"),

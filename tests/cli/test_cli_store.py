@@ -69,7 +69,9 @@ def test_gc_says_first_and_removes_when_told(state: Path, kept: str) -> None:
 
 def test_gc_names_the_archive_that_goes(state: Path, kept: str) -> None:
     with contextlib.closing(sqlite3.connect(StateDir(state).database)) as db, db:
-        db.execute("INSERT INTO conversation (session, number, lines) VALUES (1, 9, x'7b7d0a')")
+        db.execute(
+            "INSERT INTO conversation (session, number, list, crc, lines) VALUES (1, 9, '', 0, x'7b7d0a')"
+        )
     dry = hippocampus("gc", state, "--max-age-days", 30).output
     assert "(nightly-1)" in dry
     assert "1 conversation, 3 bytes would be removed" in dry

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -32,9 +33,11 @@ from hypothesis import strategies as st
 from states import conversation, problems
 
 from hippocampus import Hippocampus, Policy
+from hippocampus.formats import reader
 from hippocampus.policy.fields import NOTHING
 from hippocampus.replay.readers import find_files, read_file
-from hippocampus.storage.archive import contexts, parsed
+from hippocampus.storage.archive import Journal, RawList, contexts, parsed
+from hippocampus.storage.ledger import ModelCall, TurnRows
 from hippocampus.storage.packing import ZSTD
 from hippocampus.storage.state import DirectoryState, state_of
 from hippocampus.storage.state_dir import StateDir
@@ -196,6 +199,38 @@ def test_a_turn_that_fails_writes_no_line_of_its_list(tmp_path: Path) -> None:
         session(items)
     assert places(tmp_path) == Counter(range(len(items)))
     memory.close()
+
+
+def test_a_process_that_goes_on_reads_no_line_of_the_conversation(tmp_path: Path) -> None:
+    items, lines = reading(9), b"not read\n"
+    sent(tmp_path, items[:7])
+    with contextlib.closing(sqlite3.connect(StateDir(tmp_path).database)) as db, db:
+        db.execute("UPDATE conversation SET lines = ?, crc = ?", (lines, zlib.crc32(lines)))
+    sent(tmp_path, items)
+    assert [*places(tmp_path)] == [*range(7, len(items))]
+
+
+def words(number: int, marked: bool) -> dict[str, Any]:
+    part = {"type": "text", "text": f"line {number}"}
+    return {"role": "user", "content": [part | {"cache_control": MARK} if marked else part]}
+
+
+@given(
+    lists=st.lists(st.lists(st.builds(words, st.integers(0, 2), st.booleans())), max_size=5),
+    is_packed=st.booleans(),
+)
+def test_each_process_goes_on_with_any_list_to_the_byte(
+    lists: list[list[dict[str, Any]]], is_packed: bool
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        state = state_of(folder)
+        for turn, items in enumerate(lists):
+            with contextlib.closing(state.session("s", Journal("s"))) as ledger:
+                raw = RawList(reader.read(items), 0, "openai", turn)
+                ledger.commit(TurnRows(ModelCall(turn, len(items), 1, 1), raw=raw))
+                if is_packed:
+                    ledger.pack()
+            assert conversation(Path(folder), "s").items == items
 
 
 @pytest.mark.parametrize("damage", [lambda packed: packed[:-9], lambda _: b"no archive"])
