@@ -171,11 +171,6 @@ def contexts(records: Iterable[dict[str, Any]]) -> list[Context]:
 
 LOG = logging.getLogger("hippocampus")
 HASH_BYTES = 16
-LEVEL = 11
-"""How hard a conversation is packed: closing waits a hundredth of a second a megabyte.
-
-17, for 4 percent less, takes ten times as long.
-"""
 LINES = """
     SELECT number, list, crc, lines FROM conversation
     WHERE session = ? AND number > ? ORDER BY number
@@ -286,7 +281,7 @@ def pack(db: Database, session: int, min_bytes: int) -> None:
     if not found or sum(len(lines) for _, lines in found) < min_bytes:
         return
     last, lines = found[-1]
-    packed = packing.packed(b"".join(lines for _, lines in found), LEVEL)
+    packed = packing.packed_small(b"".join(lines for _, lines in found))
     packing.unpacked(packed)  # what cannot be read back stays as it is
     others = json.dumps([number for number, _ in found[:-1]])
     with db.transaction():

@@ -1,10 +1,11 @@
-"""Bytes packed with zstandard, gzip or zip, with or without texts that they repeat, and unpacked within a bound.
+"""Bytes packed with zstandard, bzip2, gzip or zip, with or without texts that they repeat, and unpacked within a bound.
 
 Bytes in, bytes out; which file they are in is not known here.
 """
 
 from __future__ import annotations
 
+import bz2
 import io
 import json
 import zipfile
@@ -15,6 +16,7 @@ import zstandard
 
 GZIP = b"\x1f\x8b"
 ZSTD = b"\x28\xb5\x2f\xfd"
+BZIP2 = b"BZh"
 ZIP = b"PK\x03\x04"
 ZIP_ZSTD = 93
 """The zip format's number for zstandard, which Python reads from 3.14 on."""
@@ -26,6 +28,7 @@ MAX_SMALL_BYTES = 1 << 26
 """What any file may unpack to, 64 MiB; a larger one is bounded by `MAX_RATIO`."""
 MAX_RATIO = 256
 """A file may unpack to this many times its size; conversations reach 5 to 50."""
+CUT_SHORT = "it ends in the middle of a frame"
 STEP_BYTES = 512
 """Packed bytes a step: one zstandard step yields at most 16 MiB, as 4 bytes can repeat 128 KiB."""
 MAX_TEXT_CHARACTERS = 1 << 18
@@ -115,9 +118,18 @@ def _raw(parts: bytes) -> zstandard.ZstdCompressionDict | None:
     return zstandard.ZstdCompressionDict(parts, dict_type=kind) if parts else None
 
 
+def packed_small(content: bytes) -> bytes:
+    """Return bytes packed with bzip2: in less space than zstandard's, and forty times slower to read.
+
+    >>> unpacked(packed_small(b"one"))
+    b'one'
+    """
+    return bz2.compress(content)
+
+
 def is_packed(content: bytes) -> bool:
-    """Return whether bytes are a zstandard frame."""
-    return content.startswith(ZSTD)
+    """Return whether bytes are a zstandard frame, or packed with bzip2."""
+    return content.startswith((ZSTD, BZIP2))
 
 
 def max_bytes(packed_bytes: int) -> int:
@@ -126,13 +138,20 @@ def max_bytes(packed_bytes: int) -> int:
 
 
 def unpacked(content: bytes, parts: bytes = b"") -> bytes:
-    """Return the bytes of all zstandard frames or gzip members, packed with `parts`.
+    """Return the bytes of all zstandard frames or gzip members, packed with `parts`, or of bzip2's.
 
     Raises:
         DamagedError: one is cut short or damaged, or they unpack to more than `max_bytes`.
     """
     most, whole, rest = max_bytes(len(content)), bytearray(), memoryview(content)
+    too_large = f"it unpacks to over {MAX_SMALL_BYTES >> 20} MiB and {MAX_RATIO} times its size"
     try:
+        if content.startswith(BZIP2):  # a few of its bytes may be megabytes: all at once, up to the bound
+            stream = bz2.BZ2Decompressor()
+            whole += stream.decompress(content, most + 1)
+            if len(whole) > most or not stream.eof:
+                raise DamagedError(too_large if len(whole) > most else CUT_SHORT)
+            return bytes(whole)
         while rest:
             unpacker = (
                 zlib.decompressobj(GZIP_WINDOW_BITS)
@@ -142,14 +161,12 @@ def unpacked(content: bytes, parts: bytes = b"") -> bytes:
             while not unpacker.eof:
                 step, rest = rest[:STEP_BYTES], rest[STEP_BYTES:]
                 if not step:
-                    raise DamagedError("it ends in the middle of a frame")
+                    raise DamagedError(CUT_SHORT)
                 whole += unpacker.decompress(step)
                 if len(whole) > most:
-                    raise DamagedError(
-                        f"it unpacks to over {MAX_SMALL_BYTES >> 20} MiB and {MAX_RATIO} times its size"
-                    )
+                    raise DamagedError(too_large)
             rest = memoryview(content)[len(content) - len(rest) - len(unpacker.unused_data) :]
-    except (zlib.error, zstandard.ZstdError) as failure:
+    except (zlib.error, zstandard.ZstdError, OSError) as failure:
         raise DamagedError(str(failure)) from failure
     return bytes(whole)
 

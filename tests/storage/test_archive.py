@@ -38,7 +38,7 @@ from hippocampus.policy.fields import NOTHING
 from hippocampus.replay.readers import find_files, read_file
 from hippocampus.storage.archive import Journal, RawList, contexts, parsed
 from hippocampus.storage.ledger import ModelCall, TurnRows
-from hippocampus.storage.packing import ZSTD
+from hippocampus.storage.packing import BZIP2
 from hippocampus.storage.state import DirectoryState, state_of
 from hippocampus.storage.state_dir import StateDir
 
@@ -147,7 +147,7 @@ def test_a_session_that_ends_has_one_packed_row(tmp_path: Path) -> None:
     items = reading(6)
     sent(tmp_path, items[:3], items[:5])
     [(_, first)] = stored(tmp_path)
-    assert first.startswith(ZSTD)
+    assert first.startswith(BZIP2)
     sent(tmp_path, items)
     assert len(stored(tmp_path)) == 2
     assert places(tmp_path) == Counter(range(len(items)))
@@ -164,7 +164,7 @@ def test_a_session_that_is_released_packs_large_pieces_only(tmp_path: Path) -> N
     items = [*reading(2), *reading(3, lines=9_000, start=50)[1:]]
     session(items)
     session.release()
-    assert [lines[:4] for _, lines in stored(tmp_path)] == [ZSTD]
+    assert [lines[:3] for _, lines in stored(tmp_path)] == [BZIP2]
     assert places(tmp_path) == Counter(range(len(items)))
     memory.close()
 
