@@ -53,8 +53,12 @@ WHOLE = """
     SELECT key FROM Cache
     WHERE key IN (SELECT value FROM json_each(?)) AND substr(value, 1, ?) != ?
 """
-LEVEL = 3
-"""How hard a payload is packed: a turn waits for it."""
+LEVEL = 6
+"""How hard a payload is packed, for which a turn waits: 0.04 ms longer than at 3, for 5 to 7 percent less."""
+APPLICATION_ID = 0x48C0_57E0
+"""By which SQLite's header names the file as ours."""
+PAGE_BYTES, CACHED_PAGES = 8_192, 4_096
+"""Most packed payloads are small: on pages of 4,096 bytes, the rest of which is lost to them, a sixth is empty."""
 WITH_PARTS = b"hippocampus-parts1"
 """The start of a payload that repeats others: their number in 4 bytes, their keys, and a frame.
 
@@ -172,12 +176,7 @@ class DiskStore:
                 self._require_key()
                 files.private_folder(self._folder)
                 files.private_file(self._database)
-                with (
-                    contextlib.closing(sqlite3.connect(self._database, isolation_level=None)) as db,
-                    bounded(self.busy_seconds),
-                    transaction(db),
-                ):  # diskcache would wait for a minute
-                    pass
+                self._expect_own()
                 self._opened = diskcache.Cache(
                     str(self._folder),
                     disk=_BytesDisk,
@@ -186,7 +185,25 @@ class DiskStore:
                     size_limit=NO_BYTES,
                     disk_min_file_size=NO_BYTES,
                     timeout=POLL_SECONDS,
+                    sqlite_cache_size=CACHED_PAGES,
                 )
+
+    def _expect_own(self) -> None:
+        """Mark a new file as ours; one of something else gets no tables."""
+        with contextlib.closing(sqlite3.connect(self._database, isolation_level=None)) as db:
+            if not self._database.stat().st_size:
+                db.execute(f"PRAGMA page_size = {PAGE_BYTES}")
+                db.execute("PRAGMA auto_vacuum = FULL")
+            with bounded(self.busy_seconds), transaction(db):  # diskcache would wait for a minute
+                [(found,)] = db.execute("PRAGMA application_id")
+                if found == APPLICATION_ID:
+                    return
+                if db.execute("SELECT 1 FROM sqlite_schema").fetchone():
+                    raise StoreError(
+                        f"content store {self._folder}: {self._database.name} is a SQLite file of something "
+                        "else; move it away, or name another state directory"
+                    )
+                db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
 
     def _require_key(self) -> bool:
         """Return whether the store has encrypted payloads; then its key has to be set."""

@@ -41,7 +41,10 @@ SAVE = """
     INSERT INTO entry AS known (session, id, origin, content, form, kind, tool, arguments, tokens, stage,
         shown, entry, is_pinned)
     SELECT * FROM (VALUES {(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)}) AS new
-    WHERE NOT EXISTS (SELECT 1 FROM entry WHERE session = column1 AND origin = column3 AND id != column2)
+    WHERE NOT EXISTS (
+        SELECT 1 FROM entry WHERE session = column1 AND substr(origin, -12) = substr(column3, -12)
+            AND origin = column3 AND id != column2
+    )
     ON CONFLICT (id, session) DO UPDATE SET stage = excluded.stage, entry = excluded.entry,
         is_pinned = excluded.is_pinned,
         shown = CASE known.stage WHEN excluded.stage THEN known.shown ELSE excluded.shown END
@@ -52,7 +55,7 @@ SAVE = """
     )
 """
 """An entry keeps its row, and so its rank by age; its payload never changes, nor does the tool, with whose
-name its texts are packed.
+name its texts are packed. The index has the end of an origin, which is of a hash: the whole is 77 bytes.
 
 No stage is taken back, and the text of a stage is frozen: a process that has not read the commits of
 another overwrites none. The session is locked, so that no other writes its origin meanwhile.
@@ -99,6 +102,8 @@ LOST = (
     "session %s: %s has lost its last changes (%d): results come back from the list, while pins, states and "
     "facts of then are gone"
 )
+NOTES_LEVEL = 13
+"""How hard the notes of a digest are packed: 0.1 ms a kilobyte, for up to 30 percent less than at 3."""
 EVER = 1 << 62
 CLOSED = "the session is closed; memory.session(id) opens it again"
 NEXT_FIELDS = ("summary", "key_data", "decay", "modifiers")
@@ -542,7 +547,7 @@ class Ledger:
             [(measure.digest.hex(), measure.tokens, measure.kind) for measure in turn.measures],
             [(call.turn, *astuple(decision)) for decision in turn.decisions],
         )
-        notes = packing.packed(json.dumps(turn.notes).encode(), LEVEL) if turn.notes else None
+        notes = packing.packed(json.dumps(turn.notes).encode(), NOTES_LEVEL) if turn.notes else None
         row = (*astuple(call), turn.first, *map(json.dumps, brought), notes)
         self._db.run(WRITE_CALL, (self._number, change, *row))
         self._calls = [call, *before][:2]

@@ -146,7 +146,7 @@ def unpacked(content: bytes, parts: bytes = b"") -> bytes:
     most, whole, rest = max_bytes(len(content)), bytearray(), memoryview(content)
     too_large = f"it unpacks to over {MAX_SMALL_BYTES >> 20} MiB and {MAX_RATIO} times its size"
     try:
-        if content.startswith(BZIP2):  # a few of its bytes may be megabytes: all at once, up to the bound
+        if content.startswith(BZIP2):  # no steps: a few of its bytes may be megabytes
             stream = bz2.BZ2Decompressor()
             whole += stream.decompress(content, most + 1)
             if len(whole) > most or not stream.eof:

@@ -30,7 +30,7 @@ MAX_TRIED = 100_000
 """The numbers that are tried after a row, one by one, where not even the last row can be read."""
 DAMAGED = ".damaged"
 """The suffix of a damaged file that is set aside; its words may still be read by hand."""
-PAGE_BYTES, HEADER_BYTES, PAGES_AT, INTERIOR_PAGE = 4_096, 100, 28, 5
+PAGE_BYTES_AT, HEADER_BYTES, PAGES_AT, INTERIOR_PAGE = 16, 100, 28, 5
 """Of the file format of SQLite: https://www.sqlite.org/fileformat2.html, sections 1.3 and 1.6."""
 OF_FILES = {"migration", "Settings"}
 """Tables that a new file has its own rows in."""
@@ -220,12 +220,13 @@ def _copy_with_list(path: Path, copy: Path, pattern: bytes) -> None:
     for ours, theirs in zip(sqlite.with_logs(path)[:2], sqlite.with_logs(copy)[:2], strict=True):
         if ours.is_file():  # a device has no end
             shutil.copyfile(ours, theirs)
+    (size,) = struct.unpack_from(">H", pattern, PAGE_BYTES_AT)
     with copy.open("r+b") as file:
         for number in _pages_of_tables(pattern):
-            file.seek(PAGE_BYTES * number)
-            file.write(pattern[PAGE_BYTES * number : PAGE_BYTES * (number + 1)])
+            file.seek(size * number)
+            file.write(pattern[size * number : size * (number + 1)])
         file.seek(PAGES_AT)  # the number of pages, and no free ones
-        file.write(struct.pack(">III", path.stat().st_size // PAGE_BYTES, 0, 0))
+        file.write(struct.pack(">III", path.stat().st_size // size, 0, 0))
 
 
 def columns_of(db: sqlite3.Connection) -> dict[str, tuple[str, ...]]:

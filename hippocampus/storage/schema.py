@@ -55,7 +55,7 @@ CREATE TABLE entry (
     UNIQUE (id, session)
 ) STRICT;
 CREATE INDEX entry_of_session ON entry (session);
-CREATE INDEX entry_of_origin ON entry (origin, session);
+CREATE INDEX entry_of_origin ON entry (session, substr(origin, -12));
 -- The next text of an entry that was weighed and not committed, shown and entry packed with the id. A
 -- process that goes on with the session weighs the same. entry: its `NEXT_FIELDS`. note: the line of the text that is not of the entry.
 CREATE TABLE candidate (

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import diskcache
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,6 +21,9 @@ from storage.memory_store import MemoryStore
 from hippocampus.entries.entry import content_key
 from hippocampus.errors import StoreError
 from hippocampus.storage.content_store import WITH_PARTS, ContentStore, DiskStore
+from hippocampus.storage.state import DirectoryState
+from hippocampus.storage.state_dir import StateDir
+from hippocampus.storage.verify import verify
 
 
 @pytest.fixture(params=["disk", "memory"])
@@ -126,6 +130,28 @@ def test_a_removed_folder_is_no_place_to_put_things(tmp_path: Path) -> None:
     with pytest.raises(StoreError):
         store.put(b"x")
     store.close()
+
+
+@pytest.mark.parametrize("is_diskcache", [True, False])
+def test_a_database_of_something_else_is_refused_and_stays_as_it_is(
+    tmp_path: Path, is_diskcache: bool
+) -> None:
+    state = StateDir(tmp_path)
+    path = state.contents / "cache.db"
+    if is_diskcache:
+        with diskcache.Cache(str(state.contents)) as cache:
+            cache["key"] = "value"
+    else:
+        state.contents.mkdir()
+        with contextlib.closing(sqlite3.connect(path)) as db:
+            db.execute("CREATE TABLE note (text)")
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match="SQLite file of something else"):
+        DiskStore(state.contents).put(b"words")
+    [found] = verify(DirectoryState(state))
+    assert "something else" in found.text
+    assert found.mend is None
+    assert path.read_bytes() == before
 
 
 def test_a_payload_that_repeats_others_is_small_and_comes_back(tmp_path: Path) -> None:

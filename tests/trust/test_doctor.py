@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from hippocampus import Hippocampus, StoreError
 from hippocampus.cli.commands import app
 from hippocampus.consolidation.doctor import examine, mend
-from hippocampus.storage.content_store import damage
+from hippocampus.storage.content_store import PAGE_BYTES, damage
 from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
 
@@ -89,9 +89,11 @@ def test_damage_of_any_page_of_a_content_store_costs_no_more_than_what_it_has(st
         keys = {each.key for each in memory._store.stored()}
     content = path.read_bytes()
     kept = []
-    for page in range(len(content) // 4_096):
+    for page in range(len(content) // PAGE_BYTES):
         damaged = bytearray(content)
-        damaged[4_096 * page : 4_096 * (page + 1)] = random.Random(page).randbytes(4_096)
+        damaged[PAGE_BYTES * page : PAGE_BYTES * (page + 1)] = random.Random(page).randbytes(
+            PAGE_BYTES
+        )
         path.write_bytes(damaged)
         mend(examine(DirectoryState(state)))
         with contextlib.closing(Hippocampus(state.root)) as memory:
