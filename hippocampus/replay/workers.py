@@ -39,13 +39,18 @@ def available_cores() -> int:
 
 def _cgroup_limits(root: Path) -> Iterator[int]:
     """Yield the limits, in cores, that Linux sets for the control groups of this process."""
-    own = _read("/proc/self/cgroup").rpartition("0::")[2].strip().lstrip("/")
-    inner = [folder for folder in (root / own, *(root / own).parents) if root in folder.parents]
-    old = [_read(root / "cpu" / f"cpu.cfs_{name}_us") for name in ("quota", "period")]
-    for limit in (" ".join(old), *(_read(folder / "cpu.max") for folder in (root, *inner))):
-        match limit.split():
-            case [quota, period] if quota.isdecimal():
-                yield int(quota) // int(period)
+    groups = [root, root / "cpu"]
+    for line in _read("/proc/self/cgroup").splitlines():
+        _, controllers, own = line.split(":", 2)
+        if not controllers or "cpu" in controllers.split(","):
+            groups.append(root / ("cpu" if controllers else "") / own.strip("/"))
+    outer = {folder for group in groups for folder in (group, *group.parents)}
+    for folder in filter(lambda folder: folder.is_relative_to(root), outer):
+        old = (_read(folder / f"cpu.cfs_{name}_us") for name in ("quota", "period"))
+        for limit in (_read(folder / "cpu.max"), " ".join(old)):
+            match limit.split():
+                case [quota, period] if quota.isdecimal():
+                    yield int(quota) // int(period)
 
 
 def _read(path: str | Path) -> str:

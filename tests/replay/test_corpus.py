@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import json
 import os
@@ -281,6 +282,50 @@ def test_cores_are_those_of_the_container(
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
     assert available_cores() == cores
+
+
+@pytest.mark.skipif(
+    not Path("/sys/fs/cgroup/cpu").is_dir(), reason="no control groups of version 1"
+)
+def test_the_limit_of_a_group_inside_another_counts() -> None:
+    group = Path("/sys/fs/cgroup/cpu", f"hippocampus-{uuid.uuid4().hex}")
+    program = f"""
+import os
+from pathlib import Path
+from hippocampus.replay import workers
+os.sched_getaffinity = lambda _: range(64)
+Path({str(group)!r}, "cgroup.procs").write_text(str(os.getpid()))
+print(workers.available_cores())
+"""
+    try:
+        group.mkdir()
+        (group / "cpu.cfs_quota_us").write_text("250000")
+    except OSError as refused:
+        pytest.skip(f"no control group can be made here: {refused}")
+    try:
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+        assert done.stdout == b"2\n"
+    finally:
+        group.rmdir()
+
+
+def test_another_policy_or_version_uses_no_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = record(tmp_path / "source", 1)[:1]
+    replayed(tmp_path / "out", files)
+    [first] = parts(tmp_path / "out")
+    rules = EAGER.model_copy(update={"budget_tokens": 4_711})
+    options = dataclasses.replace(OPTIONS, policy=rules)
+    list(Corpus(str(tmp_path / "out"), options).replay(files, jobs=1))
+    monkeypatch.setattr("hippocampus.__version__", "0.0.0")
+    replayed(tmp_path / "out", files)
+    assert len(parts(tmp_path / "out")) == 3
+    monkeypatch.undo()
+    damaged = tmp_path / "out" / first
+    damaged.write_bytes(damaged.read_bytes().replace(b'"format": "', b'"format": "kept-'))
+    [row] = rows(tmp_path / "out", files)
+    assert row["format"].startswith("kept-")
 
 
 def test_the_command_prints_from_a_folder_what_it_prints_without(tmp_path: Path) -> None:
