@@ -36,6 +36,7 @@ from hippocampus.session.state import State, only_grows, read
 from hippocampus.session.turn import Turn, largest_messages, take_turn
 from hippocampus.session.view import Span, View
 from hippocampus.storage.archive import Journal, RawList
+from hippocampus.storage.database import ConflictError
 from hippocampus.storage.ledger import DigestNotes, Ledger, Measure, RemovedError, TurnRows
 
 LOG = logging.getLogger("hippocampus")
@@ -123,13 +124,23 @@ class SessionRun:
     ) -> bool:
         """Take a turn and commit it; return False where the raw list is to be sent.
 
-        The first `same` items are those of the last list.
+        The first `same` items are those of the last list. Where another process has taken a turn of which
+        this one did not know, it is computed again.
 
         Raises:
             MessagesError: the list is in no known format.
             StoreError: content that leaves the view cannot be stored; then nothing leaves it.
             ViewError: the view would separate a call from its result.
         """
+        try:
+            return self._take(items, same, request, idle_seconds)
+        except ConflictError:
+            self._drop_list()
+            return self._take(items, same, request, idle_seconds)
+
+    def _take(
+        self, items: list[Item], same: int, request: Mapping[str, Any], idle_seconds: float
+    ) -> bool:
         cold = idle_seconds > self._resources.prices.cache_seconds
         self.is_edit = False
         self.ledger.busy_seconds = self._resources.deadline_seconds
@@ -149,6 +160,7 @@ class SessionRun:
             return False
         is_continued = bool(self.state.records) and not before.raw
         if self._is_sent(history) and not cold:  # a retry: it gets the same view, and is no turn
+            self.ledger.expect_asked()
             self._restore_view(history, items)
             if is_continued:
                 self._store_lost()
@@ -249,8 +261,8 @@ class SessionRun:
         """
         try:
             yield
-        except BaseException as failure:  # its tables may have what was not committed
-            self.state, self.marker.is_lost = self.state.dropped(), True
+        except BaseException as failure:
+            self._drop_list()
             if isinstance(failure, RemovedError) and self._opened:
                 self.lost |= self.state.by_id
                 self._opened.close()
@@ -258,6 +270,10 @@ class SessionRun:
                 if self._journal:
                     self._journal.forget()
             raise
+
+    def _drop_list(self) -> None:
+        """Forget the list: its tables may have what was not committed."""
+        self.state, self.marker.is_lost = self.state.dropped(), True
 
     def _load_changes(self) -> None:
         """Load the entries or turns that were recorded, and are not in the state.

@@ -25,7 +25,7 @@ from hippocampus.formats import json_text
 from hippocampus.storage import consolidated, database, deadline, packing
 from hippocampus.storage.archive import ADD_LINES, LINES, Journal, RawList, pack
 from hippocampus.storage.content_store import LEVEL, ContentStore, DiskStore, damage
-from hippocampus.storage.database import Database, Query, Row
+from hippocampus.storage.database import ConflictError, Database, Query, Row
 from hippocampus.storage.deadline import bounded
 from hippocampus.storage.packing import packed_text, text_of
 
@@ -105,6 +105,8 @@ LOST = (
 NOTES_LEVEL = 13
 """How hard the notes of a digest are packed: 0.1 ms a kilobyte, for up to 30 percent less than at 3."""
 EVER = 1 << 62
+QUIET_TURNS = 3
+"""After as many turns without a change by others, a server is not asked for one before the commit."""
 CLOSED = "the session is closed; memory.session(id) opens it again"
 NEXT_FIELDS = ("summary", "key_data", "decay", "modifiers")
 
@@ -242,6 +244,9 @@ class Ledger:
         self._fetched: dict[str, list[Row]] = {}
         """Rows that were read with others, until they are asked for."""
         self.has_lost = False
+        self._is_asked = True
+        """Whether this turn has begun with what other processes have written; else its commit finds out."""
+        self._quiet_turns = 0
         with bounded(busy_seconds):
             self._db = state.database()
         self._left_seconds: float | None = None
@@ -340,10 +345,15 @@ class Ledger:
     def has_changed(self) -> bool:
         """Return whether another process has written since the last call of this method.
 
-        `has_lost` is whether there are fewer changes than there were: a server that took over lacks some.
+        A session that has had this process alone for some turns is not asked for: a commit of the turn is
+        a `ConflictError` then, where that was wrong, and the next call asks. `has_lost` is whether there are fewer changes than there were: a server that took over lacks some.
         """
+        self._is_asked = self._db.is_local or self._quiet_turns < QUIET_TURNS
+        if not self._is_asked:
+            return False
         query = "SELECT changes FROM session WHERE number = ?", (self._number,)
         before, (seen,) = self._seen_changes, self._expected(self._together(query)[0])
+        self._quiet_turns = self._quiet_turns + 1 if seen == before else 0
         self.has_lost = seen < before
         if self.has_lost:
             LOG.error(LOST, self._session, self._db.path, before - seen)
@@ -495,6 +505,7 @@ class Ledger:
         later ones. Calls of later turns no longer count: they belong to a list that its owner has cut.
 
         Raises:
+            ConflictError: another process has written since, of which this turn has not asked.
             StoreError: the state is locked, full, damaged or gone; then nothing was written.
         """
         number, contents, put = self._number, self._waiting, self._put_keys
@@ -512,21 +523,28 @@ class Ledger:
             # A file has the number of the change under its lock, a server after another round trip. A turn
             # begins with that number; a recall may be saved after changes of other workers.
             for is_expected in (is_turn and not self._db.is_local, False):
-                with (
-                    contextlib.suppress(database.ConflictError),
-                    self._change(turn, is_synced=is_synced, is_expected=is_expected) as change,
-                ):
-                    if payloads and self._payloads:
-                        self._payloads.write(self._db, payloads)
-                    if put:
-                        self._db.run(DIG_UP, (json.dumps(put),))
-                    self._db.insert(SAVE, entries)
-                    if done:
-                        self._db.run(DROP_CANDIDATES, (number, json.dumps(done)))
-                    if is_turn:
-                        self._db.insert(CANDIDATE, candidates)
-                        self._write_call(change, turn)
+                try:
+                    with self._change(turn, is_synced=is_synced, is_expected=is_expected) as change:
+                        if payloads and self._payloads:
+                            self._payloads.write(self._db, payloads)
+                        if put:
+                            self._db.run(DIG_UP, (json.dumps(put),))
+                        self._db.insert(SAVE, entries)
+                        if done:
+                            self._db.run(DROP_CANDIDATES, (number, json.dumps(done)))
+                        if is_turn:
+                            self._db.insert(CANDIDATE, candidates)
+                            self._write_call(change, turn)
+                except ConflictError:
+                    self.expect_asked()
+                else:
                     return
+
+    def expect_asked(self) -> None:
+        """Raise `ConflictError` where this turn has not asked what others have written; the next one does."""
+        self._quiet_turns = 0
+        if not self._is_asked:
+            raise ConflictError(f"session {self._session!r}: another process may have written")
 
     def _write_call(self, change: int, turn: TurnRows) -> None:
         """Write the row of a turn; its second call finds in the cache what the first one paid for."""

@@ -25,6 +25,7 @@ from hippocampus.policy import Policy
 from hippocampus.replay.readers import read_file
 from hippocampus.session.session import Session
 from hippocampus.storage.database import ConflictError
+from hippocampus.storage.ledger import QUIET_TURNS
 from hippocampus.storage.savings import savings
 from hippocampus.storage.state import state_of
 
@@ -110,6 +111,7 @@ def lists_of(path: Path) -> list[list[dict[str, Any]]]:
     "workers",
     [
         "two in turn",
+        "two in runs",
         *(pytest.param(each, marks=pytest.mark.slow) for each in ("one stays", "opened anew")),
     ],
 )
@@ -125,7 +127,8 @@ def test_the_views_and_sums_are_those_over_files(
         oracle = closing.enter_context(files.session("s"))
         open_ones = [closing.enter_context(memory.session("s")) for memory in (one, other)]
         for call, items in enumerate(lists_of(path)):
-            session = open_ones[call % 2 if workers == "two in turn" else 0]
+            turns = {"two in turn": 1, "two in runs": QUIET_TURNS + 2}.get(workers, 1_000)
+            session = open_ones[call // turns % 2]
             if workers == "opened anew":
                 session = closing.enter_context(one.session("s"))
             assert json.dumps(session(items)) == json.dumps(oracle(items))
@@ -141,7 +144,9 @@ def test_the_views_and_sums_are_those_over_files(
             )
 
 
-def test_a_turn_takes_two_round_trips(postgres: Server, tenant: str) -> None:
+def test_a_turn_takes_two_round_trips_and_one_where_no_other_worker_has_come_for_some_turns(
+    postgres: Server, tenant: str
+) -> None:
     with (
         counted_round_trips(postgres.address) as (address, trips),
         opened(address, tenant) as memory,
@@ -150,11 +155,42 @@ def test_a_turn_takes_two_round_trips(postgres: Server, tenant: str) -> None:
     ):
         items = reading(9)
         session(items[:1])  # it opens the session, and settles what stands before its first words
+        taken = []
         for end in range(2, len(items) + 1):
             before = len(trips)
             session(items[:end])
-            assert 1 <= len(trips) - before <= 2
+            taken.append(len(trips) - before)
+        assert taken == [2] * (QUIET_TURNS - 1) + [1] * (len(taken) - QUIET_TURNS + 1)
         assert session.report.records()
+
+
+def test_a_turn_that_did_not_ask_is_computed_again_after_one_of_another_worker(
+    postgres: Server, tenant: str, tmp_path: Path
+) -> None:
+    items = reading(12)
+    with (
+        two_workers(postgres.address, tenant) as (first, second),
+        opened(tmp_path, tenant) as files,
+        files.session("s") as oracle,
+        no_fallback(),
+    ):
+        for end in range(1, 12, 2):
+            assert first(items[:end]) == oracle(items[:end])
+        for end in (13, 15):
+            assert second(items[:end]) == oracle(items[:end])
+        assert first(items[:15]) == oracle(items[:15])  # a retry that moves to another worker
+        for end in (17, 18):
+            assert first(items[:end]) == oracle(items[:end])
+        second.state("a word of another worker")
+        oracle.state("a word of another worker")
+        for end in range(19, len(items) + 1):
+            assert first(items[:end]) == oracle(items[:end])
+        assert first.report.decisions() == oracle.report.decisions()
+        assert first.status()["sent_cost"] == oracle.status()["sent_cost"]
+        lines = map(json.loads, first._resources.state.exported("s").splitlines())
+        assert [line["at"] for line in lines if line["type"] == "message"] == list(
+            range(len(items))
+        )
 
 
 @pytest.mark.parametrize("is_new", [False, True])
