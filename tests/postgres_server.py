@@ -43,6 +43,10 @@ class Server:
         main = psutil.Process(self._running.get_pid())
         return [main, *main.children(recursive=True)]
 
+    def cpu_seconds(self) -> float:
+        """Return the CPU that its processes have used so far."""
+        return sum(sum(process.cpu_times()[:2]) for process in self._processes())
+
     @contextlib.contextmanager
     def frozen(self) -> Iterator[None]:
         """Stop every process of the server; it accepts connections and answers nothing."""

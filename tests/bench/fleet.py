@@ -53,6 +53,7 @@ def main() -> None:
         for memory in memories.values():  # ids open with the letters of their state
             Ledger(memory._resources.state, "first", mark=MARK).close()
         raw = same = 0
+        used_before = server.cpu_seconds()
         for path in RECORDINGS:
             sessions = {name: memory.session(path.stem) for name, memory in memories.items()}
             for call, items in enumerate(lists_of(path)):
@@ -67,6 +68,7 @@ def main() -> None:
             raw += sum(session.status()["raw"] for session in sessions.values())
             for session in sessions.values():
                 session.release()
+        served = server.cpu_seconds() - used_before
         size = server.execute(
             "SELECT sum(pg_total_relation_size(oid)) FROM pg_class"
             " WHERE relnamespace = 'hippocampus'::regnamespace AND relkind = 'r'"
@@ -81,6 +83,10 @@ def main() -> None:
         )
     ratio = statistics.median(wall["PostgreSQL"]) / statistics.median(wall["files"])
     print(f"PostgreSQL takes {ratio:.2f} times files in the median turn")
+    ratio = (cpu["PostgreSQL"] + served) / cpu["files"]
+    print(
+        f"and {ratio:.2f} times the CPU, with {1_000 * served / calls:.2f} ms a call of the server's"
+    )
     print(f"{int(size) // calls:,} bytes a call on PostgreSQL, {files // calls:,} in files")
 
 
