@@ -127,9 +127,7 @@ class Hippocampus:
         stored = state_of(named, tenant, payloads) if isinstance(named, str | Path) else named
         declared = policy if isinstance(policy, Policy) else load_policy(policy)
         self._prices = prices
-        costs = _prices_of(declared, model, prices)
-        if window_tokens:
-            costs = replace(costs, window_tokens=window_tokens)
+        costs = _prices_of(declared, model, prices, window_tokens)
         self._tools: dict[str, Tool] = {}
         self._sources = known_sources(self._tools)
         self._facts: Facts | None = None
@@ -357,10 +355,19 @@ class Hippocampus:
         self.close()
 
 
-def _prices_of(declared: Policy, model: str | None, table: Prices | str | None) -> Prices:
-    """Return the prices of the caller's table and model, else of the policy, else Anthropic's."""
-    if isinstance(table, Prices):
-        return table
+def _prices_of(
+    declared: Policy, model: str | None, table: Prices | str | None, window_tokens: int = 0
+) -> Prices:
+    """Return the prices of the caller's table and model, else of the policy, else Anthropic's; and the caller's window."""
+    found = table if isinstance(table, Prices) else _named_prices(declared, model, table)
+    if window_tokens:
+        return replace(found, window_tokens=window_tokens)
+    if found.dollars_per_million and not (found.window_tokens or declared.budget_tokens):
+        _warn_of_window(found.name)
+    return found
+
+
+def _named_prices(declared: Policy, model: str | None, table: str | None) -> Prices:
     for kind, name in (("model", model), ("price table", table)):
         if not isinstance(name, str | None):
             raise ModelError(kind, repr(name), () if name is model else prices.TABLES)
@@ -368,6 +375,16 @@ def _prices_of(declared: Policy, model: str | None, table: Prices | str | None) 
     if (named and _is_priced(named)) or (table and not named):
         return prices.prices_for(table, named)
     return prices.table_named(table or "anthropic-5m")
+
+
+@functools.lru_cache(maxsize=256)
+def _warn_of_window(model: str) -> None:
+    """Log once of a model that no limit for its views is known."""
+    LOG.warning(
+        "no price list has the context window of %s, so its views have no limit: name it with "
+        "window_tokens=… of Hippocampus, or `budget_tokens` of a policy",
+        model,
+    )
 
 
 @functools.lru_cache(maxsize=256)

@@ -85,6 +85,18 @@ def test_an_unknown_model_warns_and_takes_a_window_and_safe_prices(
     memory.close()
 
 
+def test_a_model_without_a_known_window_is_logged_unless_a_limit_is_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Such as most of Google's: a conversation that reached the window had no digest, and no word said so."""
+    model = "gemini-3-pro-preview"
+    for given in ({"window_tokens": 1_000_000}, {"policy": Policy(budget_tokens=9_000)}):
+        Hippocampus(tmp_path, model=model, **given).close()
+    assert caplog.text == ""
+    Hippocampus(tmp_path, model=model).close()
+    assert "no price list has the context window of gemini-3-pro-preview" in caplog.text
+
+
 @pytest.mark.parametrize(
     ("policy", "model", "name"),
     [
