@@ -26,11 +26,16 @@ from hippocampus.formats.images import pixel_tokens, size_of
 NAME = "bedrock"
 PROVIDER, BLOCKS_KEY = "aws.bedrock", "content"
 ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant"}
+BLOCKS = {
+    "audio", "cachePoint", "citationsContent", "document", "guardContent", "image", "reasoningContent",
+    "searchResult", "text", "toolResult", "toolUse", "video",
+}  # fmt: skip
+"""The keys of blocks."""
 
 
 def recognises(item: Item) -> bool:
-    """Return whether an item can only be a Converse message: its blocks have no type."""
-    return bool(item.get("content")) and accepts(item)
+    """Return whether an item can only be a Converse message: its blocks have one of its keys, and no type."""
+    return accepts(item) and any(block.keys() & BLOCKS for block in item["content"])
 
 
 def accepts(item: Item) -> bool:

@@ -253,6 +253,12 @@ def test_a_result_of_converse_and_of_gemini_is_a_result_of_its_call() -> None:
         assert unpaired(messages) == []
 
 
+@pytest.mark.parametrize("blocks", [[{}], [{"value": 1}], [{"kind": "text", "body": "Go."}]])
+def test_blocks_without_a_type_are_of_converse_only_with_its_keys(blocks: list[Any]) -> None:
+    assert adapter_of([{"role": "user", "content": blocks}])[1] is None
+    assert adapter_of([{"role": "user", "content": [*blocks, {"text": "Go."}]}])[1] == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "shown"),
     [
