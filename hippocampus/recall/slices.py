@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from hippocampus.entries.entry import storable
 from hippocampus.errors import RecallError, nearest
+from hippocampus.formats import json_text
 from hippocampus.indexing import unwrap
 from hippocampus.indexing.code import depth_of
 from hippocampus.indexing.documents import Table
@@ -263,7 +264,7 @@ def lines_at(text: str, path: str, numbers: Sequence[int]) -> Iterator[NumberedL
     is_json = path.lstrip().startswith("$")
     if is_json and not isinstance(value, dict | list):
         table = _table(inner)
-        value = [row.cells for row in table.rows] if table else value
+        value = [row.cells for row in table.rows] if table else _json_lines(inner) or value
     if isinstance(value, dict | list):
         is_named = is_json or path in value
         texts = long_texts(value) if isinstance(value, dict) and not is_named else {}
@@ -333,6 +334,17 @@ def _in_json(value: dict[str, Any] | list[Any], path: str) -> Iterator[NumberedL
 def _table(text: str) -> Table | None:
     """Return the table of a text as its entry shows it, without what its tool printed around it."""
     return table_in(output_of(unwrap.plain(text)).body) if "\n" in text else None
+
+
+def _json_lines(text: str) -> list[Any]:
+    """Return the values of JSON lines, as those of one list; nothing of another text."""
+    values = []
+    for line in filter(str.strip, output_of(unwrap.plain(text)).body.split("\n")):
+        value = json_text.read(line)
+        if not isinstance(value, dict | list):
+            return []
+        values.append(value)
+    return values
 
 
 # Elements of page snapshots, and definitions of code

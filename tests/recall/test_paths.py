@@ -259,3 +259,14 @@ def test_prose_is_asked_for_by_heading() -> None:
 def test_a_json_path_into_another_kind_says_so() -> None:
     with pytest.raises(RecallError, match="neither JSON nor a table"):
         at(NOTES, "$.a")
+
+
+def test_json_lines_are_read_as_one_list() -> None:
+    rows = [json.dumps({"id": n, "at": {"x": n * n}}) for n in range(50)]
+    for text in ("\n".join(rows), "".join(f"{n}\t{row}\n" for n, row in enumerate(rows, 1))):
+        assert at(text, "$[3].at.x") == "$[3].at.x: 9"
+        assert at(text, "$[?@.id==17]") == '$[17]: {"id": 17, "at": {"x": 289}}'
+        with pytest.raises(RecallError, match="is a list of 50"):
+            at(text, "$.id")
+    with pytest.raises(RecallError, match="neither JSON nor a table"):
+        at("\n".join([*rows, "done"]), "$[3]")
