@@ -92,11 +92,10 @@ class ModelError(HippocampusError):
         self.name = name
         every = tuple(known)
         self.near = nearest(name, every)
-        hint = f"; did you mean {', '.join(self.near)}?" if self.near else ""
-        if not hint and 0 < len(every) <= MAX_NAMES:
-            hint = f"; there are {', '.join(every)}"
-        hint = hint or "; the names are those of the package genai-prices, such as gpt-5"
-        super().__init__(f"unknown {kind} {name!r}{hint}")
+        otherwise = "the names are those of the package genai-prices, such as gpt-5"
+        if 0 < len(every) <= MAX_NAMES:
+            otherwise = f"there are {', '.join(every)}"
+        super().__init__(f"unknown {kind} {name!r}{hint(name, every, otherwise)}")
 
 
 class RecallError(HippocampusError):
@@ -178,6 +177,13 @@ class EmbeddingModelError(StoreError):
             f"the memories are embedded with {stored!r}, not {given!r};"
             " run `hippocampus memory reembed` to embed them anew"
         )
+
+
+def hint(name: object, known: Iterable[str], otherwise: str = "") -> str:
+    """Return a clause with the known names that a wrong one resembles, or with another sentence."""
+    near = nearest(name, known) if isinstance(name, str) else ()
+    clause = f"did you mean {', '.join(near)}?" if near else otherwise
+    return clause and f"; {clause}"
 
 
 def nearest(name: str, known: Iterable[str], most: int = 5) -> tuple[str, ...]:

@@ -14,7 +14,15 @@ from typer import Argument, Option
 
 from hippocampus import policy as policies
 from hippocampus.cli.memory_printing import DEFAULT_PATH, Agent, Database, gone
-from hippocampus.cli.memory_store import OWN_AGENT, complete, embed, is_there, opened, rerank
+from hippocampus.cli.memory_store import (
+    OWN_AGENT,
+    complete,
+    embed,
+    is_file,
+    is_there,
+    opened,
+    rerank,
+)
 from hippocampus.cli.options import (
     Apply,
     AsJson,
@@ -33,7 +41,6 @@ from hippocampus.storage.facts import memories
 from hippocampus.storage.full_text import SQLITE_VERSION, is_installed
 from hippocampus.storage.ledger import activity
 from hippocampus.storage.salvage import DAMAGED
-from hippocampus.storage.schema import is_state
 from hippocampus.storage.state import StateStore, due_states
 from hippocampus.storage.state_dir import StateDir, is_address
 from hippocampus.storage.verify import damaged_sessions
@@ -51,8 +58,6 @@ QUESTIONS: dict[str, tuple[Any, ...]] = {
     "complete": ("Answer with the word: ready",),
     "rerank": ("one", ["one", "two"]),
 }
-DATABASES = (".sqlite3", ".sqlite", ".db")
-"""The suffixes of a memory's database, which need not exist."""
 StateOrDatabase = Annotated[
     str,
     Argument(
@@ -118,24 +123,20 @@ def _are_consolidated(address: str, rules: Policy, *, watch: bool) -> bool:
     return is_whole
 
 
-def _consolidate_idle(memory: Hippocampus) -> None:
-    """Consolidate the sessions that are idle; a server that is away is asked again by the next call."""
-    try:
-        while outcome := memory.consolidate_idle():
-            _print(outcome)
-    except StoreError as failure:
-        typer.echo(visible(f"hippocampus: {failure}"), err=True)
-
-
 def _is_consolidated(memory: Hippocampus, session: str | None, *, watch: bool) -> bool:
     """Consolidate one session or all, of which one that cannot be read stops no other; return whether all are done.
 
-    With `watch` those that are idle are, and others are for a later round.
+    With `watch` those that are idle are, and others are for a later round; a server that is away is asked
+    again in that round.
     """
-    if watch:
-        _consolidate_idle(memory)
-        return True
     is_whole = True
+    if watch:
+        try:
+            while outcome := memory.consolidate_idle():
+                _print(outcome)
+        except StoreError as failure:
+            typer.echo(visible(f"hippocampus: {failure}"), err=True)
+        return is_whole
     for name in [session] if session else memory.unconsolidated():
         try:
             (outcome,) = memory.consolidate(name)
@@ -185,7 +186,7 @@ def doctor(
     Of a database: print its state and an answer of each model, as JSON. Exit status 1 if data is
     damaged or lost and --fix has not mended it, or something does not work.
     """
-    if _is_database(named):
+    if is_file(named):
         report(named)
         return
     from hippocampus.consolidation.doctor import examine, mend
@@ -313,8 +314,7 @@ def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
     from hippocampus.consolidation.memory_file import sync_files
     from hippocampus.facts.words import content_words
 
-    is_whole = is_address(named) or _is_database(named)
-    layout = None if is_whole else StateDir(Path(named))
+    layout = None if is_address(named) or is_file(named) else StateDir(Path(named))
     with opened(layout.database if layout else named, agent) as facts:
         findings = facts.forget(what, dry_run=True, agent=agent)
         found = [finding.memory for finding in findings]
@@ -330,13 +330,6 @@ def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
         is_one = len(content_words(what)) <= 1
         shown = shown._replace(problems=[shown.otherwise + hint * is_one])
     shown.show(as_json=as_json)
-
-
-def _is_database(named: str) -> bool:
-    path = Path(named)
-    if is_address(named) or path.is_dir():
-        return False
-    return path.suffix in DATABASES or is_state(path)
 
 
 def _forget_session(state: StateStore, session: str, *, apply: bool) -> None:

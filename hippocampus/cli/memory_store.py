@@ -76,6 +76,11 @@ def is_there(path: str) -> bool:
     return not isinstance(database, Path) or database.exists()
 
 
+def is_file(path: str) -> bool:
+    """Return whether a path names a database, and not the state directory that has one."""
+    return _database(path) == Path(path)
+
+
 def _database(path: Path | str | StateStore) -> Path | str | StateStore:
     """Return the database at a path, which is a file or a state directory.
 

@@ -18,7 +18,7 @@ from typing import Any, get_args
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from hippocampus.errors import PolicyError, nearest
+from hippocampus.errors import PolicyError, hint
 from hippocampus.policy.fields import Policy
 
 MAX_NODES = 50_000
@@ -92,14 +92,6 @@ class Problem:
         return f"{where}:{self.line}:{self.column}: {self.text}{place}"
 
 
-class TreeError(ValueError):
-    """A text cannot be read as YAML of plain data; `problem` is the cause."""
-
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem.text)
-        self.problem = problem
-
-
 @dataclass(frozen=True, slots=True)
 class Tree:
     """A parsed YAML text."""
@@ -123,11 +115,11 @@ class Tree:
         return Problem(line, column, text, tuple(found))
 
 
-def read(text: str) -> Tree:
-    """Read a YAML text of one document.
+def read(text: str, where: str) -> Tree:
+    """Read a YAML text of one document, from a file of a name.
 
     Raises:
-        TreeError: the text is not YAML, has more than plain data, or is too large.
+        PolicyError: the text is not YAML, has more than plain data, or is too large.
     """
     try:
         loader = _Loader(text)
@@ -135,7 +127,7 @@ def read(text: str) -> Tree:
         twice = tuple(_repeated_keys(root))
         return Tree(loader.construct_document(root) if root else None, root, twice)
     except (yaml.YAMLError, ValueError, RecursionError) as failure:
-        raise TreeError(_describe(failure, text)) from None
+        raise PolicyError([_describe(failure, text).at(where)]) from None
 
 
 def _describe(failure: Exception, text: str) -> Problem:
@@ -214,16 +206,13 @@ def _sentence(error: Any, path: YamlPath) -> str:
     kind, found = error["type"], error["input"]
     if kind == "extra_forbidden":
         fields = fields_at(path[:-1])
-        near = nearest(str(path[-1]), fields)
-        hint = f"did you mean {', '.join(near)}?" if near else f"known: {', '.join(fields)}"
-        return f"unknown field {str(path[-1])!r}; {hint}"
+        name = str(path[-1])
+        return f"unknown field {name!r}" + hint(name, fields, f"known: {', '.join(fields)}")
     if kind == "missing":
         return f"field {path[-1]!r} is missing"
     if kind == "literal_error":
         words = QUOTED.findall(error["ctx"]["expected"])
-        near = nearest(found, words) if isinstance(found, str) else ()
-        hint = f"; did you mean {', '.join(near)}?" if near else ""
-        return f"expected one of {', '.join(words)}; found {_described(found)}{hint}"
+        return f"expected one of {', '.join(words)}; found {_described(found)}{hint(found, words)}"
     if kind in BOUNDS:
         word, bound = BOUNDS[kind]
         return f"expected {word} {error['ctx'][bound]}, found {_described(found)}"
@@ -323,20 +312,15 @@ def _text(path: Path, named: str) -> str:
             raise PolicyError([f"{path}: larger than {MAX_FILE_BYTES:,} bytes"])
         return data.decode("utf-8-sig").replace("\r\n", "\n")
     except (OSError, ValueError) as failure:
-        known = shipped()
-        near = ", ".join(nearest(named, known))
-        hint = f"did you mean {near}?" if near else f"shipped ones: {', '.join(sorted(known))}"
+        known = sorted(shipped())
         why = (failure.strerror or "") if isinstance(failure, OSError) else str(failure)
-        raise _NoPolicyError(f"no policy {named!r}: {why.lower()}; {hint}") from None
+        others = hint(named, known, f"shipped ones: {', '.join(known)}")
+        raise _NoPolicyError(f"no policy {named!r}: {why.lower()}{others}") from None
 
 
 def _load(path: Path, named: str, chain: tuple[Path, ...]) -> Policy:
     """Read a file and the policy that it extends; `chain` are the files that extend this file."""
-    text = _text(path, named)
-    try:
-        tree = read(text)
-    except TreeError as failure:
-        raise PolicyError([failure.problem.at(str(path))]) from None
+    tree = read(_text(path, named), str(path))
     if not isinstance(tree.data, dict):
         problem = tree.problem("a policy is a mapping of fields to values", ())
         raise PolicyError([problem.at(str(path))])

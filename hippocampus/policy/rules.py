@@ -11,7 +11,7 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from hippocampus.entries.entry import Compression, Record
-from hippocampus.errors import nearest
+from hippocampus.errors import hint
 from hippocampus.formats import json_text
 from hippocampus.policy import matching
 from hippocampus.policy.redaction import Redaction, valid_pattern
@@ -44,9 +44,7 @@ def _compression(value: Any) -> Any:
     known = value in LEVELS if isinstance(value, str) else type(value) is int and value > 0
     if not known:
         expected = f"expected one of {', '.join(LEVELS)}, or the most tokens of an entry"
-        near = ", ".join(nearest(value, LEVELS)) if isinstance(value, str) else ""
-        hint = f"; did you mean {near}?" if near else ""
-        raise ValueError(f"{expected}; found {value!r}{hint}")
+        raise ValueError(f"{expected}; found {value!r}{hint(value, LEVELS)}")
     return value
 
 
@@ -144,11 +142,12 @@ class Refetch(BaseModel):
 
     @model_validator(mode="after")
     def _known_fields(self) -> Self:
-        fields, problems = tuple(type(self).model_fields), []
-        for name in (self.model_extra or ()) if self.type in OWN_SOURCES else ():
-            near = ", ".join(nearest(name, fields))
-            hint = f"did you mean {near}?" if near else f"known: {', '.join(fields)}"
-            problems.append(f"unknown field {name!r} of source {self.type!r}; {hint}")
+        fields = tuple(type(self).model_fields)
+        problems = [
+            f"unknown field {name!r} of source {self.type!r}"
+            + hint(name, fields, f"known: {', '.join(fields)}")
+            for name in ((self.model_extra or ()) if self.type in OWN_SOURCES else ())
+        ]
         if problems:
             raise ValueError("; ".join(problems))
         return self
