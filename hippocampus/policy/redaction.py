@@ -13,8 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from hippocampus import secrets
 from hippocampus.formats import json_text
 from hippocampus.policy.matching import expression
-from hippocampus.policy.shorthand import OneOrMany, described
-from hippocampus.policy.words import RedactionKind
+from hippocampus.policy.words import OneOrMany, RedactionKind, described
 from hippocampus.secrets.encodings import layers, searchable
 
 

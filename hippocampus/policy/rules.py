@@ -15,15 +15,17 @@ from hippocampus.errors import hint
 from hippocampus.formats import json_text
 from hippocampus.policy import matching
 from hippocampus.policy.redaction import Redaction, valid_pattern
-from hippocampus.policy.shorthand import OneOrMany, Short, described
 from hippocampus.policy.words import (
     ERROR_SOURCE,
     Encoding,
     EntryType,
     Kind,
     Level,
+    OneOrMany,
     Priority,
+    Short,
     Supersession,
+    described,
 )
 
 LEVELS: tuple[str, ...] = Level.__args__  # type: ignore[attr-defined]

@@ -1,8 +1,15 @@
-"""The fixed words of the policy language, as types."""
+"""The words of the policy language and the short forms of its values, as types, and their descriptions."""
 
 from __future__ import annotations
 
-from typing import Literal
+import ast
+import inspect
+import itertools
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic_core import CoreSchema, core_schema
 
 EntryType = Literal["tool_result", "message", "state", "memory"]
 Priority = Literal["critical", "high", "normal", "low"]
@@ -35,3 +42,64 @@ ERROR_SOURCE = "error"
 """The `source.type` of every failed result, of any tool."""
 UNNAMED_SOURCE = "tool"
 """The `source.type` of a result whose tool has no name."""
+
+
+def described(schema: dict[str, Any], model: type[BaseModel]) -> None:
+    """Describe the fields of a model in its JSON schema by the docstrings after them.
+
+    Pydantic's `use_attribute_docstrings` would read the sources at every import, this only for a schema.
+    """
+    [written] = ast.parse(inspect.getsource(model)).body
+    fields = schema["properties"]
+    for before, after in itertools.pairwise(written.body):  # type: ignore[attr-defined]
+        match before, after:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(ast.Constant(str(text))):
+                field = fields[name if name in fields else model.model_fields[name].alias]
+                field["description"] = inspect.cleandoc(text)
+
+
+@dataclass(frozen=True, slots=True)
+class OneOrMany:
+    """A list that a file may write as its only item."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """Read a single item as a list of one."""
+
+        def listed(value: Any) -> tuple[Any, ...]:
+            return tuple(value) if isinstance(value, list | tuple) else (value,)
+
+        return core_schema.no_info_before_validator_function(listed, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Describe both forms."""
+        many = handler(schema)
+        return {"anyOf": [many["items"], many]}
+
+
+@dataclass(frozen=True, slots=True)
+class Short:
+    """A mapping that a file may write as the value of its main field."""
+
+    field: str
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """Read a value that is not a mapping as the main field."""
+
+        def whole(value: Any) -> Any:
+            return {self.field: value} if isinstance(value, str | list) else value
+
+        return core_schema.no_info_before_validator_function(whole, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Describe both forms."""
+        whole = handler(schema)
+        main = handler.resolve_ref_schema(whole)["properties"][self.field]
+        return {"anyOf": [{key: main[key] for key in main if key != "title"}, whole]}
