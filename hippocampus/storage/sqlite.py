@@ -38,6 +38,9 @@ UNAVAILABLE = {
 """Errors of a lock, a disk or a right, whatever the file has in it."""
 BUSY_SECONDS = 10.0
 """How long a statement waits for a lock of another process."""
+QUEUE_SECONDS = 2.0
+"""How long a thread waits for the others of its process at least: of fifty on a busy machine one waited
+for a second, and one that imports a memory would hold a turn for longer."""
 MEAN_POLL_SECONDS = 0.003
 IN_MEMORY = ":memory:"
 MAX_LOG_PAGES = 4_000
@@ -202,7 +205,7 @@ def in_turn(path: Path | None, begin: Callable[[], bool], patience: float) -> It
     """
     writers = _writers_of(path) if path else _Writers()
     seconds, before, queued = left(patience), writers.blocked_seconds, time.monotonic()
-    is_held = writers.lock.acquire(timeout=queue_left(BUSY_SECONDS))
+    is_held = writers.lock.acquire(timeout=queue_left(max(seconds, QUEUE_SECONDS)))
     try:
         # Of the time in the queue only that counts in which a writer before this one was blocked: fifty
         # threads on a busy machine wait longer for each other than a turn may wait for a process.
