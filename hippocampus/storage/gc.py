@@ -136,8 +136,14 @@ def plan(
     }
     most = math.inf if rules.max_bytes is None else rules.max_bytes
     left = sum(holding.packed_bytes for holding in holdings if holding.key not in gone)
-    # The idle ones go first; a payload is removed before those without which it cannot be read.
-    for holding in sorted(free.values(), key=lambda held: (held.active_at, -len(held.parts))):
+    # The idle ones go first, and of a session what no list of a digest has: a list is small, and goes
+    # before the payloads without which it cannot be read.
+    shared = {part for holding in holdings for part in holding.parts}
+
+    def rank(held: Holding) -> tuple[float, bool, int]:
+        return held.active_at, bool(held.parts) or held.key in shared, -len(held.parts)
+
+    for holding in sorted(free.values(), key=rank):
         if left > most and holding.key not in gone and holding.references:
             left -= holding.packed_bytes
             gone[holding.key] = f"contents over {most} bytes together"

@@ -126,8 +126,9 @@ def _payloads(
     for payload in store.stored():
         keys.append(payload.key)
         needed.update(payload.parts)
-    for key in keys:
-        if wrong := damage(store, key):
+    each = ((key, damage(store, key)) for key in keys)
+    for key, wrong in store.damaged() if isinstance(store, DiskStore) else each:
+        if wrong:
             losers = [f"{entry} refers to it" for entry in entries.get(key, ())]
             yield Finding("; ".join([wrong, *losers]), is_fault=True)
     more = f"; a store of your own is named by {STORE}" if isinstance(store, DiskStore) else ""

@@ -20,7 +20,7 @@ from storage.memory_store import MemoryStore
 
 from hippocampus.entries.entry import content_key
 from hippocampus.errors import StoreError
-from hippocampus.storage.content_store import WITH_PARTS, ContentStore, DiskStore
+from hippocampus.storage.content_store import WITH_PARTS, ContentStore, DiskStore, _head
 from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
 from hippocampus.storage.verify import verify
@@ -217,6 +217,39 @@ def test_a_list_goes_on_only_from_lists_that_are_stored(tmp_path: Path) -> None:
         store._cache.set(keys[2], b"damaged")
         store.put(lists[0])
         assert not store.put_longer(keys[2], keys[1], news[1])
+
+
+class CountingStore(DiskStore):
+    """A store that counts the payloads that it reads."""
+
+    read = 0
+
+    def _packed(self, key: str) -> bytes | None:
+        self.read += 1
+        return super()._packed(key)
+
+
+def test_lists_that_go_on_are_checked_without_reading_each_from_its_start(tmp_path: Path) -> None:
+    with contextlib.closing(CountingStore(tmp_path)) as store:
+        items = [json.dumps([number]).encode() for number in range(60)]
+        known = store.put(items[0])
+        pieces = [known]
+        for end in range(2, 61):
+            whole = json.dumps([*range(end)]).encode()
+            assert store.put_longer(content_key(whole), known, items[end - 1])
+            pieces.append(content_key(items[end - 1]))
+            known = content_key(whole)
+        store.read = 0
+        assert store.check() == []
+        assert store.read < 5 * 120
+        row = store._cache.get(known)
+        for wrong in ([*pieces[:-1], pieces[0]], [*pieces[:-1], "0" * 64], pieces[:-1]):
+            store._cache.set(known, _head(wrong))
+            [text] = store.check()
+            assert text
+        store._cache.set(known, row)
+        store._cache.set(pieces[30], b"damage")
+        assert len([*store.damaged()]) == 1 + 30
 
 
 def test_a_part_that_cannot_be_read_is_a_store_error(tmp_path: Path) -> None:

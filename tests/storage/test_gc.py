@@ -376,6 +376,16 @@ def test_a_payload_stays_while_one_that_repeats_it_is_pinned(state: Path) -> Non
         assert store.get(content_key(whole)) == whole
 
 
+def test_of_an_idle_session_what_no_digest_has_goes_first(state: Path) -> None:
+    part, other = (f"{name} {uuid.uuid4()} " * 99 for name in "ab")
+    put(state, "s", part.encode(), "aaaa1111")
+    put(state, "s", json.dumps([part]).encode(), "bbbb2222", [part.encode()])
+    put(state, "s", other.encode(), "cccc3333")
+    age(state, 1)
+    found = sum(each.packed_bytes for each in held(state))
+    assert run(state, GcRules(max_bytes=found - 1)) == [content_key(other.encode())]
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_a_digest_goes_before_the_lists_that_it_continues(state: Path, seed: int) -> None:
     texts = [f"{seed} {number} " * 99 for number in range(4)]
