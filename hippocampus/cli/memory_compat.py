@@ -191,6 +191,8 @@ def write(
         out.outcomes(outcomes).show(as_json=True)
     for outcome in () if as_json else outcomes:
         typer.echo(out.outcome_line(outcome), err=True)
+    if kept.memory is None:
+        raise typer.Exit(1)
 
 
 crib.command("doctor")(housekeeping.report)

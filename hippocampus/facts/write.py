@@ -6,7 +6,6 @@ a failure stays done.
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -260,11 +259,6 @@ class _Transaction:
             return Outcome(Action.REFUSED, wanted.refusal, None)
         item, now = wanted.item, self._tables.clock()
         at = now if item.at is None else item.at
-        same = functools.partial(memories.same, self._db, item.content)
-        if wanted.only_if_no_fact and same("fact", self._agent, item.scope) is not None:
-            return Outcome(Action.REFUSED, "a fact has its words", None)
-        if (row := same(wanted.kind, self._agent, item.scope)) is not None:
-            return self._strengthened(row, wanted, at, "the same text")
         memory = Memory(
             id=new_id(at),
             kind=wanted.kind,
@@ -282,6 +276,10 @@ class _Transaction:
             raw=storable(wanted.raw) if wanted.raw != item.content else "",
             metadata=item.metadata,
         )
+        if wanted.only_if_no_fact and memories.same(self._db, memory, "fact", now) is not None:
+            return Outcome(Action.REFUSED, "a fact has its words", None)
+        if (row := memories.same(self._db, memory, wanted.kind, now)) is not None:
+            return self._strengthened(row, wanted, at, "the same text")
         if wanted.decision is not None:
             return self._followed(wanted, wanted.decision, memory)
         if (duplicate := self._in_band(wanted)) is None:
@@ -334,6 +332,8 @@ class _Transaction:
             "encounters": count,
             "accessed": max(old.accessed, at),
         }
+        if wanted.item.valid_until is not None:
+            changed["valid_until"] = wanted.item.valid_until
         memory = replace(old, **changed)
         memories.update(self._db, [row], **changed)
         return Outcome(Action.STRENGTHENED, reason, memory, others=(memory.id,))

@@ -123,6 +123,13 @@ def test_init_makes_the_database_where_it_is_told(tmp_path: Path) -> None:
     assert {"a.db", "deep/b.db", ".hippocampus/state.sqlite3"} <= made
 
 
+def test_a_text_that_crib_does_not_keep_is_a_failure(tmp_path: Path) -> None:
+    given = "The password is hunter2!secret9. " + "word " * 250_000
+    finished = run("--as", "crib", "write", cwd=tmp_path, stdin=given)
+    assert finished.returncode == 1
+    assert "refused" in finished.stderr
+
+
 def test_the_doctor_says_what_there_is(tmp_path: Path) -> None:
     found = json.loads(done("--as", "crib", "doctor", cwd=tmp_path))
     assert found["ok"]

@@ -460,3 +460,9 @@ def test_memories_of_an_import_that_replace_each_other_can_be_deleted(
     ids = [chunk["id"] for chunk in chunks]
     assert returning(other.tables.database, ids) == []
     assert {memory.id for memory in other.delete(ids)} == {*ids}
+
+
+def test_an_export_that_powershell_wrote_is_imported(other: Facts, tmp_path: Path) -> None:
+    path = tmp_path / "backup.json"
+    path.write_bytes(json.dumps(HIPPO).encode("utf-16"))
+    assert import_file(other, path).memories == 3

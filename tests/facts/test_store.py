@@ -767,3 +767,28 @@ def test_a_clause_before_a_colon_or_a_dash_names_no_other_speaker(facts, text, t
     [outcome] = facts.remember(text)
     assert outcome.memory.type == type_name
     assert outcome.memory.tags == (("hearsay",) if type_name == "note" else ())
+
+
+def test_what_is_said_again_after_it_expired_or_before_it_begins_is_true_now(facts, hand):
+    facts.remember("The door code is 4711.", valid_until=hand.at + 86_400)
+    facts.store("The wifi is down.", valid_until=hand.at + 86_400)
+    facts.remember("I work in Oslo.", valid_from=hand.at + 9 * 86_400)
+    hand.pass_days(2)
+    for text in ("The door code is 4711.", "I work in Oslo."):
+        assert facts.recall(text) == []
+        assert facts.remember(text)[0].action == "added"
+        assert contents(facts.recall(text)) == [text]
+    assert facts.store("The wifi is down.").action == "added"
+
+
+def test_what_is_said_again_for_longer_holds_for_longer(facts, hand):
+    facts.remember("The door code is 4711.", valid_until=hand.at + 86_400)
+    (again,) = facts.remember("The door code is 4711.", valid_until=hand.at + 9 * 86_400)
+    assert again.action == "strengthened"
+    hand.pass_days(2)
+    assert contents(facts.recall("door code")) == ["The door code is 4711."]
+    future = hand.at + 3 * 86_400
+    first, second = (
+        facts.remember("I work in Oslo.", valid_from=future)[0].action for _ in range(2)
+    )
+    assert (first, second) == ("added", "strengthened")

@@ -57,7 +57,7 @@ def _read(path: Path, agent: str, embedding_model: str | None) -> Bundle:
     if content.startswith(SQLITE):
         return crib.bundle(path, agent)
     try:
-        text = content.decode("utf-8-sig")
+        text = content.decode(json.detect_encoding(content))
         if not text.lstrip().startswith(("{", "[{")) and path.suffix.lower() != ".json":
             if path.suffix.lower() in LISTS and "\0" not in text:
                 return markdown.bundle(text, agent)

@@ -123,12 +123,14 @@ def newest(  # noqa: PLR0913, PLR0917 - each is one filter
     )
 
 
-def same(db: Database, content: str, kind: Kind, agent: str, scope: str) -> int | None:
-    """Return the row of a current memory with the same content, or nothing."""
+def same(db: Database, memory: Memory, kind: Kind, now: float) -> int | None:
+    """Return the row of a memory of a kind with the content of another one, which holds when that is said, or nothing."""
+    wanted = (hashed(db, memory.content, kind), kind, memory.agent, memory.scope)
+    begun = max(now, memory.created, memory.valid_from)
     found: int | None = db.value(
         "SELECT max(row) FROM memory WHERE hash = ? AND kind = ? AND agent = ? AND scope = ?"
-        " AND removed IS NULL AND known_until IS NULL",
-        (hashed(db, content, kind), kind, agent, scope),
+        f" AND {CURRENT} AND valid_from <= ?",
+        (*wanted, memory.created, begun),
     )
     return found
 
