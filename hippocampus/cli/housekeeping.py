@@ -189,7 +189,7 @@ def doctor(
     if is_file(named):
         report(named)
         return
-    from hippocampus.consolidation.doctor import examine, mend
+    from hippocampus.consolidation.housekeeping import examine, mend
 
     found = examine(expect_state(named))
     left = mend(found) if fix else found

@@ -1,4 +1,4 @@
-"""The housekeeping of a state: `defrag` promotes and prunes, and a session is forgotten with every trace.
+"""The housekeeping of a state: `defrag` promotes and prunes, a session is forgotten with every trace, faults are mended.
 
 `defrag` is archival consolidation, section 9.3 of the protocol, for the trigger `defrag_cycle`: planned from
 what sessions used, then applied. What another session quotes, shares or was given of a forgotten one
@@ -8,26 +8,29 @@ belongs to that session, and stays.
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
-from collections.abc import Sequence
+import os
+import stat
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from hippocampus.consolidation import daily_log
-from hippocampus.consolidation.memory_file import members, sync_files
+from hippocampus.consolidation.memory_file import members, remove_from_logs, sync_files
 from hippocampus.entries.entry import storable
-from hippocampus.errors import StoreError
+from hippocampus.errors import HippocampusError, StoreError
 from hippocampus.facts import upkeep
 from hippocampus.facts.models import Compaction
 from hippocampus.facts.store import Facts
 from hippocampus.policy import Policy
-from hippocampus.storage import files, gc, ledger
+from hippocampus.storage import encryption, files, gc, ledger
 from hippocampus.storage.content_store import ContentStore, DiskStore
 from hippocampus.storage.database import Database
 from hippocampus.storage.facts import memories
 from hippocampus.storage.facts.models import EVERY_AGENT
 from hippocampus.storage.gc import Removal
 from hippocampus.storage.state import StateStore
+from hippocampus.storage.verify import Finding, verify
 
 IDLE_HOURS = 1.0
 """A session that was active since then may be running, and its contents stay."""
@@ -39,6 +42,7 @@ PROMOTED_ACCESSES = 5
 """Accesses of a fact, from which it is promoted."""
 PROMOTED_ENCOUNTERS = 3
 """Statements of a fact, from which it is promoted; of no verbatim memory, such as a message."""
+OPEN_TO_OTHERS = 0o077
 PROMOTED = "promoted"
 """The key of the ids of promoted facts among the values of the state; a deleted one is taken out."""
 
@@ -220,7 +224,7 @@ def forget(state: StateStore, session: str, store: ContentStore, facts: Facts) -
     try:
         if layout := state.layout:
             sync_files(layout, facts, without=found.facts)
-            daily_log.remove(layout, session)
+            remove_from_logs(layout, session)
         for key in found.payloads:
             store.delete(key)
         with db.transaction():
@@ -232,3 +236,47 @@ def forget(state: StateStore, session: str, store: ContentStore, facts: Facts) -
     except (OSError, StoreError) as failure:
         raise StoreError(f"session {session!r} is not forgotten yet: {failure}") from failure
     return found
+
+
+# The doctor ----------------------------------------------------------------------------------------
+
+
+def examine(state: StateStore) -> list[Finding]:
+    """Return everything that is wrong with a state, faults first."""
+    found, layout = verify(state), state.layout
+    is_whole = not any(finding.mend for finding in found)
+    for folder in (layout.root, layout.memory, layout.contents) if layout else ():
+        for half in folder.glob(".*.tmp"):
+            text = f"{half} is left of a write that was killed"
+            found.append(Finding(text, remedy="remove it", mend=half.unlink))
+    try:
+        encryption.marker()
+    except StoreError as wrong:
+        found.append(Finding(str(wrong), is_fault=True))
+    with contextlib.suppress(StoreError):  # a damaged file is found by `verify`, and mended first
+        if is_whole and state.has_facts():
+            with contextlib.closing(Facts(state)) as facts:
+                found += [Finding(f"facts: {problem}", is_fault=True) for problem in facts.check()]
+    if layout and os.name == "posix":  # a state directory is only its owner's
+        for path in (layout.root, *sorted(layout.root.rglob("*"))):
+            mode = path.lstat().st_mode
+            if not stat.S_ISLNK(mode) and mode & OPEN_TO_OTHERS:
+                private = stat.S_IMODE(mode) & ~OPEN_TO_OTHERS
+                text = f"{path} can be read or written by other accounts"
+                mended = functools.partial(path.chmod, private)
+                found.append(Finding(text, remedy=f"set its mode to {private:o}", mend=mended))
+    return sorted(found, key=lambda finding: not finding.is_fault)
+
+
+def mend(findings: Iterable[Finding]) -> list[Finding]:
+    """Mend what can be mended; return the other findings."""
+    left = []
+    for finding in findings:
+        try:
+            if finding.mend is None:
+                left.append(finding)
+            else:
+                finding.mend()
+        except (OSError, HippocampusError) as failure:
+            left.append(finding._replace(text=f"{finding.text}; not mended: {failure}", mend=None))
+    return left

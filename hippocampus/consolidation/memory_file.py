@@ -1,17 +1,19 @@
-"""MEMORY.md in a state directory: a line for each fact that sessions left, for people to read.
+"""The files of a state directory for people to read: MEMORY.md, a line a fact, and a log of each day.
 
-`memory_lines` has the form of the file; here it is kept in step with the fact store, and replaced in
-one step, or not at all. It is written and never read back as facts: what a person, a tool or a pull of
-a repository writes into it stays there, and the store does not change.
+`memory_lines` has the form of the lines; here they are kept in step with the fact store, and a file is replaced
+in one step, or not at all. They are written and never read back as facts: what a person, a tool or a pull of
+a repository writes into them stays there, and the store does not change.
 """
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import itertools
 import logging
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from pathlib import Path
 
-from hippocampus.consolidation import daily_log
 from hippocampus.consolidation.memory_lines import (
     FROM_TOOLS,
     MARK,
@@ -21,9 +23,11 @@ from hippocampus.consolidation.memory_lines import (
     shown,
     with_added,
 )
+from hippocampus.entries.entry import storable
 from hippocampus.errors import HippocampusError, StoreError
 from hippocampus.facts.models import UNTRUSTED
 from hippocampus.facts.store import Facts
+from hippocampus.facts.timestamps import day, stamp
 from hippocampus.policy import Policy
 from hippocampus.session.resources import ConsolidationOutcome
 from hippocampus.storage import files
@@ -33,6 +37,10 @@ from hippocampus.storage.facts.models import Memory
 from hippocampus.storage.state_dir import StateDir
 
 LOG = logging.getLogger("hippocampus")
+RECENT_LOGS = 62
+"""The newest logs that are searched for a consolidation that is logged already."""
+MAX_TRIES = 5
+"""How often another program may save a file while it is being rewritten."""
 
 
 def sync(
@@ -57,7 +65,7 @@ def sync(
         return False
     try:
         with files.held(state.memory_lock, files.MAX_QUEUE_SECONDS):
-            return daily_log.rewrite(path, lambda text: _merged(text, db, agent, ids, without))
+            return rewrite(path, lambda text: _merged(text, db, agent, ids, without))
     except OSError as failure:
         raise StoreError(f"memory file {path}: {failure}") from failure
 
@@ -74,7 +82,7 @@ def sync_files(
     owners = {memory.agent for _, memory in memories.by_id(db, kept).values()}
     for agent in owners.union(state.agents()):
         sync(state, facts, agent, kept, without)
-    daily_log.sync(state, db, without)
+    sync_logs(state, db, without)
 
 
 def _merged(text: str, db: Database, agent: str, kept: list[str], without: Collection[str]) -> str:
@@ -130,7 +138,7 @@ def members(state: StateDir, facts: Facts) -> set[str]:
     Raises:
         OSError: a file cannot be read.
     """
-    texts = (daily_log.text_of(state.memory_file(agent)) for agent in state.agents())
+    texts = (text_of(state.memory_file(agent)) for agent in state.agents())
     marks = itertools.chain.from_iterable(map(MARK.findall, texts))
     return {*memories.marked(facts.tables.database, marks).values()}
 
@@ -151,10 +159,129 @@ def publish(
             for agent in {facts.agent} | {memory.agent for _, memory in kept.values()}:
                 sync(state, facts, agent, ids)
         if policy.consolidation.daily_logs:
-            daily_log.append(state, outcome, at)
-        daily_log.sync(state, facts.tables.database)
+            log(state, outcome, at)
+        sync_logs(state, facts.tables.database)
     except HippocampusError as failure:  # a session's end does not fail for these files
         problem = "session %s: memory file or daily log not written: %s"
         LOG.warning(problem, outcome.session, failure)
         return False
     return True
+
+
+# Daily logs `memory/YYYY-MM-DD.md`: what sessions kept on a day, each consolidation once ----------------
+
+
+def log(state: StateDir, outcome: ConsolidationOutcome, at: float) -> bool:
+    """Log a consolidation under its day, and return whether it was not logged before.
+
+    `at` is in seconds since 1970, and the day is in UTC. An unfinished consolidation is not logged.
+
+    Raises:
+        StoreError: a log cannot be read or written.
+    """
+    if not outcome.finished:
+        return False
+    key = f"<!-- session {_name(outcome.session)} turn {outcome.turn} -->"
+    path = state.daily_log(day(at))
+    try:
+        with files.held(state.memory_lock, files.MAX_QUEUE_SECONDS):
+            # A consolidation that was killed before it was marked as published is logged again.
+            if any(key in text_of(log) for log in state.daily_logs()[-RECENT_LOGS:]):
+                return False
+            named = f"{shown(storable(outcome.session))}, turn {outcome.turn}"
+            lines = [f"## {stamp(at)[11:16]} {named} {key}", ""]
+            if outcome.model_tokens:
+                lines.append(f"The model was asked once, for {outcome.model_tokens:,} tokens.\n")
+            for kept in outcome.kept:
+                done = f", {kept.outcome.replace('_', ' ')}" if kept.outcome else ""
+                entry = f", entry {kept.entry_id}" if kept.entry_id else ""
+                mark = f" <!-- {mark_of(kept.fact_id)} -->" if kept.fact_id else ""
+                origin = f"{kept.origin}, turn {kept.turn}{entry}"
+                lines.append(f"- {kept.kind}: {shown(kept.text)} ({origin}{done}){mark}")
+            if not outcome.kept:
+                lines.append("No statement was kept; messages are not listed.")
+            title = f"# {day(at)}\n"
+            rewrite(path, lambda before: "\n".join([before or title, *lines, ""]))
+    except OSError as failure:
+        raise StoreError(f"daily log {path}: {failure}") from failure
+    return True
+
+
+def remove_from_logs(state: StateDir, session: str) -> None:
+    """Remove the blocks of a session from every log, and a log of which nothing is left.
+
+    Raises:
+        OSError: a log cannot be read or written.
+    """
+    own = f"<!-- session {_name(session)} turn "
+
+    def without(text: str) -> str:
+        title, *blocks = text.split("\n## ")
+        left = [block for block in blocks if own not in block.partition("\n")[0]]
+        return "\n## ".join([title, *left])
+
+    with files.held(state.memory_lock):
+        for path in state.daily_logs():
+            rewrite(path, without)
+            if text_of(path).strip() == f"# {path.stem}":
+                path.unlink()
+
+
+def sync_logs(state: StateDir, db: Database, without: Collection[str] = ()) -> None:
+    """Remove the lines of deleted facts from every log, and the lines of facts that are about to be deleted.
+
+    A store that was moved away, deleted or emptied knows no mark, and every line stays.
+
+    Raises:
+        StoreError: a log cannot be read or written, or the fact store not be read.
+    """
+    if not state.daily_logs():
+        return
+    try:
+        with files.held(state.memory_lock, files.MAX_QUEUE_SECONDS):
+            texts = {path: text_of(path) for path in state.daily_logs()}
+            marks = {mark for text in texts.values() for mark in MARK.findall(text)}
+            ids = memories.marked(db, marks)
+            stored = memories.by_id(db, ids.values()).keys() - set(without)
+            gone = tuple(f" <!-- {mark} -->" for mark in ids if ids[mark] not in stored)
+
+            def stored_lines(text: str) -> str:
+                lines = text.split("\n")
+                return "\n".join(line for line in lines if not line.rstrip().endswith(gone))
+
+            for path in texts:
+                rewrite(path, stored_lines)
+    except OSError as failure:
+        raise StoreError(f"daily logs: {failure}") from failure
+
+
+def _name(session: str) -> str:
+    return hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+# Both ----------------------------------------------------------------------------------------------
+
+
+def rewrite(path: Path, change: Callable[[str], str]) -> bool:
+    """Change a file that people edit too, in one step, and return whether it was written; its line ends stay.
+
+    Raises:
+        OSError: it cannot be read or written, or another program keeps writing it.
+    """
+    for _ in range(MAX_TRIES):
+        text = text_of(path)
+        is_crlf = 0 < text.count("\n") == text.count("\r\n")
+        before = text.replace("\r\n", "\n") if is_crlf else text
+        changed = change(before)
+        if changed == before:
+            return False
+        if text == text_of(path):
+            changed = changed.replace("\n", "\r\n") if is_crlf else changed
+            files.replace_file(path, changed.encode("utf-8", "surrogateescape"))
+            return True
+    raise OSError(errno.EBUSY, "another program keeps writing it")
+
+
+def text_of(path: Path) -> str:
+    """Return the text of a memory file or of a log; empty where there is none."""
+    return files.read_file(path, follows_links=True).decode("utf-8", "surrogateescape")

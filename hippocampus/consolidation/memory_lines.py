@@ -12,9 +12,8 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
 
-from hippocampus.facts.exchange.markdown import ORIGINS, SEPARATOR, STAMP, list_items, unmarked
+from hippocampus.facts.exchange.markdown import ORIGINS, SEPARATOR, STAMP, ListItem, list_items
 from hippocampus.facts.models import UNTRUSTED
 from hippocampus.facts.timestamps import day
 from hippocampus.storage.facts.models import Memory
@@ -34,18 +33,6 @@ FROM_TOOLS = "From tool results"
 HOST = "host"
 MARK_CHARACTERS = 10
 MARK = re.compile(r"<!-- ([0-9a-f]{10}) -->")
-
-
-class Row(NamedTuple):
-    """A line as it is in the file."""
-
-    section: str
-    mark: str
-    """Empty where a person wrote the line."""
-    text: str
-    first: int
-    """The number of its first physical line."""
-    last: int
 
 
 def mark_of(memory_id: str) -> str:
@@ -79,14 +66,13 @@ def rendered(memory: Memory) -> str:
 
 
 @functools.lru_cache(maxsize=4)
-def rows(text: str) -> tuple[Row, ...]:
+def rows(text: str) -> tuple[ListItem, ...]:
     """Return the lines of a file, in its order; cached, since one file is read several times."""
     found = []
     for item in list_items(text):
-        words, mark, _ = unmarked(item.text)
-        stamp = STAMP.match(words) if mark else None
-        words = " ".join(words[stamp.end() if stamp else 0 :].split())
-        found.append(Row(item.section, mark, words, item.first, item.last))
+        stamp = STAMP.match(item.text) if item.mark else None
+        words = item.text[stamp.end() if stamp else 0 :]
+        found.append(item._replace(text=" ".join(words.split())))
     return tuple(found)
 
 

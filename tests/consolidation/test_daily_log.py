@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hippocampus.consolidation import daily_log
-from hippocampus.consolidation.daily_log import append
+from hippocampus.consolidation import memory_file
+from hippocampus.consolidation.memory_file import log
 from hippocampus.facts.store import Facts
 from hippocampus.session.resources import ConsolidationOutcome, KeptItem
 from hippocampus.storage.state_dir import StateDir
@@ -33,27 +33,27 @@ def outcome(
 
 
 def test_a_day_has_what_each_session_kept(tmp_path: Path) -> None:
-    assert append(StateDir(tmp_path), outcome(), AT)
+    assert log(StateDir(tmp_path), outcome(), AT)
     [path] = StateDir(tmp_path).daily_logs()
-    key = daily_log._name("ticket 47")
+    key = memory_file._name("ticket 47")
     assert path.read_text() == WRITTEN.replace("8b5c5e5a6d2c", key)
 
 
 def test_a_consolidation_of_messages_only_is_not_one_of_nothing(tmp_path: Path) -> None:
-    assert append(StateDir(tmp_path), ConsolidationOutcome("talk", 1, (), finished=True), AT)
+    assert log(StateDir(tmp_path), ConsolidationOutcome("talk", 1, (), finished=True), AT)
     [path] = StateDir(tmp_path).daily_logs()
     assert path.read_text().endswith("\n\nNo statement was kept; messages are not listed.\n")
 
 
 def test_a_consolidation_is_told_once(tmp_path: Path) -> None:
     """Also where it is repeated the day after; an unfinished one is told when it is finished."""
-    assert not append(StateDir(tmp_path), outcome(finished=False), AT)
-    assert append(StateDir(tmp_path), outcome(), AT)
+    assert not log(StateDir(tmp_path), outcome(finished=False), AT)
+    assert log(StateDir(tmp_path), outcome(), AT)
     before = StateDir(tmp_path).daily_logs()[0].read_bytes()
-    assert not append(StateDir(tmp_path), outcome(), AT + 86_400)
+    assert not log(StateDir(tmp_path), outcome(), AT + 86_400)
     assert [path.read_bytes() for path in StateDir(tmp_path).daily_logs()] == [before]
-    assert append(StateDir(tmp_path), outcome(9), AT + 86_400)
-    assert append(StateDir(tmp_path), outcome(6, session="another"), AT)
+    assert log(StateDir(tmp_path), outcome(9), AT + 86_400)
+    assert log(StateDir(tmp_path), outcome(6, session="another"), AT)
     assert [path.name for path in StateDir(tmp_path).daily_logs()] == [
         "2026-02-09.md",
         "2026-02-10.md",
@@ -62,31 +62,31 @@ def test_a_consolidation_is_told_once(tmp_path: Path) -> None:
 
 
 def test_what_a_person_writes_into_it_stays(tmp_path: Path) -> None:
-    append(StateDir(tmp_path), outcome(6), AT)
+    log(StateDir(tmp_path), outcome(6), AT)
     [path] = StateDir(tmp_path).daily_logs()
     path.write_text("My notes.\n" + path.read_text())
-    append(StateDir(tmp_path), outcome(9), AT)
+    log(StateDir(tmp_path), outcome(9), AT)
     assert path.read_text().startswith("My notes.\n# 2026-02-09\n")
 
 
 def test_a_session_may_have_half_a_character_in_its_name(tmp_path: Path) -> None:
-    assert append(StateDir(tmp_path), outcome(session="a\ud800"), AT)
+    assert log(StateDir(tmp_path), outcome(session="a\ud800"), AT)
     [path] = StateDir(tmp_path).daily_logs()
     assert "15:00 a\\ud800, turn 6" in path.read_text()
 
 
 def test_a_log_with_line_ends_of_windows_keeps_them_and_a_persons_words(tmp_path: Path) -> None:
     state = StateDir(tmp_path)
-    append(state, outcome(), AT)
+    log(state, outcome(), AT)
     [path] = state.daily_logs()
     path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n").replace(b"-09", b"-09 Busy."))
-    append(state, outcome(session="another"), AT)
+    log(state, outcome(session="another"), AT)
     assert path.read_bytes().count(b"\n") == path.read_bytes().count(b"\r\n")
     for session in ("ticket 47", "another"):
-        daily_log.remove(state, session)
+        memory_file.remove_from_logs(state, session)
     assert path.read_bytes() == b"# 2026-02-09 Busy.\r\n"
     path.write_text("# 2026-02-09\n")
-    daily_log.remove(state, "another")
+    memory_file.remove_from_logs(state, "another")
     assert not path.exists()
 
 
@@ -96,9 +96,9 @@ def test_the_line_of_a_deleted_fact_goes_from_a_log_of_windows(tmp_path: Path) -
         kept = facts.store("Answer in French.").memory
         assert kept
         found = KeptItem("Answer in French.", "preference", "user", "one", 3, None, kept.id)
-        append(state, ConsolidationOutcome("one", 3, (found,), finished=True), AT)
+        log(state, ConsolidationOutcome("one", 3, (found,), finished=True), AT)
         [path] = state.daily_logs()
         path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
         facts.delete([kept.id])
-        daily_log.sync(state, facts.tables.database)
+        memory_file.sync_logs(state, facts.tables.database)
         assert b"French" not in path.read_bytes()

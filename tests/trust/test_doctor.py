@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from hippocampus import Hippocampus, StoreError
 from hippocampus.cli.commands import app
-from hippocampus.consolidation.doctor import examine, mend
+from hippocampus.consolidation.housekeeping import examine, mend
 from hippocampus.storage.content_store import PAGE_BYTES, damage
 from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir

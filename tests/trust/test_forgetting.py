@@ -137,7 +137,7 @@ def test_forgetting_that_is_cut_off_is_finished_by_the_next(state, monkeypatch, 
         raise CutOffError
 
     owner, name = {
-        "lines": (forgetting.daily_log, "remove"),
+        "lines": (forgetting, "remove_from_logs"),
         "payloads": (DiskStore, "delete"),
         "rows": (forgetting.ledger, "forget"),
     }[step]

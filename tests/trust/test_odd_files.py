@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from hippocampus import Hippocampus
 from hippocampus.cli.commands import app
-from hippocampus.consolidation.doctor import examine
+from hippocampus.consolidation.housekeeping import examine
 from hippocampus.errors import StoreError
 from hippocampus.storage import files
 from hippocampus.storage.content_store import STORE, opened_store

@@ -23,7 +23,7 @@ STAMP = re.compile(rf"\[{DATE}(?:[T ][\d:.]+Z?)?(?:[ ,·]+([\w-]+))?\]\s*")
 """`[2026-02-09 decision]` before a text."""
 SEPARATOR = " · "
 ORIGINS = ("user", "assistant", "tool", "host")
-END_MARK = re.compile(r"\s*<!-- ([0-9a-f]{10}) -->\s*$")
+END_MARK = re.compile(r"<!-- ([0-9a-f]{10}) -->$")
 """The mark after a line that this software wrote."""
 STRUCK = re.compile(r"\s*~~.+?~~")
 FENCE = ("```", "~~~")
@@ -36,7 +36,7 @@ def bundle(text: str, agent: str) -> Bundle:
     skipped: list[Skip] = []
     for found in list_items(text):
         try:
-            item = item_of(STRUCK.sub("", found.text).strip(), found.section)
+            item = item_of(STRUCK.sub("", found.text).strip(), found.section, found.origin)
         except FactError:
             skipped.append(Skip(found.text, "its date is invalid"))
             continue
@@ -57,10 +57,19 @@ class ListItem(NamedTuple):
     text: str
     first: int
     last: int
+    mark: str = ""
+    """Empty where a person wrote the line."""
+    origin: str = ""
+    """Who said it, where the line has that."""
 
 
 def list_items(text: str) -> Iterator[ListItem]:
-    """Yield the list items outside code and comments; indented lines go on with it."""
+    """Yield the list items outside code and comments; indented lines go on with it.
+
+    >>> [item] = list_items("- Answer in French. · user, ticket-47 turn 3 <!-- 3f2a9c1b0d -->")
+    >>> item.text, item.mark, item.origin
+    ('Answer in French.', '3f2a9c1b0d', 'user')
+    """
     section, held, inside = "", None, ""
     for number, raw in enumerate([*text.split("\n"), ""]):
         line = raw.rstrip("\r")
@@ -71,7 +80,7 @@ def list_items(text: str) -> Iterator[ListItem]:
             held = held._replace(text=f"{held.text} {line.strip()}", last=number)
             continue
         if held:
-            yield held
+            yield _unmarked(held)
         held = ListItem(section, bullet[1], number, number) if bullet else None
         section = heading[1] if heading else section
 
@@ -86,28 +95,23 @@ def _inside(line: str, before: str) -> str:
     return COMMENT if not before and opens >= 0 and "-->" not in line[opens:] else before
 
 
-def unmarked(line: str) -> tuple[str, str, str]:
-    """Return a line without its mark, the mark (empty of a person's line), and who said it.
-
-    >>> unmarked("Answer in French. · user, ticket-47 turn 3 <!-- 3f2a9c1b0d -->")
-    ('Answer in French.', '3f2a9c1b0d', 'user')
-    """
-    mark = END_MARK.search(line) if line.rstrip().endswith("-->") else None
+def _unmarked(item: ListItem) -> ListItem:
+    mark = END_MARK.search(item.text)
     if mark is None:
-        return line, "", ""
-    line = line[: mark.start()]
+        return item
+    line = item.text[: mark.start()].rstrip()
     words, _, said = line.rpartition(SEPARATOR)
     origin = said.partition(",")[0].strip()
-    return (words, mark[1], origin) if origin in ORIGINS else (line, mark[1], "")
+    text, origin = (words, origin) if origin in ORIGINS else (line, "")
+    return item._replace(text=text, mark=mark[1], origin=origin)
 
 
-def item_of(line: str, section: str) -> Item:
+def item_of(line: str, section: str, origin: str) -> Item:
     """Return the statement of a line.
 
     Raises:
         FactError: its date is no date.
     """
-    line, _, origin = unmarked(line)
     line = CHECKBOX.sub("", line, count=1) if CHECKBOX.match(line) else line
     type_name, date = type_of(section), None
     if stamp := STAMP.match(line):
