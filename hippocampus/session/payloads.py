@@ -272,6 +272,8 @@ class Payloads:
     calls: dict[str, PartSite] = field(default_factory=dict)
     recalls: defaultdict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
     """By message, the parts that are recalls and our answers to them."""
+    recall_tokens: dict[int, int] = field(default_factory=dict)
+    """By message, the tokens of these, once a turn has asked for them."""
     redactions: dict[tuple[int, int], Redaction] = field(default_factory=dict)
     latest: dict[bytes, int] = field(default_factory=dict)
     """By `superseding_key`, the newest result."""
@@ -388,6 +390,7 @@ class Payloads:
     def add_recall(self, message: int, part: int) -> None:
         """Add a recall, or our answer to one."""
         self.recalls[message].add(part)
+        self.recall_tokens.pop(message, None)
         self.brought.append(Brought(message, part))
 
     def rows_of(self, span: Span, history: History, records: Container[str]) -> list[list[Any]]:

@@ -226,8 +226,10 @@ class SessionRun:
     def _is_sent(self, history: History) -> bool:
         """Return whether the last request is the view of this very list."""
         own, state = len(history.raw), self.state
-        is_whole = state.last is not None and state.last.messages == own == state.view.sent
-        return is_whole and list(state.sent_keys) == list(history.keys)
+        if state.last is None or not state.last.messages == own == state.view.sent:
+            return False
+        # A list that the last call had has the same keys: these are compared after a restart only.
+        return state.sent_keys is history.keys or [*state.sent_keys] == [*history.keys]
 
     def _restore_view(self, history: History, items: list[Item]) -> None:
         """Restore the view of the last request, where another process has sent it, or marks differ."""
@@ -236,7 +238,8 @@ class SessionRun:
         state = read(self.state, history, self._opening_of(history), self._rules_of_turn()).state
         self._marked_tokens(state.view, items)
         _check(state.view)
-        self.state = replace(state, view=replace(state.view, sent=len(history.raw)))
+        view = replace(state.view, sent=len(history.raw))
+        self.state = replace(state, view=view, sent_keys=history.keys)
 
     def _costs_before(self, turn: int) -> Costs:
         """Return the sums before a turn; a list that was cut keeps the sums of all its calls."""

@@ -119,12 +119,13 @@ def take_turn(taken: ReadList, costs: Costs, rules: Rules, *, cold: bool = False
 
 def _raw_tokens(state: State, sent: int) -> tuple[int, int]:
     """Return the tokens of the first `sent` messages and of the list, without recalls and their answers."""
-    history, extra = state.history, [0, 0]
-    for number, parts in state.payloads.recalls.items():
-        weight = recall_tokens(history.raw[number], history.tokens[number], parts)
-        extra[number >= sent] += weight
-    before = history.total - sum(history.tokens[sent:]) - extra[0]
-    return before, history.total - sum(extra)
+    history, recalls, weights = state.history, state.payloads.recalls, state.payloads.recall_tokens
+    for number in recalls.keys() - weights.keys():
+        message, weight = history.raw[number], history.tokens[number]
+        weights[number] = recall_tokens(message, weight, recalls[number])
+    total = history.total - sum(weights.values())
+    fresh = range(sent, len(history.raw))
+    return total - sum(history.tokens[sent:]) + sum(weights.get(at, 0) for at in fresh), total
 
 
 def _changes(state: State, costs: Costs, rules: Rules, *, cold: bool) -> _Changes:
