@@ -118,6 +118,10 @@ class History:
             verified=[digest for digest, _ in found],
         )
 
+    def repeats(self, before: History) -> bool:
+        """Return whether the list is the one before it, unchanged."""
+        return self.reading.kept == len(before.raw) == len(self.raw)
+
     def _weight_of(self, message: Message, key: str) -> int:
         if isinstance(message, UnreadMessage):
             return message.tokens

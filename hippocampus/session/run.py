@@ -158,24 +158,28 @@ class SessionRun:
         if self.raw_reason:
             self._guard.log_once(f"sending the messages as they are: {self.raw_reason}")
             return False
-        is_continued = bool(self.state.records) and not before.raw
-        if self._is_sent(history) and not cold:  # a retry: it gets the same view, and is no turn
+        is_retry = self._is_sent(history) and not cold  # it gets the same view, and is no turn
+        if is_retry:
             self.ledger.expect_asked()
-            self._restore_view(history, items)
-            if is_continued:
-                self._store_lost()
+        if is_retry and before.raw and history.repeats(before):
             return True
-        costs, rules = self._costs_before(history.turn), self._rules_of_turn()
+        is_continued, rules = bool(self.state.records) and not before.raw, self._rules_of_turn()
         taken = read(self.state, history, self._opening_of(history), rules)
         rules = replace(rules, mark_tokens=self._marked_tokens(taken.state.view, items))
-        turn = take_turn(taken, costs, rules, cold=cold)
-        _check(turn.state.view)
-        shown, kept = turn.state.view.shown, len(turn.state.sent_keys)
-        self._commit(turn, self.marker.place(shown, kept, idle_seconds))
+        if is_retry:  # another process has sent it, or marks differ
+            _check(taken.state.view)
+            view = replace(taken.state.view, sent=len(history.raw))
+            self.state = replace(taken.state, view=view, sent_keys=history.keys)
+        else:
+            turn = take_turn(taken, self._costs_before(history.turn), rules, cold=cold)
+            _check(turn.state.view)
+            shown, kept = turn.state.view.shown, len(turn.state.sent_keys)
+            self._commit(turn, self.marker.place(shown, kept, idle_seconds))
         if is_continued:
             self._store_lost()
-        self._warn_of_excess()
-        self._consolidate_in_background(before, compacted=turn.compacted)
+        if not is_retry:
+            self._warn_of_excess()
+            self._consolidate_in_background(before, compacted=turn.compacted)
         return True
 
     def _extended(self, items: list[Item], same: int = 0) -> History:
@@ -230,16 +234,6 @@ class SessionRun:
             return False
         # A list that the last call had has the same keys: these are compared after a restart only.
         return state.sent_keys is history.keys or [*state.sent_keys] == [*history.keys]
-
-    def _restore_view(self, history: History, items: list[Item]) -> None:
-        """Restore the view of the last request, where another process has sent it, or marks differ."""
-        if history.reading.kept == len(self.state.history.raw) > 0:
-            return
-        state = read(self.state, history, self._opening_of(history), self._rules_of_turn()).state
-        self._marked_tokens(state.view, items)
-        _check(state.view)
-        view = replace(state.view, sent=len(history.raw))
-        self.state = replace(state, view=view, sent_keys=history.keys)
 
     def _costs_before(self, turn: int) -> Costs:
         """Return the sums before a turn; a list that was cut keeps the sums of all its calls."""
@@ -318,7 +312,7 @@ class SessionRun:
                 sent=[*zip(keys[start:], counts[start:], strict=True)],
                 measures=measures,
                 notes=self._notes_of(turn),
-                raw=_raw_list(state.history, turn.kept),
+                raw=_raw_list(state.history),
                 model=self._model,
             )
         )
@@ -330,7 +324,7 @@ class SessionRun:
         )
         if turn.digests:
             self.state.drop_texts()
-        self._note_change(turn.kept, before)
+        self.is_consolidated &= state.history.repeats(before)
         self.is_edit = turn.is_edit
 
     def _notes_of(self, turn: Turn) -> list[DigestNotes]:
@@ -361,8 +355,9 @@ class SessionRun:
         """Return the measures of a turn's long texts that the ledger does not have."""
         texts = {record.shown for record in turn.rows.records}
         texts.update(text.shown for text in turn.rows.candidates)
+        history, sent = turn.state.history, len(turn.state.sent_keys)
         # Those of the last request have their measures.
-        for message in turn.state.history.raw[max(turn.kept, len(turn.state.sent_keys)) :]:
+        for message in history.raw[max(history.reading.kept, sent) :]:
             texts.update(part.text for part in message.parts)
         found = []
         for text in texts:
@@ -371,11 +366,6 @@ class SessionRun:
                 count, kind = self.rules.count_tokens(text), self.rules.kinds.get(key, "")
                 found.append(Measure(key, count, kind))
         return found
-
-    def _note_change(self, kept: int, before: History) -> None:
-        """Note whether the list differs from the consolidated one."""
-        unchanged = kept == len(before.raw) == len(self.state.history.raw)
-        self.is_consolidated = self.is_consolidated and unchanged
 
     def _opening_of(self, history: History) -> str:
         """Return the text before the user's first words, the same all session."""
@@ -424,16 +414,15 @@ class SessionRun:
         before = self.state.history
         history = self._extended(items)
         taken = read(self.state, history, self._opening_of(history), self.rules)
-        if taken.kept == len(before.raw) == len(history.raw):
+        if history.repeats(before):
             self.state = taken.state
             return
         for _, original in taken.noted:
             self.ledger.put(self._resources.store, original)
         records = [*taken.accessed, *(record for record, _ in taken.noted)]
-        raw = _raw_list(taken.state.history, taken.kept)
+        raw = _raw_list(taken.state.history)
         self.ledger.commit(TurnRows(records=records, raw=raw, replaced=taken.stale))
-        self.state = taken.state.with_committed(records)
-        self._note_change(taken.kept, before)
+        self.state, self.is_consolidated = taken.state.with_committed(records), False
         self._consolidate_in_background(before, compacted=False)
 
     def view(self, items: list[Item]) -> list[Item]:
@@ -503,10 +492,10 @@ class SessionRun:
             self._opened.close()
 
 
-def _raw_list(history: History, kept: int) -> RawList:
-    """Return a list to archive; its first `kept` messages are those of the last list."""
-    messages = history.quotable_range(0, len(history.raw))
-    return RawList(messages, kept, history.reading.adapter.NAME, history.turn)
+def _raw_list(history: History) -> RawList:
+    """Return a list to archive."""
+    messages, reading = history.quotable_range(0, len(history.raw)), history.reading
+    return RawList(messages, reading.kept, reading.adapter.NAME, history.turn)
 
 
 def _check(view: View) -> None:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -127,17 +127,17 @@ class State:
                 state = state.with_record(record, rules)
         return state
 
-    def with_candidates(self, rules: Rules) -> State:
-        """Return the state with the next texts of its payloads, where these are still valid."""
-        if not self.candidates:
-            return self
-        written = {}
-        for entry_id, number in self.payloads.numbers.items():
-            payload, held = self.payloads.items[number], self.candidates.get(entry_id)
-            if held and (shorter := _next(held, payload)):
+    def with_candidates(self, rules: Rules) -> tuple[State, Collection[str]]:
+        """Return the state with the next texts of its payloads that are still valid, and their entries."""
+        numbers, written = self.payloads.numbers, dict[str, Payload]()
+        for entry_id in self.candidates.keys() & numbers.keys():
+            payload, held = self.payloads.items[numbers[entry_id]], self.candidates[entry_id]
+            if shorter := _next(held, payload):
                 weight = rules.count_tokens(held.shown)
-                written[number] = replace(payload, shorter=shorter, shorter_weight=weight)
-        return replace(self, candidates={}, payloads=self.payloads.changed(written, rules))
+                written[entry_id] = replace(payload, shorter=shorter, shorter_weight=weight)
+        changed = {numbers[entry_id]: payload for entry_id, payload in written.items()}
+        payloads = self.payloads.changed(changed, rules)
+        return replace(self, candidates={}, payloads=payloads), written.keys()
 
 
 def next_texts(payloads: Iterable[Payload]) -> list[NextText]:
@@ -175,8 +175,6 @@ class ReadList:
     """The result of reading a list: the state, with every committed change in the view again."""
 
     state: State
-    kept: int
-    """How many leading messages the list shares with the last one."""
     noted: list[tuple[Record, bytes]]
     """Full parts that get a record, with their bytes: the user's words to keep, and texts in place of
     pointers."""
@@ -252,14 +250,8 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
         candidates=state.candidates if is_continued else {},
         notes={},
     )
-    taken = taken.with_candidates(rules)
-    own = taken.payloads
-    stale = [
-        entry_id
-        for entry_id in state.candidates
-        if entry_id not in own.numbers or own.items[own.numbers[entry_id]].shorter is None
-    ]
-    return ReadList(taken, kept, noted, accessed, stale)
+    taken, used = taken.with_candidates(rules)
+    return ReadList(taken, noted, accessed, [*(state.candidates.keys() - used)])
 
 
 def only_grows(state: State, history: History) -> bool:

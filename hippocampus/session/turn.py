@@ -1,7 +1,14 @@
 """One turn: takes a list that was read, and returns its view with every decided change. No I/O.
 
-`take_turn` decides and accounts. Nothing is stored here; a list whose turn is not committed is
-dropped, since its tables have grown.
+The order of a turn:
+
+1. Digests replace most of a first list that is far over its limit.
+2. Due payloads get their next, shorter texts, unless they have them, and old turns are weighed as digests.
+3. The plan chooses what pays; digests replace turns, then shorter texts replace payloads.
+4. Over the limit, digests replace more turns, and then results are shortened that the model has not read.
+5. The cost of the request is added to the sums.
+
+Nothing is stored here; a list whose turn is not committed is dropped, since its tables have grown.
 """
 
 from __future__ import annotations
@@ -35,8 +42,6 @@ class Turn:
     """What a turn decided, and the state after it."""
 
     state: State
-    kept: int
-    """How many leading messages the list shares with the last one."""
     rows: TurnRows
     """The rows that the ledger gets."""
     originals: Sequence[bytes]
@@ -91,7 +96,6 @@ def take_turn(taken: ReadList, costs: Costs, rules: Rules, *, cold: bool = False
             view=replace(view, sent=len(view.history.raw)),
             payloads=changes.payloads,
         ),
-        taken.kept,
         TurnRows(
             call_of(view, costs),
             records=[
