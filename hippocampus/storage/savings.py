@@ -14,18 +14,21 @@ from hippocampus.storage.database import Database
 
 LAST_CALLS = f"""
     WITH paid AS (
-        SELECT session, first > 0 OR sent != '[]' AS is_request,
+        SELECT session, raw_tokens, sent_tokens, first > 0 OR sent != '[]' AS is_request,
             edit_cost > coalesce(lag(edit_cost) OVER earlier, 0) AS is_edit,
             recall_cost > coalesce(lag(recall_cost) OVER earlier, 0) AS is_recall
         FROM call WINDOW earlier AS (PARTITION BY session ORDER BY number)
     ), counts AS (
         SELECT session, count(*) FILTER (WHERE is_request) AS requests,
+            sum(raw_tokens) FILTER (WHERE is_request) AS raw_sum,
+            sum(sent_tokens) FILTER (WHERE is_request) AS sent_sum,
             count(*) FILTER (WHERE is_edit) AS edits, count(*) FILTER (WHERE is_recall) AS recalls
         FROM paid GROUP BY session
     )
     SELECT name, model, active_at,
         (SELECT count(*) FROM entry WHERE entry.session = session.number AND stage != 'full'),
-        coalesce(requests, 0), coalesce(edits, 0), coalesce(recalls, 0), {ledger.CALL}
+        coalesce(requests, 0), coalesce(edits, 0), coalesce(recalls, 0),
+        coalesce(raw_sum, 0), coalesce(sent_sum, 0), {ledger.CALL}
     FROM session LEFT JOIN counts ON counts.session = session.number LEFT JOIN call ON call.session = session.number AND call.number = (
         SELECT max(last.number) FROM call AS last WHERE last.session = session.number AND turn IS NOT NULL
     )
@@ -65,6 +68,10 @@ class Savings(SessionCosts):
     """The calls that paid for an edit of the past."""
     recalls: int
     """The calls that paid for answers to recalls; of a coding agent the recalls in its transcript."""
+    raw_tokens: int
+    """The tokens of the lists of these calls."""
+    sent_tokens: int
+    """Those of their views."""
     shortened: int
     """Payloads and turns that were not shown in full in its last view."""
 
@@ -77,7 +84,9 @@ def savings(db: Database, model: str = "") -> list[Savings]:
     """
     given = model_prices(model) if model else None
     found = []
-    for name, own, active_at, shortened, calls, edits, recalls, *columns in db.rows(LAST_CALLS):
+    for name, own, active_at, shortened, calls, edits, recalls, raw, sent, *columns in db.rows(
+        LAST_CALLS
+    ):
         call = ledger.ModelCall(*columns) if columns[0] is not None else ledger.NO_CALL
         prices = given or prices_of(own)
         row: Savings = {
@@ -87,6 +96,8 @@ def savings(db: Database, model: str = "") -> list[Savings]:
             "calls": calls,
             "edits": edits,
             "recalls": recalls,
+            "raw_tokens": int(raw),
+            "sent_tokens": int(sent),
             "shortened": shortened,
             **costs_at(call, prices),
         }

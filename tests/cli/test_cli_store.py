@@ -213,16 +213,20 @@ def test_status_of_a_directory_sums_what_its_sessions_have_saved_each_at_its_own
 def test_status_counts_the_calls_that_paid_for_edits_and_for_recalls(state: Path) -> None:
     opened = Hippocampus(state, policy=EAGER, model="claude-sonnet-4-5")
     with contextlib.closing(opened) as memory, memory.session("one") as session:
+        tokens = []
         for end in range(2, 41, 2):
             session(reading(20)[:end])
+            tokens.append((session.status()["raw_tokens"], session.status()["sent_tokens"]))
         paid = {turn for turn, decision in session.report.decisions() if decision.costs}
         entry_id = next(iter(session.entries)).id
         function = {"name": "recall", "arguments": json.dumps({"entry_id": entry_id, "head": 2})}
         asked = {"id": "r", "type": "function", "function": function}
         items = [*reading(20), {"role": "assistant", "content": None, "tool_calls": [asked]}]
         session([*items, *session.handle(items)])
+        tokens.append((session.status()["raw_tokens"], session.status()["sent_tokens"]))
     (found,) = json.loads(hippocampus("status", state, "--json").output)
     assert (found["edits"], found["recalls"]) == (len(paid), 1)
+    assert (found["raw_tokens"], found["sent_tokens"]) == tuple(map(sum, zip(*tokens, strict=True)))
     assert paid
     line = hippocampus("status", state).output.splitlines()[2].split()
     assert line[2:5] == [str(found["calls"]), str(len(paid)), "1"]

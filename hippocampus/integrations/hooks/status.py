@@ -141,14 +141,15 @@ def _priced(
     models = (recording.model for recording in recordings if recording.model)
     prices = prices_of(model or next(models, ""))
     is_recall = Rules("", Policy(), prices).is_recall
-    calls, count, raw_cost, sent_cost, recall_cost, sent = 0, 0, 0.0, 0.0, 0.0, 0
+    calls, count, raw_sum, sent_sum = 0, 0, 0, 0
+    raw_cost, sent_cost, recall_cost, sent = 0.0, 0.0, 0.0, 0
     for recording in recordings:
         left = dict(saved)  # a recall names its entry again
         recalled = set[str]()
         raw = sent = raw_before = sent_before = 0
         for message in reader.read(recording.messages):
             if message.role == "assistant":
-                calls += 1
+                calls, raw_sum, sent_sum = calls + 1, raw_sum + raw, sent_sum + sent
                 cost = prices.call_cost(sent_before, sent)
                 sent_cost += cost
                 if raw == raw_before and sent > sent_before:
@@ -173,6 +174,8 @@ def _priced(
         "model": prices.name,
         "calls": calls,
         "recalls": count,
+        "raw_tokens": raw_sum,
+        "sent_tokens": sent_sum,
         "raw_cost": round(raw_cost, 1),
         "sent_cost": round(sent_cost, 1),
         "saved_dollars": round(prices.dollars(raw_cost - sent_cost), 4),
