@@ -80,7 +80,10 @@ def tasks_in(folder: Path) -> list[Task]:
     """
     found = []
     for home in sorted(path.parent for path in folder.glob("*/prompt.md")):
-        prompt = (home / "prompt.md").read_text("utf-8")
+        try:
+            prompt = (home / "prompt.md").read_text("utf-8")
+        except (OSError, ValueError) as failure:
+            raise StoreError(f"{home / 'prompt.md'} cannot be read: {failure}") from failure
         task = Task(home.name, prompt, home / "workspace", home / "verify")
         if not task.workspace.is_dir() or not os.access(task.verify, os.X_OK):
             raise StoreError(f"{home} needs a folder `workspace` and a program `verify`")

@@ -242,6 +242,8 @@ def test_a_report_next_to_the_recordings_is_written_again_and_not_read(source: P
         (["replay", "source", "--out", "loop", "--resume"], ["loop is not a directory"]),
         (["replay", "loop", "--out", "rows"], ["loop: no such file or directory"]),
         (["replay", "pipe"], ["pipe: cannot be read: no regular file"]),
+        (["bench", "locomo", "pipe"], ["pipe: no regular file"]),
+        (["bench", "locomo", "wide.json"], ["wide.json: not a LoCoMo file: "]),
         (["explain", "pipe"], ["pipe: cannot be read: no regular file"]),
         (["replay", "source", "--report", "source/one.json"], ["it is a recording"]),
         (["replay", "source", "--texts"], ["name it by --report"]),
@@ -252,7 +254,7 @@ def test_a_report_next_to_the_recordings_is_written_again_and_not_read(source: P
         (["replay", "gone", "away"], ["gone"]),
         (["replay", "source", "--prices", "zzz"], ["there are anthropic-5m, anthropic-1h, openai"]),
         (["explain", "missing.json", "--turn", "0"], ["missing.json"]),
-        (["explain", ".", "--turn", "0"], ["has 4 files or sessions; name one, such as"]),
+        (["explain", ".", "--turn", "0"], ["has 5 files or sessions; name one, such as"]),
         (["replay", "source", "--model", "foo"], ["those of the package genai-prices"]),
         (["explain", "source/one.json", "--turn", "99"], ["no turn 99", "0 to 2"]),
         (["explain", "source/one.json", "--turn", "-1"], ["no turn -1"]),
@@ -268,6 +270,7 @@ def test_a_mistake_is_one_helpful_sentence_and_status_2(
     (folder / "bad.yaml").write_text("recall_token: 9\n")
     (folder / "x-texts").write_text("")
     (folder / "loop").symlink_to("loop")
+    (folder / "wide.json").write_bytes('{"a": 1'.encode("utf-16"))
     os.mkfifo(folder / "pipe")
     (folder / "asked.json").write_text(json.dumps(reading(1)[:1]))
     done = hippocampus(*arguments, cwd=folder)

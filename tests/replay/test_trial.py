@@ -18,6 +18,7 @@ from commands import run
 from models.endpoint import Answer, Asked, Server, endpoint
 from replay.study.scripted_endpoint import is_chat, said
 
+from hippocampus.errors import StoreError
 from hippocampus.replay import trial as trials
 from hippocampus.replay.journal import RunJournal
 from hippocampus.replay.readers.documents import MAX_DEPTH
@@ -228,6 +229,17 @@ def test_a_verdict_may_take_longer_than_a_command(tasks: Path) -> None:
     with model() as server:
         found, _ = trial(tasks, server, "openai", "--seconds", 2)
     assert [each["solved"] for each in found["conditions"].values()] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "seen"),
+    [(b"", "needs a folder `workspace`"), (b"\xff", "prompt.md cannot be read: 'utf-8' codec")],
+)
+def test_a_task_that_is_not_whole_is_named(tmp_path: Path, prompt: bytes, seen: str) -> None:
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "prompt.md").write_bytes(prompt)
+    with pytest.raises(StoreError, match=seen):
+        tasks_in(tmp_path)
 
 
 def test_a_folder_without_whole_tasks_is_refused(tmp_path: Path) -> None:

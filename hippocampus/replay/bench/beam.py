@@ -5,12 +5,12 @@ The data set is the user's folder, never part of the project.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from hippocampus.errors import RecordingError
+from hippocampus.replay.bench import read_json
 from hippocampus.replay.bench.retrieval import BenchConversation, BenchMessage, MessageKey, Question
 
 
@@ -34,10 +34,10 @@ def read(folders: Sequence[Path]) -> list[BenchConversation]:
 
 def _chat(path: Path, length: str) -> BenchConversation:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = read_json(path)
         if path.name == "chat.json":
             asked = path.parent / "probing_questions" / "probing_questions.json"
-            found = {"chat": found, "questions": json.loads(asked.read_text(encoding="utf-8"))}
+            found = {"chat": found, "questions": read_json(asked)}
         turns = dict(_messages(found["chat"]))
         questions = tuple(
             Question(str(asked["question"]), kind, evidence)

@@ -5,12 +5,12 @@ The data set is the user's file (CC BY-NC 4.0), never part of the project.
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
 
 from hippocampus.errors import RecordingError
+from hippocampus.replay.bench import read_json
 from hippocampus.replay.bench.retrieval import BenchConversation, BenchMessage, Question
 
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
@@ -25,7 +25,7 @@ def read(path: Path) -> list[BenchConversation]:
         RecordingError: the file is missing or is not LoCoMo's JSON.
     """
     try:
-        return [_conversation(sample) for sample in json.loads(path.read_text(encoding="utf-8"))]
+        return [_conversation(sample) for sample in read_json(path)]
     except OSError as problem:
         raise RecordingError(str(path), problem.strerror or str(problem)) from problem
     except (ValueError, KeyError, TypeError, AttributeError) as problem:

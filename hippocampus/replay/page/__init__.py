@@ -123,26 +123,34 @@ def json_script(data: Any, id_: str = "") -> str:
 
 
 def _headline(summary: dict[str, Any], outcome: dict[str, Any]) -> str:
-    """Return the main figures, with the sums that they are computed from."""
+    """Return the shares that were saved and hidden, with the sums that they are computed from."""
     ours = summary["strategies"][outcome["ours"]]
     raw = summary["strategies"][outcome["everything"]]
-    floor = outcome["floor"] and summary["strategies"][outcome["floor"]]
-    paid = f"${ours['dollars']:,.2f} instead of ${raw['dollars']:,.2f}"
-    paid += f"; knowing the future {floor['cost_percent']:.1f} %" if floor else ""
-    paid += f"; {ours['cost_if_read_percent']:.1f} % if all that was asked for is read"
+    # The difference of the rounded amounts, so that headline, sentence and table agree.
+    dollars = round(raw["dollars"], 2) - round(ours["dollars"], 2)
     recalls = counted(ours["recalls"], "call")
-    hidden = f"{ours['hidden']:,} of {ours['uses']:,} hidden; {recalls} paid a recall"
-    hidden_lines = f"{ours['hidden_lines']:,} of {ours['line_uses']:,} hidden"
-    read = f"of {ours['asked_tokens']:,} tokens that the agent asked to read"
+    unread = f"{ours['asked_tokens'] - ours['read_tokens']:,} of {ours['asked_tokens']:,} tokens"
     shown = (
-        ("net cost", "cost_percent", paid),
-        ("tokens sent", "tokens_percent", f"{ours['tokens']:,} of {raw['tokens']:,}"),
-        ("used values visible", "visible_percent", hidden),
-        ("used lines visible", "lines_percent", hidden_lines),
-        ("read in full", "read_percent", read),
+        ("money saved", "cost_percent", f"${dollars:,.2f} of ${raw['dollars']:,.2f}"),
+        (
+            "tokens saved",
+            "tokens_percent",
+            f"{raw['tokens'] - ours['tokens']:,} of {raw['tokens']:,}",
+        ),
+        (
+            "used values hidden",
+            "visible_percent",
+            f"{ours['hidden']:,} of {ours['uses']:,}; {recalls} paid a recall",
+        ),
+        (
+            "used lines hidden",
+            "lines_percent",
+            f"{ours['hidden_lines']:,} of {ours['line_uses']:,}",
+        ),
+        ("asked for and cut", "read_percent", f"{unread} that the agent asked to read"),
     )
     listed = (
-        f"<div><dt>{name}</dt><dd><strong{_loss(ours, field)}>{ours[field]:,.1f}<small> %</small>"
+        f"<div><dt>{name}</dt><dd><strong{_loss(ours, field)}>{100 - ours[field]:,.1f}<small> %</small>"
         f"</strong><span>{text(detail)}</span></dd></div>"
         for name, field, detail in shown
     )

@@ -12,8 +12,8 @@ function scatter(points, width) {
   const space = width - 12 - x(100);
   const more = space > 220 ? "costs more than sending everything" : space > 80 ? "costs more" : "";
   drawn.append(...axes(x, y, lowest, Math.max(110, ...costs) * 1.04, width, height), label(x(100) + 6, height - 54, more, "start", "unit"));
-  const [ticked, unit] = [box(0, 0, 46, height), box(46, 0, 56, 14)];
-  const taken = [ticked, unit, box(x(100) + 6, height - 65, more.length * 6.4, 14), ...points.map(([cost, visible]) => box(x(cost) - 6, y(visible) - 6, 12, 12))];
+  const axis = [box(0, 0, 46, height), box(46, 0, 56, 14), box(0, height - 46, width, 46)];
+  const taken = [...axis, box(x(100) + 6, height - 65, more.length * 6.4, 14), ...points.map(([cost, visible]) => box(x(cost) - 6, y(visible) - 6, 12, 12))];
   // Ours comes last, so that no other point covers it.
   [...points.entries()].reverse().forEach(([at, [cost, visible]]) => {
     const { name, line } = page.strategies[at];
