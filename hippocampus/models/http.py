@@ -54,6 +54,11 @@ class Endpoint:
         host = parts.netloc.rpartition("@")[2]
         return f"{parts.scheme}://{host}{parts.path.rstrip('/')}"
 
+    @property
+    def key(self) -> str:
+        """The key, read from the environment; empty sends none."""
+        return os.environ.get(self.key_variable, "").strip()
+
 
 OPENAI = Endpoint("https://api.openai.com/v1", "OPENAI_API_KEY")
 OLLAMA = Endpoint("http://localhost:11434/v1")
@@ -166,8 +171,7 @@ def _body(endpoint: Endpoint, response: httpx2.Response, until: float) -> bytes:
 
 def _key(endpoint: Endpoint) -> dict[str, str]:
     """Return the header with the key; the error about an invalid key does not quote it."""
-    key = os.environ.get(endpoint.key_variable, "").strip() if endpoint.key_variable else ""
-    if not key:
+    if not (key := endpoint.key):
         return {}
     if not (key.isascii() and key.isprintable()):
         raise ProviderError(f"{endpoint.key_variable} holds characters that no key has")
@@ -177,6 +181,5 @@ def _key(endpoint: Endpoint) -> dict[str, str]:
 
 def _safe(endpoint: Endpoint, text: str) -> str:
     """Return a vendor's message without the key, whole or masked, and cut to a maximum length."""
-    key = os.environ.get(endpoint.key_variable, "").strip() if endpoint.key_variable else ""
-    text = text.replace(key, "…") if key else text
+    text = text.replace(endpoint.key or "…", "…")
     return " ".join(MASKED.sub("…", text).split())[:MAX_REASON_CHARACTERS]

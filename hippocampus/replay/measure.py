@@ -133,20 +133,14 @@ class Script:
         return tuple(uses(self.messages, values_of).values())
 
     @functools.cached_property
-    def _line_uses(self) -> list[tuple[frozenset[str], ...]]:
-        lines = functools.cache(lines_of)  # as large as the recording: not kept
-        sources = ("result", "call")
-        return [tuple(uses(self.messages, lines, source).values()) for source in sources]
-
-    @property
     def line_uses(self) -> tuple[frozenset[str], ...]:
         """By call, the lines that the assistant message took from tool results."""
-        return self._line_uses[0]
+        return tuple(uses(self.messages, lines_of).values())
 
-    @property
+    @functools.cached_property
     def own_uses(self) -> tuple[frozenset[str], ...]:
         """By call, the lines that the assistant message repeated from earlier calls of the agent."""
-        return self._line_uses[1]
+        return tuple(uses(self.messages, lines_of, "call").values())
 
     @functools.cached_property
     def values_in(self) -> Callable[[str], frozenset[str]]:

@@ -242,7 +242,7 @@ def test_a_report_next_to_the_recordings_is_written_again_and_not_read(source: P
         (["replay", "source", "--out", "loop", "--resume"], ["loop is not a directory"]),
         (["replay", "loop", "--out", "rows"], ["loop: no such file or directory"]),
         (["replay", "pipe"], ["pipe: cannot be read: no regular file"]),
-        (["bench", "locomo", "pipe"], ["pipe: no regular file"]),
+        (["bench", "locomo", "pipe"], ["pipe: cannot be read: no regular file"]),
         (["bench", "locomo", "wide.json"], ["wide.json: not a LoCoMo file: "]),
         (["explain", "pipe"], ["pipe: cannot be read: no regular file"]),
         (["replay", "source", "--report", "source/one.json"], ["it is a recording"]),

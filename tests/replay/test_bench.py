@@ -51,11 +51,10 @@ def test_captions_and_speakers_are_a_part_of_a_turn():
 
 def test_another_file_is_refused(tmp_path):
     path = tmp_path / "other.json"
-    path.write_text("{}")
-    assert locomo.read(path) == []
-    path.write_text("[1]")
-    with pytest.raises(RecordingError):
-        locomo.read(path)
+    for text in ("{}", "[1]", "a"):
+        path.write_text(text)
+        with pytest.raises(RecordingError, match="not a LoCoMo file"):
+            locomo.read(path)
 
 
 CHAT = [

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from hippocampus.errors import RecordingError
-from hippocampus.replay.bench import read_json
 from hippocampus.replay.bench.retrieval import BenchConversation, BenchMessage, MessageKey, Question
+from hippocampus.replay.readers.documents import load
 
 
 def read(folders: Sequence[Path]) -> list[BenchConversation]:
@@ -34,10 +34,11 @@ def read(folders: Sequence[Path]) -> list[BenchConversation]:
 
 def _chat(path: Path, length: str) -> BenchConversation:
     try:
-        found = read_json(path)
+        records: list[Any] = load(str(path)).records
         if path.name == "chat.json":
             asked = path.parent / "probing_questions" / "probing_questions.json"
-            found = {"chat": found, "questions": read_json(asked)}
+            records = [{"chat": records, "questions": load(str(asked)).records[0]}]
+        [found] = records
         turns = dict(_messages(found["chat"]))
         questions = tuple(
             Question(str(asked["question"]), kind, evidence)
@@ -45,7 +46,7 @@ def _chat(path: Path, length: str) -> BenchConversation:
             for asked in listed
             if (evidence := _evidence(asked.get("source_chat_ids"), turns))
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
+    except (ValueError, LookupError, TypeError, AttributeError) as problem:
         raise RecordingError(str(path), f"not a chat of BEAM: {problem!r}") from problem
     return BenchConversation(tuple(turns.values()), questions, length)
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from hippocampus.errors import RecordingError
-from hippocampus.replay.bench import read_json
 from hippocampus.replay.bench.retrieval import BenchConversation, BenchMessage, Question
+from hippocampus.replay.readers.documents import load
 
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
 _ID = re.compile(r"D(\d+):(\d+)")
@@ -24,10 +24,11 @@ def read(path: Path) -> list[BenchConversation]:
     Raises:
         RecordingError: the file is missing or is not LoCoMo's JSON.
     """
+    document = load(str(path))
+    if not document.records:
+        raise RecordingError(str(path), f"not a LoCoMo file: {document.description}")
     try:
-        return [_conversation(sample) for sample in read_json(path)]
-    except OSError as problem:
-        raise RecordingError(str(path), problem.strerror or str(problem)) from problem
+        return [_conversation(sample) for sample in document.records]
     except (ValueError, KeyError, TypeError, AttributeError) as problem:
         raise RecordingError(str(path), f"not a LoCoMo file: {problem!r}") from problem
 

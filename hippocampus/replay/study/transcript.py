@@ -75,12 +75,6 @@ def text_of_conversation(case: StudyCase) -> str:
     return "\n".join(lines)
 
 
-def text_in(message: Message) -> str:
-    """Return the texts of a message without its calls and results; an image is `[image]`."""
-    others = (part for part in message.parts if part.kind not in ("call", "result"))
-    return "\n".join("[image]" if part.kind == "image" else part.text for part in others)
-
-
 def text_of_step(text: str, calls: Iterable[Sequence[str]]) -> str:
     """Return a step as text, followed by its calls with their arguments as JSON."""
     return "\n".join([text.strip(), *(f"[call] {name} {more}" for name, more in calls)]).strip()
@@ -89,4 +83,6 @@ def text_of_step(text: str, calls: Iterable[Sequence[str]]) -> str:
 def step_of(message: Message) -> str:
     """Return a recorded assistant message as text."""
     calls = [(part.tool, part.text) for part in message.parts if part.kind == "call"]
-    return text_of_step(text_in(message), calls)
+    others = (part for part in message.parts if part.kind not in ("call", "result"))
+    texts = ("[image]" if part.kind == "image" else part.text for part in others)
+    return text_of_step("\n".join(texts), calls)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -58,8 +57,7 @@ class Wire:
         self.read(answer)  # an unusable answer is not recorded, and so requested again
         exchange = json.dumps({"request": body, "answer": answer})
         # The key is recorded nowhere, also where an answer quotes it.
-        key = os.environ.get(self.endpoint.key_variable, "").strip()
-        found: Item = json.loads(exchange.replace(key, "…") if key else exchange)
+        found: Item = json.loads(exchange.replace(self.endpoint.key or "…", "…"))
         return found
 
     def read(self, answer: Any) -> Reply:
@@ -116,7 +114,7 @@ def wire_of(named: str) -> Wire:
     variable = wire.endpoint.key_variable
     if "@" in address:
         raise ProviderError(f"leave the password out of the URL; the key is read from {variable}")
-    if not address and not os.environ.get(variable, "").strip():
+    if not (address or wire.endpoint.key):
         raise ProviderError(f"{named}: no key is set in {variable}")
     url = f"http{address}" if address else wire.endpoint.base_url
     endpoint = replace(wire.endpoint, base_url=url, timeout_seconds=TIMEOUT_SECONDS)
