@@ -50,9 +50,6 @@ class PromptBlock(NamedTuple):
     """The number of its message, and of its first part in that message."""
 
 
-BEFORE_ALL = PromptBlock()
-
-
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """The blocks of a request."""
@@ -91,7 +88,7 @@ class Prompt:
             overhead = tokens.MESSAGE_TOKENS
             for group in found if message.raw else ():
                 first, parts = group[0][0] if group else 0, [part for _, part in group]
-                last = blocks[-1] if blocks else BEFORE_ALL
+                last = blocks[-1] if blocks else PromptBlock()
                 kind = parts[0].kind if parts else ""
                 follows = kind in RUNS and kind == last.kind
                 word = hash((message.role, *((p.kind, p.call_id, p.tool, p.text) for p in parts)))
@@ -218,7 +215,7 @@ class PromptCache:
         # Marks after the part that was read write entries, and marks at existing entries refresh them.
         # A mark inside the part that was read writes none: no provider documents that it does.
         for at in (*ours, prompt.last, read):
-            block = prompt.blocks[at] if at >= 0 else BEFORE_ALL
+            block = prompt.blocks[at] if at >= 0 else PromptBlock()
             is_written = at > read and block.tokens >= self.prices.smallest_prefix_tokens
             if at >= 0 and (is_written or at == read or self._is_alive(block.prefix, seconds)):
                 self._entries[block.prefix] = seconds

@@ -33,12 +33,11 @@ from hippocampus.replay.workers import over_files
 from hippocampus.session.payloads import Payload
 
 Column = npt.NDArray[Any]
-Observations = Mapping[str, Column]
-"""A row per payload and moment, by the names of `COLUMNS`."""
 COLUMNS = ("owner", "name", "age", "rest", "accessed", "used", "weight")
-"""`name` is the key of the payload's rate in `decay_rates`; `age` and `rest` are the turns since its
-arrival and since its last access, times the factors of the rate; `used` is 1 if a value or line of it is
-used within the horizon, else 0."""
+ROW = np.dtype([*zip(COLUMNS, "OOdd?dd", strict=True)])
+"""A payload at a moment. `name` is the key of its rate in `decay_rates`; `age` and `rest` are the turns
+since its arrival and since its last access, times the factors of the rate; `used` is 1 if a value or
+line of it is used within the horizon, else 0."""
 Track = Callable[[Iterable[Any], int, str], Iterable[Any]]
 """Yields from an iterable, and shows its progress, given its length and a title."""
 HORIZON_CALLS = 10
@@ -59,11 +58,10 @@ SCALES = (1.0, 0.6, 0.8, 1.25, 1.6)
 SCORED = ("the policy's law", "the fitted law")
 
 
-def split(seen: Observations, owners: set[str]) -> list[Observations]:
+def split(seen: Column, owners: set[str]) -> tuple[Column, Column]:
     """Return the rows of all other owners, and the rows of `owners`."""
     theirs = np.isin(seen["owner"], sorted(owners))
-    chosen = ~theirs, theirs
-    return [{name: column[rows] for name, column in seen.items()} for rows in chosen]
+    return seen[~theirs], seen[theirs]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +72,7 @@ class Law:
     chance: float = 1.0
     """The chance of a use at strength 1."""
 
-    def probabilities(self, seen: Observations) -> Column:
+    def probabilities(self, seen: Column) -> Column:
         """Return the probabilities of a use: the chance times `entries.decay.strength`."""
         names, inverse = np.unique(seen["name"], return_inverse=True)
         rate = np.array([self.numbers[name] for name in names.tolist()])[inverse]
@@ -82,9 +80,10 @@ class Law:
         made = (1 + rate * seen["age"]) ** exponent
         named = self.numbers["mention_strength"] * (1 + rate * seen["rest"]) ** exponent
         strength = np.where(seen["accessed"], np.maximum(made, named), made)
-        return np.minimum(1.0, self.chance * strength)
+        found: Column = np.minimum(1.0, self.chance * strength)
+        return found
 
-    def calibrated(self, seen: Observations) -> Law:
+    def calibrated(self, seen: Column) -> Law:
         """Return the law with the chance of the least squared error."""
         strength = replace(self, chance=1.0).probabilities(seen)
         square = float((seen["weight"] * strength**2).sum())
@@ -98,14 +97,14 @@ def law_of(policy: Policy) -> Law:
     return Law({**others, **policy.decay_rates})
 
 
-def brier(probabilities: Column, seen: Observations) -> float:
+def brier(probabilities: Column, seen: Column) -> float:
     """Return the mean squared error of probabilities; lower is better."""
     return float(
         (seen["weight"] * (probabilities - seen["used"]) ** 2).sum() / seen["weight"].sum()
     )
 
 
-def fit(seen: Observations, start: Law) -> Law:
+def fit(seen: Column, start: Law) -> Law:
     """Return the law of the least squared error, by coordinate descent."""
     names, counts = np.unique(seen["name"], return_counts=True)
     often = names[counts >= MIN_OBSERVATIONS].tolist()
@@ -140,10 +139,9 @@ def observe_file(path: RecordedFile, policy: Policy, prices: Prices) -> Observed
     return Observed(path, owner, [(owner, *row) for row in rows])
 
 
-def observations(observed: Iterable[Observed]) -> Observations:
+def observations(observed: Iterable[Observed]) -> Column:
     """Return the rows of all files."""
-    rows = (row for file in observed for row in file.rows)
-    return dict(zip(COLUMNS, map(np.array, zip(*rows, strict=True)), strict=True))
+    return np.array([row for file in observed for row in file.rows], ROW)
 
 
 def _rows(script: Script, policy: Policy, prices: Prices) -> Iterator[tuple[Any, ...]]:
@@ -213,7 +211,7 @@ class Tuned(NamedTuple):
 
 
 def scored(
-    seen: Observations, folds: Iterable[set[str]], start: Law
+    seen: Column, folds: Iterable[set[str]], start: Law
 ) -> tuple[dict[str, float], list[Law]]:
     """Return the cross-validated scores of both laws, and the laws fitted without one part each."""
     scores, laws = dict.fromkeys(SCORED, 0.0), []

@@ -61,7 +61,7 @@ def law(rates: dict[str, float], exponent: float, mention: float, chance: float 
 
 def observations(
     rates: dict[str, float], exponent: float, mention: float, chance: float
-) -> tune.Observations:
+) -> tune.Column:
     """Draw rows from a law."""
     draw = np.random.default_rng(7)
     count = 60_000
@@ -70,9 +70,10 @@ def observations(
     rest = np.floor(age * draw.random(count))
     ones = np.ones(count)
     columns = [names, names, age, rest, draw.random(count) < 0.5, ones, ones]
-    seen = dict(zip(tune.COLUMNS, columns, strict=True))
+    seen = np.array(list(zip(*columns, strict=True)), tune.ROW)
     probabilities = law(rates, exponent, mention, chance).probabilities(seen)
-    return {**seen, "used": (draw.random(count) < probabilities).astype(float)}
+    seen["used"] = draw.random(count) < probabilities
+    return seen
 
 
 def test_the_fit_finds_the_law_that_made_the_rows() -> None:
