@@ -355,7 +355,11 @@ def _response_output(draw: st.DrawFn, call: Item) -> Item:
 @st.composite
 def bedrock(draw: st.DrawFn) -> Rounds:
     ids = _Ids(draw)
-    rounds = [[{"role": "user", "content": draw(_converse_words())}]]
+    # Until a block has a key of Converse, a list may be of another format.
+    opening = draw(
+        _converse_words().filter(lambda blocks: any("fromTheFuture" not in b for b in blocks))
+    )
+    rounds = [[{"role": "user", "content": opening}]]
     for _ in range(draw(st.integers(0, 4))):
         calls = [_converse_use(draw, ids()) for _ in range(draw(st.integers(0, 3)))]
         results = [_converse_result(draw, each["toolUse"]["toolUseId"]) for each in calls]
