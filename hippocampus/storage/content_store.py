@@ -304,11 +304,16 @@ class DiskStore:
     def __contains__(self, key: str) -> bool:
         """Return whether a payload of a key is stored, damaged or not."""
         with _as_store_error(self._folder):
-            return self._packed(key) is not None
+            return self._packed(key) is not None if self._is_fixed else key in self._cache
+
+    @property
+    def _is_fixed(self) -> bool:
+        """Whether nothing writes to the database, and nothing can open it for that."""
+        return self._opened is None and is_fixed(self._database)
 
     def _packed(self, key: str) -> bytes | None:
         """Return a payload as it is stored, also from a folder that cannot be written."""
-        if self._opened is not None or not is_fixed(self._database):
+        if not self._is_fixed:
             return self._cache.get(key)  # type: ignore[no-any-return]
         self._require_key()
         with reading(self._database) as db:
@@ -359,7 +364,7 @@ class DiskStore:
 
     def stored(self) -> Iterator[StoredPayload]:
         """Yield every payload, by key."""
-        if not is_fixed(self._database):
+        if not self._is_fixed:
             self.open()
         with _as_store_error(self._folder), reading(self._database) as db:
             rows = [

@@ -343,7 +343,7 @@ async def _readable(request: Request) -> tuple[Request, bytes]:
         content += chunk
         if len(content) > MAX_BODY_BYTES:
             raise HTTPException(413, "the request is larger than any provider takes")
-    encoding = request.headers.get("content-encoding", "")
+    encoding = request.headers.get("content-encoding", "identity").lower()
     plain = await run_in_threadpool(decoded, bytes(content), encoding, MAX_BODY_BYTES)
     if plain is None:
         return request, bytes(content)

@@ -119,6 +119,6 @@ def decoded(content: bytes, encoding: str, max_bytes: int) -> bytes | None:
         elif encoding == "zstd":
             with zstandard.ZstdDecompressor().stream_reader(io.BytesIO(content)) as reader:
                 found = reader.read(max_bytes + 1)
-        elif not encoding:
+        elif encoding == "identity":
             found = content
     return found if found is not None and len(found) <= max_bytes else None

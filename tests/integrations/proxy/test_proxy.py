@@ -319,7 +319,9 @@ def test_a_request_that_is_not_managed_is_redacted(state: Path, tmp_path: Path) 
     assert all(b"Write to [redacted email]" in sent.content for sent in upstream.sent)
 
 
-COMPRESSED = {"gzip": gzip.compress, "deflate": zlib.compress, "zstd": zstandard.compress}
+COMPRESSED = {
+    "gzip": gzip.compress, "Deflate": zlib.compress, "zstd": zstandard.compress, "identity": bytes,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("encoding", COMPRESSED)
