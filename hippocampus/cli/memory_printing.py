@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
-from hippocampus.cli.memory_retrieve import default_path
+from hippocampus.cli import memory_retrieve
 from hippocampus.cli.memory_store import OWN_AGENT, opened
 from hippocampus.cli.options import AsJson, Shown
 from hippocampus.errors import FactError
@@ -43,12 +43,12 @@ def _limit(number: int) -> int:
     return number
 
 
-DEFAULT_PATH = default_path()
+DEFAULT_PATH = memory_retrieve.DEFAULT_PATH
 Database = Annotated[
     str,
     Option(
         "--db",
-        envvar="HIPPOCAMPUS_DB",
+        envvar=memory_retrieve.VARIABLES,
         help="A state directory, a SQLite file, or the address of a PostgreSQL server.",
         show_default=True,
     ),

@@ -9,18 +9,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 TOKENS = 2_000
 OPTIONS = ["agent=", "scope=", "token-budget=", "db=", "json"]
-
-
-def default_path() -> str:
-    """Return the database to use if no option names one: that of HIPPOCAMPUS_STATE."""
-    from hippocampus.storage.state_dir import StateDir, is_address
-
-    state = os.environ.get("HIPPOCAMPUS_STATE") or ".hippocampus"
-    return state if is_address(state) else str(StateDir(Path(state)).database)
+DEFAULT_PATH = ".hippocampus"
+VARIABLES = ["HIPPOCAMPUS_DB", "HIPPOCAMPUS_STATE"]
+"""What names the database if no option does."""
 
 
 def fast(arguments: Sequence[str]) -> bool:
@@ -39,8 +33,8 @@ def fast(arguments: Sequence[str]) -> bool:
         return False
     scopes = [value for name, value in given if name == "--scope"]
     agent = named.get("--agent") or os.environ.get("HIPPOCAMPUS_AGENT") or "default"
-    path = named.get("--db") or os.environ.get("HIPPOCAMPUS_DB") or default_path()
-    run(agent, scopes or None, token_budget, path, as_json="--json" in named)
+    paths = filter(None, [named.get("--db"), *map(os.environ.get, VARIABLES), DEFAULT_PATH])
+    run(agent, scopes or None, token_budget, next(paths), as_json="--json" in named)
     return True
 
 
