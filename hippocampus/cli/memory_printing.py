@@ -184,7 +184,7 @@ def recalled(found: Sequence[Recalled]) -> Shown:
 
 def missing(ids: Iterable[str], found: Sequence[Memory]) -> list[str]:
     """Return a sentence per id without a memory."""
-    from hippocampus.consolidation.memory_lines import mark_of
+    from hippocampus.facts.exchange.markdown import mark_of
 
     known = {name for memory in found for name in (memory.id, mark_of(memory.id))}
     return [f"no memory {memory_id}" for memory_id in dict.fromkeys(ids) if memory_id not in known]

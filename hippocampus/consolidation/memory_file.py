@@ -1,8 +1,8 @@
 """The files of a state directory for people to read: MEMORY.md, a line a fact, and a log of each day.
 
-`memory_lines` has the form of the lines; here they are kept in step with the fact store, and a file is replaced
-in one step, or not at all. They are written and never read back as facts: what a person, a tool or a pull of
-a repository writes into them stays there, and the store does not change.
+`facts.exchange.markdown` has the form of the lines; here they are kept in step with the fact store, and
+a file is replaced in one step, or not at all. They are written and never read back as facts: what a person,
+a tool or a pull of a repository writes into them stays there, and the store does not change.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ import logging
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 
-from hippocampus.consolidation.memory_lines import (
+from hippocampus.entries.entry import storable
+from hippocampus.errors import HippocampusError, StoreError
+from hippocampus.facts.exchange.markdown import (
     FROM_TOOLS,
     MARK,
     mark_of,
@@ -23,8 +25,6 @@ from hippocampus.consolidation.memory_lines import (
     shown,
     with_added,
 )
-from hippocampus.entries.entry import storable
-from hippocampus.errors import HippocampusError, StoreError
 from hippocampus.facts.models import UNTRUSTED
 from hippocampus.facts.store import Facts
 from hippocampus.facts.timestamps import day, stamp

@@ -19,10 +19,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus.consolidation.memory_file import members, sync
-from hippocampus.consolidation.memory_lines import rendered, rows, shown
 from hippocampus.entries.entry import storable
 from hippocampus.facts import upkeep
 from hippocampus.facts.exchange import import_file
+from hippocampus.facts.exchange.markdown import rendered, rows, shown
 from hippocampus.facts.store import Facts
 from hippocampus.storage import files
 from hippocampus.storage.facts.memories import is_current

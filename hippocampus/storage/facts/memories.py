@@ -31,7 +31,7 @@ OF_AGENT = f"(agent = ? OR ? = '{EVERY_AGENT}')"
 FORGOTTEN = "INSERT INTO forgotten (id) VALUES {(?)} ON CONFLICT DO NOTHING"
 SHOWN_CHARACTERS = 100
 MARK = re.compile("[0-9a-f]{10}")
-"""The end of an id, as `consolidation.memory_lines` writes it."""
+"""The end of an id, as a MEMORY.md has it."""
 
 
 def insert(db: Database, memory: Memory, context: str = "") -> int:
