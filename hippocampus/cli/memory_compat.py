@@ -223,16 +223,19 @@ def scriptling_recall(
     type_name: out.OneType = "",
     agent: out.Agent = stores.OWN_AGENT,
 ) -> Shown:
-    """Search as scriptling ranks; without arguments all preferences and the strongest others."""
+    """Search as scriptling ranks; without arguments preferences and the strongest others."""
     if query or type_name:
         types = [type_name] if type_name else []
-        found = facts.recall(query, limit=limit, types=types, agent=agent)
-    else:
-        from hippocampus.facts.query import count_accesses, load
+        return out.recalled(facts.recall(query, limit=limit, types=types, agent=agent))
+    from hippocampus.facts.query import count_accesses, load
+    from hippocampus.facts.rendering import number_line
 
-        found, _ = load(facts.tables, limit=limit, agent=agent)
-        count_accesses(facts.tables, found, facts.tables.clock())
-    return out.recalled(found)
+    found, preferences = load(facts.tables, limit=limit, agent=agent)
+    count_accesses(facts.tables, found, facts.tables.clock())
+    printed = out.recalled(found)
+    number = sum(result.memory.type == "preference" for result in found)
+    named = [number_line(number, preferences)] if number < preferences else []
+    return printed._replace(lines=[*(printed.lines or ()), *named])
 
 
 @verb(scriptling, name="forget")

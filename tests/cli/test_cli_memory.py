@@ -123,6 +123,15 @@ def test_init_makes_the_database_where_it_is_told(tmp_path: Path) -> None:
     assert {"a.db", "deep/b.db", ".hippocampus/state.sqlite3"} <= made
 
 
+def test_preferences_that_do_not_fit_are_counted_at_each_door(tmp_path: Path) -> None:
+    with Facts(tmp_path / "memory.sqlite3") as facts:
+        for number in range(300):
+            facts.store(f"I prefer lamp {number} in the evening", type="preference")
+    for verb in (("recall",), ("--as", "scriptling", "recall")):
+        printed = done(*verb, "--db", tmp_path / "memory.sqlite3", cwd=tmp_path)
+        assert f"({printed.count('lamp')} of 300 preferences)" in printed
+
+
 def test_a_text_that_crib_does_not_keep_is_a_failure(tmp_path: Path) -> None:
     given = "The password is hunter2!secret9. " + "word " * 250_000
     finished = run("--as", "crib", "write", cwd=tmp_path, stdin=given)
