@@ -24,7 +24,8 @@ from hippocampus.session.arrival import UNREAD, with_kind
 from hippocampus.session.compaction import Digest, DigestWriter, PlannedDigest
 from hippocampus.session.constants import CONSTANTS
 from hippocampus.session.costs import Costs, call_of, recall_tokens
-from hippocampus.session.payloads import Payloads, due_from, has_faded
+from hippocampus.session.history import History
+from hippocampus.session.payloads import Payload, Payloads, due_from, has_faded
 from hippocampus.session.plan import Candidate, PlanInput, calls_to_come, plan
 from hippocampus.session.renderer import EntryRenderer
 from hippocampus.session.rules import Rules
@@ -252,10 +253,7 @@ def _with_edits(
         if payload.twin is not None and payloads.items[payload.twin].id in payload.record.shown
     ]
     named = [
-        (
-            replace(with_kind(twin, history, payloads, rules).record, shown=""),
-            payloads.original(twin, history),
-        )
+        (_named(twin, history, payloads, rules), payloads.original(twin, history))
         for twin in twins
         if twin.is_full and twin.record.origin not in state.records
     ]
@@ -271,6 +269,20 @@ def _with_edits(
         ),
         named=(*changes.named, *named),
     )
+
+
+def _named(payload: Payload, history: History, payloads: Payloads, rules: Rules) -> Record:
+    """Return the record of a full result that an entry names."""
+    record = with_kind(payload, history, payloads, rules).record
+    entry = record.entry
+    if payload.collapsed:  # a restart without notes finds no accesses inside a digest
+        entry = replace(
+            entry,
+            strength=rules.policy.initial_strength,
+            decay=replace(entry.decay, last_access=entry.lifecycle.created),
+            modifiers=replace(entry.modifiers, associations=[]),
+        )
+    return replace(record, entry=entry, shown="")
 
 
 def _with_digests(

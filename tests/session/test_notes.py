@@ -129,22 +129,29 @@ def test_notes_change_nothing_that_reading_the_messages_gives(
     assert other == read
 
 
+@pytest.mark.parametrize("statement", ["", "UPDATE call SET notes = NULL"], ids=["notes", "none"])
 def test_a_full_result_of_a_digest_that_an_entry_names_gets_its_whole_record(
-    tmp_path: Path,
+    tmp_path: Path, statement: str
 ) -> None:
     items: Items = [{"role": "user", "content": "Look."}]
     for number in range(9):
         function = {"name": "list_orders", "arguments": json.dumps({"page": number})}
         call = {"id": f"call_{number}", "type": "function", "function": function}
         orders = [{"id": n, "name": f"row_{number % 8}_{n}"} for n in range(700)]
-        items.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        said = "See row_0_699 and row_1_698." if number == 2 else None
+        items.append({"role": "assistant", "content": said, "tool_calls": [call]})
         items.append({"role": "tool", "tool_call_id": call["id"], "content": json.dumps(orders)})
     with Hippocampus(tmp_path, **OPTIONS) as memory, memory.session("s") as session:
         session(items[:-2])
+    with sqlite3.connect(tmp_path / "state.sqlite3") as db:
+        db.execute(statement)
+    db.close()
     with Hippocampus(tmp_path, **OPTIONS) as memory, memory.session("s") as session:
         session(items)
         [named] = [each for each in session._run.state.records.values() if each.stage == "full"]
     assert (named.tool, named.arguments) == ("list_orders", '{"page": 0}')
+    # Without notes, as for a policy that redacts, nothing inside a digest is mentioned.
+    assert (named.entry.decay.last_access, named.entry.modifiers.associations) == (1, [])
 
 
 def test_a_damaged_entry_disturbs_no_call_that_does_not_show_it(tmp_path: Path) -> None:
