@@ -90,13 +90,15 @@ def _damage(path: Path) -> str:
         if path.stat().st_size < HEADER_BYTES:  # SQLite takes it for a new file
             return f"{path} is empty: its content is lost"
         with reading(path) as db:
-            found = [text for (text,) in db.execute("PRAGMA integrity_check")]
+            texts = [text for (text,) in db.execute("PRAGMA integrity_check")]
     except FAILURES as failure:
         wrong = error_of(path, failure)
         if not isinstance(wrong, DamageError):
             raise wrong from failure
         return str(wrong)
-    faults = [text for text in found if text != "ok"]
+    # SQLite joins what it finds in the pages to one text, below a line with the database's name.
+    found = [line for text in texts for line in text.splitlines()]
+    faults = [line for line in found if line != "ok" and not line.startswith("***")]
     more = f"; and {len(faults) - 1} more" if faults[1:] else ""
     return f"{path}: {faults[0]}{more}" if faults else ""
 
@@ -132,7 +134,12 @@ def _payloads(
             losers = [f"{entry} refers to it" for entry in entries.get(key, ())]
             yield Finding("; ".join([wrong, *losers]), is_fault=True)
     more = f"; a store of your own is named by {STORE}" if isinstance(store, DiskStore) else ""
-    for key in sorted(entries.keys() - set(keys) - removed):
+    lost = sorted(entries.keys() - set(keys) - removed)
+    if lost[1:] and not keys:
+        some = f"and {len(lost) - 1} more are lost: the content store is empty{more}"
+        yield Finding(f"content {lost[0][:12]} {some}", is_fault=True)
+        return
+    for key in lost:
         for entry in entries[key]:
             yield Finding(f"{entry}: its content {key[:12]} is lost{more}", is_fault=True)
     for key in sorted(set(keys) - set(entries) - needed) if is_whole else []:

@@ -69,6 +69,28 @@ def test_what_is_damaged_is_a_problem(
     assert any(named in each for each in problems(DirectoryState(state)))
 
 
+def test_an_emptied_content_store_is_one_problem(state: StateDir) -> None:
+    (state.contents / "cache.db").unlink()
+    [problem] = problems(DirectoryState(state))
+    assert "more are lost: the content store is empty" in problem
+
+
+def test_damage_of_several_pages_is_one_line(state: StateDir) -> None:
+    with contextlib.closing(sqlite3.connect(state.database)) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        tables = db.execute("SELECT rootpage FROM sqlite_schema WHERE name IN ('call', 'entry')")
+        pages = [page for (page,) in tables]
+    content = bytearray(state.database.read_bytes())
+    for page in pages:
+        start = (page - 1) * 4096
+        content[start + 8 : start + 24] = bytes(16)
+    state.database.write_bytes(content)
+    problem = problems(DirectoryState(state))[0]
+    assert "; and " in problem
+    assert "***" not in problem
+    assert "\n" not in problem
+
+
 def test_what_only_costs_space_is_a_note(state: StateDir) -> None:
     with contextlib.closing(DiskStore(state.contents)) as store:
         key = store.put(b"no session refers to it")
