@@ -279,7 +279,10 @@ def is_fixed(path: Path) -> bool:
 
 
 def _has_pages(log: Path) -> bool:
-    return log.exists() and log.stat().st_size > 0
+    """Return whether a log has pages; the last connection to close may remove it at any moment."""
+    with contextlib.suppress(FileNotFoundError):
+        return log.stat().st_size > 0
+    return False
 
 
 def _fixed(path: Path) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -111,3 +112,16 @@ def test_only_what_is_wrong_with_the_bytes_is_damage(code: int, *, is_damage: bo
     failure = sqlite3.OperationalError("it failed")
     failure.sqlite_errorcode = code
     assert isinstance(error_of("x", failure), DamageError) is is_damage
+
+
+def test_a_file_is_read_while_its_log_comes_and_goes(path: Path) -> None:
+    """As the log does where other processes open the file and close it."""
+    log = path.with_name(f"{path.name}-wal")
+    toggle = "import pathlib, sys\nlog = pathlib.Path(sys.argv[1])\nwhile True:\n log.touch()\n log.unlink()"
+    with subprocess.Popen([sys.executable, "-c", toggle, log]) as toggling:
+        try:
+            for _ in range(5_000):
+                with reading(path):
+                    pass
+        finally:
+            toggling.kill()
