@@ -25,6 +25,7 @@ from hippocampus.policy import Policy
 from hippocampus.replay.readers import read_file
 from hippocampus.session.session import Session
 from hippocampus.storage.database import ConflictError
+from hippocampus.storage.deadline import bounded
 from hippocampus.storage.ledger import QUIET_TURNS
 from hippocampus.storage.savings import savings
 from hippocampus.storage.state import state_of
@@ -288,9 +289,28 @@ def known_contents(session: Session) -> dict[str, str | None]:
     }
 
 
-@pytest.mark.parametrize("trip", range(1, 5))
+def test_a_server_that_had_no_time_left_is_asked_by_the_next_call(
+    postgres: Server, tenant: str
+) -> None:
+    """As after a bucket that took most of a deadline; other tenants are served over the same connections."""
+    with contextlib.closing(state_of(postgres.address, tenant)) as state:
+        db = state.database()
+        assert db.value("SELECT 1") == 1
+        with bounded(0.0), pytest.raises(StoreError):
+            db.value("SELECT pg_sleep(0.1)")
+        assert db.value("SELECT 2") == 2
+
+
+@pytest.mark.parametrize(
+    ("trip", "is_quiet"), [(1, False), (2, False), (3, False), (4, False), (1, True), (2, True)]
+)
 def test_a_connection_that_is_cut_at_any_round_trip_loses_nothing(
-    postgres: Server, tenant: str, monkeypatch: pytest.MonkeyPatch, trip: int
+    postgres: Server,
+    tenant: str,
+    monkeypatch: pytest.MonkeyPatch,
+    trip: int,
+    *,
+    is_quiet: bool,
 ) -> None:
     """The answer is lost, not the statement: a commit may have been written or not."""
     monkeypatch.setattr("hippocampus.storage.postgres.connections.RETRY_SECONDS", 0.0)
@@ -300,7 +320,8 @@ def test_a_connection_that_is_cut_at_any_round_trip_loses_nothing(
         opened(address, tenant) as memory,
         memory.session("s") as session,
     ):
-        session(items[:5])
+        for end in range(1 if is_quiet else 5, 6):
+            session(items[:end])
         before = known_contents(session)
         assert before
         cut.add(len(trips) + trip)

@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 import psycopg
 from psycopg import conninfo
-from psycopg_pool import ConnectionPool
+from psycopg_pool import ConnectionPool, PoolTimeout
 
 from hippocampus.errors import StoreError
 from hippocampus.models.bounded import in_thread
@@ -28,6 +28,8 @@ from hippocampus.storage.schema import name_of
 
 RETRY_SECONDS = 5.0
 """How long nothing is asked of a server that has failed; then the next call tries it."""
+FAIR_SECONDS = 0.1
+"""A server that had less time to answer, since a bucket took the rest of a deadline, has not failed."""
 START_SECONDS = 10.0
 MAX_CONNECTIONS = 10
 LOCK = 7_305_519_482
@@ -84,9 +86,9 @@ class Connections:
         try:
             return pool.result(seconds)
         except TimeoutError:
-            raise self._failed(LateError("no answer within the deadline")) from None
+            raise self._failed(LateError("no answer within the deadline"), seconds) from None
         except psycopg.Error as failure:
-            raise self._failed(failure) from failure
+            raise self._failed(failure, seconds) from failure
 
     def _opened(self) -> ConnectionPool[Connection]:
         with psycopg.connect(self._address, autocommit=True, connect_timeout=2) as db:
@@ -112,14 +114,15 @@ class Connections:
         Raises:
             StoreError: the server did not answer in time, or refused.
         """
-        until = time.monotonic() + left(patience)
+        given = left(patience)
+        until = time.monotonic() + given
         if time.monotonic() < self._shut_until:
             raise StoreError(f"{self._failure}; it is tried again in a few seconds")
-        pool = self.start(until - time.monotonic())
+        pool = self.start(given)
         try:
-            db = pool.getconn(max(0.001, until - time.monotonic()))
+            db = pool.getconn(max(0.001, given))
         except psycopg.Error as failure:
-            raise self._failed(failure) from failure
+            raise self._failed(failure, given) from failure
         try:
             statements = Statements(db, until)
             statements.send(BEGUN, (tenant, SCHEMA))
@@ -130,17 +133,20 @@ class Connections:
             if not (is_refused and statements.roll_back()):
                 db.close()  # the server takes back what was not committed
             if isinstance(failure, psycopg.Error):
-                raise self._failed(failure) from failure
+                raise self._failed(failure, given) from failure
             raise
         finally:
             pool.putconn(db)
 
-    def _failed(self, failure: psycopg.Error) -> StoreError:
-        """Return the failure as an error; where the server itself has failed, pause its use."""
+    def _failed(self, failure: psycopg.Error, given: float) -> StoreError:
+        """Return the failure as an error; a server that fails, or is late after fair seconds, is left alone."""
         if failure.diag.sqlstate == CONFLICT:
             return ConflictError(str(failure))
         text = f"{self.name}: {failure}"
-        if isinstance(failure, psycopg.OperationalError | psycopg.InterfaceError):
+        is_late = isinstance(failure, LateError | PoolTimeout)
+        if isinstance(failure, psycopg.OperationalError | psycopg.InterfaceError) and (
+            given >= FAIR_SECONDS or not is_late
+        ):
             self._shut_until, self._failure = time.monotonic() + RETRY_SECONDS, text
         return StoreError(text)
 
