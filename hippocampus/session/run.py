@@ -42,6 +42,8 @@ from hippocampus.storage.ledger import DigestNotes, Ledger, Measure, RemovedErro
 LOG = logging.getLogger("hippocampus")
 MIN_PACKED_BYTES = 1 << 18
 """A conversation that continues elsewhere is packed in pieces of this size at least."""
+MAX_CONFLICTS = 4
+"""How many times a turn is computed again, after other workers that took turns of the session meanwhile."""
 EXCESS = "the view passes its limit, and nothing more may be shortened"
 
 
@@ -132,11 +134,12 @@ class SessionRun:
             StoreError: content that leaves the view cannot be stored; then nothing leaves it.
             ViewError: the view would separate a call from its result.
         """
-        try:
-            return self._take(items, same, request, idle_seconds)
-        except ConflictError:
-            self._drop_list()
-            return self._take(items, same, request, idle_seconds)
+        for _ in range(MAX_CONFLICTS):
+            try:
+                return self._take(items, same, request, idle_seconds)
+            except ConflictError:
+                self._drop_list()
+        return self._take(items, same, request, idle_seconds)
 
     def _take(
         self, items: list[Item], same: int, request: Mapping[str, Any], idle_seconds: float

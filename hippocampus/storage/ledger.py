@@ -505,7 +505,7 @@ class Ledger:
         later ones. Calls of later turns no longer count: they belong to a list that its owner has cut.
 
         Raises:
-            ConflictError: another process has written since, of which this turn has not asked.
+            ConflictError: on a server, another process has written since; the next turn asks.
             StoreError: the state is locked, full, damaged or gone; then nothing was written.
         """
         number, contents, put = self._number, self._waiting, self._put_keys
@@ -522,28 +522,23 @@ class Ledger:
             put += [key for key, *_ in payloads]
             # A file has the number of the change under its lock, a server after another round trip. A turn
             # begins with that number; a recall may be saved after changes of other workers.
-            for is_expected in (is_turn and not self._db.is_local, False):
-                try:
-                    with self._change(turn, is_synced=is_synced, is_expected=is_expected) as change:
-                        if payloads and self._payloads:
-                            self._payloads.write(self._db, payloads)
-                        if put:
-                            self._db.run(DIG_UP, (json.dumps(put),))
-                        self._db.insert(SAVE, entries)
-                        if done:
-                            self._db.run(DROP_CANDIDATES, (number, json.dumps(done)))
-                        if is_turn:
-                            self._db.insert(CANDIDATE, candidates)
-                            self._write_call(change, turn)
-                except ConflictError:
-                    self.expect_asked()
-                else:
-                    return
+            is_expected = is_turn and not self._db.is_local
+            with self._change(turn, is_synced=is_synced, is_expected=is_expected) as change:
+                if payloads and self._payloads:
+                    self._payloads.write(self._db, payloads)
+                if put:
+                    self._db.run(DIG_UP, (json.dumps(put),))
+                self._db.insert(SAVE, entries)
+                if done:
+                    self._db.run(DROP_CANDIDATES, (number, json.dumps(done)))
+                if is_turn:
+                    self._db.insert(CANDIDATE, candidates)
+                    self._write_call(change, turn)
 
     def expect_asked(self) -> None:
         """Raise `ConflictError` where this turn has not asked what others have written; the next one does."""
-        self._quiet_turns = 0
         if not self._is_asked:
+            self._quiet_turns = 0
             raise ConflictError(f"session {self._session!r}: another process may have written")
 
     def _write_call(self, change: int, turn: TurnRows) -> None:
@@ -659,7 +654,7 @@ class Ledger:
                     packed = new if self._db.is_local else packing.packed(new, LEVEL)
                     self._db.run(ADD_LINES, (number, change, listed, zlib.crc32(packed), packed))
         except BaseException:
-            self._calls = calls
+            self._calls, self._quiet_turns = calls, 0
             if self._journal:
                 self._journal.forget()
             raise

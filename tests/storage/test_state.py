@@ -196,9 +196,9 @@ def test_a_list_with_fewer_turns_goes_on_with_all_sums(session: Ledger) -> None:
 
 def test_a_stage_is_decided_once(state: StateStore, session: Ledger) -> None:
     with contextlib.closing(state.session("s")) as other:
-        for writer in (session, other):
-            writer.commit(TurnRows(ModelCall(1, 1, 1, 1), decisions=[decision("a")]))
-        session.commit(TurnRows(ModelCall(2, 1, 1, 1), decisions=[decision("a")]))
+        for writer, turn in ((session, 1), (other, 1), (session, 2)):
+            writer.has_changed()  # as each turn begins
+            writer.commit(TurnRows(ModelCall(turn, 1, 1, 1), decisions=[decision("a")]))
     assert session.decisions() == [(1, decision("a"))]
 
 
