@@ -6,9 +6,10 @@ A digest decides which files it shows; no file system is read.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from hippocampus.formats import json_text
@@ -27,11 +28,11 @@ from hippocampus.formats.conversation import Message, Part
 from hippocampus.indexing.code import definitions
 from hippocampus.indexing.extraction import (
     LINE_CHARACTERS,
+    WORDLESS,
     ExtractionContext,
     identifiers,
     is_notice,
     kept_by_hash,
-    numbered_from,
 )
 from hippocampus.indexing.select import MAX_LINES, Price, choose, size_of
 from hippocampus.indexing.sniff import extraction_of
@@ -118,9 +119,7 @@ class WorkFile:
 
     path: str
     pieces: list[Piece] = field(default_factory=list)
-    """The known lines, in order, without overlap."""
-    loose: list[Piece] = field(default_factory=list)
-    """Texts without a known place in it, the newest last."""
+    """The known lines, in order and without overlap, then texts whose place is not known."""
     turn: int = 0
     """When it was read or changed last."""
     changed: int = 0
@@ -131,53 +130,57 @@ class WorkFile:
     @property
     def text(self) -> str:
         """Return the known text."""
-        return "\n".join(piece.text for piece in (*self.pieces, *self.loose))
+        return "\n".join(piece.text for piece in self.pieces)
 
     def read(self, first: int, texts: Sequence[str], turn: int, *, whole: bool) -> None:
         """Take in lines as they are now, from a line on; 0 is a place that is not known.
 
-        A whole file with less than half of the known text is a part: tools cut it, or refer to an
-        earlier read.
+        Then known lines show the place, where the text has some of them. A whole file with less than
+        half of the known text is a part: tools cut it, or refer to an earlier read.
         """
-        parts = (*self.pieces, *self.loose)
-        whole = whole and 2 * len(texts) >= sum(len(part.lines) for part in parts)
         lines = {text: Line(text, turn) for text in dict.fromkeys(texts)}
         # Equal lines are one object: a text may be all breaks.
         fresh = [lines[text] for text in texts]
-        piece = Piece(first or 1 if whole else first, fresh)
-        if whole:
-            self.pieces, self.loose, self.unfollowed = [piece], [], 0
+        if whole and 2 * len(texts) >= sum(len(piece.lines) for piece in self.pieces):
+            self.pieces, self.unfollowed = [Piece(first or 1, fresh)], 0
             return
-        seen = piece.text
-        self.loose = [part for part in self.loose if part.text not in seen]
-        if not first:
-            self.pieces = [part for part in self.pieces if part.text not in seen]
-            self.loose.append(piece)
+        if first:
+            self._put(Piece(first, fresh))
             return
-        kept = []
-        for part in self.pieces:
-            if part.end <= first or part.first >= piece.end:
-                kept.append(part)
-                continue
-            before = part.lines[: max(0, first - part.first)]
-            after = part.lines[max(0, piece.end - part.first) :]
-            kept += [Piece(part.first, before), Piece(piece.end, after)]
-        kept = sorted((part for part in (*kept, piece) if part.lines), key=lambda part: part.first)
+        found = ((piece, _place_of(texts, piece)) for piece in self.pieces)
+        known, at = next((pair for pair in found if pair[1] is not None), (None, None))
+        if known is None or at is None:
+            self.pieces.append(Piece(0, fresh))
+        elif known.first:
+            self._put(Piece(max(1, known.first + at), fresh))
+        else:
+            known.lines[max(0, at) : at + len(texts)] = fresh
+
+    def _put(self, new: Piece) -> None:
+        """Put lines with a known place over those that were there, and over texts that they hold."""
+        texts, kept = [line.text for line in new.lines], [new]
+        for piece in self.pieces:
+            if piece.first and piece.first < new.end and new.first < piece.end:
+                before = piece.lines[: max(0, new.first - piece.first)]
+                after = piece.lines[max(0, new.end - piece.first) :]
+                kept += [Piece(piece.first, before), Piece(new.end, after)]
+            elif piece.first or len(piece.lines) > len(texts) or _place_of(texts, piece) is None:
+                kept.append(piece)
         self.pieces = []
-        for part in kept:
-            if self.pieces and self.pieces[-1].end == part.first:
-                self.pieces[-1].lines += part.lines
-            else:
-                self.pieces.append(part)
+        for piece in sorted(kept, key=lambda piece: (not piece.first, piece.first)):
+            if piece.lines and self.pieces and self.pieces[-1].end == piece.first:
+                self.pieces[-1].lines += piece.lines
+            elif piece.lines:
+                self.pieces.append(piece)
 
     def write(self, text: str, turn: int) -> None:
         """Take in a new text of the whole file."""
         lines = [Line(line, 0, turn) for line in text.rstrip("\n").split("\n")]
-        self.pieces, self.loose, self.unfollowed = [Piece(1, lines)], [], 0
+        self.pieces, self.unfollowed = [Piece(1, lines)], 0
 
     def apply(self, edit: Edit, turn: int) -> None:
         """Put the new text of an edit in the place of the old one."""
-        for piece in (*self.pieces, *self.loose):
+        for piece in self.pieces:
             at = piece.text.find(edit.old) if edit.old else -1
             if at >= 0:
                 added = _replaced(piece, at, edit, turn)
@@ -186,7 +189,21 @@ class WorkFile:
                 return
         self.unfollowed += 1
         if edit.new.strip():
-            self.loose.append(Piece(0, [Line(line, 0, turn) for line in edit.new.split("\n")]))
+            self.pieces.append(Piece(0, [Line(line, 0, turn) for line in edit.new.split("\n")]))
+
+
+def _place_of(texts: Sequence[str], piece: Piece) -> int | None:
+    """Return where in a piece some lines begin, if they share half of the lines of the shorter one.
+
+    They may have changed since it was read: most of the shared lines decide. Negative is before it.
+    """
+    own, known = (
+        {text: at for at, text in enumerate(part) if not WORDLESS.fullmatch(text)}
+        for part in (texts, [line.text for line in piece.lines])
+    )
+    starts = Counter(known[text] - at for text, at in own.items() if text in known)
+    is_shared = 0 < min(len(own), len(known)) <= 2 * starts.total()
+    return max(starts, key=starts.__getitem__) if is_shared else None
 
 
 def _replaced(piece: Piece, at: int, edit: Edit, turn: int) -> int:
@@ -301,21 +318,23 @@ def described(
     """Return a file's lines after their numbers, within a budget in tokens.
 
     First come those that were read from a turn on and after the last change, then what the agent wrote,
-    the newest first, then an outline; of a file that it did not change, what an entry would show.
+    the newest first, then an outline. A file that was only read, and not lately, is its outline.
     `shown` are the identifiers that the digest has already.
     """
-    parts = (*file.pieces, *file.loose)
-    weight = tokens.count(file.text)
-    fresh = list(_read_since(parts, max(since, file.changed + 1)))
-    if not file.changed and not fresh:
-        return _excerpts(parts, min(budget_tokens, int(CONSTANTS.read_share * weight)))
-    picked: list[set[int]] = [set() for _ in parts]
+    parts, weight = file.pieces, tokens.count(file.text)
+    start = max(since, file.changed + 1)
+    fresh = [
+        (number, at)
+        for number, part in enumerate(parts)
+        for at, line in enumerate(part.lines)
+        if line.read >= start
+    ]
+    written = sorted(_written(parts), key=lambda line: (-line[0], *line[1:]))
     outline = max(MIN_TOKENS, weight // CONSTANTS.outline_part)
-    groups = (
-        (fresh, budget_tokens),
-        (sorted(_written(parts), key=lambda line: (-line[0], *line[1:])), budget_tokens),
-        (_outline(parts, shown), outline),
-    )
+    if not (fresh or written):
+        outline = int(CONSTANTS.read_share * weight)
+    picked: list[set[int]] = [set() for _ in parts]
+    groups = ((fresh, budget_tokens), (written, budget_tokens), (_outline(parts, shown), outline))
     for group, room in groups:
         left = min(room, budget_tokens)
         for *_, part, at in group:
@@ -327,21 +346,6 @@ def described(
                 budget_tokens -= cost
                 picked[part].add(at)
     return _shown(parts, [sorted(chosen) for chosen in picked])
-
-
-def _excerpts(parts: Sequence[Piece], budget_tokens: int) -> list[str]:
-    """Return the lines that entries of the parts of a file would show, without their summaries."""
-    rows: list[str] = []
-    total = sum(len(part.lines) for part in parts)
-    for part in parts:
-        room = budget_tokens * len(part.lines) // max(1, total)
-        rows += excerpt(part.text, room, part.first)[1:] if room >= MIN_TOKENS // 4 else []
-    return rows
-
-
-def _read_since(parts: Sequence[Piece], turn: int) -> Iterator[tuple[int, int]]:
-    for number, part in enumerate(parts):
-        yield from ((number, at) for at, line in enumerate(part.lines) if line.read >= turn)
 
 
 def _written(parts: Sequence[Piece]) -> Iterator[tuple[int, int, int]]:
@@ -392,13 +396,9 @@ def _shown(parts: Sequence[Piece], picked: Sequence[Sequence[int]]) -> list[str]
 
 
 @kept_by_hash
-def excerpt(text: str, /, room: int, first: int = 1, arguments: str = "") -> list[str]:
-    """Return the lines that say most of a text, of at most `room` tokens.
-
-    `first` is the number of its first line in its file; at 0, which is not known, lines have no numbers.
-    """
+def excerpt(text: str, /, room: int, arguments: str = "") -> list[str]:
+    """Return the lines that say most of a text, of at most `room` tokens."""
     given = ExtractionContext(arguments, content_tokens=len(text) // 4)
     extraction = extraction_of(text, given)
-    extraction = replace(extraction, lines=tuple(numbered_from(first, extraction.lines)))
     room = max(1, room - tokens.count(extraction.summary))
     return [extraction.summary, *choose(extraction, given, Price(0.0, 1.0, room, room))]

@@ -162,7 +162,7 @@ def test_an_edit_of_a_text_whose_place_is_not_known_moves_no_numbers() -> None:
         for old, new in edits
     ]
     [file] = known(read_it, *steps).newest()
-    assert [piece.first for piece in file.pieces] == [1]
+    assert [piece.first for piece in file.pieces] == [1, 0]
 
 
 def test_a_file_is_shown_whole_while_its_reading_is_fresh() -> None:
@@ -171,7 +171,7 @@ def test_a_file_is_shown_whole_while_its_reading_is_fresh() -> None:
     assert described(file, 9_000, 1) == [f"{at}→{line}" for at, line in enumerate(lines, 1)]
     later = described(file, 9_000, 2)
     assert 0 < len(later) < len(lines) / 2
-    assert "1: def room_0(guests):" in later
+    assert "1→def room_0(guests):" in later
 
 
 GO = """package house
@@ -222,7 +222,26 @@ def test_a_text_without_numbers_replaces_the_lines_in_it() -> None:
     part = ("Read", {**path, "offset": 20, "limit": 30}, cat(20, lines[19:49]))
     [file] = known(part, printed).newest()
     assert file.text == "\n".join(lines)
-    assert not file.pieces
+    assert [piece.first for piece in file.pieces] == [1]
+
+
+@pytest.mark.parametrize("numbered", [True, False])
+@pytest.mark.parametrize("end", [24, 90, 180])
+def test_a_text_that_differs_from_an_earlier_one_is_in_the_digest_once(
+    end: int, *, numbered: bool
+) -> None:
+    lines = SOURCE.rstrip("\n").split("\n")[:90]
+    head = ("Bash", {"command": "head -90 rooms.py"}, "\n".join(lines))
+    first = ("Read", {"file_path": "rooms.py", "offset": 1}, cat(1, lines)) if numbered else head
+    changed = [line.replace("room_3(", "hall_3(") for line in SOURCE.split("\n")]
+    changed[5:5] = ["BEDS = 7"]
+    printed = ("Bash", {"command": f"head -{end} rooms.py"}, "\n".join(changed[:end]))
+    [file] = known(first, printed).newest()
+    shown = described(file, 9_000, 0)
+    assert sum("def room_5(" in row for row in shown) == 1
+    assert sum("hall_3(" in row for row in shown) == 1
+    assert not any("room_3(" in row for row in shown)
+    assert not numbered or "6→BEDS = 7" in shown
 
 
 def test_a_long_command_stands_in_the_step() -> None:
@@ -266,7 +285,7 @@ def test_a_result_that_refers_to_an_earlier_read_replaces_no_text() -> None:
 def test_lines_of_a_file_that_was_read_in_parts_have_their_numbers_in_the_file(
     *, numbered: bool
 ) -> None:
-    lines = [f"def room_{n}(guests): return guests + {n}" for n in range(400)]
+    lines = [f"{'    x = y' if n % 9 else f'def room_{n}(guests): # '} + {n}" for n in range(400)]
     parts = [
         ("Read", {"path": "rooms.py", "offset": first, "limit": 90}, lines[first - 1 : first + 89])
         for first in (1, 200)
@@ -277,7 +296,7 @@ def test_lines_of_a_file_that_was_read_in_parts_have_their_numbers_in_the_file(
             for tool, asked, part in parts
         )
     )
-    shown = [row.split(": ", 1) for row in described(files.newest()[0], 600, 9) if ": def" in row]
+    shown = [row.split("→", 1) for row in described(files.newest()[0], 600, 9) if "→def" in row]
     assert any(int(number) > 200 for number, _ in shown)
     assert all(lines[int(number) - 1] == line for number, line in shown)
 
