@@ -1,7 +1,5 @@
 """The cost of a session so far, its cost without us, and the provider's bill next to both. Values; no clock.
 
-An edit of the past is a bet on the calls still to come; it may cost no more than earlier edits have
-saved, and a little. So a wrong bet loses little (ski rental). `plan` decides whether one is made.
 A provider counts other tokens than we do, and a system prompt and tools that no message list has: the
 calls so far calibrate both.
 """
@@ -9,9 +7,9 @@ calls so far calibrate both.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hippocampus.formats.conversation import Message
 from hippocampus.formats.usage import Usage
@@ -21,61 +19,39 @@ from hippocampus.prices.prompt_cache import kept_tokens
 from hippocampus.session.view import View
 from hippocampus.storage.ledger import ModelCall
 
+if TYPE_CHECKING:
+    from hippocampus.session.rules import Rules
 
-@dataclass(frozen=True, slots=True)
-class Costs:
-    """Sums in base input tokens: everything sent as it is, our views, and the edits and recalls in these."""
 
-    raw: float = 0.0
-    sent: float = 0.0
-    edits: float = 0.0
-    recalls: float = 0.0
+def call_after(
+    last: ModelCall, view: View, rules: Rules, cached_tokens: int, raw_tokens: tuple[int, int]
+) -> ModelCall:
+    """Return the request that sends a view, with the sums after it; `last` has those before it.
 
-    @classmethod
-    def after(cls, call: ModelCall | None) -> Costs:
-        """Return the sums after a call; without one, those before the first."""
-        if call is None:
-            return cls()
-        return cls(call.raw_cost, call.sent_cost, call.edit_cost, call.recall_cost)
-
-    def balance(self, stake: float) -> float:
-        """Return what an edit may cost: the savings so far, and `stake` of the raw cost."""
-        return self.raw * (1 + stake) - self.sent
-
-    def plus(
-        self,
-        view: View,
-        prices: Prices,
-        cached_tokens: int,
-        raw_tokens: tuple[int, int],
-        mark_tokens: Sequence[int] | None = None,
-    ) -> Costs:
-        """Return the sums after a view is sent; `cached_tokens` of the last request were cached.
-
-        `raw_tokens` are those of the last request's list and of this one, each without its recalls.
-
-        Before an edit, the part up to the last of the marks at `mark_tokens` is read again; None is a
-        cache that reads all of it.
-        """
-        history = view.history
-        fresh = sum(history.tokens[view.sent :])
-        read = view.tokens_to(view.unchanged)
-        if view.unchanged < view.sent:
-            read = kept_tokens(mark_tokens, read)
-        cost, raw = prices.call_cost(read, view.shown_total), prices.call_cost(*raw_tokens)
-        unedited = max(read, min(cached_tokens, view.shown_total))
-        before, total = raw_tokens
-        recalled = prices.write * (fresh - (total - before))
-        if (
-            fresh and total == before
-        ):  # only recalls are new: without the memory there is no such call
-            raw, recalled = 0.0, cost
-        return Costs(
-            self.raw + raw,
-            self.sent + cost,
-            self.edits + cost - prices.call_cost(unedited, view.shown_total),
-            self.recalls + recalled,
-        )
+    `cached_tokens` of the last request were cached. `raw_tokens` are those of the last request's list
+    and of this one, each without its recalls.
+    """
+    history, prices = view.history, rules.prices
+    fresh = sum(history.tokens[view.sent :])
+    read = view.tokens_to(view.unchanged)
+    if view.unchanged < view.sent:  # of what is before an edit, up to the last of the cache marks
+        read = kept_tokens(rules.mark_tokens, read)
+    unedited = max(read, min(cached_tokens, view.shown_total))
+    cost, raw = prices.call_cost(read, view.shown_total), prices.call_cost(*raw_tokens)
+    before, total = raw_tokens
+    recalled = prices.write * (fresh - (total - before))
+    if fresh and total == before:  # only recalls are new: without the memory there is no such call
+        raw, recalled = 0.0, cost
+    return ModelCall(
+        history.turn,
+        len(history.raw),
+        history.total,
+        view.shown_total,
+        last.raw_cost + raw,
+        last.sent_cost + cost,
+        last.edit_cost + cost - prices.call_cost(unedited, view.shown_total),
+        last.recall_cost + recalled,
+    )
 
 
 def recall_tokens(message: Message, weight: int, recalls: Collection[int]) -> int:
@@ -88,21 +64,6 @@ def recall_tokens(message: Message, weight: int, recalls: Collection[int]) -> in
     if any(p.opens_call or p.closes_call or (is_user and p.kind == "text") for p in others):
         return sum(tokens.count_part(message.parts[at]) for at in recalls)
     return weight
-
-
-def call_of(view: View, costs: Costs) -> ModelCall:
-    """Return the record of a request that sends a view; `costs` are the sums with it."""
-    history = view.history
-    return ModelCall(
-        history.turn,
-        len(history.raw),
-        history.total,
-        view.shown_total,
-        costs.raw,
-        costs.sent,
-        costs.edits,
-        costs.recalls,
-    )
 
 
 CALIBRATION_CALLS = 10

@@ -12,11 +12,12 @@ from hippocampus.entries.decay import explained
 from hippocampus.errors import StoreError
 from hippocampus.formats.conversation import Message
 from hippocampus.models import tokens
-from hippocampus.session.costs import Bill, call_of
+from hippocampus.session.costs import Bill
 from hippocampus.session.guard import Guard
 from hippocampus.session.rules import Rules
 from hippocampus.session.state import State
 from hippocampus.session.turn import excess_tokens, largest_messages
+from hippocampus.storage.ledger import NO_CALL
 from hippocampus.storage.savings import SessionCosts, costs_at
 
 
@@ -69,8 +70,9 @@ def status_of(  # noqa: PLR0913, PLR0917 - what a session has figures of
         with contextlib.suppress(StoreError):  # a damaged one, which is read when it is needed
             entries.append(record.entry)
     # A list that was not read yet, or is to be read again, has the figures of its last request.
-    last = None if state.is_read else state.last
-    call = last or call_of(view, state.costs)
+    call = state.last or NO_CALL
+    if state.is_read:
+        call = replace(call, raw_tokens=history.total, sent_tokens=view.shown_total)
     if guard.raw_reason:
         sent_tokens = sum(map(tokens.count_message, unmanaged))
         call = replace(call, raw_tokens=sent_tokens, sent_tokens=sent_tokens)

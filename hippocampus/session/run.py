@@ -21,7 +21,6 @@ from hippocampus.models import tokens
 from hippocampus.prices import TABLES
 from hippocampus.prices.prompt_cache import Marker
 from hippocampus.session import compaction
-from hippocampus.session.costs import Costs
 from hippocampus.session.guard import Guard
 from hippocampus.session.history import History, items_hash
 from hippocampus.session.resources import (
@@ -37,7 +36,15 @@ from hippocampus.session.turn import Turn, largest_messages, take_turn
 from hippocampus.session.view import Span, View
 from hippocampus.storage.archive import Journal, RawList
 from hippocampus.storage.database import ConflictError
-from hippocampus.storage.ledger import DigestNotes, Ledger, Measure, RemovedError, TurnRows
+from hippocampus.storage.ledger import (
+    NO_CALL,
+    DigestNotes,
+    Ledger,
+    Measure,
+    ModelCall,
+    RemovedError,
+    TurnRows,
+)
 
 LOG = logging.getLogger("hippocampus")
 MIN_PACKED_BYTES = 1 << 18
@@ -174,7 +181,7 @@ class SessionRun:
             view = replace(taken.state.view, sent=len(history.raw))
             self.state = replace(taken.state, view=view, sent_keys=history.keys)
         else:
-            turn = take_turn(taken, self._costs_before(history.turn), rules, cold=cold)
+            turn = take_turn(taken, self._call_before(history.turn), rules, cold=cold)
             _check(turn.state.view)
             shown, kept = turn.state.view.shown, len(turn.state.sent_keys)
             self._commit(turn, self.marker.place(shown, kept, idle_seconds))
@@ -238,12 +245,12 @@ class SessionRun:
         # A list that the last call had has the same keys: these are compared after a restart only.
         return state.sent_keys is history.keys or [*state.sent_keys] == [*history.keys]
 
-    def _costs_before(self, turn: int) -> Costs:
-        """Return the sums before a turn; a list that was cut keeps the sums of all its calls."""
+    def _call_before(self, turn: int) -> ModelCall:
+        """Return the call before a turn; a list that was cut keeps the sums of all its calls."""
         last = self.ledger.last_call()
         if last is not None and turn < last.turn:
             self.ledger.go_on_from(turn)
-        return Costs.after(self.ledger.last_call(turn))
+        return self.ledger.last_call(turn) or NO_CALL
 
     def _marked_tokens(self, view: View, items: list[Item]) -> Sequence[int] | None:
         """Return the tokens of the last request up to its cache marks, as far as `view` begins with it."""

@@ -24,7 +24,7 @@ from hippocampus.formats.usage import cache_miss_of, usage_of
 from hippocampus.models import tokens
 from hippocampus.policy import NO_RULES, new_entry
 from hippocampus.recall import calls, retrieval
-from hippocampus.session.costs import Bill, Costs, CountedCall
+from hippocampus.session.costs import Bill, CountedCall
 from hippocampus.session.guard import Guard
 from hippocampus.session.payloads import Payload
 from hippocampus.session.recalls import SessionEntries, SessionRecalls
@@ -43,6 +43,7 @@ from hippocampus.session.resources import (
 )
 from hippocampus.session.run import SessionRun
 from hippocampus.session.view import Change, changes_between, changes_of
+from hippocampus.storage.ledger import NO_CALL, ModelCall
 
 LOG = logging.getLogger("hippocampus")
 IMAGES_NOTE = "(its images are not in this text)"
@@ -198,7 +199,7 @@ class Session:
         """Take a turn: return the items to send, and whether they are its view."""
         given: Any = items
         self._use_files()
-        started, costs = time.perf_counter(), self._run.state.costs
+        started, last = time.perf_counter(), self._run.state.last
 
         def view_of_turn() -> tuple[list[Any], bool]:
             nonlocal given
@@ -238,7 +239,7 @@ class Session:
 
         found = self._guard.run(view_of_turn, raw_messages, "sending the messages as they are")
         self._ended_at = time.perf_counter()
-        self._report_view(self._ended_at - started, costs)
+        self._report_view(self._ended_at - started, last)
         return found
 
     def _redacted_items(self, items: Any) -> list[Any]:
@@ -275,10 +276,11 @@ class Session:
         report = ToolReport(self._report_source(), recall.TOOL_NAME, seconds, outcome)
         self._report(lambda observer: observer.tool(report))
 
-    def _report_view(self, seconds: float, before: Costs) -> None:
+    def _report_view(self, seconds: float, last: ModelCall | None) -> None:
         if not self._resources.observers:
             return
         state, dollars = self._run.state, self._resources.prices.dollars
+        before, call = last or NO_CALL, state.last or NO_CALL
         is_managed = not self._guard.raw_reason
         report = ViewReport(
             self._report_source(),
@@ -286,8 +288,8 @@ class Session:
             self._guard.raw_reason or MANAGED,
             state.history.total if is_managed else 0,
             state.view.shown_total if is_managed else 0,
-            dollars(state.costs.raw - before.raw),
-            dollars(state.costs.sent - before.sent),
+            dollars(call.raw_cost - before.raw_cost),
+            dollars(call.sent_cost - before.sent_cost),
             is_managed and self._run.is_edit,
         )
         self._report(lambda observer: observer.view(report))

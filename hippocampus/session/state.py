@@ -14,7 +14,6 @@ from hippocampus.entries.origin import DigestOrigin, EntryOrigin
 from hippocampus.formats.reader import common_prefix
 from hippocampus.session import compaction
 from hippocampus.session.arrival import MessageReader
-from hippocampus.session.costs import Costs
 from hippocampus.session.history import History, Notes, chain_of, joined_end
 from hippocampus.session.payloads import Payload, Payloads
 from hippocampus.session.renderer import redacted, referred
@@ -61,11 +60,6 @@ class State:
     def shown_tokens(self) -> int:
         """The tokens of the view; of the last request, where no list is read."""
         return self.view.shown_total if self.is_read or not self.last else self.last.sent_tokens
-
-    @property
-    def costs(self) -> Costs:
-        """The sums after the last request."""
-        return Costs.after(self.last)
 
     @classmethod
     def empty(cls) -> State:

@@ -23,7 +23,7 @@ from hippocampus.session import compaction
 from hippocampus.session.arrival import UNREAD, with_kind
 from hippocampus.session.compaction import Digest, DigestWriter, PlannedDigest
 from hippocampus.session.constants import CONSTANTS
-from hippocampus.session.costs import Costs, call_of, recall_tokens
+from hippocampus.session.costs import call_after, recall_tokens
 from hippocampus.session.history import History
 from hippocampus.session.payloads import Payload, Payloads, due_from, has_faded
 from hippocampus.session.plan import Candidate, PlanInput, calls_to_come, plan
@@ -31,7 +31,7 @@ from hippocampus.session.renderer import EntryRenderer
 from hippocampus.session.rules import Rules
 from hippocampus.session.state import ReadList, State, next_texts
 from hippocampus.session.view import Rendered, View
-from hippocampus.storage.ledger import TurnRows
+from hippocampus.storage.ledger import ModelCall, TurnRows
 
 LIMIT_REASON = "the view passed its limit: old turns became digests"
 UNREAD_REASON = "the view passes its limit: there is no room to read it in full first"
@@ -77,19 +77,18 @@ class _Changes:
     """Full results that an entry refers to, which need a record so that their ids can be recalled."""
 
 
-def take_turn(taken: ReadList, costs: Costs, rules: Rules, *, cold: bool = False) -> Turn:
+def take_turn(taken: ReadList, last: ModelCall, rules: Rules, *, cold: bool = False) -> Turn:
     """Return the turn of a call: the state with its view, and the rows and contents to commit.
 
-    `taken` is its list as it was read; `costs` are the sums before this turn; `cold` means that the
+    `taken` is its list as it was read; `last` has the sums before this turn; `cold` means that the
     provider's cache has expired, so that an edit rewrites nothing.
     """
     before = taken.state.view
     # An edit is priced by what the cache has of the last request, so this comes before any change.
     cached = 0 if cold else before.tokens_to(before.sent)
-    changes = _changes(taken.state, costs, rules, cold=cold)
+    changes = _changes(taken.state, last, rules, cold=cold)
     view = changes.view
     raw_tokens = _raw_tokens(taken.state, before.sent)
-    costs = costs.plus(view, rules.prices, cached, raw_tokens, rules.mark_tokens)
     noted = (*taken.noted, *changes.named)
     return Turn(
         replace(
@@ -98,7 +97,7 @@ def take_turn(taken: ReadList, costs: Costs, rules: Rules, *, cold: bool = False
             payloads=changes.payloads,
         ),
         TurnRows(
-            call_of(view, costs),
+            call_after(last, view, rules, cached, raw_tokens),
             records=[
                 *taken.accessed,
                 *changes.entries,
@@ -133,7 +132,7 @@ def _raw_tokens(state: State, sent: int) -> tuple[int, int]:
     return total - sum(history.tokens[sent:]) + sum(weights.get(at, 0) for at in fresh), total
 
 
-def _changes(state: State, costs: Costs, rules: Rules, *, cold: bool) -> _Changes:
+def _changes(state: State, last: ModelCall, rules: Rules, *, cold: bool) -> _Changes:
     """Return the changes of a turn: digests and edits that pay, then those that the limit forces."""
     policy, prices = rules.policy, rules.prices
     changes = _Changes(state.view, state.payloads)
@@ -146,7 +145,8 @@ def _changes(state: State, costs: Costs, rules: Rules, *, cold: bool) -> _Change
         view.history.turn,
         view.sent,
         view.shown_tokens,
-        costs.balance(policy.stake),
+        # The savings so far, and a little: a wrong bet on the calls still to come loses little.
+        last.raw_cost * (1 + policy.stake) - last.sent_cost,
         rules.limit_tokens,
         cold,
         rules.mark_tokens,

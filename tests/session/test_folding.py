@@ -46,8 +46,9 @@ def test_old_turns_become_digests_within_the_stake(tmp_path: Path, table: str) -
     with memory.session("s") as session, no_fallback():
         for end in range(1, len(items), 2):
             view = session(items[:end])
-            costs = session._run.state.costs
-            assert costs.sent <= costs.raw * (1 + POLICY.stake) + 1
+            last = session._run.state.last
+            assert last
+            assert last.sent_cost <= last.raw_cost * (1 + POLICY.stake) + 1
             assert unpaired(read(view)) == []
         assert {decision.reason for _, decision in session.report.decisions()} == {PAYS_REASON}
         digests = [record for record in session.report.records() if record.kind == "digest"]

@@ -380,8 +380,9 @@ def test_no_session_costs_more_than_its_stake(tmp_path: Path, table: str) -> Non
         for number in range(60):
             items += [call(number, "look"), result(number, f"room_{number} is dark. " * 40)]
             session(items)
-            costs = session._run.state.costs
-            assert costs.sent <= costs.raw * (1 + session._run.rules.policy.stake) + 1
+            last = session._run.state.last
+            assert last
+            assert last.sent_cost <= last.raw_cost * (1 + session._run.rules.policy.stake) + 1
     memory.close()
 
 
