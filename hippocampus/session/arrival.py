@@ -27,7 +27,6 @@ from hippocampus.formats.calls import (
     is_one_file,
 )
 from hippocampus.formats.conversation import Message, Part, UnreadMessage, is_image_block
-from hippocampus.indexing import frame
 from hippocampus.indexing.extraction import identifiers
 from hippocampus.indexing.unwrap import thinned
 from hippocampus.policy import Resolution, Subject, new_entry
@@ -45,7 +44,7 @@ from hippocampus.session.payloads import (
     original_of,
     superseding_key,
 )
-from hippocampus.session.renderer import result_subject
+from hippocampus.session.renderer import first_line, result_subject
 from hippocampus.session.rules import Rules
 from hippocampus.session.view import Rendered, Span
 from hippocampus.session.work_files import NO_FILES, Files, files_of
@@ -597,6 +596,4 @@ def is_entry(part: Part, record_of: Callable[[str], Record | None], tokens: int)
     record = record_of(found[1]) if found else None
     if record is None or tokens >= record.tokens:
         return False
-    turn = record.entry.source.turn
-    opening = frame.first_line(record.entry.id, record.tool, turn, record.tokens, record.kind)
-    return part.text == record.shown or part.text.partition("\n")[0] == opening
+    return part.text == record.shown or part.text.partition("\n")[0] == first_line(record)
