@@ -190,7 +190,8 @@ class Policy(Declared):
     fade_view_tokens: Count = 8_000
     """Nothing fades in a smaller view, which has little to save; 0 is any view."""
     faded_tokens: int = Field(80, ge=20)
-    """The most tokens of an entry for faded content."""
+    """The most tokens of an entry for faded content; of a small one a third of it where that is more, of a
+    dormant one up to 300 more, by its size."""
     sleep_below: Share = 0.5
     """A large entry of at most this strength may become dormant; 0 disables that."""
     digest_below: Share = 0.5
