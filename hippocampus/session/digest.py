@@ -15,7 +15,7 @@ from typing import NamedTuple
 from hippocampus.formats import json_text
 from hippocampus.formats.calls import file_of
 from hippocampus.formats.conversation import Message, Part
-from hippocampus.indexing.extraction import counted, identifiers, kept_by_hash
+from hippocampus.indexing.extraction import counted, cut, identifiers, kept_by_hash
 from hippocampus.indexing.frame import as_content, as_words
 from hippocampus.indexing.plain import message_of
 from hippocampus.models import tokens
@@ -152,14 +152,14 @@ def _line(role: str, part: Part, call: Part, ids: Mapping[str, str], root: str) 
         text = f"{part.tool}({_argued(part.text, root)}){f' [{entries}]' if entries else ''}"
     elif part.kind == "text":
         opening = "user: " if role == "user" else ""
-        text = f'"{opening}{_cut(part.text, WORDS_CHARACTERS)}"'
+        text = f'"{opening}{cut(part.text, WORDS_CHARACTERS)}"'
     elif part.is_error:
         text = _failure(part.text)
     elif room := _room_of(part):
         lines = excerpt(part.text, room, arguments="" if call is part else call.text)
         text = "\n".join(f"  {line}" for line in lines)
     else:
-        text = f"  -> {_cut(part.text, CALL_CHARACTERS)}"
+        text = f"  -> {cut(part.text, CALL_CHARACTERS)}"
     return "\n".join(map(as_content, text.split("\n")))
 
 
@@ -200,7 +200,7 @@ def _fitting(
 def _failure(text: str) -> str:
     """Return the message of a failure: of a long one its first and last line, and those between that fit."""
     lines = message_of(text) if len(text) > ERROR_CHARACTERS else [text]
-    lines = [_cut(line, ERROR_CHARACTERS // min(2, len(lines))) for line in lines]
+    lines = [cut(line, ERROR_CHARACTERS // min(2, len(lines))) for line in lines]
     while len(lines) > 2 and sum(map(len, lines)) > ERROR_CHARACTERS:
         del lines[-2]
     return f"! {' … '.join(lines)}"
@@ -214,7 +214,7 @@ def _argued(arguments: str, root: str) -> str:
         return path.removeprefix(root)
     value = json_text.read(arguments, None)
     if not isinstance(value, dict):
-        return _cut(arguments, CALL_CHARACTERS)
+        return cut(arguments, CALL_CHARACTERS)
     said = [
         str(given).removeprefix(root) if given == path or len(value) == 1 else f"{name}: {given}"
         for name, given in value.items()
@@ -222,15 +222,7 @@ def _argued(arguments: str, root: str) -> str:
     ]
     rest = {name: given for name, given in value.items() if isinstance(given, dict | list)}
     more = json_text.written(rest) if rest else ""
-    return _cut(", ".join(filter(None, [*said, more])), CALL_CHARACTERS)
-
-
-def _cut(text: str, most: int) -> str:
-    line = " ".join(text[: 4 * most].split())
-    if len(line) <= most:
-        return line
-    cut = line[: most - 1]
-    return (cut.rpartition(" ")[0] or cut) + "…"  # no path ends in the middle
+    return cut(", ".join(filter(None, [*said, more])), CALL_CHARACTERS)
 
 
 def transcript(messages: Sequence[Message]) -> str:
