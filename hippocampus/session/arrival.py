@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from math import inf
 from typing import Any, NamedTuple
 
 from hippocampus.entries.entry import (
@@ -38,8 +37,6 @@ from hippocampus.session.payloads import (
     PartSite,
     Payload,
     Payloads,
-    cold_from,
-    due_from,
     origin_of,
     original_of,
     superseding_key,
@@ -115,7 +112,7 @@ class MessageReader:
         Messages from `read_again` to `start` have the words that they had, and may carry other marks.
         Return the entries that the new messages refer to, with the access.
         """
-        own, policy = self.payloads, self.rules.policy
+        own = self.payloads
         own.index.pack()
         self.shows = bool(own.items)
         for number in range(read_again, start):
@@ -136,20 +133,7 @@ class MessageReader:
                 self._take(number)
                 number += 1
         # A later message may change an earlier payload, so the turns of the tables come last.
-        first_new = len(own.messages)
-        new = own.items[first_new:]
-        own.messages.extend(payload.message for payload in new)
-        own.due_turns.extend([inf] * len(new))
-        own.cold_turns.extend(-inf if payload.collapsed else inf for payload in new)
-        changed = {*self.touched, *range(first_new, len(own.items))}
-        for number in (n for n in changed if not own.items[n].collapsed):
-            own.due_turns[number] = due_from(own.items[number], policy)
-            own.cold_turns[number] = cold_from(own.items[number], policy)
-        if self.hidden:
-            numbers = {
-                named: at for named, at in own.numbers.items() if not own.items[at].collapsed
-            }
-            self.payloads = replace(own, numbers=numbers)
+        own.set_turns(self.touched, self.rules)
         entries = (own.items[number].record for number in sorted(self.touched))
         return [
             record

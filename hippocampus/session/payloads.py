@@ -338,9 +338,19 @@ class Payloads:
         items, due_turns, cold_turns = self.items[:], self.due_turns[:], self.cold_turns[:]
         for number, payload in changes.items():
             items[number] = payload
-            due_turns[number] = due_from(payload, rules.policy)
-            cold_turns[number] = cold_from(payload, rules.policy)
-        return replace(self, items=items, due_turns=due_turns, cold_turns=cold_turns)
+        own = replace(self, items=items, due_turns=due_turns, cold_turns=cold_turns)
+        own.set_turns(changes, rules)
+        return own
+
+    def set_turns(self, numbers: Iterable[int], rules: Rules) -> None:
+        """Set in place the turns of payloads that changed, and of new ones at the end."""
+        new = range(len(self.messages), len(self.items))
+        self.messages.extend(self.items[number].message for number in new)
+        for turns in (self.due_turns, self.cold_turns):
+            turns.extend([inf] * len(new))
+        for number in {*numbers, *new}:
+            self.due_turns[number] = due_from(self.items[number], rules.policy)
+            self.cold_turns[number] = cold_from(self.items[number], rules.policy)
 
     def updated(self, record: Record, rules: Rules) -> Payloads:
         """Return the payloads with the new record of an entry."""
@@ -375,11 +385,10 @@ class Payloads:
             for number, payload in enumerate(self.items)
             if payload.message in hidden and not payload.collapsed
         }
-        ids = {payload.id for payload in gone.values()}
-        numbers = {
-            entry_id: number for entry_id, number in self.numbers.items() if entry_id not in ids
-        }
-        return replace(self.changed(gone, rules), numbers=numbers)
+        own = self.changed(gone, rules)
+        held = own.numbers.items()
+        numbers = {named: number for named, number in held if not own.items[number].collapsed}
+        return replace(own, numbers=numbers)
 
     def entries_in(self, span: Span, records: Container[str]) -> list[Payload]:
         """Return the payloads in a span that have entries, whose ids are given, in the order of the list."""
