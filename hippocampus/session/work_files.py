@@ -340,7 +340,7 @@ def described(
         for *_, part, at in group:
             if at not in picked[part]:
                 cost = tokens.count(parts[part].lines[at].text) + NUMBER_TOKENS
-                if cost > left:
+                if cost > left:  # a shorter line of the same group would be out of its context
                     break
                 left -= cost
                 budget_tokens -= cost
