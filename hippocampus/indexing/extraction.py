@@ -5,6 +5,7 @@ An extractor writes an `Extraction` and does not choose; `select` chooses what f
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 import re
@@ -117,11 +118,13 @@ def kept_by_hash(read: Callable[Concatenate[str, P], T]) -> Callable[Concatenate
     def once(text: str, /, *args: P.args, **kwargs: P.kwargs) -> T:
         given = (text, *args, *kwargs.values())
         key = (*kwargs, *(tokens.digest(x) if isinstance(x, str) else x for x in given))
-        if key not in found:
-            if len(found) >= MAX_BY_HASH:
-                found.clear()
-            found[key] = read(text, *args, **kwargs)
-        return found[key]
+        with contextlib.suppress(KeyError):  # once: another thread may empty it between two lookups
+            return found[key]
+        value = read(text, *args, **kwargs)
+        if len(found) >= MAX_BY_HASH:
+            found.clear()
+        found[key] = value
+        return value
 
     return once
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus.indexing import ExtractionContext, Price, index
-from hippocampus.indexing.extraction import EntryLine, Extraction
+from hippocampus.indexing.extraction import EntryLine, Extraction, kept_by_hash
 from hippocampus.indexing.select import _Chosen, chances_of, choose
 from hippocampus.models import tokens
 
@@ -129,3 +131,28 @@ def test_a_long_error_shows_its_status_and_its_last_sentence_before_what_it_echo
     shown = "\n".join(index(text, context, Price(0.0, 1.0, 400, 400)).lines)
     assert "409 Shelf is locked" in shown
     assert "Unlock it first." in shown
+
+
+class Turn(int):
+    """A number at which another thread asks for further texts, each time that it is looked up."""
+
+    ask: Callable[[], object] = int
+
+    def __hash__(self) -> int:
+        type(self).ask()
+        return super().__hash__()
+
+
+def test_what_is_kept_by_hash_is_returned_where_another_thread_empties_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("hippocampus.indexing.extraction.MAX_BY_HASH", 1)
+
+    @kept_by_hash
+    def size(text: str, /, turn: int) -> int:
+        return len(text) + turn
+
+    assert size("ab", Turn(1)) == 3
+    is_found = iter([True, False])
+    monkeypatch.setattr(Turn, "ask", lambda: next(is_found, True) or size("abc", 0))
+    assert size("ab", Turn(1)) == 3
