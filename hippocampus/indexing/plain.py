@@ -64,10 +64,10 @@ ENCODED = re.compile(
 ENCODED_SHARE = 0.5
 
 
-def extract(text: str, kind: str = "text") -> Extraction | None:
-    """Return the lines of any text that is not blank, as an excerpt."""
+def extract(text: str, kind: str = "text") -> Extraction:
+    """Return the lines of any text, as an excerpt; of a blank one none."""
     if not text.strip():
-        return None
+        return Extraction("empty", "empty", ())
     total = lines_in(text)
     summary = f"{counted(total, 'line')}, {counted(len(text), 'character')}"
     data = {"lines": total, "characters": len(text)}
@@ -197,10 +197,10 @@ OPENING, BEFORE, BEHIND, ENDING = 160, 60, 200, 240
 """Characters of a long message that are shown at its start, around what decided, and at its end."""
 
 
-def extract_log(text: str) -> Extraction | None:
+def extract_log(text: str) -> Extraction:
     """Return the lines of a log, of which few failures stay with the line below: their reason."""
     found = extract(text, "log")
-    return found and replace(found, lines=LaterLines(lambda: _with_failures(found.lines)))
+    return replace(found, lines=LaterLines(lambda: _with_failures(found.lines)))
 
 
 def _with_failures(lines: Sequence[EntryLine]) -> Sequence[EntryLine]:

@@ -22,11 +22,9 @@ from hippocampus.indexing.extraction import (
     ExtractionContext,
     Extractor,
     LaterLines,
-    counted,
     cut,
     is_notice,
     kept_by_hash,
-    lines_in,
     numbered_from,
     with_lines_before,
 )
@@ -76,10 +74,6 @@ def extraction_of(text: str, context: ExtractionContext) -> Extraction:
 
 
 def _read(text: str, asked: int) -> Extraction:
-    def plainly() -> Extraction:
-        summary = f"{counted(lines_in(text), 'line')}, {counted(len(text), 'character')}"
-        return plain.extract(text) or Extraction("empty", summary, ())
-
     def safely(read: Callable[[], T], otherwise: Callable[[], T]) -> T:
         # One text that an extractor cannot read does not cost a session its memory.
         try:
@@ -88,6 +82,7 @@ def _read(text: str, asked: int) -> Extraction:
             LOG.exception("a text of %d characters is read without its form", len(text))
             return otherwise()
 
+    plainly = functools.partial(plain.extract, text)
     found = safely(lambda: _document_of(text, asked) or _extract_text(text, asked), plainly)
     # Lines that are read at their first use may fail only then.
     lines = LaterLines(lambda: safely(lambda: tuple(found.lines), lambda: tuple(plainly().lines)))
@@ -145,7 +140,7 @@ def _extract_text(text: str, asked: int) -> Extraction:
             for reader in readers
         )
         read = (extract(output.body) for extract in (*extractors, plain.extract))
-        found = next(filter(None, read), Extraction("empty", "empty", ()))
+        found = next(filter(None, read))
         if (first := output.first_number) != 1:  # its lines have other numbers in their file
             selectors = (
                 re.sub(r"\d+", lambda line: str(int(line[0]) + first - 1), selector)
