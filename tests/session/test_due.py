@@ -6,7 +6,6 @@ import itertools
 from dataclasses import replace
 from math import inf
 
-import numpy as np
 import pytest
 from conversations import Rounds, any_rounds, reading
 from hypothesis import given
@@ -115,10 +114,9 @@ def contents(draw: st.DrawFn) -> list[Payload]:
 
 
 def table_of(many: list[Payload]) -> Payloads:
-    due_turns = np.array([due_from(each, POLICY) for each in many], np.float64)
-    cold_turns = np.array([cold_from(each, POLICY) for each in many], np.float64)
-    numbers = {each.id: n for n, each in enumerate(many)}
-    return Payloads(many, numbers, due_turns=due_turns, cold_turns=cold_turns)
+    found = Payloads(many, {payload.id: n for n, payload in enumerate(many)})
+    found.set_turns((), RULES)
+    return found
 
 
 @given(contents(), st.integers(0, 60), st.sampled_from([0, 50_000]))
