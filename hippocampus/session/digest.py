@@ -110,7 +110,7 @@ def lines_of(
         times = sum(1 for _ in same)
         kept.append(f"{line} ×{times}" if times > 1 else line)
     if left := sum(at == call and at not in fitting for at, call in enumerate(calls)):
-        kept.append(f"… {left} more {'steps' if left > 1 else 'step'}")
+        kept.append(f"… {counted(left, 'more step')}")
     # What the steps leave of their room goes to the files.
     left_tokens += room.files
     shown = {name for line in lines for name in identifiers(line)}
