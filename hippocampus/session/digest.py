@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from hippocampus.formats import json_text
-from hippocampus.formats.calls import file_of
+from hippocampus.formats.calls import fields_in, file_of
 from hippocampus.formats.conversation import Message, Part
 from hippocampus.indexing.extraction import counted, cut, identifiers, kept_by_hash
 from hippocampus.indexing.frame import as_content, as_words
@@ -213,8 +213,8 @@ def _argued(arguments: str, root: str) -> str:
     path, has_text = file_of(arguments)
     if path and has_text:
         return path.removeprefix(root)
-    value = json_text.read(arguments, None)
-    if not isinstance(value, dict):
+    value = fields_in(arguments)
+    if value is None:
         return cut(arguments, CALL_CHARACTERS)
     said = [
         str(given).removeprefix(root) if given == path or len(value) == 1 else f"{name}: {given}"
