@@ -347,7 +347,7 @@ class MessageReader:
         elif later and number not in self.hidden:
             large = policy.indexes(weight, lambda: self.rules.kind_of(part.text), resolution)
         full = record.stage is Stage.FULL
-        # The ledger keeps no text of what the view shows in full, and a pointer may have become a text.
+        # The ledger keeps no text that the view shows in full, and a pointer may have become a text.
         if full and record.shown != part.text:
             record = replace(record, shown=part.text)
         asked = large and part.kind == "result" and asks_to_read(tool, argued)

@@ -34,7 +34,7 @@ def call_after(
     history, prices = view.history, rules.prices
     fresh = sum(history.tokens[view.sent :])
     read = view.tokens_to(view.unchanged)
-    if view.unchanged < view.sent:  # of what is before an edit, up to the last of the cache marks
+    if view.unchanged < view.sent:  # the part before an edit, up to the last of the cache marks
         read = kept_tokens(rules.mark_tokens, read)
     unedited = max(read, min(cached_tokens, view.shown_total))
     cost, raw = prices.call_cost(read, view.shown_total), prices.call_cost(*raw_tokens)
