@@ -107,7 +107,7 @@ def _observers() -> list[Observer]:
 def _agents_of(path: Path) -> dict[str, str]:
     """Return the agents in a file by their tokens; no token has two."""
     try:
-        text = path.read_text("utf-8")
+        text = path.read_text("utf-8-sig")
     except UnicodeDecodeError as wrong:
         fail(f"{path}: {wrong}")
     lines = [line.split(None, 1) for line in text.splitlines() if line.strip() and line[0] != "#"]

@@ -479,7 +479,7 @@ def test_two_tokens_are_two_agents_who_reach_nothing_of_each_other(
 ) -> None:
     entry_id, nobodys = stored_entry(state, agent="ann"), stored_entry(state, "s2")
     tokens = tmp_path / "tokens"
-    tokens.write_text("first ann\nsecond bob\n", "utf-8")
+    tokens.write_text("first ann\nsecond bob\n", "utf-8-sig")  # as Windows writes it
     calls = [
         ("recall", {"entry_id": entry_id, "lines": [1, 1]}),
         ("recall", {"query": "town"}),

@@ -663,6 +663,28 @@ def test_a_call_of_a_number_that_no_answer_has_is_not_made_room_for() -> None:
         list(ANSWERS["/chat/completions"]("recall").feed(Event(b"", data)))
 
 
+PIECES = [
+    {"index": 0, "id": "a", "function": {"name": "recall", "arguments": ""}},
+    {"index": 0, "id": "other", "function": {"arguments": '{"query": "x"}'}},
+    {"index": 0, "id": "b", "function": {"name": TOOL, "arguments": "{"}},
+    {"index": 0, "function": {"arguments": "}"}},
+]
+
+
+def test_calls_of_one_index_are_those_of_their_ids() -> None:
+    """As some servers stream them, and others a new id with each piece."""
+    answer = ANSWERS["/chat/completions"]("recall")
+    passed = [
+        list(answer.feed(Event(b"passed", {"choices": [{"delta": {"tool_calls": [piece]}}]})))
+        for piece in PIECES
+    ]
+    list(answer.feed(Event(b"", {"choices": [{"delta": {}, "finish_reason": "tool_calls"}]})))
+    assert answer.is_mixed
+    assert [arguments for _, arguments in answer.calls] == ['{"query": "x"}']
+    assert [each["function"]["arguments"] for each in answer.seen[1:]] == ["{}"]
+    assert passed == [[], [], [b"passed"], [b"passed"]]
+
+
 @pytest.mark.parametrize("kind", HOSTS)
 def test_a_model_that_recalls_for_ever_ends_with_an_error_and_a_line_in_the_log(
     kind: type[Any], state: Path, caplog: pytest.LogCaptureFixture

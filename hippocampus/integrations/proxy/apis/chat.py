@@ -29,6 +29,8 @@ class ChatAnswer(ModelAnswer):
     def _begin(self) -> None:
         super()._begin()
         self.blocks = [{"role": "assistant", "content": None}]
+        self._places: dict[int, int] = {}
+        """By the index of a call in the stream, its block."""
 
     @classmethod
     def unmanaged(cls, request: dict[str, Any]) -> str:
@@ -70,9 +72,13 @@ class ChatAnswer(ModelAnswer):
         index = int(piece.get("index") or 0)
         if not 0 <= index < MAX_CALLS:
             raise ValueError(f"a call of an answer has the number {index}")
-        while len(self.blocks) <= index + 1:
+        place, call_id = self._places.get(index), piece.get("id")
+        is_named = bool(self.called(piece).get("name") and call_id)
+        # Some servers give all calls of an answer one index, and others each piece an id of its own.
+        if place is None or (is_named and self.blocks[place].get("id") not in {None, call_id}):
+            place = self._places[index] = len(self.blocks)
             self.blocks.append({"type": "function"})
-        block = self.blocks[index + 1]
+        block = self.blocks[place]
         for field in ("function", "custom"):
             for name, value in (piece.get(field) or {}).items():
                 inner = block.setdefault(field, {})
@@ -80,8 +86,8 @@ class ChatAnswer(ModelAnswer):
         block.update({name: piece[name] for name in ("id", "type") if piece.get(name)})
         if self.is_ours(block):
             return None
-        before = sum(number <= index for number in self.held)
-        return {**piece, "index": index - before} if before else piece
+        before = sum(number < place for number in self.held)
+        return {**piece, "index": max(0, index - before)} if before else piece
 
     def take(self, body: dict[str, Any]) -> None:
         choice = body["choices"][0]
