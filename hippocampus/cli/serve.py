@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 TOKEN = "HIPPOCAMPUS_MCP_TOKEN"  # noqa: S105 - the name of a variable
 GRACE_SECONDS = 1
 """The time that a stopped server gives its open requests."""
+IDLE_SECONDS = 75
+"""How long a connection without a request stays open: a tool of an agent may take longer than uvicorn's
+five seconds, and a request that is sent while its connection is closed is lost."""
 INSTALL_MCP = (
     'the MCP server needs: pip install "hippocampus-context[mcp]"; or, where a framework such as '
     'CrewAI needs an older mcp, its own environment: pipx install "hippocampus-context[mcp]"'
@@ -165,7 +168,11 @@ def _serve(app: Any, host: str, port: int, text: str) -> None:
         typer.echo(text, err=True)
         # Requests are not logged: their addresses may contain keys.
         config = uvicorn.Config(
-            app, log_level="warning", access_log=False, timeout_graceful_shutdown=GRACE_SECONDS
+            app,
+            log_level="warning",
+            access_log=False,
+            timeout_keep_alive=IDLE_SECONDS,
+            timeout_graceful_shutdown=GRACE_SECONDS,
         )
         # That answers under way are ended is one line, and no error of each.
         logging.getLogger("uvicorn.error").addFilter(
