@@ -93,7 +93,7 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
         holds_file = any(path.is_file() and path.parent == to for path in named)
         if holds_file or {*named} & {to, *to.parents}:
             fail(f"the rows cannot be written to {out}, in a folder of recordings")
-        _expect_folder(to)
+        _expect_writable(to / ".writable", in_new_folder=True)
     options = run.Options(
         policies.load(policy),
         price_tables.prices_for(prices, None if by_model else model),
@@ -103,7 +103,7 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
         texts=report.with_name(f"{report.stem}-texts") if report and texts else None,
     )
     if options.texts:
-        _expect_folder(options.texts)
+        _expect_writable(options.texts / ".writable", in_new_folder=True)
     with nullcontext(out) if out else files.temporary_folder("hippocampus-rows") as folder:
         corpus = Corpus(str(folder), options, resume)
         gone: list[str] = []
@@ -151,7 +151,7 @@ def _print_outcome(
         raise typer.Exit(1)
 
 
-def _expect_writable(out: Path) -> None:
+def _expect_writable(out: Path, *, in_new_folder: bool = False) -> None:
     """Fail before a replay of minutes if the output cannot be written, or would replace a recording."""
     from hippocampus.replay.readers import read_file
 
@@ -160,20 +160,13 @@ def _expect_writable(out: Path) -> None:
             fail(f"nothing can be written to {out}: it is a recording; name another file")
     is_new = not os.path.lexists(out)
     try:
+        if in_new_folder:
+            files.private_folder(out.parent)
         os.close(files.opened(out, os.O_WRONLY | os.O_CREAT))
     except OSError as failure:
-        fail(f"nothing can be written to {out}: {failure.strerror}")
+        fail(f"nothing can be written to {out}: {failure.strerror or failure}")
     if is_new:
         out.unlink()
-
-
-def _expect_folder(folder: Path) -> None:
-    """Fail before a replay of minutes if no file can be written into a folder, which is made."""
-    try:
-        files.private_folder(folder)
-    except OSError as failure:
-        fail(f"nothing can be written to {folder}: {failure.strerror or failure}")
-    _expect_writable(folder / ".writable")
 
 
 def explain(

@@ -129,25 +129,18 @@ def _headline(summary: dict[str, Any], outcome: dict[str, Any]) -> str:
     # The difference of the rounded amounts, so that headline, sentence and table agree.
     dollars = round(raw["dollars"], 2) - round(ours["dollars"], 2)
     recalls = counted(ours["recalls"], "call")
-    unread = f"{ours['asked_tokens'] - ours['read_tokens']:,} of {ours['asked_tokens']:,} tokens"
+    asked, read = ours["asked_tokens"], ours["read_tokens"]
+    of = "{:,} of {:,}".format
     shown = (
-        ("money saved", "cost_percent", f"${dollars:,.2f} of ${raw['dollars']:,.2f}"),
-        (
-            "tokens saved",
-            "tokens_percent",
-            f"{raw['tokens'] - ours['tokens']:,} of {raw['tokens']:,}",
-        ),
+        ("money saved", "cost_percent", f"{_dollars(dollars, 2)} of {_dollars(raw['dollars'], 2)}"),
+        ("tokens saved", "tokens_percent", of(raw["tokens"] - ours["tokens"], raw["tokens"])),
         (
             "used values hidden",
             "visible_percent",
-            f"{ours['hidden']:,} of {ours['uses']:,}; {recalls} paid a recall",
+            f"{of(ours['hidden'], ours['uses'])}; {recalls} paid a recall",
         ),
-        (
-            "used lines hidden",
-            "lines_percent",
-            f"{ours['hidden_lines']:,} of {ours['line_uses']:,}",
-        ),
-        ("asked for and cut", "read_percent", f"{unread} that the agent asked to read"),
+        ("used lines hidden", "lines_percent", of(ours["hidden_lines"], ours["line_uses"])),
+        ("asked for and cut", "read_percent", f"{of(asked - read, asked)} tokens to read"),
     )
     listed = (
         f"<div><dt>{name}</dt><dd><strong{_loss(ours, field)}>{100 - ours[field]:,.1f}<small> %</small>"
@@ -155,6 +148,10 @@ def _headline(summary: dict[str, Any], outcome: dict[str, Any]) -> str:
         for name, field, detail in shown
     )
     return f'<dl class="headline">{"".join(listed)}</dl>'
+
+
+def _dollars(amount: float, digits: int) -> str:
+    return f"{'−' if amount < 0 else ''}${abs(amount):,.{digits}f}"
 
 
 def _loss(figures: Mapping[str, Any], field: str) -> str:
@@ -208,7 +205,6 @@ def _recording(number: int, recording: dict[str, Any], outcome: dict[str, Any]) 
     raw = recording["strategies"][outcome["everything"]]
     saved = raw["dollars"] - ours["dollars"]
     hidden, uses = ours["hidden"] + ours["hidden_lines"], ours["uses"] + ours["line_uses"]
-    money = f"{'−' if saved < 0 else ''}${abs(saved):,.3f}"
     cost = ours["cost_percent"]
     # The tick of the bar is the cost of sending everything, and its end is twice that.
     bar = (
@@ -219,7 +215,7 @@ def _recording(number: int, recording: dict[str, Any], outcome: dict[str, Any]) 
         ("calls", "calls", ours["calls"], f"{ours['calls']:,}", False),
         ("tokens", "tokens sent raw", raw["tokens"], f"{raw['tokens']:,}", False),
         ("cost", "net cost", cost, f"{cost:.1f} %", cost > 100),
-        ("saved", "money saved", saved, money, saved < 0),
+        ("saved", "money saved", saved, _dollars(saved, 3), saved < 0),
         ("hidden", "hidden uses", hidden, f"{hidden:,} of {uses:,}", False),
     )
     data = " ".join(f'data-{name}="{value:.6g}"' for name, _, value, _, _ in shown)

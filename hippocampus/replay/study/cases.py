@@ -80,8 +80,10 @@ def prepare(
         folder.add(moments=chosen)
     for moment in folder.moments:
         if not folder.cases(moment.id):
-            read = read_file(files().get(moment.path) or next(find_files([moment.path])))
-            recording = {found.name: found for found in reversed(read)}.get(moment.recording)
+            known = files().get(moment.path)  # of some formats the path is a folder
+            sources = [known] if known else find_files([moment.path])
+            read = (found for source in sources for found in read_file(source))
+            recording = next((found for found in read if found.name == moment.recording), None)
             if recording is None:
                 reason = f"the conversation {moment.recording!r} is gone"
                 raise RecordingError(moment.path, reason)
