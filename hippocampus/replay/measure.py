@@ -156,7 +156,24 @@ class Script:
     @functools.cached_property
     def asked(self) -> list[list[Part]]:
         """By call, the new results that the agent asked to read."""
-        return _asked(self.messages)[: len(self.answers)]
+        calls: dict[str, Part] = {}
+        asked: list[list[Part]] = [[]]
+        for message in self.messages:
+            if message.role == "assistant":
+                asked.append([])
+            for part in message.parts:
+                call = calls.get(part.call_id)
+                if part.kind == "call":
+                    calls[part.call_id] = part
+                elif (
+                    part.kind == "result"
+                    and call is not None
+                    and asks_to_read(call.tool, call.text)
+                    and tokens.count(part.text) >= READ_TOKENS
+                    and indexing.kind_of(part.text) in TEXT_KINDS
+                ):
+                    asked[-1].append(part)
+        return asked[: len(self.answers)]  # no call sends what comes after the last answer
 
     @functools.cached_property
     def asked_tokens(self) -> int:
@@ -168,27 +185,6 @@ class Script:
         """The calls that wrote the submitted patch, from 0."""
         answers = {call: self.messages[at] for call, at in enumerate(self.answers)}
         return decisive_steps(self.recording.submission, answers, self.searchable)
-
-
-def _asked(messages: Sequence[Message]) -> list[list[Part]]:
-    """Return the results that the agent asked to read, by the call before which they arrived."""
-    calls: dict[str, Part] = {}
-    asked: list[list[Part]] = [[]]
-    for message in messages:
-        if message.role == "assistant":
-            asked.append([])
-        for part in message.parts:
-            if part.kind == "call":
-                calls[part.call_id] = part
-            elif part.kind == "result" and part.call_id in calls:
-                call = calls[part.call_id]
-                if (
-                    asks_to_read(call.tool, call.text)
-                    and tokens.count(part.text) >= READ_TOKENS
-                    and indexing.kind_of(part.text) in TEXT_KINDS
-                ):
-                    asked[-1].append(part)
-    return asked
 
 
 class ShownTerms:
@@ -235,13 +231,13 @@ def measure(
 ) -> Measured:
     """Call a strategy before every recorded answer, and measure the views that it returns."""
     cache, prompt, reading = model.cache(), Prompt(), Reading()
-    sizes = list[int]()  # by message of the view, the tokens up to its end
+    # By message of the view: the tokens up to its end, and the calls that are open after it.
+    sizes, open_calls = list[int](), list[int]()
     values, lines = ShownTerms(script.values_in), ShownTerms(script.lines_in)
     calls, problems = list[MeasuredCall](), list[str]()
     recovered = invalid = 0
     wrong: list[str] = []
     for number, end in enumerate(script.call_ends):
-        before = len(reading.messages)
         reading = read_on(reading, view(script.recording.messages[:end]))
         kept, sent = reading.kept, reading.messages
         read = sizes[kept - 1] if kept else 0
@@ -253,8 +249,18 @@ def measure(
         missing = values.hidden(used)
         if recover:
             recovered += sum(map(recover, missing))
-        # In a view that was valid, every call has its result: only what was added to it is paired.
-        wrong = unpaired(sent[kept if kept == before and not wrong else 0 :])
+        # In a view that was valid, every call has its result: only what follows the last message
+        # before the change after which no call was open is paired.
+        start = 0 if wrong else kept
+        while start and open_calls[start - 1]:
+            start -= 1
+        wrong = unpaired(sent[start:])
+        opened = (
+            sum(1 if part.opens_call else -part.closes_call for part in message.parts)
+            for message in sent[kept:]
+        )
+        still = open_calls[kept - 1] if kept else 0
+        open_calls[kept:] = itertools.islice(itertools.accumulate(opened, initial=still), 1, None)
         invalid += bool(wrong)
         problems += [f"call {number}: {sentence}" for sentence in wrong]
         if cache is not None:
