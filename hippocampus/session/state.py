@@ -187,6 +187,8 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
     before, kept = len(state.history.raw), history.reading.kept
     payloads, view, start, sent_keys = state.payloads, state.view, before, state.sent_keys
     sent = view.sent
+    if kept < before:  # the same words, but an image may have other tokens
+        payloads.recall_tokens.clear()
     if not before:
         sent_keys = sent_keys[: common_prefix(sent_keys, history.keys)]
         sent = min(sent, len(sent_keys))
