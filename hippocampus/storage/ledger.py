@@ -247,6 +247,8 @@ class Ledger:
         self._is_asked = True
         """Whether this turn has begun with what other processes have written; else its commit finds out."""
         self._quiet_turns = 0
+        self._meets_others = False
+        """Whether the last turn met a change of another process."""
         with bounded(busy_seconds):
             self._db = state.database()
         self._left_seconds: float | None = None
@@ -351,17 +353,22 @@ class Ledger:
         self._is_asked = self._db.is_local or self._quiet_turns < QUIET_TURNS
         if not self._is_asked:
             return False
-        query = "SELECT changes FROM session WHERE number = ?", (self._number,)
-        before, (seen,) = self._seen_changes, self._expected(self._together(query)[0])
-        self._quiet_turns = self._quiet_turns + 1 if seen == before else 0
+        before, is_read = self._seen_changes, self._meets_others
+        if is_read:  # one that goes round the workers is read without a question
+            seen = self._read_ahead()
+        else:
+            query = "SELECT changes FROM session WHERE number = ?", (self._number,)
+            [seen] = self._expected(self._together(query)[0])
+        self._meets_others = seen != before
+        self._quiet_turns = 0 if self._meets_others else self._quiet_turns + 1
         self.has_lost = seen < before
         if self.has_lost:
             LOG.error(LOST, self._session, self._db.path, before - seen)
             if self._journal:
                 self._journal.forget()
-        if seen != before:
-            self._seen_changes = self._read_ahead()
-        return bool(seen != before)
+        if self._meets_others:
+            self._seen_changes = seen if is_read else self._read_ahead()
+        return self._meets_others
 
     def last_call(self, before_turn: int | None = None) -> ModelCall | None:
         """Return the request that was sent last, in any turn or before one."""

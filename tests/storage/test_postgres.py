@@ -165,6 +165,23 @@ def test_a_turn_takes_two_round_trips_and_one_where_no_other_worker_has_come_for
         assert session.report.records()
 
 
+def test_a_turn_takes_three_round_trips_where_two_workers_take_turns(
+    postgres: Server, tenant: str
+) -> None:
+    items = reading(9)
+    with (
+        counted_round_trips(postgres.address) as (address, trips),
+        two_workers(address, tenant) as workers,
+        no_fallback(),
+    ):
+        taken = []
+        for end in range(1, len(items) + 1):
+            before = len(trips)
+            workers[end % 2](items[:end])
+            taken.append(len(trips) - before)
+        assert max(taken[4:]) <= 3
+
+
 def test_a_turn_that_did_not_ask_is_computed_again_after_one_of_another_worker(
     postgres: Server, tenant: str, tmp_path: Path
 ) -> None:
