@@ -90,8 +90,9 @@ def packed_text(text: str, near: str = "") -> bytes:
     '2 lines of abcd2345'
     """
     level = 9 if len(text) < MAX_TEXT_CHARACTERS else 0
+    # At 8, its default, the memory of a packer takes longer to get than the text to pack.
     packer = zlib.compressobj(
-        level, wbits=RAW_WINDOW_BITS, zdict=(WORDS_OF_ENTRIES + near).encode()
+        level, wbits=RAW_WINDOW_BITS, memLevel=7, zdict=(WORDS_OF_ENTRIES + near).encode()
     )
     return packer.compress(text.encode()) + packer.flush()
 
