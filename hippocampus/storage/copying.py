@@ -6,6 +6,7 @@ Sessions of the same hash are left as they are, so that a copy that was stopped 
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from hippocampus.entries.entry import storable
 from hippocampus.errors import DamageError, StoreError
-from hippocampus.storage import ledger
+from hippocampus.storage import ledger, salvage, schema, sqlite
 from hippocampus.storage.archive import readable
 from hippocampus.storage.consolidated import SESSION
 from hippocampus.storage.content_store import ContentStore
@@ -22,18 +23,11 @@ from hippocampus.storage.deadline import bounded
 from hippocampus.storage.facts.memories import NAMES
 from hippocampus.storage.state import StateStore
 
-COLUMNS = {
-    "session": "name, consolidated, changes, agent, active_at, model, context_load, context_load_tokens, mark",
-    "entry": "id, origin, content, form, kind, tool, arguments, tokens, stage, shown, entry, is_pinned",
-    "candidate": "id, stage, shown, entry, note",
-    "call": "number, turn, messages, raw_tokens, sent_tokens, raw_cost, sent_cost, edit_cost, recall_cost, marks, first,"
-    " sent, measures, decisions, notes",
-    "conversation": "number, list, crc, lines",
-    "consolidated": "key, shown",
-}
-"""The columns of the tables of sessions, `session` first."""
+FIRST = ("name", "consolidated", "changes", "id", "origin", "content")
+"""The columns that are read here come first, in this order, each in its table."""
 CONSOLIDATED, CHANGES, CONTENT = 1, 2, 2
-"""The positions of columns in `session`, where the first two are not of its content, and in `entry`."""
+"""Their positions in `session`, of which the first two are not its content, and in `entry`."""
+OF_ONE_STATE = {"session", "claimed_until"}
 REMOVED = "SELECT content, removed, rule FROM tombstone WHERE content"
 BURIED = "INSERT INTO tombstone (content, removed, rule) VALUES {(?, ?, ?)} ON CONFLICT (content) DO NOTHING"
 SECONDS = 60.0
@@ -89,6 +83,22 @@ def copied(source: StateStore, target: StateStore) -> Iterator[Copied]:
                 yield Copied(name, "copied", len(keys) - len(missing), lost)
 
 
+@functools.cache
+def columns_of_sessions() -> dict[str, list[str]]:
+    """Return the columns of `session`, which is the first, and of the tables with the rows of one."""
+    found = {"session": list[str]()}
+    with contextlib.closing(schema.migrated(sqlite.IN_MEMORY)) as db:
+        for table, columns in salvage.columns_of(db).items():
+            parents = [row[2] for row in db.execute(f"PRAGMA foreign_key_list({table})")]
+            if table == "session" or "session" in parents:
+                keys = [row[1] for row in db.execute(f"PRAGMA table_info({table})") if row[5]]
+                own = OF_ONE_STATE.union(keys if len(keys) == 1 else ())
+                first = [name for name in FIRST if name in columns]
+                others = [name for name in columns if name not in (*FIRST, *own)]
+                found[table] = first + others
+    return found
+
+
 def _is_continued(rows: Rows, before: Rows) -> bool:
     """Return whether rows are those of a session that was continued since its copy was made."""
     is_later = rows["session"][0][CHANGES] > before["session"][0][CHANGES]
@@ -117,7 +127,7 @@ def _digest(rows: Rows) -> bytes:
 
     Its name is left out, in which a server writes a NUL in another way.
     """
-    found = {table: list(rows[table]) for table in COLUMNS}
+    found = {table: list(rows[table]) for table in columns_of_sessions()}
     found["session"] = [row[CHANGES:] for row in rows["session"]]
     del found["consolidated"]
     lines = b"".join(readable(lines) for *_, lines in found.pop("conversation"))
@@ -127,12 +137,12 @@ def _digest(rows: Rows) -> bytes:
 def _read(db: Database, name: str) -> Rows:
     """Return the rows of a session at one moment; nothing for one that is not there."""
     queries = []
-    for table, columns in COLUMNS.items():
-        column = "number" if table == "session" else "session"
-        query = f"SELECT {columns} FROM {table} WHERE {table}.{column} = {SESSION} ORDER BY number"
+    for table, columns in columns_of_sessions().items():
+        own = "number" if table == "session" else "session"
+        query = f"SELECT {', '.join(columns)} FROM {table} WHERE {table}.{own} = {SESSION} ORDER BY number"
         queries.append((query, [storable(name)]))
     with bounded(SECONDS):
-        return dict(zip(COLUMNS, db.together(*queries), strict=True))
+        return dict(zip(columns_of_sessions(), db.together(*queries), strict=True))
 
 
 def _write(db: Database, name: str, rows: Rows, before: Rows) -> None:
@@ -149,8 +159,9 @@ def _write(db: Database, name: str, rows: Rows, before: Rows) -> None:
     }
     with bounded(SECONDS), db.transaction():
         db.run("DELETE FROM session WHERE name = ?", (name,))
-        for table, columns in COLUMNS.items():
-            places = ", ".join("?" * len(columns.split(",")))
+        for table, columns in columns_of_sessions().items():
+            places = dict.fromkeys(columns, "?")
             if table != "session":
-                columns, places = f"{columns}, session", f"{places}, {SESSION}"  # noqa: PLW2901
-            db.insert(f"INSERT INTO {table} ({columns}) VALUES {{({places})}}", given[table])
+                places["session"] = SESSION
+            named, values = ", ".join(places), ", ".join(places.values())
+            db.insert(f"INSERT INTO {table} ({named}) VALUES {{({values})}}", given[table])

@@ -20,7 +20,7 @@ from hippocampus import Hippocampus
 from hippocampus.facts.exchange.ours import document as export
 from hippocampus.facts.store import Facts
 from hippocampus.storage import copying, gc
-from hippocampus.storage.copying import COLUMNS, Copied, copied
+from hippocampus.storage.copying import Copied, copied
 from hippocampus.storage.facts.memories import forgotten
 from hippocampus.storage.ledger import activity
 from hippocampus.storage.state import DirectoryState, StateStore, state_of
@@ -163,19 +163,6 @@ def test_the_command_copies_and_names_what_it_did(
     assert run("store", "copy", "one", "two", cwd=tmp_path).returncode == 1
     wrong = run(*there, cwd=tmp_path)
     assert (wrong.returncode, "needs the name of a tenant" in wrong.stderr) == (2, True)
-
-
-def test_every_table_of_sessions_is_copied_but_for_what_belongs_to_one_machine(
-    tmp_path: Path,
-) -> None:
-    with state_of(tmp_path).writing() as db:
-        for table, columns in COLUMNS.items():
-            known = {row[1] for row in db.rows(f"PRAGMA table_info({table})")}
-            own = {"session", "number", "claimed_until"}
-            assert known - own <= set(columns.split(", ")) <= known
-        related = "SELECT name FROM sqlite_schema WHERE sql LIKE '%REFERENCES session%'"
-        tables = {name for (name,) in db.rows(related)}
-    assert tables == set(COLUMNS) - {"session"}
 
 
 def everything(facts: Facts) -> Any:
