@@ -102,6 +102,7 @@ LOST = (
     "session %s: %s has lost its last changes (%d): results come back from the list, while pins, states and "
     "facts of then are gone"
 )
+COMPACT = json.JSONEncoder(separators=(",", ":"))
 NOTES_LEVEL = 13
 """How hard the notes of a digest are packed: 0.1 ms a kilobyte, for up to 30 percent less than at 3."""
 EVER = 1 << 62
@@ -568,7 +569,7 @@ class Ledger:
             [(call.turn, *astuple(decision)) for decision in turn.decisions],
         )
         notes = packing.packed(json.dumps(turn.notes).encode(), NOTES_LEVEL) if turn.notes else None
-        row = (*astuple(call), turn.first, *map(json.dumps, brought), notes)
+        row = (*astuple(call), turn.first, *map(COMPACT.encode, brought), notes)
         self._db.run(WRITE_CALL, (self._number, change, *row))
         self._calls = [call, *before][:2]
 
