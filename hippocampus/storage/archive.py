@@ -245,7 +245,10 @@ class Journal:
         is_whole = all(zlib.crc32(lines) == crc for _, _, crc, lines in rows)
         if not (is_whole and rows and rows[-1][1]):
             return False
-        count, known, marks = json.loads(rows[-1][1])
+        try:
+            count, known, marks = json.loads(rows[-1][1])
+        except (TypeError, ValueError):  # damaged
+            return False
         messages: list[Sequence[Item]] = [message.raw for message in listed[:count]]
         self._hash(messages, 0)
         if len(messages) < count or self._hashes[-HASH_BYTES:].hex() != known:

@@ -5,7 +5,6 @@ Bytes in, bytes out; which file they are in is not known here.
 
 from __future__ import annotations
 
-import bz2
 import io
 import json
 import zipfile
@@ -125,6 +124,10 @@ def packed_small(content: bytes) -> bytes:
     >>> unpacked(packed_small(b"one"))
     b'one'
     """
+    try:
+        import bz2
+    except ImportError:  # a Python that was compiled without its library
+        return packed(content, 11)
     return bz2.compress(content)
 
 
@@ -148,6 +151,8 @@ def unpacked(content: bytes, parts: bytes = b"") -> bytes:
     too_large = f"it unpacks to over {MAX_SMALL_BYTES >> 20} MiB and {MAX_RATIO} times its size"
     try:
         if content.startswith(BZIP2):  # no steps: a few of its bytes may be megabytes
+            import bz2
+
             stream = bz2.BZ2Decompressor()
             whole += stream.decompress(content, most + 1)
             if len(whole) > most or not stream.eof:
@@ -167,7 +172,7 @@ def unpacked(content: bytes, parts: bytes = b"") -> bytes:
                 if len(whole) > most:
                     raise DamagedError(too_large)
             rest = memoryview(content)[len(content) - len(rest) - len(unpacker.unused_data) :]
-    except (zlib.error, zstandard.ZstdError, OSError) as failure:
+    except (zlib.error, zstandard.ZstdError, OSError, ImportError) as failure:
         raise DamagedError(str(failure)) from failure
     return bytes(whole)
 

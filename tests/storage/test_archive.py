@@ -210,6 +210,16 @@ def test_a_process_that_goes_on_reads_no_line_of_the_conversation(tmp_path: Path
     assert [*places(tmp_path)] == [*range(7, len(items))]
 
 
+@pytest.mark.parametrize("listed", ["", "[7, ", "null"])
+def test_a_damaged_list_of_a_row_stops_no_call(tmp_path: Path, listed: str) -> None:
+    items = reading(9)
+    sent(tmp_path, items[:7])
+    with contextlib.closing(sqlite3.connect(StateDir(tmp_path).database)) as db, db:
+        db.execute("UPDATE conversation SET list = ?", (listed,))
+    sent(tmp_path, items)
+    assert places(tmp_path) == Counter(range(len(items)))
+
+
 def words(number: int, marked: bool) -> dict[str, Any]:
     part = {"type": "text", "text": f"line {number}"}
     return {"role": "user", "content": [part | {"cache_control": MARK} if marked else part]}

@@ -114,6 +114,24 @@ def test_a_bomb_takes_no_more_memory_than_its_bound(tmp_path: Path) -> None:
     assert int(took) < 192
 
 
+WITHOUT_BZIP2 = """
+import sys
+sys.modules["_bz2"] = None
+from hippocampus.storage import packing
+
+assert packing.unpacked(packing.packed_small(b"words")) == b"words"
+try:
+    packing.unpacked(bytes.fromhex(sys.argv[1]))
+except packing.DamagedError as damage:
+    print(damage)
+"""
+
+
+def test_a_python_without_bzip2_packs_with_zstandard_and_names_what_it_lacks() -> None:
+    command = [sys.executable, "-c", WITHOUT_BZIP2, packing.packed_small(b"words").hex()]
+    assert "bz2" in subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
 def test_a_planted_bomb_is_a_damaged_payload(tmp_path: Path) -> None:
     with closing(DiskStore(tmp_path)) as store:
         key = store.put(b"x")
