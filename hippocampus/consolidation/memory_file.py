@@ -269,15 +269,16 @@ def rewrite(path: Path, change: Callable[[str], str]) -> bool:
         OSError: it cannot be read or written, or another program keeps writing it.
     """
     for _ in range(MAX_TRIES):
-        text = text_of(path)
+        there = files.read_file(path, follows_links=True)
+        text = there.decode("utf-8", "surrogateescape")
         is_crlf = 0 < text.count("\n") == text.count("\r\n")
         before = text.replace("\r\n", "\n") if is_crlf else text
         changed = change(before)
         if changed == before:
             return False
-        if text == text_of(path):
-            changed = changed.replace("\n", "\r\n") if is_crlf else changed
-            files.replace_file(path, changed.encode("utf-8", "surrogateescape"))
+        changed = changed.replace("\n", "\r\n") if is_crlf else changed
+        content = changed.encode("utf-8", "surrogateescape")
+        if files.replace_file(path, content, expected=there):
             return True
     raise OSError(errno.EBUSY, "another program keeps writing it")
 

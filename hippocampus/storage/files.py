@@ -76,9 +76,10 @@ def create_file(path: Path, content: bytes) -> None:
         private_file(path)
 
 
-def replace_file(path: Path, content: bytes) -> None:
+def replace_file(path: Path, content: bytes, *, expected: bytes | None = None) -> bool:
     """Replace a file in one step: a crash leaves the old bytes or the new ones.
 
+    Where other bytes than the `expected` ones are there in the end, nothing is replaced; return whether it was.
     Several writers hold a lock (see `held`): they share one name for the half-written file, so that a
     crash leaves at most one such file, until the next write.
     """
@@ -91,10 +92,15 @@ def replace_file(path: Path, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
+        # A disk may take a second for that, in which an editor saves the file.
+        if expected is not None and read_file(path, follows_links=True) != expected:
+            half.unlink()
+            return False
         half.replace(path)
     except BaseException:
         half.unlink(missing_ok=True)
         raise
+    return True
 
 
 @contextlib.contextmanager

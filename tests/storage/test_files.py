@@ -200,3 +200,13 @@ def test_a_lock_holds_where_fcntl_is_missing(tmp_path: Path) -> None:
     counting = [subprocess.Popen(command) for _ in range(3)]
     assert [each.wait() for each in counting] == [0, 0, 0]
     assert (tmp_path / "count").read_text() == "300"
+
+
+def test_a_file_that_another_program_saved_meanwhile_is_not_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "MEMORY.md"
+    assert files.replace_file(path, b"ours", expected=b"")
+    path.write_bytes(b"theirs")
+    assert not files.replace_file(path, b"ours, later", expected=b"ours")
+    assert [(one.name, one.read_bytes()) for one in tmp_path.iterdir()] == [
+        ("MEMORY.md", b"theirs")
+    ]

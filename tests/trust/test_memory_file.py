@@ -62,7 +62,7 @@ def test_a_line_that_a_killed_write_removed_can_be_written_again(tmp_path, monke
         [(row, _)] = memories.by_id(facts.tables.database, [gone.id]).values()
         memories.remove(facts.tables.database, [(row, "faded", None)], time.time())
 
-        def cut_off(*_arguments):
+        def cut_off(*_arguments, **_options):
             raise CutOffError
 
         with monkeypatch.context() as patched, contextlib.suppress(CutOffError):
