@@ -7,6 +7,7 @@ import functools
 import logging
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -134,6 +135,8 @@ class Hippocampus:
         self._opening_facts = threading.Lock()
         self._agent = agent
         self._open_sessions = OpenSessions[str, Session](MAX_OPEN_SESSIONS, Session.release)
+        self._made = weakref.WeakSet[Session]()
+        """The sessions that a host may still have."""
         self._closing = contextlib.ExitStack()
         self._closing.callback(stored.close)
         disk_problems: dict[str, float] = {}
@@ -207,9 +210,10 @@ class Hippocampus:
             resources = replace(resources, marks=marks)
         if tail_mark is not None:
             resources = replace(resources, tail_mark=tail_mark)
-        return Session(
-            session_id, resources, SessionInfo(self._agent if agent is None else agent, started)
-        )
+        info = SessionInfo(self._agent if agent is None else agent, started)
+        made = Session(session_id, resources, info)
+        self._made.add(made)
+        return made
 
     def using(self, session_id: str) -> contextlib.AbstractContextManager[Session]:
         """Return the session of an id for a `with` block, from those that this memory holds open.
@@ -333,7 +337,10 @@ class Hippocampus:
         return self._facts
 
     def close(self) -> None:
-        """Close the stores, after a bounded wait for running consolidations but not for summaries."""
+        """Close the stores, after a bounded wait for running consolidations but not for summaries.
+
+        Sessions that their host has not closed are released, not ended.
+        """
         with contextlib.ExitStack() as closing:  # each is closed even if another one raises
             if self._resources.summaries:
                 closing.callback(self._resources.summaries.close)
@@ -347,6 +354,8 @@ class Hippocampus:
         until = time.monotonic() + CLOSING_SECONDS
         for session in self._open_sessions.close():
             (session.close if time.monotonic() < until else session.release)()
+        for session in list(self._made):
+            session.release()
 
     def __enter__(self) -> Self:
         return self

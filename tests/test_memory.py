@@ -12,6 +12,8 @@ from hippocampus import Hippocampus, Policy, PolicyError, StoreError
 from hippocampus.errors import ModelError
 from hippocampus.facts import tools
 from hippocampus.prices import TABLES
+from hippocampus.storage.ledger import expect_closed
+from hippocampus.storage.state import state_of
 
 
 def test_the_facts_of_a_directory_outlive_the_process(tmp_path: Path) -> None:
@@ -47,6 +49,18 @@ def test_a_memory_closes_where_its_block_ends(tmp_path: Path) -> None:
         memory.facts.remember("The gate code changes on Mondays.")
     with pytest.raises(StoreError, match="closed"):
         memory.facts.recall("gate code")
+
+
+def test_a_memory_that_closes_releases_its_sessions(tmp_path: Path) -> None:
+    memory = Hippocampus(tmp_path)
+    session = memory.session("a")
+    session([{"role": "user", "content": "hello"}])
+    state = state_of(tmp_path)
+    with state.writing() as db, pytest.raises(StoreError, match="open in a process"):
+        expect_closed(db, "a")
+    memory.close()
+    with state.writing() as db:
+        expect_closed(db, "a")
 
 
 @pytest.mark.parametrize("policy", ["no-such-policy", "/dev/zero"])
