@@ -196,8 +196,9 @@ class DiskStore:
                     return
                 if db.execute("SELECT 1 FROM sqlite_schema").fetchone():
                     raise StoreError(
-                        f"content store {self._folder}: {self._database.name} is a SQLite file of something "
-                        "else; move it away, or name another state directory"
+                        f"content store {self._folder}: {self._database.name} is a SQLite file of another "
+                        "program, or of another checkout, which exports it (hippocampus store export); "
+                        "name another state directory, or move the whole of this one away"
                     )
                 db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
 

@@ -146,10 +146,10 @@ def test_a_database_of_something_else_is_refused_and_stays_as_it_is(
         with contextlib.closing(sqlite3.connect(path)) as db:
             db.execute("CREATE TABLE note (text)")
     before = path.read_bytes()
-    with pytest.raises(StoreError, match="SQLite file of something else"):
+    with pytest.raises(StoreError, match="of another program, or of another checkout"):
         DiskStore(state.contents).put(b"words")
     [found] = verify(DirectoryState(state))
-    assert "something else" in found.text
+    assert "hippocampus store export" in found.text
     assert found.mend is None
     assert path.read_bytes() == before
 
