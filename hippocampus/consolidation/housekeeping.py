@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from hippocampus.consolidation.memory_file import members, remove_from_logs, sync_files
+from hippocampus.consolidation.memory_file import members, remove_from_logs, sync_files, text_of
 from hippocampus.entries.entry import storable
 from hippocampus.errors import HippocampusError, StoreError
 from hippocampus.facts import upkeep
@@ -102,7 +102,8 @@ def defrag(  # noqa: PLR0913 - one parameter an input
                     db.set_meta(PROMOTED, json.dumps([*promoted]))
                 going = gc.collect(db, store, going, now, put_before=now - JUST_PUT_SECONDS)
     except OSError as failure:
-        raise StoreError(f"{db.path}: {failure}") from failure
+        problem = failure.strerror or failure
+        raise StoreError(f"{failure.filename or db.path}: {problem}") from failure
     orphans = sum(not payload.sessions for payload in going)
     return Defragmented(
         applied=apply,
@@ -257,10 +258,15 @@ def examine(state: StateStore) -> list[Finding]:
         if is_whole and state.has_facts():
             with contextlib.closing(Facts(state)) as facts:
                 found += [Finding(f"facts: {problem}", is_fault=True) for problem in facts.check()]
+    for path in [*map(layout.memory_file, layout.agents()), *layout.daily_logs()] if layout else ():
+        try:
+            text_of(path)
+        except OSError as failure:
+            found.append(Finding(f"{path}: {failure.strerror}", is_fault=True))
     if layout and os.name == "posix":  # a state directory is only its owner's
         for path in (layout.root, *sorted(layout.root.rglob("*"))):
             mode = path.lstat().st_mode
-            if not stat.S_ISLNK(mode) and mode & OPEN_TO_OTHERS:
+            if (stat.S_ISREG(mode) or stat.S_ISDIR(mode)) and mode & OPEN_TO_OTHERS:
                 private = stat.S_IMODE(mode) & ~OPEN_TO_OTHERS
                 text = f"{path} can be read or written by other accounts"
                 mended = functools.partial(path.chmod, private)

@@ -21,6 +21,8 @@ MAX_QUEUE_SECONDS = 60.0
 """How long the end of a session waits for the files that people read: hundreds may end at once."""
 LOCK_NAME = ".lock"
 NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+KINDS = {stat.S_IFIFO: "pipe", stat.S_IFDIR: "folder", stat.S_IFSOCK: "socket"}
+"""What else than a file may have a name; the others are devices."""
 MIN_LEFT_SECONDS = 60.0
 """A temporary folder younger than this may not be locked yet by the process that made it."""
 
@@ -165,7 +167,8 @@ def opened(path: Path, flags: int) -> int:
         OSError: it cannot be opened, or is no file.
     """
     descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o600)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    kind = stat.S_IFMT(os.fstat(descriptor).st_mode)
+    if kind != stat.S_IFREG:
         os.close(descriptor)
-        raise OSError(errno.EINVAL, "no regular file", str(path))
+        raise OSError(errno.EINVAL, f"no regular file but a {KINDS.get(kind, 'device')}", str(path))
     return descriptor

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from hippocampus import Hippocampus
 from hippocampus.cli.commands import app
-from hippocampus.consolidation.housekeeping import examine
+from hippocampus.consolidation.housekeeping import examine, mend
 from hippocampus.errors import StoreError
 from hippocampus.storage import files
 from hippocampus.storage.content_store import STORE, opened_store
@@ -130,3 +130,18 @@ def test_a_schema_with_damaged_bytes_stops_no_agent(
     with contextlib.closing(Hippocampus(state)) as memory:
         assert memory.session("s")(messages) == messages
     assert [each for each in examine(DirectoryState(StateDir(state))) if each.is_fault]
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder"])
+def test_a_memory_file_that_is_none_is_named_by_the_doctor_and_by_defrag(
+    made: Path, tmp_path: Path, kind: str
+) -> None:
+    state = tmp_path / "state"
+    shutil.copytree(made, state)
+    path = state / "MEMORY.md"
+    os.mkfifo(path) if kind == "pipe" else path.mkdir()
+    found = examine(DirectoryState(StateDir(state)))
+    faults = [finding.text for finding in mend(found) if finding.is_fault]
+    assert faults == [f"{path}: no regular file but a {kind}"]
+    done = CliRunner().invoke(app, ["defrag", str(state)])
+    assert str(done.exception) == f"{path}: no regular file but a {kind}"
