@@ -22,6 +22,7 @@ from hippocampus.cli import (
     trial,
 )
 from hippocampus.cli.memory_compat import STORES, group_of
+from hippocampus.cli.options import StateCommand
 
 RECORDINGS, AGENTS, STATE = "Recordings", "Coding agents", "State directories"
 """The panels of `--help` after the one for a newcomer."""
@@ -86,9 +87,9 @@ app.command("trial", rich_help_panel=RECORDINGS)(trial.trial)
 app.add_typer(bench.app, name="bench", rich_help_panel=RECORDINGS)
 app.command("uninstall", rich_help_panel=AGENTS)(hosts.uninstall)
 app.command("hook", rich_help_panel=AGENTS)(hosts.hook)
-app.command("consolidate", rich_help_panel=STATE)(housekeeping.consolidate)
+app.command("consolidate", cls=StateCommand, rich_help_panel=STATE)(housekeeping.consolidate)
 app.command("doctor", rich_help_panel=STATE)(housekeeping.doctor)
-app.command("forget", rich_help_panel=STATE)(housekeeping.forget)
+app.command("forget", cls=StateCommand, rich_help_panel=STATE)(housekeeping.forget)
 app.command("gc", rich_help_panel=STATE)(store.gc)
 app.command("defrag", rich_help_panel=STATE)(housekeeping.defrag)
 app.add_typer(store.app, name="store", rich_help_panel=STATE)

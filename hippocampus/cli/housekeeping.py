@@ -307,7 +307,9 @@ def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
     current again.
     """
     if bool(what) == bool(everything_from):
-        raise typer.BadParameter("name a memory, or a session with --everything-from")
+        raise typer.BadParameter(
+            "name a memory after the state, or a session with --everything-from"
+        )
     if everything_from:
         _forget_session(expect_state(named), everything_from, apply=apply)
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import json
+import os
 import sys
 import time
 from collections.abc import Iterable, Sequence
@@ -12,11 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, NoReturn,
 
 import typer
 from typer import Argument, Option
+from typer.core import TyperCommand
 
 from hippocampus.errors import without_password
 from hippocampus.formats.json_text import visible
 from hippocampus.storage.state import StateStore, state_of
-from hippocampus.storage.state_dir import tenant_of_environment
+from hippocampus.storage.state_dir import is_address, tenant_of_environment
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,8 +31,6 @@ PROGRESS_SECONDS = 60
 """Time between two lines of progress if stderr is not a terminal."""
 STATE = "A state directory, or the address of a server (of HIPPOCAMPUS_TENANT)."
 StateName = Annotated[str, Argument(envvar="HIPPOCAMPUS_STATE", help=STATE)]
-NamedState = Annotated[str, Argument(help=STATE)]
-"""A state before another argument, which a variable cannot replace."""
 StateAddress = Annotated[
     str,
     Option(
@@ -58,6 +58,20 @@ EngineName = Annotated[
 Jobs = Annotated[int | None, Option(min=1, help="Files at a time; else one a core.")]
 Apply = Annotated[bool, Option("--apply", help="Do it; without it, only print it.")]
 AsJson = Annotated[bool, Option("--json", help="Print JSON instead of text.")]
+
+
+class StateCommand(TyperCommand):
+    """A command of a state and something in it: an only argument that is no path is in the state of the variable."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments of a line."""
+        state = os.environ.get("HIPPOCAMPUS_STATE")
+        names = [param.name for param in self.params if param.param_type_name == "argument"]
+        values = self.make_parser(ctx).parse_args([*args])[0]
+        match [value for name in names if isinstance(value := values.get(name), str)]:
+            case [only] if state and not (is_address(only) or Path(only).exists()):
+                args = [state, *args]
+        return super().parse_args(ctx, args)
 
 
 def fail(message: str) -> NoReturn:

@@ -15,7 +15,7 @@ from typer import Argument, Option
 
 from hippocampus.cli.options import (
     Apply,
-    NamedState,
+    StateCommand,
     StateName,
     TenantName,
     expect_state,
@@ -103,8 +103,8 @@ def list_contents(state_dir: StateName) -> None:
     print_table(("content", "bytes", "active", "pinned", "entries"), rows)
 
 
-@app.command()
-def show(state_dir: NamedState, entry_id: Annotated[str, Argument(help="An entry's id.")]) -> None:
+@app.command(cls=StateCommand)
+def show(state_dir: StateName, entry_id: Annotated[str, Argument(help="An entry's id.")]) -> None:
     """Write one content to standard output, byte for byte; on a terminal, without control characters."""
     state = expect_state(state_dir)
     if (found := state.entry_of(entry_id)) is None:
@@ -156,9 +156,9 @@ def entries(
     typer.echo(f"{added} entries added, {changed} changed, {unchanged} as they were")
 
 
-@app.command()
+@app.command(cls=StateCommand)
 def export(
-    state_dir: NamedState, session: Annotated[str, Argument(help="The session's id.")]
+    state_dir: StateName, session: Annotated[str, Argument(help="The session's id.")]
 ) -> None:
     """Write the raw conversation of a session to standard output, as JSON lines."""
     content = expect_state(state_dir).exported(session)
@@ -167,9 +167,9 @@ def export(
     _write(content)
 
 
-@app.command()
+@app.command(cls=StateCommand)
 def backup(
-    state_dir: NamedState, file: Annotated[Path, Argument(help="A file that does not exist yet.")]
+    state_dir: StateName, file: Annotated[Path, Argument(help="A file that does not exist yet.")]
 ) -> None:
     """Write a copy of the database, while sessions run; payloads are not in it."""
     if (layout := expect_state(state_dir).layout) is None:

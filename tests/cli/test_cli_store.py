@@ -265,6 +265,20 @@ def test_every_command_of_a_state_takes_that_of_the_environment(
         assert hippocampus(command).exit_code == 0
 
 
+def test_an_only_argument_that_is_no_path_belongs_to_the_state_of_the_environment(
+    state: Path, kept: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HIPPOCAMPUS_STATE", str(state))
+    assert "nothing to delete" in hippocampus("forget", "gate code").output
+    assert "no session 'nightly-9'" in hippocampus("consolidate", "nightly-9").output
+    assert hippocampus("consolidate", state).exit_code == 0
+    shown = CliRunner().invoke(app, ["store", "show", "abcd2345"])
+    assert shown.stdout_bytes == CONTENT
+    assert "of session 'nightly-1'" in hippocampus("store", "export", "nightly-1").output
+    assert hippocampus("store", "backup", tmp_path / "copy").exit_code == 0
+    assert (tmp_path / "copy").is_file()
+
+
 def test_status_of_neither_names_the_coding_agents(tmp_path: Path) -> None:
     wrong = hippocampus("status", tmp_path / "clode")
     assert wrong.exit_code == 2
