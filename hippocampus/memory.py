@@ -11,7 +11,7 @@ import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from hippocampus import prices
 from hippocampus.consolidation.scheduler import ConsolidationResources, ConsolidationScheduler
@@ -50,8 +50,20 @@ CLAIM_SECONDS = 60.0
 """How long a consolidation has a session for itself, besides the time of its model."""
 MAX_OPEN_SESSIONS = 64
 """How many sessions that are named by their id alone stay open between their calls."""
+ATTACHED_TOKENS = 1_000
+"""The tokens of memories in the instructions of an attached session, at most."""
 CLOSING_SECONDS = 5.0
 """How long the end of a memory ends sessions; the others are left to the next start."""
+
+
+class Attachment(NamedTuple):
+    """What an agent's loop needs of a session."""
+
+    session: Session
+    tools: list[dict[str, Any]]
+    """The recall tool and those of long-term memory, for `tools=…`."""
+    instructions: str
+    """For the system prompt: how to use the memory, and what it holds at the start."""
 
 
 class Hippocampus:
@@ -162,6 +174,7 @@ class Hippocampus:
             prices=costs,
             summaries=Summaries(summarise, summary_seconds) if summarise else None,
             consolidator=self._scheduler,
+            facts=lambda: self.facts,
             sources=self._sources,
             marks=marks,
             tail_mark=tail_mark,
@@ -214,6 +227,26 @@ class Hippocampus:
         made = Session(session_id, resources, info)
         self._made.add(made)
         return made
+
+    def attach(self, session_id: str, format_name: str, **settings: Any) -> Attachment:
+        """Return a session with its tools, those of long-term memory, and the instructions for them.
+
+        Add the instructions to the system prompt once, before the first call. They end with what the
+        memory holds, unless the policy's `context_load_tokens` shows it in the view. `session.handle`
+        answers the calls of all tools. The settings are those of `session`.
+
+        Raises:
+            FactError: the memory cannot be opened or read.
+            ValueError: another format, or the session belongs to another agent.
+        """
+        from hippocampus.facts.tools import INSTRUCTIONS
+
+        session, loaded = self.session(session_id, **settings), ""
+        if not self._resources.policy.consolidation.context_load_tokens:
+            agent = settings.get("agent") or self._agent or None
+            loaded = self.facts.context_load(token_budget=ATTACHED_TOKENS, agent=agent)
+        instructions = "\n\n".join(filter(None, [INSTRUCTIONS, loaded]))
+        return Attachment(session, session.tools(format_name, memory=True), instructions)
 
     def using(self, session_id: str) -> contextlib.AbstractContextManager[Session]:
         """Return the session of an id for a `with` block, from those that this memory holds open.

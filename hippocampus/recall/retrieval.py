@@ -12,9 +12,10 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 from hippocampus.entries.entry import Record, Stage, content_key, entry_id, storable
@@ -56,6 +57,7 @@ LINE_TOKENS = 2
 
 Serve = Callable[[RecallCall], str]
 """Serves one recall, or raises `RecallError`."""
+NO_TOOLS: Mapping[str, Callable[[str], str]] = MappingProxyType({})
 
 
 # Newer versions of an entry's content, fetched from its source: linked entries
@@ -148,10 +150,12 @@ def handle(
     serve: Serve,
     images: Callable[[RecallCall], tuple[Item, ...]] = lambda _: (),
     names: Container[str] = (TOOL_NAME,),
+    others: Mapping[str, Callable[[str], str]] = NO_TOOLS,
 ) -> list[Item]:
     """Return the items to append that answer the pending recalls at the end of a list.
 
     `images` returns the image blocks of the entry that a recall names; `names` are those of the tool.
+    `others` are further tools by name, from the text of their arguments to their answer.
 
     Raises:
         MessagesError: the list is in no known format.
@@ -162,6 +166,11 @@ def handle(
         )
         for call_id, tool, text in calls.unanswered(items)
         if tool in names
+    ]
+    results += [
+        ToolResult(call_id, others[tool](text), tool=tool)
+        for call_id, tool, text in calls.unanswered(items)
+        if tool in others
     ]
     return tool_results(items, results)
 

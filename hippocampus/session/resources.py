@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from hippocampus.entries.entry import Record
 from hippocampus.formats.conversation import Message
@@ -21,6 +21,9 @@ from hippocampus.session.summaries import Summaries
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.ledger import Ledger
 from hippocampus.storage.state import StateStore
+
+if TYPE_CHECKING:
+    from hippocampus.facts.store import Facts
 
 Speaker = Literal["user", "assistant", "tool", "host"]
 """Who a statement comes from; statements of tools have less trust than those of the user."""
@@ -197,6 +200,8 @@ class Resources:
     prices: Prices
     summaries: Summaries | None
     consolidator: Consolidator
+    facts: Callable[[], Facts]
+    """Opens the long-term memory, for its tools."""
     sources: Sources
     """The sources that a recall may ask; no turn does."""
     marks: int = OWN_MARKS

@@ -16,7 +16,7 @@ from hippocampus import recall
 from hippocampus.entries.entry import Decision, Record, Source, Stage, storable
 from hippocampus.entries.entry import entry_id as make_id
 from hippocampus.entries.origin import StateOrigin
-from hippocampus.errors import StoreError
+from hippocampus.errors import HippocampusError, StoreError
 from hippocampus.formats import reader
 from hippocampus.formats.conversation import Item, Message, ToolResult
 from hippocampus.formats.reader import Reading
@@ -132,6 +132,8 @@ class Session:
         self._bill = Bill(resources.prices)
         self._tool_names: dict[str, None] = {}
         """The names of the recall tool that hosts asked for, in order."""
+        self._memory_calls: Mapping[str, Callable[[str], str]] = {}
+        """By name, the tools of long-term memory, once a host asked for them."""
         self._recalls = SessionRecalls(
             self._run, resources, self._guard, self._use_files, self._report_recall
         )
@@ -296,20 +298,41 @@ class Session:
 
     # What comes back
 
-    def tools(self, format_name: str, name: str = recall.TOOL_NAME) -> list[dict[str, Any]]:
-        """Return the recall tool in a format, for `tools=…`.
+    def tools(
+        self, format_name: str, name: str = recall.TOOL_NAME, *, memory: bool = False
+    ) -> list[dict[str, Any]]:
+        """Return the recall tool in a format, for `tools=…`; with `memory` the tools of long-term memory too.
 
         The formats are `openai`, `responses`, `anthropic`, `bedrock` (for `toolConfig`) and `gemini`.
 
         `name` is another name for it where the host has a tool `recall` of its own: the session
         answers calls of every name that it was given, and never shortens its answers to them. A
-        host's prefix before the name, such as `mcp__hippocampus__`, is no other name.
+        host's prefix before the name, such as `mcp__hippocampus__`, is no other name. From then on
+        `handle` answers the calls of all that were returned.
 
         Raises:
             ValueError: another format.
         """
         self._note_name(name)
-        return [recall.tool(format_name, name)]
+        offered = [recall.tool(format_name, name)]
+        if memory:
+            from hippocampus.facts import tools
+
+            offered += tools.tools(format_name)
+            self._memory_calls = {
+                known: functools.partial(self._call_memory, known) for known in tools.TOOLS
+            }
+        return offered
+
+    def _call_memory(self, name: str, arguments: str) -> str:
+        """Return the answer of a tool of long-term memory, or why there is none."""
+        from hippocampus.facts import tools
+
+        try:
+            facts = self._resources.facts()
+        except HippocampusError as failure:
+            return f"{name} failed: {failure}"
+        return tools.call(facts, name, arguments, tools.Reach(self._run.info.agent or None))
 
     def recall_function(self, name: str = recall.TOOL_NAME) -> Callable[..., str]:
         """Return the recall tool as a function, for frameworks that read its signature.
@@ -375,7 +398,7 @@ class Session:
         return ToolResult(call_id, text, failed, images=self._recalls.images(call))
 
     def handle(self, items: Iterable[Any]) -> list[Item]:
-        """Return the messages to append that answer the recalls pending at the end of a list.
+        """Return the messages to append that answer the calls of `tools` pending at the end of a list.
 
         All are answered: one that cannot be served, with the reason. In Anthropic's format, where
         all results of an answer belong into one message, put your own tools' results into it.
@@ -388,6 +411,7 @@ class Session:
             self._recalls.serve,
             self._recalls.images,
             self._run.rules.recall_names,
+            self._memory_calls,
         )
 
     # What the host declares
