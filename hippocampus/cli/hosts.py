@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from hippocampus.storage.state import StateStore
 
 SAVINGS = (
-    "session, model,\nor last day", "calls", "edits", "recalls",
+    "session, model,\nor last day", "calls", "edits", "recalls", "raw", "failed",
     "saved", "$\nsaved", "$\nedits", "$\nrecalls", "$\nresume",
 )  # fmt: skip
 CACHES = {".cache", "archive-v0"}
@@ -126,13 +126,9 @@ def status(
 
 def _print_savings(state: StateStore, model: str, *, as_json: bool) -> None:
     """Print the figures of a state: a line per session, and the sum of those with the same last day."""
-    from hippocampus.integrations.hooks.status import with_transcripts
-    from hippocampus.storage import hook_events
-    from hippocampus.storage.savings import savings
+    from hippocampus.integrations.savings import saved
 
-    with state.reading() as db:
-        rows, events = savings(db, model), hook_events.events(db)
-    found = with_transcripts(rows, events, model)
+    found = saved(state, model)
     if as_json:
         Shown(found).show()
         return
@@ -152,16 +148,17 @@ def _print_savings(state: StateStore, model: str, *, as_json: bool) -> None:
 
 def _saved(name: str, rows: Sequence[Savings]) -> list[str]:
     """Return the cells of a line: what sessions have saved together."""
-    calls, edits, recalls, raw, sent, *dollars = (
+    calls, edits, recalls, raw_calls, failures, raw, sent, *dollars = (
         sum(row[key] for row in rows)
         for key in (
-            "calls", "edits", "recalls", "raw_cost", "sent_cost",
+            "calls", "edits", "recalls", "raw", "failures", "raw_cost", "sent_cost",
             "saved_dollars", "edit_dollars", "recall_dollars", "resume_dollars",
         )
     )  # fmt: skip
     share = f"{100 * (1 - sent / raw):.1f} %" if raw else "–"
     shown = (f"{round(amount, 2) + 0:,.2f}" for amount in dollars)
-    return [name, f"{calls:,}", f"{edits:,}", f"{recalls:,}", share, *shown]
+    counts = (f"{count:,}" for count in (calls, edits, recalls, raw_calls, failures))
+    return [name, *counts, share, *shown]
 
 
 def hook(state_dir: StateAddress = str(DEFAULT_STATE), policy: PolicyName = "default") -> None:

@@ -90,6 +90,8 @@ class SessionRun:
         """Whether the last view changed what the request before it held."""
         self.lost: dict[str, Record] = {}
         """By id, the entries whose commits a server has lost, unless they were stored again."""
+        self._counted = 0, 0
+        """The failures and the raw calls that the ledger has."""
         self._measured: set[bytes] = set()
         """The digests of the long texts that the ledger has measures of."""
 
@@ -315,7 +317,7 @@ class SessionRun:
                 self.ledger.put(store, compaction.original_of(turn.state.view, span), parts)
         state, before, measures = turn.state, self.state.history, self._new_measures(turn)
         start, keys, counts = len(state.sent_keys), state.history.keys, state.history.tokens
-        self.ledger.commit(
+        self._write(
             turn.rows._replace(
                 call=replace(turn.rows.call, marks=marks),
                 first=start,
@@ -336,6 +338,20 @@ class SessionRun:
             self.state.drop_texts()
         self.is_consolidated &= state.history.repeats(before)
         self.is_edit = turn.is_edit
+
+    def _write(self, rows: TurnRows) -> None:
+        """Commit rows with the numbers of calls that sent the raw list since the last ones."""
+        counts = self._guard.failures, self._guard.raw_calls
+        failures, raw_calls = (
+            now - before for now, before in zip(counts, self._counted, strict=True)
+        )
+        self.ledger.commit(rows._replace(failures=failures, raw_calls=raw_calls))
+        self._counted = counts
+
+    def count_raw(self) -> None:
+        """Write these numbers where no list is left to write them with."""
+        if self._counted != (self._guard.failures, self._guard.raw_calls):
+            self._write(TurnRows())
 
     def _notes_of(self, turn: Turn) -> list[DigestNotes]:
         """Return what the messages brought that the digests of a turn replace, and no earlier one."""
@@ -431,7 +447,7 @@ class SessionRun:
             self.ledger.put(self._resources.store, original)
         records = [*taken.accessed, *(record for record, _ in taken.noted)]
         raw = _raw_list(taken.state.history)
-        self.ledger.commit(TurnRows(records=records, raw=raw, replaced=taken.stale))
+        self._write(TurnRows(records=records, raw=raw, replaced=taken.stale))
         self.state, self.is_consolidated = taken.state.with_committed(records), False
         self._consolidate_in_background(before, compacted=False)
 

@@ -91,8 +91,8 @@ STARTING = ("session", "entry", "measures", "candidate", "sent", "notes")
 """What a run reads when it begins, and when another process has changed the session."""
 DIG_UP = "DELETE FROM tombstone WHERE content IN (SELECT value FROM json_each(?))"
 CHANGED = (
-    "UPDATE session SET changes = changes + 1, active_at = ?, model = coalesce(?, model) WHERE number = ?"
-    " RETURNING changes"
+    "UPDATE session SET changes = changes + 1, active_at = ?, model = coalesce(?, model),"
+    " failures = failures + ?, raw_calls = raw_calls + ? WHERE number = ? RETURNING changes"
 )
 """The first statement of a change: other changes of the session wait for it."""
 EXPECT = "SELECT expect_changes(?, ?)"
@@ -211,6 +211,10 @@ class TurnRows(NamedTuple):
     candidates: Sequence[NextText] = ()
     replaced: Sequence[str] = ()
     """The entries without a need for next texts any more, besides those of `records`."""
+    failures: int = 0
+    """How many calls failed since the last change, and sent the raw list."""
+    raw_calls: int = 0
+    """How many calls since then sent it for any reason."""
 
 
 class Ledger:
@@ -640,7 +644,7 @@ class Ledger:
         """
         number, raw, calls = self._number, turn.raw, self._calls
         journal = self._journal if raw else None
-        begin = CHANGED, (time.time(), turn.model, number)
+        begin = CHANGED, (time.time(), turn.model, turn.failures, turn.raw_calls, number)
         lines = [(LINES, (number, journal.last))] if journal else []
         is_known = journal is None or journal.last == self._seen_changes
         change, others = self._seen_changes + 1, list[list[Row]]()

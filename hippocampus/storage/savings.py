@@ -25,7 +25,7 @@ LAST_CALLS = f"""
             count(*) FILTER (WHERE is_edit) AS edits, count(*) FILTER (WHERE is_recall) AS recalls
         FROM paid GROUP BY session
     )
-    SELECT name, model, active_at,
+    SELECT name, model, active_at, failures, raw_calls,
         (SELECT count(*) FROM entry WHERE entry.session = session.number AND stage != 'full'),
         coalesce(requests, 0), coalesce(edits, 0), coalesce(recalls, 0),
         coalesce(raw_sum, 0), coalesce(sent_sum, 0), {ledger.CALL}
@@ -68,8 +68,12 @@ class Savings(SessionCosts):
     """The calls that paid for an edit of the past."""
     recalls: int
     """The calls that paid for answers to recalls; of a coding agent the recalls in its transcript."""
+    failures: int
+    """The calls that failed inside and sent the raw messages; a call counts once a later change is stored."""
+    raw: int
+    """All calls that sent the raw messages, for any reason."""
     raw_tokens: int
-    """The tokens of the lists of these calls."""
+    """The tokens of the lists of the calls with a view."""
     sent_tokens: int
     """Those of their views."""
     shortened: int
@@ -83,25 +87,29 @@ def savings(db: Database, model: str = "") -> list[Savings]:
         ModelError: no price list has the model.
     """
     given = model_prices(model) if model else None
-    found = []
-    for name, own, active_at, shortened, calls, edits, recalls, raw, sent, *columns in db.rows(
-        LAST_CALLS
-    ):
+    found: list[Savings] = []
+    for row in db.rows(LAST_CALLS):
+        name, own, active_at, failures, raw_calls, shortened, *counts = row[:11]
+        calls, edits, recalls, raw, sent = counts
+        columns = row[11:]
         call = ledger.ModelCall(*columns) if columns[0] is not None else ledger.NO_CALL
         prices = given or prices_of(own)
-        row: Savings = {
-            "session": name,
-            "model": prices.name,
-            "day": time.strftime("%Y-%m-%d", time.localtime(active_at)),
-            "calls": calls,
-            "edits": edits,
-            "recalls": recalls,
-            "raw_tokens": int(raw),
-            "sent_tokens": int(sent),
-            "shortened": shortened,
-            **costs_at(call, prices),
-        }
-        found.append(row)
+        found.append(
+            {
+                "session": name,
+                "model": prices.name,
+                "day": time.strftime("%Y-%m-%d", time.localtime(active_at)),
+                "calls": calls,
+                "edits": edits,
+                "recalls": recalls,
+                "failures": failures,
+                "raw": raw_calls,
+                "raw_tokens": int(raw),
+                "sent_tokens": int(sent),
+                "shortened": shortened,
+                **costs_at(call, prices),
+            }
+        )
     return found
 
 

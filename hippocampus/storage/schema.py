@@ -18,6 +18,7 @@ from hippocampus.storage.sqlite import FAILURES, connected, reading, transaction
 TABLES = """
 -- Texts that a host or a model wrote are bytes: text holds no NUL on a server. active_at: the last change. consolidated: how many of the changes are.
 -- context_load: the text in front of the first message, NULL until it is settled. mark: opens the ids of entries.
+-- failures: calls that failed inside and sent the raw list, and raw_calls: all that did, up to the last change.
 -- model: whose prices the last call was weighed at, empty for none. claimed_until: until when a worker has it for its consolidation, in seconds since 1970.
 CREATE TABLE session (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -27,6 +28,8 @@ CREATE TABLE session (
     mark TEXT NOT NULL DEFAULT '',
     changes INTEGER NOT NULL DEFAULT 0,
     consolidated INTEGER NOT NULL DEFAULT 0,
+    failures INTEGER NOT NULL DEFAULT 0,
+    raw_calls INTEGER NOT NULL DEFAULT 0,
     model TEXT NOT NULL DEFAULT '',
     context_load BLOB,
     context_load_tokens INTEGER NOT NULL DEFAULT 0,

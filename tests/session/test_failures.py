@@ -27,6 +27,8 @@ from hippocampus.policy import Consolidation, Policy
 from hippocampus.session.guard import Guard
 from hippocampus.session.session import Session
 from hippocampus.storage import sqlite as store_sqlite
+from hippocampus.storage.savings import savings
+from hippocampus.storage.state import state_of
 
 
 @pytest.mark.parametrize(
@@ -589,3 +591,32 @@ def test_the_problem_is_why_the_list_was_refused_and_not_what_failed_after_it(
         assert session.status()["problem"].startswith(
             f"messages is of the type {type(given).__name__}"
         )
+
+
+def test_raw_views_and_failures_are_counted_by_the_next_change_and_by_the_end(
+    tmp_path: Path,
+) -> None:
+    def counts() -> tuple[int, int]:
+        with state_of(tmp_path).reading() as db:
+            [row] = savings(db)
+        return row["failures"], row["raw"]
+
+    held: dict[str, Any] = {"previous_response_id": "r1"}
+    with Hippocampus(tmp_path, policy=EAGER) as memory:
+        session = memory.session("s")
+        session(reading(2))
+        assert session(5) == 5  # type: ignore[arg-type, comparison-overlap]
+        assert session(reading(3), request=held) == reading(3)
+        assert counts() == (0, 0)
+        session(reading(4))
+        assert counts() == (1, 2)
+        session(reading(5), request=held)
+        session.release()
+        assert counts() == (1, 3)
+        again = memory.session("s")
+        again(reading(6), request=held)
+        again.close()
+        assert counts() == (1, 4)
+        with memory.session("s") as unchanged:
+            unchanged(reading(6))
+        assert counts() == (1, 4)

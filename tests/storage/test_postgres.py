@@ -145,6 +145,17 @@ def test_the_views_and_sums_are_those_over_files(
             )
 
 
+def test_calls_that_sent_the_raw_list_are_counted_on_a_server_too(
+    postgres: Server, tenant: str
+) -> None:
+    with opened(postgres.address, tenant) as memory, memory.session("s") as session:
+        assert session(5) == 5  # type: ignore[arg-type, comparison-overlap]
+        session(reading(2))
+        with memory._resources.state.reading() as db:
+            [row] = savings(db)
+    assert (row["calls"], row["failures"], row["raw"]) == (1, 1, 1)
+
+
 def test_a_turn_takes_two_round_trips_and_one_where_no_other_worker_has_come_for_some_turns(
     postgres: Server, tenant: str
 ) -> None:

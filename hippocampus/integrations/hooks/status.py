@@ -1,33 +1,24 @@
-"""Whether the hooks of a coding agent work, and what they have saved.
+"""Whether the hooks of a coding agent work.
 
-Both are read from the transcripts that the host wrote: an edit has arrived where the result of the tool
-has our entry. A hook sees no request: an answer counts as a request with everything before it.
+That is read from the transcripts that the host wrote: an edit has arrived where the result of the tool has
+our entry.
 """
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import json
 import re
 import shlex
 import subprocess
 import time
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from hippocampus.errors import HippocampusError
 from hippocampus.formats import reader
-from hippocampus.integrations.hooks import Event, log_of, settings
-from hippocampus.models import tokens
-from hippocampus.policy import Policy
+from hippocampus.integrations.hooks import log_of, settings
 from hippocampus.replay.readers import read_file
-from hippocampus.replay.recording import Recording
-from hippocampus.session.costs import recall_tokens
-from hippocampus.session.rules import Rules
-from hippocampus.storage.savings import Savings, prices_of
 
 NEWEST = 50
 """The number of edits that are checked."""
@@ -43,8 +34,6 @@ INITIALIZE = {
     },
 }
 PROBE_SECONDS = 30
-ENTRY = re.compile(r"\[([a-z2-7]{8,12}) ")
-"""The beginning of an entry, with its id."""
 
 
 def report(host: settings.Host, project: Path | None, state: str) -> tuple[list[str], bool]:
@@ -112,74 +101,3 @@ def _transcript(path: str) -> tuple[str | None, str]:
     parts = (part for message in messages for part in message.parts)
     results = "\n".join(part.text for part in parts if part.kind == "result")
     return recordings[0].format if recordings else "", results
-
-
-def with_transcripts(rows: Iterable[Savings], events: Sequence[Event], model: str) -> list[Savings]:
-    """Return rows, with the costs of sessions that have entries of a hook, from their transcripts."""
-    saved: defaultdict[str, dict[str, int]] = defaultdict(dict)
-    paths = {}
-    for event in events:
-        if event.get("transcript") and "entry" in event:
-            paths[event["session"]] = Path(event["transcript"])
-            saved[event["session"]][event["entry"]] = event["tokens"] - event["shown"]
-    found = []
-    for row in rows:
-        if path := paths.get(row["session"]):
-            with contextlib.suppress(HippocampusError):  # the agent has removed it
-                row = _priced(row, read_file(path), saved[row["session"]], model)  # noqa: PLW2901
-        found.append(row)
-    return found
-
-
-def _priced(
-    row: Savings, recordings: Sequence[Recording], saved: Mapping[str, int], model: str
-) -> Savings:
-    """Return a row with the costs of whole results, and of entries in place of the `saved` ones.
-
-    Recalls are not in the list with the whole results, and a call that only they made costs it nothing.
-    """
-    models = (recording.model for recording in recordings if recording.model)
-    prices = prices_of(model or next(models, ""))
-    is_recall = Rules("", Policy(), prices).is_recall
-    calls, count, raw_sum, sent_sum = 0, 0, 0, 0
-    raw_cost, sent_cost, recall_cost, sent = 0.0, 0.0, 0.0, 0
-    for recording in recordings:
-        left = dict(saved)  # a recall names its entry again
-        recalled = set[str]()
-        raw = sent = raw_before = sent_before = 0
-        for message in reader.read(recording.messages):
-            if message.role == "assistant":
-                calls, raw_sum, sent_sum = calls + 1, raw_sum + raw, sent_sum + sent
-                cost = prices.call_cost(sent_before, sent)
-                sent_cost += cost
-                if raw == raw_before and sent > sent_before:
-                    recall_cost += cost
-                else:
-                    raw_cost += prices.call_cost(raw_before, raw)
-                raw_before, sent_before = raw, sent
-            weight = tokens.count_message(message)
-            results = [part.text for part in message.parts if part.kind == "result"]
-            named = {entry_id for text in results for entry_id in ENTRY.findall(text)}
-            recalled.update(
-                p.call_id for p in message.parts if p.kind == "call" and is_recall(p.tool)
-            )
-            parts = enumerate(message.parts)
-            recalls = {at for at, part in parts if part.call_id and part.call_id in recalled}
-            count += len(recalls)
-            sent += weight
-            raw += weight + sum(left.pop(entry_id, 0) for entry_id in named)
-            raw -= recall_tokens(message, weight, recalls) if recalls else 0
-    return {
-        **row,
-        "model": prices.name,
-        "calls": calls,
-        "recalls": count,
-        "raw_tokens": raw_sum,
-        "sent_tokens": sent_sum,
-        "raw_cost": round(raw_cost, 1),
-        "sent_cost": round(sent_cost, 1),
-        "saved_dollars": round(prices.dollars(raw_cost - sent_cost), 4),
-        "recall_dollars": round(prices.dollars(recall_cost), 4),
-        # The next call, once the provider's cache has expired.
-        "resume_dollars": round(prices.dollars(prices.call_cost(0, sent)), 4),
-    }

@@ -125,7 +125,7 @@ RECALL_PARAMETERS: Mapping[str, Any] = {
 }
 DESCRIPTIONS: Mapping[str, str] = {
     RECALL: recall.DESCRIPTION,
-    STATUS: "Return the figures of a session as JSON: tokens, costs, recalls, and its newest entries.",
+    STATUS: "Return the figures of a session as JSON: tokens, costs, recalls, raw views, and its newest entries.",
     COMPACT: "Remove memories that faded or are there twice; return how many were removed and remain.",
     **{name: tool.run.__doc__ or "" for name, tool in fact_tools.TOOLS.items()},
 }
@@ -237,7 +237,12 @@ class Tools:
             {"id": item.entry.id, "tool": item.tool, "kind": item.kind, "tokens": item.tokens}
             for item in records[: -MAX_LISTED - 1 : -1]
         ]
-        return json.dumps({"session": session.id, **status, "newest": newest})
+        from hippocampus.integrations.savings import saved  # with the readers of transcripts
+
+        [row] = saved(self._state, session=session.id)
+        # The sums of all its processes, but the tokens of its last list.
+        tokens = {name: status[name] for name in ("raw_tokens", "sent_tokens")}
+        return json.dumps({**status, **row, **tokens, "newest": newest})
 
     @contextlib.contextmanager
     def _session(self, name: str = "", entry_id: str = "") -> Iterator[Session]:

@@ -22,7 +22,7 @@ pytest.importorskip("mcp")
 
 import httpx2
 from commands import run
-from conversations import EAGER
+from conversations import EAGER, reading
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from postgres_server import Server
@@ -189,6 +189,29 @@ def test_a_session_that_cannot_be_read_has_no_figures_and_is_not_made(
 
     asyncio.run(talk())
     assert len(activity(state)) == 1
+
+
+def test_the_figures_of_a_session_are_those_of_the_command(state: Path) -> None:
+    with closing(Hippocampus(state, policy=EAGER, model="claude-opus-4-5")) as memory:
+        session = memory.session("s1")
+        for end in range(2, 9, 2):
+            session(reading(8)[:end])
+        assert session(None) is None  # it fails, and sends the raw list
+        session.close()
+
+    async def talk() -> dict[str, Any]:
+        async with opened(state) as client:
+            status: dict[str, Any] = json.loads(
+                text_of(await client.call_tool("session_status", {"session_id": "s1"}))
+            )
+            return status
+
+    status = asyncio.run(talk())
+    [row] = json.loads(run("status", state, "--json", cwd=state).stdout)
+    assert row["saved_dollars"] > 0
+    assert (row["failures"], row["raw"]) == (1, 1)
+    differ = {name for name in row if status[name] != row[name]}
+    assert differ == {"raw_tokens", "sent_tokens"}  # of its last list, and of all of them
 
 
 def test_an_id_in_brackets_names_the_session_that_has_it(state: Path) -> None:
