@@ -213,10 +213,7 @@ def confirm(tables: FactTables, ids: Iterable[str], at: float) -> None:
 def count_accesses(tables: FactTables, found: Sequence[Recalled], at: float) -> None:
     """Confirm the results of a recall; a store that cannot be written, or not soon, counts nothing."""
     if found:
-        with (
-            contextlib.suppress(StoreError),
-            bounded(COUNTING_SECONDS, queue_seconds=COUNTING_SECONDS),
-        ):
+        with contextlib.suppress(StoreError), bounded(COUNTING_SECONDS):
             confirm(tables, [result.memory.id for result in found], at)
 
 

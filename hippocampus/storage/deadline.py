@@ -1,6 +1,6 @@
 """How long the calls of a thread wait for other processes, or for a server. One limit holds for a whole block.
 
-The wait for other threads of this process, which work meanwhile, does not count.
+The wait for other threads of this process that write one after the other does not count.
 
 A session's call sets `session.resources.DEADLINE_SECONDS`; where nothing is set, SQLite waits `sqlite.BUSY_SECONDS`.
 """
@@ -19,7 +19,6 @@ class _Limit(threading.local):
     """On the clock of this module."""
     uncounted = 0.0
     """The seconds of this thread that count for no limit."""
-    queue_seconds = math.inf
 
 
 _LIMIT = _Limit()
@@ -36,25 +35,15 @@ def leave_out(seconds: float) -> None:
 
 
 @contextlib.contextmanager
-def bounded(seconds: float | None, *, queue_seconds: float = math.inf) -> Iterator[None]:
-    """Let a `with` block wait for so long at most in this thread, all together; None changes nothing.
-
-    It waits `queue_seconds` at most for other threads of this process: a short time suits a write that
-    may be left out.
-    """
-    before, queued = _LIMIT.until, _LIMIT.queue_seconds
-    _LIMIT.queue_seconds = min(queued, queue_seconds)
+def bounded(seconds: float | None) -> Iterator[None]:
+    """Let a `with` block wait for so long at most in this thread, all together; None changes nothing."""
+    before = _LIMIT.until
     if seconds is not None:
         _LIMIT.until = min(before, clock() + seconds)
     try:
         yield
     finally:
-        _LIMIT.until, _LIMIT.queue_seconds = before, queued
-
-
-def queue_left(patience: float) -> float:
-    """Return the seconds that a call may wait for other threads of this process."""
-    return min(patience, _LIMIT.queue_seconds)
+        _LIMIT.until = before
 
 
 def left(patience: float) -> float:

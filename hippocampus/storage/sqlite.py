@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from hippocampus.errors import DamageError, StoreError
 from hippocampus.storage import files
-from hippocampus.storage.deadline import leave_out, left, queue_left
+from hippocampus.storage.deadline import leave_out, left
 
 FAILURES = (OSError, sqlite3.Error, UnicodeDecodeError)
 """What a damaged file raises; the last where the message of SQLite has damaged bytes in it."""
@@ -39,8 +39,11 @@ UNAVAILABLE = {
 BUSY_SECONDS = 10.0
 """How long a statement waits for a lock of another process."""
 QUEUE_SECONDS = 2.0
-"""How long a thread waits for the others of its process at least: of fifty on a busy machine one waited
-for a second, and one that imports a memory would hold a turn for longer."""
+"""How long a thread waits for several others of its process that write one after the other: of fifty on a
+busy machine one waited for a second."""
+HOLD_SECONDS = 0.5
+"""How long it waits for a single one at least: of fifty none held the lock for a quarter of it, until a disk
+was slow."""
 MEAN_POLL_SECONDS = 0.003
 IN_MEMORY = ":memory:"
 MAX_LOG_PAGES = 4_000
@@ -66,6 +69,22 @@ class _Writers:
         self.lock = threading.Lock()
         self.blocked_seconds = 0.0
         """How long they have waited for other processes, one after the other."""
+        self._since = 0.0
+        """When the last one got the lock."""
+
+    def acquire(self, seconds: float) -> bool:
+        """Wait for the lock, for some seconds at most for each that has it; return whether it is held."""
+        queued = time.monotonic()
+        until = queued + max(seconds, QUEUE_SECONDS)
+
+        def ends() -> float:
+            return min(until, max(queued, self._since) + seconds)
+
+        while not self.lock.acquire(timeout=max(0.0, ends() - time.monotonic())):
+            if time.monotonic() >= ends():  # the lock is still that of the same thread
+                return False
+        self._since = time.monotonic()
+        return True
 
 
 @functools.lru_cache(maxsize=256)
@@ -201,22 +220,25 @@ def in_turn(path: Path | None, begin: Callable[[], bool], patience: float) -> It
     at most, or up to the limit of the thread. No path is a file that nothing else writes to.
 
     Raises:
-        OSError: another process holds the lock for longer.
+        OSError: another process, or one thread of this one, holds the lock for longer.
     """
     writers = _writers_of(path) if path else _Writers()
     seconds, before, queued = left(patience), writers.blocked_seconds, time.monotonic()
-    is_held = writers.lock.acquire(timeout=queue_left(max(seconds, QUEUE_SECONDS)))
+    is_held = writers.acquire(seconds and max(seconds, HOLD_SECONDS))
     try:
         # Of the time in the queue only that counts in which a writer before this one was blocked: fifty
-        # threads on a busy machine wait longer for each other than a turn may wait for a process.
+        # threads on a busy machine wait longer for each other than a turn may wait for a process. One
+        # that writes for long is waited for as another process is.
         asked, waited = time.monotonic(), 0.0
-        counted = min(asked - queued, writers.blocked_seconds - before)
+        counted = asked - queued
+        if is_held:
+            counted = min(counted, writers.blocked_seconds - before)
         leave_out(asked - queued - counted)
         try:
             while not begin():
                 waited = time.monotonic() - asked
                 if counted + waited > seconds:
-                    raise OSError(errno.EAGAIN, "held by another process")
+                    raise OSError(errno.EAGAIN, "held by another writer")
                 time.sleep(pause_by_chance())
         finally:
             writers.blocked_seconds += waited

@@ -46,22 +46,44 @@ def test_a_vocabulary_is_loaded_in_every_thread():
     in_threads(lambda: tokens._vocabulary.__wrapped__().encode("tea"), count=3)
 
 
-def test_a_turn_waits_for_a_thread_that_writes_longer_than_for_another_process(tmp_path):
-    """Fifty sessions on a busy machine wait for each other: no list goes raw for that."""
-    writes, is_done = threading.Event(), threading.Event()
+def writer(folder, seconds, writes, is_done):
+    """Hold the lock of writers in a thread for a while, or until an event."""
 
     def write():
-        with state_of(tmp_path).writing() as db, db.transaction():
+        with state_of(folder).writing() as db, db.transaction():
             writes.set()
-            is_done.wait(1.0)
+            is_done.wait(seconds)
 
+    thread = threading.Thread(target=write)
+    thread.start()
+    return thread
+
+
+def test_a_turn_waits_for_threads_that_write_in_turn_longer_than_for_another_process(tmp_path):
+    """Fifty sessions on a busy machine wait for each other: no list goes raw for that."""
+    writes, never = threading.Event(), threading.Event()
     with (
-        contextlib.closing(Hippocampus(tmp_path, policy=EAGER, deadline_seconds=0.1)) as memory,
+        contextlib.closing(Hippocampus(tmp_path, policy=EAGER, deadline_seconds=0.5)) as memory,
         memory.session("s") as session,
     ):
         items = reading(2)
-        writer = threading.Thread(target=write)
-        writer.start()
+        writers = [writer(tmp_path, 0.15, writes, never) for _ in range(8)]
         writes.wait()
         assert session(items) != items
-        writer.join()
+        for each in writers:
+            each.join()
+
+
+def test_a_turn_waits_for_a_thread_that_writes_for_long_as_for_another_process(tmp_path):
+    """One that imported a memory held a turn for two seconds, and the end of a session for ten."""
+    writes, is_done = threading.Event(), threading.Event()
+    with (
+        contextlib.closing(Hippocampus(tmp_path, policy=EAGER, deadline_seconds=0.05)) as memory,
+        memory.session("s") as session,
+    ):
+        items = reading(2)
+        importing = writer(tmp_path, 1.8, writes, is_done)
+        writes.wait()
+        assert session(items) == items
+        is_done.set()
+        importing.join()
