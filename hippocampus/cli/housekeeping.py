@@ -14,6 +14,7 @@ from typer import Argument, Option
 
 from hippocampus import policy as policies
 from hippocampus.cli.memory_printing import DEFAULT_PATH, Agent, Database, gone
+from hippocampus.cli.memory_printing import memories as memory_lines
 from hippocampus.cli.memory_store import (
     OWN_AGENT,
     complete,
@@ -161,13 +162,24 @@ def defrag(
     state_dir: StateName,
     policy: PolicyName = "default",
     apply: Apply = False,
+    undoes: Annotated[
+        bool, Option("--undo", help="Bring back the memories that the last run took away.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Promote memories in frequent use, remove unused payloads, and report both in numbers."""
     from hippocampus.consolidation.housekeeping import defrag as run
+    from hippocampus.consolidation.housekeeping import undo
     from hippocampus.facts.store import Facts
 
+    if apply and undoes:
+        raise typer.BadParameter("--undo is of the last run, and --apply of the next one")
     state, rules = expect_state(state_dir), policies.load(policy)
+    if undoes:
+        with Facts(state) as facts:
+            back = memory_lines(undo(state, facts), agent=True)
+        back._replace(otherwise="the last run took no memory away").show(as_json=as_json)
+        return
     with state.contents() as store, Facts(state) as facts:
         done = run(state, store, facts, rules, time.time(), apply=apply)
     counts = [(name, value) for name, value in asdict(done).items() if type(value) is int]

@@ -27,9 +27,10 @@ from hippocampus.storage import encryption, files, gc, ledger
 from hippocampus.storage.content_store import ContentStore, DiskStore
 from hippocampus.storage.database import Database
 from hippocampus.storage.facts import memories
-from hippocampus.storage.facts.models import EVERY_AGENT
+from hippocampus.storage.facts.models import EVERY_AGENT, Memory
 from hippocampus.storage.gc import Removal
 from hippocampus.storage.state import StateStore
+from hippocampus.storage.state_dir import StateDir
 from hippocampus.storage.verify import Finding, verify
 
 IDLE_HOURS = 1.0
@@ -45,6 +46,8 @@ PROMOTED_ENCOUNTERS = 3
 OPEN_TO_OTHERS = 0o077
 PROMOTED = "promoted"
 """The key of the ids of promoted facts among the values of the state; a deleted one is taken out."""
+TAKEN = "taken"
+"""The key of the ids of memories that the last run took away, each with whether it had a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +92,16 @@ def defrag(  # noqa: PLR0913 - one parameter an input
         StoreError: something cannot be read or written; what was done stays, the next run does the rest.
     """
     layout, db = state.layout, facts.tables.database
-    lock = layout.defrag_lock if apply and layout else None
     try:
-        with files.held(lock) if lock else contextlib.nullcontext():
+        with _held(layout if apply else None):
             plan = _plan(state, store, facts, policy, now, idle_hours)
             going = plan.going
             if apply:
-                upkeep.compact(facts.tables, agent=EVERY_AGENT, keep=plan.keep)
+                lined = members(layout, facts) if layout else ()
+                with db.transaction():
+                    done = upkeep.compact(facts.tables, agent=EVERY_AGENT, keep=plan.keep)
+                    taken = {fact: fact in lined for fact in (*done.removed, *done.merged)}
+                    db.set_meta(TAKEN, json.dumps(taken))
                 if layout:
                     sync_files(layout, facts, plan.promoted)
                     promoted = memories.by_id(db, [*_promoted(db), *plan.promoted])
@@ -114,6 +120,35 @@ def defrag(  # noqa: PLR0913 - one parameter an input
         orphans_collected=orphans,
         bytes_freed=sum(payload.packed_bytes for payload in going),
     )
+
+
+def undo(state: StateStore, facts: Facts) -> list[Memory]:
+    """Bring back the memories that the last run took away, with their lines, and return them.
+
+    Those that were deleted or brought back since stay as they are. What a run promoted stays, and payloads
+    do not come back.
+
+    Raises:
+        StoreError: something cannot be read or written.
+    """
+    layout, db = state.layout, facts.tables.database
+    try:
+        with _held(layout):
+            with db.transaction():
+                taken = json.loads(db.meta(TAKEN) or "{}")
+                known = memories.by_id(db, taken)
+                gone = [fact for fact, (_, memory) in known.items() if memory.removed]
+                back = upkeep.restore(facts.tables, gone)
+                db.set_meta(TAKEN, "")
+            if layout:
+                sync_files(layout, facts, [memory.id for memory in back if taken[memory.id]])
+    except OSError as failure:
+        raise StoreError(f"{failure.filename}: {failure.strerror}") from failure
+    return back
+
+
+def _held(layout: StateDir | None) -> contextlib.AbstractContextManager[None]:
+    return files.held(layout.defrag_lock) if layout else contextlib.nullcontext()
 
 
 # Planning

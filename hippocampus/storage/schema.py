@@ -135,7 +135,7 @@ CREATE TABLE hook_event (
     fields TEXT NOT NULL
 ) STRICT;
 CREATE INDEX hook_event_of_session ON hook_event (session);
--- Values under keys: the embedding model, the facts that were promoted, the key by which a proxy hashes the
+-- Values under keys: the embedding model, the facts that a run of defrag promoted or took away, the key by which a proxy hashes the
 -- names of callers.
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 CREATE TABLE memory (

@@ -20,7 +20,7 @@ from conversations import EAGER, no_fallback, reading, written_at
 from states import stored_sessions
 
 from hippocampus import Entry, Hippocampus, Policy, RecallError
-from hippocampus.consolidation.housekeeping import PROMOTED, Defragmented, defrag
+from hippocampus.consolidation.housekeeping import PROMOTED, Defragmented, defrag, undo
 from hippocampus.consolidation.memory_file import members, sync
 from hippocampus.entries.entry import Record, Stage
 from hippocampus.entries.origin import PartOrigin
@@ -249,6 +249,53 @@ def test_what_faded_goes_but_not_what_the_user_said_in_the_memory_file(
     assert "The page said so." not in StateDir(tmp_path).memory_file().read_text()
 
 
+def test_the_last_run_is_undone_once_and_brings_memories_and_lines_back(
+    tmp_path: Path, facts: Facts
+) -> None:
+    lived(tmp_path, ["one"])
+    old = time.time() - 400 * DAY
+    outcomes = factual.store_many(
+        facts,
+        [
+            Item("The page said so.", "note", origin=TOOL, at=old),
+            Item("Nobody wrote this down.", "note", origin=USER, at=old),
+            Item("Restored by hand, then replaced.", "note", origin=USER, at=old),
+            Item("Deleted meanwhile.", "note", origin=USER, at=old),
+        ],
+    )
+    ids = [each.memory.id for each in outcomes if each.memory]
+    state = state_of(tmp_path)
+    sync(StateDir(tmp_path), facts, "default", ids[:1])
+    before = StateDir(tmp_path).memory_file().read_text()
+    assert undo(state, facts) == []
+    assert run(tmp_path, facts, apply=True).facts_faded == 4
+    assert run(tmp_path, facts).facts_faded == 0  # a plan is no run
+    assert StateDir(tmp_path).memory_file().read_text() != before
+    upkeep.restore(facts.tables, [ids[2]])
+    facts.delete([ids[3]])
+    assert [memory.id for memory in undo(state, facts)] == ids[:2]
+    assert {memory.id for memory in facts.memories()} == set(ids[:3])
+    assert StateDir(tmp_path).memory_file().read_text().split() == before.split()
+    assert undo(state, facts) == []
+    run(tmp_path, facts, apply=True)
+    run(tmp_path, facts, apply=True)
+    assert undo(state, facts) == []  # of the last run only
+
+
+def test_a_duplicate_that_was_merged_is_back_next_to_the_other(
+    tmp_path: Path, facts: Facts
+) -> None:
+    lived(tmp_path, ["one"])
+    one, other = (facts.store(f"The key is {colour}.").memory for colour in ("blue", "red"))
+    assert one
+    assert other
+    factual.update(facts, one.id, other.content)
+    assert run(tmp_path, facts, apply=True).facts_merged == 1
+    [back] = undo(state_of(tmp_path), facts)
+    assert {memory.id for memory in facts.memories()} == {one.id, other.id}
+    assert (back.removed, back.superseded_by) == (None, None)
+
+
 def test_the_lines_of_every_agent_follow_what_was_compacted(tmp_path: Path, facts: Facts) -> None:
     lived(tmp_path, ["one"])
     old = Item("The page said so.", "note", origin=TOOL, at=time.time() - 400 * DAY)
@@ -373,6 +420,18 @@ def test_the_command_says_and_does(tmp_path: Path) -> None:
     done = json.loads(command(str(state), "--policy", str(rules), "--apply", "--json").stdout)
     assert (done["trigger"], done["applied"], done["contents_pruned"]) == ("defrag_cycle", True, 4)
     assert recalled(state, "one", ids["one"][0]).startswith("expired: not used in the last 1 ")
+
+
+def test_the_command_undoes(tmp_path: Path) -> None:
+    lived(tmp_path, ["one"])
+    with contextlib.closing(Facts(StateDir(tmp_path).database)) as facts:
+        old = Item("Nobody wrote this down.", "note", origin=USER, at=time.time() - 400 * DAY)
+        factual.store_many(facts, [old])
+    assert "no memory" in command(str(tmp_path), "--undo").stdout
+    command(str(tmp_path), "--apply")
+    [back] = json.loads(command(str(tmp_path), "--undo", "--json").stdout)
+    assert (back["content"], back["removed"]) == ("Nobody wrote this down.", None)
+    assert command(str(tmp_path), "--undo", "--apply").returncode == 2
 
 
 def test_the_command_refuses_what_is_no_state_directory(tmp_path: Path) -> None:
