@@ -393,7 +393,8 @@ def lines_of(table: Table, first: int = 0) -> list[EntryLine]:
     same = {column.name for column in constant}
     news = [column for column in columns if column.name not in same]
     core = _core(news or columns, cells)
-    more = f" (the first {count:,} are read)" if total > count else ""
+    some = f"the first {count:,}" if total > count else ""
+    more = f" ({some} are read)" if some else ""
     shown_names = [column.name for column in core]
     title = f"{table.name}: {total:,} {table.noun}s{more}: {' | '.join(shown_names)}"
     lines = [EntryLine(title, TABLE.title, count=0)]
@@ -404,7 +405,7 @@ def lines_of(table: Table, first: int = 0) -> list[EntryLine]:
         if column.shape not in ("url", "text")
     ]
     if pairs:
-        shared = f"all: {', '.join(pairs[:MAX_SHARED])}"
+        shared = f"{some or 'all'}: {', '.join(pairs[:MAX_SHARED])}"
         lines.append(EntryLine(shared, TABLE.same, parent=first, count=0))
     details = [column for column in news if column not in core]
     unit = f"{table.noun}s"

@@ -190,7 +190,11 @@ EXPECTED = {
 }
 """The expected value, by the type of pydantic's error."""
 QUOTABLE = ("string_type", "invalid_key")
-BOUNDS = {"greater_than_equal": ("at least", "ge"), "less_than_equal": ("at most", "le")}
+BOUNDS = {
+    "greater_than": ("more than", "gt"),
+    "greater_than_equal": ("at least", "ge"),
+    "less_than_equal": ("at most", "le"),
+}
 QUOTED = re.compile(r"'([^']*)'")
 MAX_FOUND_CHARACTERS = 60
 

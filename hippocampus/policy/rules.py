@@ -51,8 +51,8 @@ def _compression(value: Any) -> Any:
 
 
 Text = Annotated[str, Field(min_length=1)]
-Glob = Annotated[str, AfterValidator(_glob)]
-Globs = Annotated[tuple[Annotated[Glob, Field(min_length=1)], ...], OneOrMany()]
+Glob = Annotated[Text, AfterValidator(_glob)]
+Globs = Annotated[tuple[Glob, ...], OneOrMany()]
 Words = Annotated[tuple[Annotated[Text, AfterValidator(_word)], ...], OneOrMany()]
 Patterns = Annotated[tuple[Annotated[Text, AfterValidator(valid_pattern)], ...], OneOrMany()]
 Compressions = Annotated[Compression, BeforeValidator(_compression)]
@@ -84,6 +84,12 @@ class TokenRange(Declared):
     """More tokens than this; 0 is any content that is not empty."""
     under: Count | None = None
     """Fewer tokens than this."""
+
+    @model_validator(mode="after")
+    def _has_a_size(self) -> Self:
+        if self.over is not None and self.under is not None and self.under - self.over < 2:
+            raise ValueError(f"no size is over {self.over} and under {self.under}")
+        return self
 
 
 class Match(Declared):

@@ -117,6 +117,15 @@ def test_rows_of_a_large_sheet_are_counted() -> None:
     assert "(the first 2,000 are read)" in extraction.lines[0].text
 
 
+def test_what_the_rows_that_are_read_share_is_said_of_those_rows_only() -> None:
+    states = ["ok"] * 3_000
+    states[2_500] = "blocked"
+    text = "id,state,n\n" + "".join(f"{at},{state},{at * 3}\n" for at, state in enumerate(states))
+    lines = [line.text for line in read(text).lines]
+    assert "the first 2,000: state=ok" in lines
+    assert not [line for line in lines if line.startswith("all:")]
+
+
 def test_a_constant_column_stands_once_and_not_in_each_row() -> None:
     extraction = read("id,kind,n\n" + "".join(f"{at},same,{at * 3}\n" for at in range(9)))
     assert "all: kind=same" in [line.text for line in extraction.lines]
