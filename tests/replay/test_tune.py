@@ -70,7 +70,7 @@ def observations(
     rest = np.floor(age * draw.random(count))
     ones = np.ones(count)
     columns = [names, names, age, rest, draw.random(count) < 0.5, ones, ones]
-    seen = np.array(list(zip(*columns, strict=True)), tune.ROW)
+    seen = np.rec.fromarrays(columns, names=list(tune.COLUMNS))
     probabilities = law(rates, exponent, mention, chance).probabilities(seen)
     seen["used"] = draw.random(count) < probabilities
     return seen
