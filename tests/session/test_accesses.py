@@ -95,11 +95,8 @@ def test_what_the_last_answer_names_is_written_down_when_the_session_closes(tmp_
     memory.close()
 
 
-def test_a_state_that_the_disk_refuses_is_not_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("hippocampus.storage.sqlite.BUSY_SECONDS", 0.2)
-    memory = Hippocampus(tmp_path, policy=EAGER)
+def test_a_state_that_the_disk_refuses_is_not_there(tmp_path: Path) -> None:
+    memory = Hippocampus(tmp_path, policy=EAGER, deadline_seconds=0.25)
     with memory.session("s") as session:
         session(reading(1))
         other = sqlite3.connect(StateDir(tmp_path).database)
