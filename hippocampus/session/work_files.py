@@ -5,9 +5,10 @@ A digest decides which files it shows; no file system is read.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -157,21 +158,27 @@ class WorkFile:
             known.lines[max(0, at) : at + len(texts)] = fresh
 
     def _put(self, new: Piece) -> None:
-        """Put lines with a known place over those that were there, and over texts that they hold."""
-        texts, kept = [line.text for line in new.lines], [new]
-        for piece in self.pieces:
-            if piece.first and piece.first < new.end and new.first < piece.end:
-                before = piece.lines[: max(0, new.first - piece.first)]
-                after = piece.lines[max(0, new.end - piece.first) :]
-                kept += [Piece(piece.first, before), Piece(new.end, after)]
-            elif piece.first or len(piece.lines) > len(texts) or _place_of(texts, piece) is None:
-                kept.append(piece)
+        """Put lines with a known place over those that were there.
+
+        A text that shares lines with them has its place by these, under all other lines.
+        """
+        texts = [line.text for line in new.lines]
+        kept, loose = [new, *_outside(new, (piece for piece in self.pieces if piece.first))], []
+        for piece in (piece for piece in self.pieces if not piece.first):
+            if (at := _place_of(texts, piece)) is None:
+                loose.append(piece)
+                continue
+            rest = [Piece(max(1, new.first - at), piece.lines)]
+            for other in kept:
+                rest = [*_outside(other, rest)]
+            kept += rest
         self.pieces = []
-        for piece in sorted(kept, key=lambda piece: (not piece.first, piece.first)):
-            if piece.lines and self.pieces and self.pieces[-1].end == piece.first:
+        for piece in sorted(kept, key=lambda piece: piece.first):
+            if self.pieces and self.pieces[-1].end == piece.first:
                 self.pieces[-1].lines += piece.lines
-            elif piece.lines:
+            else:
                 self.pieces.append(piece)
+        self.pieces += loose
 
     def write(self, text: str, turn: int) -> None:
         """Take in a new text of the whole file."""
@@ -204,6 +211,15 @@ def _place_of(texts: Sequence[str], piece: Piece) -> int | None:
     starts = Counter(known[text] - at for text, at in own.items() if text in known)
     is_shared = 0 < min(len(own), len(known)) <= 2 * starts.total()
     return max(starts, key=starts.__getitem__) if is_shared else None
+
+
+def _outside(new: Piece, pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """Yield the parts of pieces before and after the lines of a new one."""
+    for piece in pieces:
+        before = piece.lines[: max(0, new.first - piece.first)]
+        after = piece.lines[max(0, new.end - piece.first) :]
+        parts = (Piece(piece.first, before), Piece(max(piece.first, new.end), after))
+        yield from (part for part in parts if part.lines)
 
 
 def _replaced(piece: Piece, at: int, edit: Edit, turn: int) -> int:
@@ -264,7 +280,7 @@ def _see(call: Part, result: str, turn: int, files: dict[str, list[WorkFile]]) -
         if used.read:
             output = output_of(result, asked_line(call.text))
             lines = output.body.rstrip("\n").split("\n")
-            if lines[-1][:1] in ("…", "[", "(") and is_notice(lines[-1]):
+            if lines[-1].startswith(("…", "...", "[", "(")) and is_notice(lines[-1]):
                 lines.pop()
             placed = output.is_numbered or output.first_number > 1
             own.read(output.first_number if placed else 0, lines, turn, whole=used.is_whole)
@@ -318,25 +334,22 @@ def described(
     """Return a file's lines after their numbers, within a budget in tokens.
 
     First come those that were read from a turn on and after the last change, then what the agent wrote,
-    the newest first, then an outline. A file that was only read, and not lately, is its outline.
+    the newest first, then an outline. A file that was only read, and not lately, is this and its first lines.
     `shown` are the identifiers that the digest has already.
     """
     parts, weight = file.pieces, tokens.count(file.text)
     start = max(since, file.changed + 1)
-    fresh = [
-        (number, at)
-        for number, part in enumerate(parts)
-        for at, line in enumerate(part.lines)
-        if line.read >= start
-    ]
+    fresh = [(number, at) for number, at in _places(parts) if parts[number].lines[at].read >= start]
     written = sorted(_written(parts), key=lambda line: (-line[0], *line[1:]))
-    outline = max(MIN_TOKENS, weight // CONSTANTS.outline_part)
-    if not (fresh or written):
-        outline = int(CONSTANTS.read_share * weight)
+    outline: Iterable[tuple[int, int]] = _outline(parts, shown)
+    room = max(MIN_TOKENS, weight // CONSTANTS.outline_part)
+    if not (fresh or written):  # prose and rows of data have no definitions, and name nothing
+        outline = itertools.chain(outline, _places(parts))
+        room = int(CONSTANTS.read_share * weight)
     picked: list[set[int]] = [set() for _ in parts]
-    groups = ((fresh, budget_tokens), (written, budget_tokens), (_outline(parts, shown), outline))
-    for group, room in groups:
-        left = min(room, budget_tokens)
+    groups = ((fresh, budget_tokens), (written, budget_tokens), (outline, room))
+    for group, most in groups:
+        left = min(most, budget_tokens)
         for *_, part, at in group:
             if at not in picked[part]:
                 cost = tokens.count(parts[part].lines[at].text) + NUMBER_TOKENS
@@ -346,6 +359,10 @@ def described(
                 budget_tokens -= cost
                 picked[part].add(at)
     return _shown(parts, [sorted(chosen) for chosen in picked])
+
+
+def _places(parts: Sequence[Piece]) -> Iterator[tuple[int, int]]:
+    yield from ((number, at) for number, part in enumerate(parts) for at in range(len(part.lines)))
 
 
 def _written(parts: Sequence[Piece]) -> Iterator[tuple[int, int, int]]:
@@ -359,7 +376,7 @@ def _written(parts: Sequence[Piece]) -> Iterator[tuple[int, int, int]]:
         yield from ((turn, number, near) for near, turn in turns.items())
 
 
-def _outline(parts: Sequence[Piece], shown: AbstractSet[str]) -> list[tuple[float, int, int]]:
+def _outline(parts: Sequence[Piece], shown: AbstractSet[str]) -> list[tuple[int, int]]:
     """Return the places of definitions and headings, the least indented first, then other lines.
 
     Those come first that have most identifiers for their tokens which the digest does not show yet.
@@ -376,7 +393,7 @@ def _outline(parts: Sequence[Piece], shown: AbstractSet[str]) -> list[tuple[floa
             seen |= new
             if new and len(text) <= LINE_CHARACTERS:  # a line that does not fit ends the outline
                 named.append((-len(new) / size_of(text), number, at))
-    return [*sorted(heads), *sorted(named)]
+    return [(number, at) for _, number, at in (*sorted(heads), *sorted(named))]
 
 
 def _shown(parts: Sequence[Piece], picked: Sequence[Sequence[int]]) -> list[str]:

@@ -208,8 +208,9 @@ def test_a_host_s_word_that_a_file_is_unchanged_is_no_line_of_it() -> None:
     assert file.turn == 2
 
 
-def test_a_tool_s_note_on_lines_that_follow_is_no_line_of_the_file() -> None:
-    note = "… (435 more lines not shown. Use offset=145 to continue)"
+@pytest.mark.parametrize("dots", ["…", "..."])
+def test_a_tool_s_note_on_lines_that_follow_is_no_line_of_the_file(dots: str) -> None:
+    note = f"{dots} (435 more lines not shown. Use offset=145 to continue)"
     part = ("Read", {"file_path": "rooms.py", "offset": 1}, f"{SOURCE}\n{note}")
     [file] = known(part).newest()
     assert file.text.rstrip("\n") == SOURCE.rstrip("\n")
@@ -242,6 +243,26 @@ def test_a_text_that_differs_from_an_earlier_one_is_in_the_digest_once(
     assert sum("hall_3(" in row for row in shown) == 1
     assert not any("room_3(" in row for row in shown)
     assert not numbered or "6→BEDS = 7" in shown
+
+
+def test_a_text_has_the_place_that_a_later_part_of_its_file_shows() -> None:
+    """The lines before the part were in the list only there."""
+    lines = SOURCE.rstrip("\n").split("\n")
+    head = ("Bash", {"command": "head -90 rooms.py"}, "\n".join(lines[:90]))
+    part = ("Read", {"file_path": "rooms.py", "offset": 40, "limit": 80}, cat(40, lines[39:119]))
+    [file] = known(head, part).newest()
+    assert described(file, 9_000, 0) == [f"{at}→{line}" for at, line in enumerate(lines[:119], 1)]
+
+
+@pytest.mark.parametrize(
+    "line", ["the guest of room leaves soon", "客人很快就要离开房间", "Ann, 7, Rome"]
+)
+def test_the_first_lines_of_a_file_that_names_nothing_are_its_outline(line: str) -> None:
+    text = "\n".join(f"{line} {n}" for n in range(80))
+    [file] = known(("Read", {"file_path": "guests.txt"}, text)).newest()
+    rows = described(file, 9_000, 50)
+    assert 10 < len(rows) < 40
+    assert rows[:2] == [f"1→{line} 0", f"2→{line} 1"]
 
 
 def test_a_long_command_stands_in_the_step() -> None:
