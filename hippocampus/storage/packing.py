@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+import sys
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
@@ -141,13 +142,13 @@ def max_bytes(packed_bytes: int) -> int:
     return max(MAX_SMALL_BYTES, MAX_RATIO * packed_bytes)
 
 
-def unpacked(content: bytes, parts: bytes = b"") -> bytes:
+def unpacked(content: bytes, parts: bytes = b"", most: int = sys.maxsize) -> bytes:
     """Return the bytes of all zstandard frames or gzip members, packed with `parts`, or of bzip2's.
 
     Raises:
-        DamagedError: one is cut short or damaged, or they unpack to more than `max_bytes`.
+        DamagedError: one is cut short or damaged, or they unpack to more than `max_bytes` or `most` bytes.
     """
-    most, whole, rest = max_bytes(len(content)), bytearray(), memoryview(content)
+    most, whole, rest = min(most, max_bytes(len(content))), bytearray(), memoryview(content)
     too_large = f"it unpacks to over {MAX_SMALL_BYTES >> 20} MiB and {MAX_RATIO} times its size"
     try:
         if content.startswith(BZIP2):  # no steps: a few of its bytes may be megabytes

@@ -27,13 +27,13 @@ from starlette.routing import Route
 from hippocampus.errors import MALFORMED, StoreError
 from hippocampus.integrations.proxy.apis import ANSWERS
 from hippocampus.integrations.proxy.apis.answer import ModelAnswer
-from hippocampus.integrations.proxy.body import decoded
 from hippocampus.integrations.proxy.events import Event, events, written
 from hippocampus.integrations.proxy.metrics import Metrics
 from hippocampus.integrations.proxy.service import Exchange, Service, TooManyRoundsError
 from hippocampus.integrations.web import LOOPBACK, refused
 from hippocampus.session.guard import Guard
 from hippocampus.session.resources import MANAGED, Observer
+from hippocampus.storage import packing
 
 LOG = logging.getLogger("hippocampus")
 HOP_BY_HOP = {
@@ -47,6 +47,8 @@ COUNTING = "/count_tokens"
 """The end of an address at which Anthropic counts a request's tokens."""
 MAX_BODY_BYTES = 512 * 1024 * 1024
 """No provider takes a larger request, and one that is read is in memory."""
+PACKED = {"gzip", "zstd"}
+"""The encodings of a request that are read; another one passes as it is."""
 DECODED = {"identity", "gzip", "deflate"}
 """The encodings of an answer that are read whatever is installed."""
 METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
@@ -122,7 +124,8 @@ class Proxy:
             Route("/conversations", self._conversations, methods=["GET"]),
             Route("/{path:path}", self._forward, methods=METHODS),
         ]
-        made = Starlette(routes=routes, lifespan=lifespan)
+        handlers = {HTTPException: _error}
+        made = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
         made.state.page = f"/?key={self._page_key}"
         return made
 
@@ -343,12 +346,23 @@ async def _readable(request: Request) -> tuple[Request, bytes]:
         content += chunk
         if len(content) > MAX_BODY_BYTES:
             raise HTTPException(413, "the request is larger than any provider takes")
-    encoding = request.headers.get("content-encoding", "identity").lower()
-    plain = await run_in_threadpool(decoded, bytes(content), encoding, MAX_BODY_BYTES)
-    if plain is None:
-        return request, bytes(content)
+    plain = bytes(content)
+    encoding = ", ".join(request.headers.getlist("content-encoding")).lower()
+    if encoding in PACKED:
+        try:
+            plain = await run_in_threadpool(packing.unpacked, plain, most=MAX_BODY_BYTES)
+        except packing.DamagedError:
+            return request, plain
+    elif encoding != "identity":
+        return request, plain
     own = [pair for pair in request.scope["headers"] if pair[0] != b"content-encoding"]
     return Request({**request.scope, "headers": own}), plain
+
+
+def _error(_request: Request, wrong: Exception) -> Response:
+    """Return an error in the form of a provider's."""
+    assert isinstance(wrong, HTTPException)
+    return JSONResponse({"error": {"message": wrong.detail}}, wrong.status_code)
 
 
 async def _noted(exchange: Exchange, work: Callable[[Exchange], None], problem: str) -> None:

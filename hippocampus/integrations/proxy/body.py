@@ -5,15 +5,10 @@ Pure: no message is read here.
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import re
-import zlib
 from collections.abc import Sequence
 from typing import Any
-
-import zstandard
 
 from hippocampus.formats.conversation import Item
 
@@ -106,19 +101,3 @@ class Body:
         if found is None:
             raise ValueError(f"neither a comma nor a bracket at {at}")
         return found[1], found.end()
-
-
-def decoded(content: bytes, encoding: str, max_bytes: int) -> bytes | None:
-    """Return a body without its compression; None where it cannot be read, or is longer than `max_bytes`."""
-    found = None
-    with contextlib.suppress(zlib.error, zstandard.ZstdError):
-        if encoding in {"gzip", "deflate"}:
-            packed = zlib.decompressobj(zlib.MAX_WBITS | 32)
-            found = packed.decompress(content, max_bytes + 1)
-            found = found if packed.eof and not packed.unused_data else None
-        elif encoding == "zstd":
-            with zstandard.ZstdDecompressor().stream_reader(io.BytesIO(content)) as reader:
-                found = reader.read(max_bytes + 1)
-        elif encoding == "identity":
-            found = content
-    return found if found is not None and len(found) <= max_bytes else None
