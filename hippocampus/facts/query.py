@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from hippocampus.errors import StoreError
 from hippocampus.facts.models import Recalled, Score
@@ -18,7 +18,7 @@ from hippocampus.facts.timestamps import day
 from hippocampus.facts.words import content_words, key, names, query_terms, without, words
 from hippocampus.storage.deadline import bounded
 from hippocampus.storage.facts import memories, search, triples
-from hippocampus.storage.facts.models import RankedRow
+from hippocampus.storage.facts.models import Memory, Origin, RankedRow
 from hippocampus.storage.facts.search import RecallQuery
 
 LIMIT = 10
@@ -309,7 +309,8 @@ def load(  # noqa: PLR0913 - each is one filter
     """Return what a conversation starts with, within a budget, and the number of all preferences.
 
     It is what fits a prompt, the preferences, and the `limit` strongest others. Preferences get half
-    of the budget before the others, and what these leave. Every door has this selection.
+    of the budget before the others, and what these leave. Of a message and a statement taken out of it,
+    the one that fits better is shown. Every door has this selection.
     """
     now = tables.clock()
     limit = LIMIT if limit is None else limit
@@ -325,13 +326,24 @@ def load(  # noqa: PLR0913 - each is one filter
     preferences = [result for result in strongest if result.memory.type == "preference"]
     others = [result for result in strongest if result.memory.type != "preference"]
     first = [result for result in [*fitting, *preferences] if result.memory.type == "preference"]
-    chosen = [
-        *within_budget(first, budget // 2),
-        *fitting,
-        *(others if limit < 0 else others[:limit]),
-        *preferences,
-    ]
+    once = _said_once([*fitting, *(others if limit < 0 else others[:limit])])
+    chosen = [*within_budget(first, budget // 2), *once, *preferences]
     return within_budget(chosen, budget), len(preferences)
+
+
+def _said_once(found: Iterable[Recalled]) -> Iterator[Recalled]:
+    """Leave out a message after a statement taken out of it, and a statement after its message."""
+    shown: dict[Origin, list[Memory]] = {}
+    for result in found:
+        memory = result.memory
+        earlier = shown.setdefault(memory.origin, [])
+        if not any(
+            other.kind != memory.kind
+            and (other.content in memory.content or memory.content in other.content)
+            for other in earlier
+        ):
+            earlier.append(memory)
+            yield result
 
 
 def within_budget(found: Sequence[Recalled], budget: int) -> list[Recalled]:

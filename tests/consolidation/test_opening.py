@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import factual
@@ -295,3 +296,18 @@ def test_every_door_to_the_memory_loads_the_same_preferences_and_names_their_num
     }
     ((shown, named),) = counts
     assert 20 < shown == int(named) < 200
+
+
+def test_a_message_is_not_loaded_next_to_the_statements_taken_out_of_it(tmp_path: Path) -> None:
+    said = (
+        "I live in Hull. The launch of the app is on Thursday, and the invoice number is in the blue "
+        "folder on the shelf, next to the old radio of the plumber who came in May."
+    )
+    with Hippocampus(tmp_path) as memory:
+        with memory.session("one") as session:
+            session([{"role": "user", "content": said}])
+        assert {known.content for known in memory.facts.memories()} == {said, "I live in Hull."}
+        for prompt, count in (("", 0), ("Where do I live?", 0), ("the launch of the app", 1)):
+            loaded = memory.facts.context_load(prompt)
+            assert loaded.count("I live in Hull") == 1
+            assert loaded.count("blue folder") == count
