@@ -12,9 +12,12 @@ from hippocampus.facts.topics import persons, same_stem
 from hippocampus.facts.words import MARKS, UNSPACED, UNSPACED_SIGN, spoken
 
 _WORD = rf"(?:(?![{UNSPACED}])[^\W_]|[{MARKS}'’-])+"
-_TOKEN = rf"(?P<number>\d+(?:[.,:]\d+|h\d*)*|(?<!\w)(?:{{numbers}}|{{days}})(?!\w))|{_WORD}"
+_TOKEN = (
+    r"(?P<number>\d+(?:[.,:]\d+|h\d*)*|(?<!\w)(?:{numbers}|{days})(?!\w)|(?<=\s)[^\W\d_]+\d+(?=\s*$))"
+    rf"|{_WORD}"
+)
 _UNSPACED_TOKEN = rf"(?P<number>\d+(?:[.,:]\d+)*(?:[万千百億억만천]\d*)*|(?:{{days}}|{{numbers}}))|[{UNSPACED}]|{_WORD}"
-"""A number, a character of a script without spaces, or a word."""
+"""A number, as which a code such as `Net30` counts at the end, a character of a script without spaces, or a word."""
 _STOPS = " .!。！।"
 _HIRAGANA = re.compile("[\u3041-\u309f]")
 MAX_WORDS, MAX_SIGNS = 3, 6
@@ -48,6 +51,8 @@ def replaced_value(old: str, new: str) -> str:
     'Sarah'
     >>> replaced_value("There are four of us", "There are seven of us now")
     'four'
+    >>> replaced_value("ClientA pays Net30", "ClientA now pays Net60"), replaced_value("Web1 is up", "Web2 is up now")
+    ('Net30', '')
     """
     if persons(old) != persons(new):
         return ""

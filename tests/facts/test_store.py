@@ -211,6 +211,15 @@ def test_a_statement_is_found_by_the_words_of_its_triple_and_shown_once(opened):
     assert facts.retrieve("What are ClientA's payment terms?").count("Net30") == 1
 
 
+def test_a_code_that_is_another_one_now_ends_the_old_one_and_names_of_things_end_nothing(facts):
+    facts.remember("ClientA pays Net30.")
+    facts.remember("Web1 is up.")
+    facts.remember("ClientA now pays Net60.")
+    facts.remember("Web2 is up now.")
+    current = {"ClientA now pays Net60.", "Web1 is up.", "Web2 is up now."}
+    assert set(contents(facts.recall("", limit=-1))) == current
+
+
 def test_a_prompt_that_names_a_subject_calls_for_its_triples(facts):
     factual.remember_triple(facts, "Acme", "payment_terms", "Net30")
     assert "Net30" in facts.retrieve("Draft a friendly reminder letter for Acme please")
