@@ -74,11 +74,11 @@ class SessionReport:
     def is_newest(self) -> bool:
         """Return whether no other process has changed the session since its last turn, as far as is known."""
 
-        def has_not_changed() -> bool:
+        def is_newest() -> bool:
             with self._run.lock:
-                return not self._run.ledger.has_changed()
+                return self._run.ledger.is_newest()
 
-        return self._guard.run(has_not_changed, lambda: False, lost="")
+        return self._guard.run(is_newest, lambda: False, lost="")
 
     def records(self) -> list[Record]:
         """Return the entries with their texts in the view, oldest first; that of a digest in a digest is empty."""

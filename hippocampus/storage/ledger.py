@@ -470,6 +470,11 @@ class Ledger:
         """Return whether another process has changed the session since this ledger was opened."""
         return bool(self._read_row()[1] != self._changes)
 
+    def is_newest(self) -> bool:
+        """Return whether no other process has written since the last turn; a server is asked always."""
+        self._fetched.clear()
+        return bool(self._read_row()[1] == self._seen_changes)
+
     def is_archived(self) -> bool:
         """Return whether the raw conversation of the session is stored."""
         query = "SELECT 1 FROM conversation WHERE session = ? LIMIT 1"

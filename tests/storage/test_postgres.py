@@ -222,6 +222,21 @@ def test_a_turn_that_did_not_ask_is_computed_again_after_one_of_another_worker(
         )
 
 
+def test_a_session_is_the_newest_only_where_the_server_has_no_later_turn(
+    postgres: Server, tenant: str
+) -> None:
+    """A proxy closes one that is the newest with its own list, which would cut a later one."""
+    items = reading(12)
+    with two_workers(postgres.address, tenant) as (first, second), no_fallback():
+        for end in range(1, QUIET_TURNS + 3):
+            first(items[:end])
+        assert first.report.is_newest()
+        second(items)
+        assert not first.report.is_newest()
+        assert not first.report.is_newest()
+        assert second.report.is_newest()
+
+
 @pytest.mark.parametrize("is_new", [False, True])
 def test_a_frozen_server_delays_a_call_by_the_deadline(
     postgres: Server, tenant: str, monkeypatch: pytest.MonkeyPatch, *, is_new: bool
