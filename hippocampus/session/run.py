@@ -143,6 +143,7 @@ class SessionRun:
             StoreError: content that leaves the view cannot be stored; then nothing leaves it.
             ViewError: the view would separate a call from its result.
         """
+        self.ledger.busy_seconds = self._resources.deadline_seconds
         for _ in range(MAX_CONFLICTS):
             try:
                 return self._take(items, same, request, idle_seconds)
@@ -155,7 +156,6 @@ class SessionRun:
     ) -> bool:
         cold = idle_seconds > self._resources.prices.cache_seconds
         self.is_edit = False
-        self.ledger.busy_seconds = self._resources.deadline_seconds
         # Another process may have taken the last turn, or this one was interrupted after its commit.
         if self.ledger.has_changed() or self.ledger.last_call() != self.state.last:
             self._load_changes()
@@ -172,7 +172,7 @@ class SessionRun:
             return False
         is_retry = self._is_sent(history) and not cold  # it gets the same view, and is no turn
         if is_retry:
-            self.ledger.expect_asked()
+            self.ledger.expect_newest()
         if is_retry and before.raw and history.repeats(before):
             return True
         is_continued, rules = bool(self.state.records) and not before.raw, self._rules_of_turn()

@@ -475,6 +475,12 @@ class Ledger:
         self._fetched.clear()
         return bool(self._read_row()[1] == self._seen_changes)
 
+    def expect_newest(self) -> None:
+        """Raise `ConflictError` where another process has written, and this turn has not asked."""
+        if not (self._is_asked or self.is_newest()):
+            self._quiet_turns = 0
+            raise ConflictError(f"session {self._session!r}: another process has written")
+
     def is_archived(self) -> bool:
         """Return whether the raw conversation of the session is stored."""
         query = "SELECT 1 FROM conversation WHERE session = ? LIMIT 1"
@@ -551,12 +557,6 @@ class Ledger:
                 if is_turn:
                     self._db.insert(CANDIDATE, candidates)
                     self._write_call(change, turn)
-
-    def expect_asked(self) -> None:
-        """Raise `ConflictError` where this turn has not asked what others have written; the next one does."""
-        if not self._is_asked:
-            self._quiet_turns = 0
-            raise ConflictError(f"session {self._session!r}: another process may have written")
 
     def _write_call(self, change: int, turn: TurnRows) -> None:
         """Write the row of a turn; its second call finds in the cache what the first one paid for."""

@@ -176,6 +176,22 @@ def test_a_turn_takes_two_round_trips_and_one_where_no_other_worker_has_come_for
         assert session.report.records()
 
 
+def test_a_list_that_is_sent_again_takes_one_round_trip(postgres: Server, tenant: str) -> None:
+    with (
+        counted_round_trips(postgres.address) as (address, trips),
+        opened(address, tenant) as memory,
+        memory.session("s") as session,
+        no_fallback(),
+    ):
+        items = reading(9)
+        for end in range(1, len(items) + 1):
+            view = session(items[:end])
+        for _ in range(QUIET_TURNS + 2):
+            before = len(trips)
+            assert session(items) == view
+            assert len(trips) - before == 1
+
+
 def test_a_turn_takes_three_round_trips_where_two_workers_take_turns(
     postgres: Server, tenant: str
 ) -> None:
@@ -394,6 +410,25 @@ def test_a_slow_network_changes_no_view_and_past_the_deadline_lists_go_as_they_a
         with hurried(session, 0.04):
             assert session(items[:9]) == items[:9]
             assert session.status()["raw"] == 1
+        wait_for(lambda: session(items) != items)
+
+
+def test_a_turn_that_is_computed_again_has_one_deadline(
+    postgres: Server, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hippocampus.storage.postgres.connections.RETRY_SECONDS", 0.0)
+    items = reading(8)
+    with (
+        counted_round_trips(postgres.address, seconds=0.1) as (address, _),
+        opened(address, tenant) as memory,
+        memory.session("s") as session,
+    ):
+        for end in range(1, QUIET_TURNS + 4):
+            session(items[:end])
+        with opened(postgres.address, tenant) as other, other.session("s") as second:
+            second(items[:11])
+        with hurried(session, 0.45):  # five round trips take longer
+            assert session(items[:13]) == items[:13]
         wait_for(lambda: session(items) != items)
 
 

@@ -120,7 +120,7 @@ class Connections:
             raise StoreError(f"{self._failure}; it is tried again in a few seconds")
         pool = self.start(given)
         try:
-            db = pool.getconn(max(0.001, given))
+            db = pool.getconn(max(0.001, until - time.monotonic()))
         except psycopg.Error as failure:
             raise self._failed(failure, given) from failure
         try:
