@@ -234,24 +234,23 @@ class Journal:
         old[start:] = new
         self._same = len(old)
         self._hash(new, start)
-        state = json.dumps([count, self._hashes[-HASH_BYTES:].hex(), [*self._marked.items()]])
-        return state, b"".join(lines)
+        marks = [*self._marked.items()]
+        return json.dumps([count, self._hash_with(marks), marks]), b"".join(lines)
 
     def _recognises(self, rows: Sequence[Row], listed: Sequence[Message]) -> bool:
         """Return whether a list begins with the one of all rows; its messages are taken as theirs then.
 
         No line has to be unpacked or read, unless a row is damaged: the next one has what it has lost.
         """
-        is_whole = all(zlib.crc32(lines) == crc for _, _, crc, lines in rows)
-        if not (is_whole and rows and rows[-1][1]):
+        if not (rows and rows[-1][1] and _is_whole(rows)):
             return False
         try:
             count, known, marks = json.loads(rows[-1][1])
+            messages: list[Sequence[Item]] = [message.raw for message in listed[:count]]
         except (TypeError, ValueError):  # damaged
             return False
-        messages: list[Sequence[Item]] = [message.raw for message in listed[:count]]
         self._hash(messages, 0)
-        if len(messages) < count or self._hashes[-HASH_BYTES:].hex() != known:
+        if len(messages) < count or self._hash_with(marks) != known:
             return False
         moved: set[int] = {number for number, _ in self._marked.items() ^ map(tuple, marks)}
         for number in moved:  # it is written again, and starts no other list
@@ -272,6 +271,11 @@ class Journal:
             before = self._hashes[-HASH_BYTES:]
             self._hashes += hashlib.blake2b(before + text, digest_size=HASH_BYTES).digest()
 
+    def _hash_with(self, marks: Any) -> str:
+        """Return the hash of the list without marks, and of the places and hashes of those with marks."""
+        known = self._hashes[-HASH_BYTES:] + _json(marks)
+        return hashlib.blake2b(known, digest_size=HASH_BYTES).hexdigest()
+
 
 def pack(db: Database, session: int, min_bytes: int) -> None:
     """Pack the rows of a session that are not packed yet into the last such row.
@@ -279,9 +283,10 @@ def pack(db: Database, session: int, min_bytes: int) -> None:
     Turns go on meanwhile: rows are packed before the lock is taken, and stay where another process
     has packed the last one first.
     """
-    rows = [(number, lines) for number, *_, lines in db.rows(LINES, (session, 0))]
-    found = [(number, lines) for number, lines in rows if not packing.is_packed(lines)]
-    if not found or sum(len(lines) for _, lines in found) < min_bytes:
+    rows = db.rows(LINES, (session, 0))
+    found = [(number, lines) for number, *_, lines in rows if not packing.is_packed(lines)]
+    # Damaged rows keep their wrong checksums, by which the next process reads what they have lost.
+    if sum(len(lines) for _, lines in found) < max(1, min_bytes) or not _is_whole(rows):
         return
     last, lines = found[-1]
     packed = packing.packed_small(b"".join(lines for _, lines in found))
@@ -296,6 +301,10 @@ def pack(db: Database, session: int, min_bytes: int) -> None:
             given = "number IN (SELECT value FROM json_each(?))"
             db.run(f"DELETE FROM conversation WHERE session = ? AND {given}", (session, others))
     db.shrink()
+
+
+def _is_whole(rows: Iterable[Row]) -> bool:
+    return all(zlib.crc32(lines) == crc for _, _, crc, lines in rows)
 
 
 def _whole(lines: bytes) -> bytes:

@@ -97,9 +97,9 @@ CREATE TABLE call (
     PRIMARY KEY (session, number)
 ) STRICT;
 -- The raw conversation, appended by each turn. number: of the change of its session. list: the host's list as the
--- row leaves it, by which another process recognises it without reading lines: how many messages, a hash of them
--- without marks, and the hashes of those with marks, as JSON, empty if unknown. crc: CRC-32 of lines. lines: JSON
--- lines (`archive`), packed on a server, and in a file once the session has ended.
+-- row leaves it, by which another process recognises it without reading lines: how many messages, a hash of these
+-- and of all marks, and the hashes of those with marks, as JSON, empty if unknown. crc: CRC-32 of lines. lines:
+-- JSON lines (`archive`), packed on a server, and in a file once the session has ended.
 CREATE TABLE conversation (
     session INTEGER NOT NULL REFERENCES session(number) ON DELETE CASCADE,
     number INTEGER NOT NULL,

@@ -210,14 +210,28 @@ def test_a_process_that_goes_on_reads_no_line_of_the_conversation(tmp_path: Path
     assert [*places(tmp_path)] == [*range(7, len(items))]
 
 
-@pytest.mark.parametrize("listed", ["", "[7, ", "null"])
+@pytest.mark.parametrize("listed", ["''", "'[7, '", "'null'", "replace(list, '[]', '[[99, 5]]')"])
 def test_a_damaged_list_of_a_row_stops_no_call(tmp_path: Path, listed: str) -> None:
     items = reading(9)
     sent(tmp_path, items[:7])
     with contextlib.closing(sqlite3.connect(StateDir(tmp_path).database)) as db, db:
-        db.execute("UPDATE conversation SET list = ?", (listed,))
+        db.execute(f"UPDATE conversation SET list = {listed}")
     sent(tmp_path, items)
     assert places(tmp_path) == Counter(range(len(items)))
+
+
+def test_a_damaged_row_is_not_packed_but_healed_by_the_next_process(tmp_path: Path) -> None:
+    items = reading(9)
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    session = memory.session("s")
+    session(items[:7])
+    with contextlib.closing(sqlite3.connect(StateDir(tmp_path).database)) as db, db:
+        damaged = "replace(CAST(lines AS TEXT), 'row_0', 'row_1')"
+        db.execute(f"UPDATE conversation SET lines = CAST({damaged} AS BLOB)")
+    session.close()
+    memory.close()
+    sent(tmp_path, items)
+    assert conversation(tmp_path, "s").items == items
 
 
 def words(number: int, marked: bool) -> dict[str, Any]:
