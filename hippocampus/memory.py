@@ -149,6 +149,7 @@ class Hippocampus:
         self._open_sessions = OpenSessions[str, Session](MAX_OPEN_SESSIONS, Session.release)
         self._made = weakref.WeakSet[Session]()
         """The sessions that a host may still have."""
+        self._making = threading.Lock()
         self._closing = contextlib.ExitStack()
         self._closing.callback(stored.close)
         disk_problems: dict[str, float] = {}
@@ -225,7 +226,8 @@ class Hippocampus:
             resources = replace(resources, tail_mark=tail_mark)
         info = SessionInfo(self._agent if agent is None else agent, started)
         made = Session(session_id, resources, info)
-        self._made.add(made)
+        with self._making:
+            self._made.add(made)
         return made
 
     def attach(self, session_id: str, format_name: str, **settings: Any) -> Attachment:
@@ -387,7 +389,9 @@ class Hippocampus:
         until = time.monotonic() + CLOSING_SECONDS
         for session in self._open_sessions.close():
             (session.close if time.monotonic() < until else session.release)()
-        for session in list(self._made):
+        with self._making:
+            left = list(self._made)
+        for session in left:
             session.release()
 
     def __enter__(self) -> Self:

@@ -349,8 +349,8 @@ class SessionRun:
         self._counted = counts
 
     def count_raw(self) -> None:
-        """Write these numbers where no list is left to write them with."""
-        if self._counted != (self._guard.failures, self._guard.raw_calls):
+        """Write these numbers where no list is left to write them with, and the session is still there."""
+        if self._opened and self._counted != (self._guard.failures, self._guard.raw_calls):
             self._write(TurnRows())
 
     def _notes_of(self, turn: Turn) -> list[DigestNotes]:

@@ -620,3 +620,17 @@ def test_raw_views_and_failures_are_counted_by_the_next_change_and_by_the_end(
         with memory.session("s") as unchanged:
             unchanged(reading(6))
         assert counts() == (1, 4)
+
+
+def test_a_session_that_was_forgotten_is_not_made_again_to_count_its_failures(
+    tmp_path: Path,
+) -> None:
+    with Hippocampus(tmp_path, policy=EAGER) as memory:
+        session = memory.session("s")
+        session(reading(2))
+        with state_of(tmp_path).writing() as db:
+            db.run("DELETE FROM session")
+        assert session(reading(3)) == reading(3)
+        session.release()
+        with state_of(tmp_path).reading() as db:
+            assert savings(db) == []
