@@ -27,8 +27,11 @@ from conversations import EAGER, reading
 from postgres_server import Server, running, wait_for
 
 from hippocampus import Hippocampus, StoreError
+from hippocampus.consolidation.housekeeping import defrag, undo
 from hippocampus.facts.store import Facts
+from hippocampus.policy import load
 from hippocampus.storage.deadline import bounded
+from hippocampus.storage.facts.models import Item
 from hippocampus.storage.state import state_of
 
 KILLS = 8
@@ -340,6 +343,7 @@ def test_housekeeping_takes_a_server_as_it_takes_a_directory(
     assert len(json.loads(done("status", "-", "--json"))) == 3
     assert "one" in done("store", "entries", "-", "--session", "one")
     done("defrag", "-", "--apply")
+    assert "took no memory away" in done("defrag", "-", "--undo")
     assert "removed" in done("forget", "-", "--everything-from", "one", "--apply")
     assert "removed" in done("gc", "-", "--max-age-days", "0", "--apply")
     assert "0 findings" in done("doctor", "-")
@@ -357,3 +361,19 @@ def test_facts_are_waited_for_no_longer_than_the_deadline_of_a_turn(tenant: str)
         with server.frozen(), bounded(0.25), pytest.raises(StoreError):
             memory.facts.recall("tea")
         assert time.monotonic() - started < 5.0  # not the patience of a minute
+
+
+def test_the_last_run_of_defrag_is_undone(postgres: Server, tenant: str) -> None:
+    with (
+        contextlib.closing(state_of(postgres.address, tenant)) as state,
+        state.contents() as store,
+        Facts(state) as facts,
+    ):
+        faded = Item("Nobody needs this.", "note", at=time.time() - 400 * 86_400)
+        factual.store_many(facts, [faded])
+        assert (
+            defrag(state, store, facts, load("default"), time.time(), apply=True).facts_faded == 1
+        )
+        assert facts.memories() == []
+        assert [memory.content for memory in undo(state, facts)] == ["Nobody needs this."]
+        assert len(facts.memories()) == 1
