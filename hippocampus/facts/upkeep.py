@@ -115,12 +115,19 @@ def restore(tables: FactTables, memory_ids: Iterable[str]) -> list[Memory]:
         found = dict(memories.by_id(db, memory_ids).values())
         gone = {row: old for row, old in found.items() if old.superseded_by or old.removed}
         for row, memory in gone.items():
-            heir = memories.successors(db, [memory.id])[memory.id]
+            heir, now = memories.successors(db, [memory.id])[memory.id], tables.clock()
+            again = memories.same(db, replace(memory, valid_until=None), memory.kind, now)
             memories.reopen(db, [row])
-            if heir is not None and memory.removed != MERGED:
-                now, numbers = tables.clock(), memories.by_id(db, [heir.id])
+            if memory.removed == MERGED:
+                continue
+            if heir is not None:
+                numbers = memories.by_id(db, [heir.id])
                 ended = [numbers[heir.id][0]]
                 memories.update(db, ended, superseded_by=memory.id, ended=now, known_until=now)
+            # The same may have been said anew meanwhile.
+            until = memories.by_row(db, [row])[row].valid_until
+            if again is not None and (until is None or until > now):
+                memories.remove(db, [(again, MERGED, memory.id)], now)
         return list(memories.by_row(db, gone).values())
 
 
@@ -188,7 +195,8 @@ def compact(
         if memory.id not in keep and (reason := due_for_pruning(tables.policy, memory, now))
     }
     left = {row: memory for row, memory in current.items() if row not in pruned}
-    merged = _twins(tables, left)
+    # One that begins later does not replace one that is true already.
+    merged = _twins(tables, {row: one for row, one in left.items() if one.valid_from <= now})
     if not dry_run:
         with db.transaction():
             gone = [(row, reason, None) for row, reason in pruned.items()]

@@ -332,7 +332,8 @@ class _Transaction:
             "encounters": count,
             "accessed": max(old.accessed, at),
         }
-        if wanted.item.valid_until is not None:
+        # What was said earlier, such as that of an older store, does not end what was said later.
+        if wanted.item.valid_until is not None and at >= old.created:
             changed["valid_until"] = wanted.item.valid_until
         memory = replace(old, **changed)
         memories.update(self._db, [row], **changed)

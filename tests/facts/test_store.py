@@ -801,3 +801,56 @@ def test_what_is_said_again_for_longer_holds_for_longer(facts, hand):
         facts.remember("I work in Oslo.", valid_from=future)[0].action for _ in range(2)
     )
     assert (first, second) == ("added", "strengthened")
+
+
+@pytest.mark.parametrize("keep", ["remember", "store"])
+def test_an_earlier_time_of_the_same_words_does_not_end_what_is_true(facts, hand, keep):
+    getattr(facts, keep)("I live in Porto.")
+    day = 86_400
+    past = getattr(facts, keep)(
+        "I live in Porto.", at=hand.at - 900 * day, valid_until=hand.at - 500 * day
+    )
+    assert contents(facts.recall("Porto")) == ["I live in Porto."]
+    assert contents(facts.recall("Porto", as_of=hand.at - 600 * day)) == ["I live in Porto."]
+    assert (past[0] if keep == "remember" else past).action == "added"
+
+
+def test_an_older_report_of_an_end_does_not_end_what_was_said_later(facts, hand):
+    facts.store("The door code is 4711.", valid_from=hand.at - 900 * 86_400)
+    at, until = hand.at - 800 * 86_400, hand.at - 500 * 86_400
+    assert facts.store("The door code is 4711.", at=at, valid_until=until).action == "strengthened"
+    assert contents(facts.recall("door code")) == ["The door code is 4711."]
+
+
+def test_what_begins_after_the_same_words_expire_is_kept(facts, hand):
+    facts.store("The door code is 4711.", valid_until=hand.at + 86_400)
+    facts.store("The door code is 4711.", valid_from=hand.at + 5 * 86_400)
+    hand.pass_days(6)
+    assert contents(facts.recall("door code")) == ["The door code is 4711."]
+
+
+def test_compact_leaves_what_is_true_now_where_a_later_start_is_known(facts, hand):
+    facts.store("I work in Oslo.", valid_from=hand.at + 9 * 86_400)
+    facts.store("I work in Oslo.")
+    assert factual.compact(facts).merged == ()
+    assert contents(facts.recall("Oslo")) == ["I work in Oslo."]
+    hand.pass_days(10)
+    assert len(factual.compact(facts).merged) == 1
+
+
+def test_a_restored_memory_takes_the_place_of_its_repetition(facts, hand):
+    old = facts.remember("I live in Hull.")[0].memory
+    facts.remember("I moved to Derby.")
+    facts.remember("I live in Hull.")
+    factual.restore(facts, [old.id])
+    assert [memory.id for memory in facts.memories()] == [old.id]
+    assert facts.check() == []
+
+
+def test_a_restored_memory_that_expired_leaves_its_repetition(facts, hand):
+    old = facts.remember("I live in Hull.", valid_until=hand.at + 86_400)[0].memory
+    facts.remember("I moved to Derby.")
+    hand.pass_days(2)
+    again = facts.remember("I live in Hull.")[0].memory
+    factual.restore(facts, [old.id])
+    assert [result.memory.id for result in facts.recall("Hull")] == [again.id]

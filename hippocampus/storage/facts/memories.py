@@ -124,13 +124,14 @@ def newest(  # noqa: PLR0913, PLR0917 - each is one filter
 
 
 def same(db: Database, memory: Memory, kind: Kind, now: float) -> int | None:
-    """Return the row of a memory of a kind with the content of another one, which holds when that is said, or nothing."""
+    """Return the row of a memory of a kind with the content of another one, which holds in its time too, or nothing."""
     wanted = (hashed(db, memory.content, kind), kind, memory.agent, memory.scope)
-    begun = max(now, memory.created, memory.valid_from)
+    begins = max(memory.created, memory.valid_from)
+    ends = float("inf") if memory.valid_until is None else memory.valid_until
     found: int | None = db.value(
         "SELECT max(row) FROM memory WHERE hash = ? AND kind = ? AND agent = ? AND scope = ?"
-        f" AND {CURRENT} AND valid_from <= ?",
-        (*wanted, memory.created, begun),
+        f" AND {CURRENT} AND valid_from <= ? AND valid_from < ?",
+        (*wanted, begins, max(now, begins), ends),
     )
     return found
 
