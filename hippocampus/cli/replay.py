@@ -162,7 +162,9 @@ def _expect_writable(out: Path, *, in_new_folder: bool = False) -> None:
     try:
         if in_new_folder:
             files.private_folder(out.parent)
-        os.close(files.opened(out, os.O_WRONLY | os.O_CREAT))
+        # No waiting for the reader of a pipe; one that there is, such as of `>(gzip)`, gets the report.
+        no_wait = getattr(os, "O_NONBLOCK", 0)
+        os.close(os.open(out, os.O_WRONLY | os.O_CREAT | no_wait, 0o600))
     except OSError as failure:
         fail(f"nothing can be written to {out}: {failure.strerror or failure}")
     if is_new:

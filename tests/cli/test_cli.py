@@ -282,6 +282,20 @@ def test_a_mistake_is_one_helpful_sentence_and_status_2(
         assert words in done.stderr
 
 
+def test_a_recording_comes_from_a_pipe_and_its_report_goes_into_one(source: Path) -> None:
+    command = "cat one.json | $0 -m hippocampus replay /dev/stdin --report /dev/stderr > /dev/null"
+    done = subprocess.run(
+        ["sh", "-c", command, sys.executable],
+        cwd=source,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "</html>" in done.stderr
+    again = "$0 -m hippocampus replay one.json --report /dev/null"
+    subprocess.run(["sh", "-c", again, sys.executable], cwd=source, capture_output=True, check=True)
+
+
 def test_the_known_formats_are_listed_once(tmp_path: Path) -> None:
     for name in ("one.txt", "two.txt"):
         (tmp_path / name).write_text("hello")

@@ -22,6 +22,8 @@ SQLITE = b"SQLite format 3\0"
 """The start of an SQLite database, which may have few zero bytes."""
 WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
 """The starts of a text in UTF-16, in which PowerShell writes, or UTF-32."""
+DESCRIPTORS = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
+"""How the shell names what another program writes, such as `<(zcat session.jsonl.gz)`."""
 SHOWN_KEYS = 6
 MAX_NAMED = 1000
 """The most broken lines or items of a file that are listed."""
@@ -51,7 +53,9 @@ def load(path: str) -> JsonDocument:
         RecordingError: the file cannot be opened, unpacked or parsed.
     """
     try:
-        with os.fdopen(files.opened(Path(path), os.O_RDONLY), "rb") as file:
+        is_given = path.startswith(DESCRIPTORS)  # any other pipe may have no writer
+        opened = os.open if is_given else files.opened
+        with os.fdopen(opened(Path(path), os.O_RDONLY), "rb") as file:
             data = file.read(HEAD_BYTES)
             is_packed = data.startswith((packing.GZIP, packing.ZSTD, packing.ZIP))
             if is_packed or not _is_binary(data):
