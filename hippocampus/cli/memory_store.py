@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from hippocampus.storage.state import StateStore
 
 OWN_AGENT, EVERY_AGENT = "default", "*"
+DATABASES = (".sqlite3", ".sqlite", ".db")
+"""The suffixes of databases: a path without one that does not exist is a state directory, such as `agent-1.2`."""
 POLICY = "HIPPOCAMPUS_POLICY"
 """The variable with a preset of the fact store, or a policy with a `facts` block."""
 LOCAL = "local"
@@ -84,12 +86,12 @@ def is_file(path: str) -> bool:
 def _database(path: Path | str | StateStore) -> Path | str | StateStore:
     """Return the database at a path, which is a file or a state directory.
 
-    A path that does not exist is a state directory if it has no suffix.
+    A path that does not exist is a state directory if it has no suffix of a database.
     """
     if not isinstance(path, str | Path) or is_address(path) or str(path) == ":memory:":
         return path
     named = Path(path)
-    is_new = not named.exists() and not named.suffix
+    is_new = not named.exists() and named.suffix not in DATABASES
     return StateDir(named).database if named.is_dir() or is_new else named
 
 

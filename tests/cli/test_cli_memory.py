@@ -405,6 +405,14 @@ def test_forgetting_by_the_mark_of_a_line_takes_the_lines_in_files_too(tmp_path:
     assert [(text.count("boiler"), text.count("tea")) for text in texts] == [(0, 1), (0, 1)]
 
 
+def test_a_new_state_with_a_point_in_its_name_is_a_directory(tmp_path: Path) -> None:
+    state = tmp_path / "agent-1.2"
+    variables = {"HIPPOCAMPUS_STATE": str(state)}
+    done("remember", "The door code is 4711.", cwd=tmp_path, env=variables)
+    with Hippocampus(state) as memory:
+        assert [fact.content for fact in memory.facts.memories()] == ["The door code is 4711."]
+
+
 def test_updating_a_memory_and_deleting_it_changes_its_line(tmp_path: Path) -> None:
     said = [{"role": "user", "content": "Remember: the boiler is red."}]
     noted = {"role": "assistant", "content": "Noted."}
