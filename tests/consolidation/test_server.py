@@ -243,8 +243,14 @@ def test_a_watching_worker_makes_no_directory_that_was_moved(tmp_path: Path) -> 
     state = state_of(path)
     with state.writing() as db:
         db.run("UPDATE session SET active_at = 0")
+
+    def is_published() -> bool:
+        query = "SELECT 1 FROM consolidated WHERE shown IS NOT NULL"
+        with state.reading() as db:
+            return state.unconsolidated() == [] and not db.rows(query)
+
     with watching(path) as watcher:
-        wait_for(lambda: state.unconsolidated() == [], 60.0)
+        wait_for(is_published, 60.0)  # the memory file is written after the facts
         path.rename(tmp_path / "moved")
         assert watcher.wait(60.0) == 2
     assert not path.exists()
