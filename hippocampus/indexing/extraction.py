@@ -375,6 +375,7 @@ OPAQUE = re.compile(r"[A-Za-z0-9+/_=-]{40,}")
 """Long and without a word in it: encoded bytes, which are not typed again."""
 SHORT_CHARACTERS = 80
 MAX_ID_CHARACTERS = 80
+PART_CHARACTERS = 1 << 20
 REMEMBERED_CHARACTERS = 500
 """The names of texts up to this size are kept for a while."""
 
@@ -398,9 +399,15 @@ def identifiers(text: str) -> frozenset[str]:
 
 def _identifiers(text: str) -> frozenset[str]:
     """Return what `IDENTIFIER` finds that `NAMED` matches, without a regular expression for most words."""
-    split = text.encode("ascii", "replace").translate(BLANKS).decode("ascii").split()
-    found: set[str] = set()
-    for word in set(split):
+    plain = text.encode("ascii", "replace").translate(BLANKS).decode("ascii")
+    words, found = set[str](), set[str]()
+    start = 0
+    while start < len(plain):  # in parts: all words of a log at once take ten times its memory
+        end = plain.find(" ", start + PART_CHARACTERS)
+        part = plain[start : end if end > 0 else len(plain)]
+        words.update(part.split())
+        start += len(part)
+    for word in words:
         if len(word) < MIN_CHARACTERS or (word.isalpha() and word.islower()):
             continue
         name = word.strip(PUNCTUATION)

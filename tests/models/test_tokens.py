@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import tracemalloc
 from importlib import resources
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus.formats.reader import read
+from hippocampus.indexing import extraction
 from hippocampus.models import tokens
 
 ALONE = """
@@ -83,6 +85,28 @@ def test_long_white_space_weighs_about_what_its_pieces_weigh(whole: object) -> N
     text = f"a{' ' * 30_000}b"
     pieces = sum(len(whole.encode_ordinary(" " * 10_000)) for _ in range(3))
     assert abs(tokens.count(text) - pieces) < 5
+
+
+@given(st.text(alphabet="aZ9 \n\r\t's./é\u3000"))
+def test_the_parts_of_a_long_text_have_its_tokens(whole: object, text: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tokens, "PART_CHARACTERS", 3)
+        parts = list(tokens._parts(text))
+    assert "".join(parts) == text
+    found = [token for part in parts for token in whole.encode_ordinary(part)]
+    assert found == whole.encode_ordinary(text)
+
+
+def test_a_text_of_megabytes_is_counted_and_searched_in_little_memory(whole: object) -> None:
+    """Its tokens as integers and its words as texts took ten times its memory each."""
+    text = "the worker took 17 ms\n" * 400_000
+    assert len(whole.encode_ordinary("warm")) == 1
+    for work in (tokens.count, extraction._identifiers):
+        tracemalloc.start()
+        work(text)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 5 * len(text), work
 
 
 @given(any_rounds())
