@@ -99,8 +99,10 @@ class OpenConversation:
     model: str
     is_refused: bool = False
     """Whether the provider took the host's own request where it had refused ours."""
+    newest: list[Item] | None = None
+    """The list of the last request."""
     ended: list[Item] | None = None
-    """The list with the last answer, which no request has yet; None before the first answer."""
+    """The same with the answer to it, which no request has yet; None before that came."""
 
 
 @dataclass(eq=False)
@@ -122,6 +124,7 @@ class Exchange:
     def send_view(self, idle_seconds: float = 0.0) -> bytes:
         """Take a turn of the session, and return the body with its view and our tool."""
         view = self.conversation.session(self.items, idle_seconds=idle_seconds)
+        self.conversation.newest, self.conversation.ended = self.items, None
         self.content = _written(self.body, self.answer.ITEMS, view, {"tools": self.tools})
         return self.content
 
@@ -156,7 +159,8 @@ class Exchange:
     def keep(self) -> None:
         """Keep the answer, and the rounds that the host has not seen, before it sees the end."""
         answer = self.answer
-        self.conversation.ended = [*self.items, *answer.message_of(answer.blocks)]
+        if self.conversation.newest is self.items:  # else the answer to an older list came last
+            self.conversation.ended = [*self.items, *answer.message_of(answer.blocks)]
         rounds = list(answer.rounds)
         if answer.is_mixed:
             rounds.append(answer.closed_round(self.results()))

@@ -28,7 +28,7 @@ from hippocampus.integrations.proxy.app import Proxy
 from hippocampus.integrations.proxy.service import Exchange, Service
 from hippocampus.session.open_sessions import MAX_OPEN
 from hippocampus.session.session import Session
-from hippocampus.storage.state import DirectoryState
+from hippocampus.storage.state import DirectoryState, state_of
 from hippocampus.storage.state_dir import StateDir
 from hippocampus.testing import call
 
@@ -451,3 +451,23 @@ def test_a_custom_tool_named_recall_keeps_its_name(state: Path) -> None:
     exchange = service.exchange(ANSWERS["/chat/completions"], content, ["a"])
     assert json.loads(exchange.content)["tools"][-1]["function"]["name"] == "hippocampus_recall"
     service.close()
+
+
+def test_an_answer_to_an_older_list_that_ends_last_cuts_no_newer_one(state: Path) -> None:
+    """Two requests of one conversation may be under way: the stored list was cut to the older one."""
+    service, lists = Service(state, "default"), [chat_list(ROWS)[:3], chat_list(ROWS)]
+    exchanges = []
+    for items in lists:
+        content = body("/chat/completions", items)
+        exchange = service.exchange(ANSWERS["/chat/completions"], content, ["a"])
+        assert isinstance(exchange, Exchange)
+        exchanges.append(exchange)
+    for exchange in reversed(exchanges):
+        message = {"role": "assistant", "content": f"done after {len(exchange.items)}"}
+        exchange.answer.take({"choices": [{"message": message, "finish_reason": "stop"}]})
+        exchange.keep()
+    name = exchange.conversation.session.id
+    service.close()
+    exported = state_of(state).exported(name).decode()
+    assert f"done after {len(lists[1])}" in exported
+    assert '"cut"' not in exported
