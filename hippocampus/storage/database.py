@@ -198,7 +198,9 @@ class SqliteDatabase(Database):
 
     @property
     def connection(self) -> sqlite3.Connection:
-        """The open connection; one that rests is opened again."""
+        """The open connection; one that rests is opened again, and one that another account has outdated."""
+        if self._connection is not None and sqlite.is_outdated(self._connection):
+            self.rest()
         if self._connection is None:
             self._expect_file()
             return self._open()

@@ -60,6 +60,8 @@ class FileConnection(sqlite3.Connection):
 
     path: Path | None = None
     """None is a file in memory, which no other connection has."""
+    fixed: tuple[object, ...] = ()
+    """Of one that was opened as a file that nothing writes to, its `_version` then."""
 
 
 class _Writers:
@@ -111,6 +113,7 @@ def connected(path: Path | str) -> FileConnection:
         files.create_file(Path(path), _empty_database())
     seconds = left(BUSY_SECONDS)
     has_address = str(path) != IN_MEMORY and is_fixed(Path(path))
+    version = _version(Path(path)) if has_address else ()
     db = sqlite3.connect(
         _fixed(Path(path)) if has_address else path,
         timeout=seconds,
@@ -120,6 +123,7 @@ def connected(path: Path | str) -> FileConnection:
         uri=has_address,
     )
     db.path = None if str(path) == IN_MEMORY else Path(path).resolve()
+    db.fixed = version
     try:
         # SQLite may wait for no lock when it changes to a write-ahead log, with which readers do not
         # wait for a writer: some processes that create a file together have to ask again.
@@ -310,6 +314,22 @@ def _has_pages(log: Path) -> bool:
 def _fixed(path: Path) -> str:
     """Return the address of a file that nothing writes to."""
     return f"file:{quote(os.fsencode(path))}?mode=ro&immutable=1"
+
+
+def _version(path: Path) -> tuple[object, ...]:
+    """Return what differs once another account has written to a file, or has begun to."""
+    found = path.stat()
+    return found.st_mtime_ns, found.st_size, *map(Path.exists, with_logs(path)[1:])
+
+
+def is_outdated(db: sqlite3.Connection) -> bool:
+    """Return whether something has written to a file that was opened as one that nothing writes to.
+
+    SQLite would take its pages for those that it has read before, and report damage.
+    """
+    if not isinstance(db, FileConnection) or not db.path or not db.fixed or db.in_transaction:
+        return False
+    return _version(db.path) != db.fixed
 
 
 def is_writable(path: Path | str) -> bool:

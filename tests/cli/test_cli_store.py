@@ -19,6 +19,7 @@ from hippocampus import Hippocampus
 from hippocampus.cli.commands import app
 from hippocampus.entries.entry import Entry, Record, Source, Stage
 from hippocampus.entries.origin import MemoryOrigin
+from hippocampus.facts.store import Facts
 from hippocampus.replay.readers import find_files, read_file
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.ledger import Ledger, ModelCall, TurnRows
@@ -325,3 +326,25 @@ def test_a_state_that_cannot_be_written_is_read() -> None:
             refused = hippocampus("memory", "remember", "The door is red.", "--db", name)
             assert "attempt to write a readonly database" in str(refused.exception)
         assert sorted(path.name for path in Path(name).rglob("*")) == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no such accounts")
+def test_a_memory_that_was_opened_read_only_has_what_its_owner_writes_later() -> None:
+    """It reported damage, and advised to move the database away."""
+    with tempfile.TemporaryDirectory() as name:
+
+        def write(first: int) -> None:
+            with contextlib.closing(Facts(state_of(name))) as facts:
+                for number in range(first, first + 40):
+                    facts.remember(
+                        f"The build server {number} is called zeus{number}." + "x " * 300
+                    )
+
+        write(0)
+        with read_only(Path(name)):
+            reader = Facts(state_of(name))
+            assert len(reader.memories()) == 40
+        with contextlib.closing(reader):
+            write(40)
+            assert len(reader.memories()) == 80
+            assert "zeus79" in reader.retrieve("What is the build server 79 called?")
