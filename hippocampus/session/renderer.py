@@ -123,6 +123,7 @@ def referred(
         return
     texts: dict[tuple[str, str], tuple[int, PartOrigin, str]] = {}
     ranks = Counter[PartOrigin]()
+    times = Counter(part.call_id for _, _, part, _ in _results(history))
     for number, at, part, asked in _results(history):
         before, origin, text = number, None, part.text
         is_pointer = points_back(text)
@@ -133,7 +134,10 @@ def referred(
         unranked = origin_of(part, text)
         own = replace(unranked, rank=ranks[unranked])
         if is_pointer:
-            is_needed = own in records if number < sent else _is_short(before, origin, records)
+            record, turn = records.get(own), history.turns[number]
+            # Where calls share an id, the same text at another turn may have this origin.
+            is_own = times[part.call_id] == 1 or (record and record.entry.source.turn == turn)
+            is_needed = record and is_own if number < sent else _is_short(before, origin, records)
             if not is_needed and rules.count_tokens(text) > rules.policy.fade_over_tokens:
                 continue
             if number >= start:

@@ -108,3 +108,30 @@ def test_the_hosts_own_list_is_not_touched(tmp_path: Path) -> None:
     before = json.dumps(items)
     last_result(items, tmp_path, policy.load("default"))
     assert json.dumps(items) == before
+
+
+def test_a_pointer_stays_after_a_restart_where_calls_have_no_ids(tmp_path: Path) -> None:
+    """A later read of the file has the text that the pointer would have got, under the same id."""
+    results = [("orders.py", TEXT), ("orders.py", POINTERS[0]), ("orders.py", TEXT)]
+    results += [(f"part{n}.py", f"part {n}") for n in range(12)]
+    items: list[Item] = [{"role": "user", "parts": [{"text": "Mend the orders."}]}]
+    for name, text in results:
+        call = {"name": "Read", "args": {"file_path": name}}
+        result = {"name": "Read", "response": {"output": text}}
+        items.append({"role": "model", "parts": [{"functionCall": call}]})
+        items.append({"role": "user", "parts": [{"functionResponse": result}]})
+    shown = []
+    for anew in (False, True):
+        folder = tmp_path / str(anew)
+        memory = Hippocampus(folder, prices=TABLES["none"])
+        session = memory.session("s")
+        with no_fallback():
+            for end in range(1, len(items) + 1, 2):
+                if anew:
+                    memory.close()
+                    memory = Hippocampus(folder, prices=TABLES["none"])
+                    session = memory.session("s")
+                view = session(items[:end])
+        memory.close()
+        shown.append(view[4]["parts"][0]["functionResponse"]["response"]["output"])
+    assert shown == [POINTERS[0]] * 2
