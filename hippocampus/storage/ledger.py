@@ -252,8 +252,7 @@ class Ledger:
         self._is_asked = True
         """Whether this turn has begun with what other processes have written; else its commit finds out."""
         self._quiet_turns = 0
-        self._meets_others = False
-        """Whether the last turn met a change of another process."""
+        """How many turns in a row met no change of another process; negative after one that did."""
         with bounded(busy_seconds):
             self._db = state.database()
         self._left_seconds: float | None = None
@@ -358,22 +357,22 @@ class Ledger:
         self._is_asked = self._db.is_local or self._quiet_turns < QUIET_TURNS
         if not self._is_asked:
             return False
-        before, is_read = self._seen_changes, self._meets_others
+        before, is_read = self._seen_changes, self._quiet_turns < 0
         if is_read:  # one that goes round the workers is read without a question
             seen = self._read_ahead()
         else:
             query = "SELECT changes FROM session WHERE number = ?", (self._number,)
             [seen] = self._expected(self._together(query)[0])
-        self._meets_others = seen != before
-        self._quiet_turns = 0 if self._meets_others else self._quiet_turns + 1
+        has_changed = bool(seen != before)
+        self._quiet_turns = -1 if has_changed else max(0, self._quiet_turns) + 1
         self.has_lost = seen < before
         if self.has_lost:
             LOG.error(LOST, self._session, self._db.path, before - seen)
             if self._journal:
                 self._journal.forget()
-        if self._meets_others:
+        if has_changed:
             self._seen_changes = seen if is_read else self._read_ahead()
-        return self._meets_others
+        return has_changed
 
     def last_call(self, before_turn: int | None = None) -> ModelCall | None:
         """Return the request that was sent last, in any turn or before one."""
@@ -478,7 +477,7 @@ class Ledger:
     def expect_newest(self) -> None:
         """Raise `ConflictError` where another process has written, and this turn has not asked."""
         if not (self._is_asked or self.is_newest()):
-            self._quiet_turns = 0
+            self._quiet_turns = -1
             raise ConflictError(f"session {self._session!r}: another process has written")
 
     def is_archived(self) -> bool:
@@ -671,7 +670,7 @@ class Ledger:
                     packed = new if self._db.is_local else packing.packed(new, LEVEL)
                     self._db.run(ADD_LINES, (number, change, listed, zlib.crc32(packed), packed))
         except BaseException:
-            self._calls, self._quiet_turns = calls, 0
+            self._calls, self._quiet_turns = calls, -1
             if self._journal:
                 self._journal.forget()
             raise

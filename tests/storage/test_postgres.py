@@ -427,7 +427,7 @@ def test_a_turn_that_is_computed_again_has_one_deadline(
             session(items[:end])
         with opened(postgres.address, tenant) as other, other.session("s") as second:
             second(items[:11])
-        with hurried(session, 0.45):  # five round trips take longer
+        with hurried(session, 0.35):  # four round trips take longer
             assert session(items[:13]) == items[:13]
         wait_for(lambda: session(items) != items)
 
