@@ -325,14 +325,19 @@ def given_back(view: list[Item], dumped: Sequence[Item], own: Sequence[Any]) -> 
     return [others.get(id(item), item) for item in view]
 
 
+MAX_FAST_LEVELS = 16
+
+
 def _has_objects(values: Sequence[Any]) -> bool:
     """Return whether a list may hold objects; level by level, fast, since nearly no list does."""
-    while values:
+    for _ in range(MAX_FAST_LEVELS):  # a message that holds itself has no last level
+        if not values:
+            return False
         if not {*map(type, values)} <= {dict, str}:
             return True
         inner = [inner for value in values if type(value) is dict for inner in value.values()]
         values = [item for found in inner if type(found) is list for item in found]
-    return False
+    return True
 
 
 def _plain(value: Any) -> Any:

@@ -122,6 +122,18 @@ def test_what_cannot_be_read_is_logged(tmp_path: Path, caplog: pytest.LogCapture
     memory.close()
 
 
+@pytest.mark.parametrize("holder", ["list", "dict"])
+def test_a_message_that_holds_itself_is_sent_as_it_is(tmp_path: Path, holder: str) -> None:
+    message: dict[str, Any] = {"role": "user", "content": []}
+    message["content"] = [message] if holder == "list" else {"type": "text", "inner": message}
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    session = memory.session("s")
+    [sent] = session([message])
+    assert sent is message
+    session.close()
+    memory.close()
+
+
 def test_nesting_deeper_than_python_takes_is_sent_as_it_is(tmp_path: Path) -> None:
     deep: Any = "x"
     for _ in range(5_000):
