@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import re
 import socket
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -145,6 +146,8 @@ def proxy(  # noqa: PLR0913, PLR0917 - one parameter an option
         address = URL()
     if address.scheme not in {"https", "http"} or not address.host:
         raise typer.BadParameter(f"--upstream {upstream!r} is not the address of a provider")
+    if tenant_header and not re.fullmatch(r"[!#$%&'*+.^_`|~\w-]+", tenant_header, re.ASCII):
+        raise typer.BadParameter(f"--tenant-header {tenant_header!r} is not the name of a header")
     if tenant and tenant_header:
         fail("every request is of --tenant: leave out --tenant-header, or --tenant")
     app = Proxy(upstream, state_dir, policy, timeout, _observers(), tenant, tenant_header).app()

@@ -90,3 +90,11 @@ def test_an_address_that_is_none_is_refused(address: str) -> None:
     done = CliRunner().invoke(app, ["proxy", "--upstream", address])
     assert done.exit_code == 2
     assert f"{address!r} is not" in done.output
+
+
+@pytest.mark.parametrize("name", ["X Tenant", "X-Tenant: acme", "X-Ténant"])
+def test_a_name_that_no_header_has_is_refused(tmp_path: Path, name: str) -> None:
+    command = ["proxy", "--upstream", "http://127.0.0.1:1", "--state-dir", str(tmp_path)]
+    done = CliRunner().invoke(app, [*command, "--host", "256.0.0.1", "--tenant-header", name])
+    assert done.exit_code == 2
+    assert "is not the name of a header" in done.output
