@@ -7,6 +7,7 @@ import dataclasses
 import json
 import logging
 import threading
+import time
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -27,6 +28,7 @@ from hippocampus.session.session import Session
 from hippocampus.storage.database import ConflictError
 from hippocampus.storage.deadline import bounded
 from hippocampus.storage.ledger import QUIET_TURNS
+from hippocampus.storage.postgres import connections
 from hippocampus.storage.savings import savings
 from hippocampus.storage.state import state_of
 
@@ -776,3 +778,25 @@ def test_a_role_that_passes_row_level_security_is_refused(postgres: Server, tena
         Hippocampus(postgres.superuser, tenant=tenant, strict=True)
     with pytest.raises(StoreError, match="needs the name of a tenant"):
         Hippocampus(postgres.address)
+
+
+@pytest.mark.slow
+def test_who_waits_for_a_server_that_restarts_is_answered_when_it_is_back(
+    fragile: Server, tenant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "RETRY_SECONDS", 0.0)
+    with contextlib.closing(state_of(fragile.address, tenant)) as state:
+        assert state.unconsolidated() == []
+        fragile.kill()
+
+        def has_no_connection_left() -> bool:
+            with bounded(0.5), pytest.raises(StoreError) as failure:
+                state.unconsolidated()
+            return "couldn't get a connection" in str(failure.value)
+
+        wait_for(has_no_connection_left, 20.0)
+        with ThreadPoolExecutor() as pool:
+            waiting = pool.submit(state.unconsolidated)
+            time.sleep(4.0)
+            fragile.start()
+            assert waiting.result() == []

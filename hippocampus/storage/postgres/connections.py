@@ -31,6 +31,8 @@ RETRY_SECONDS = 5.0
 FAIR_SECONDS = 0.1
 """A server that had less time to answer, since a bucket took the rest of a deadline, has not failed."""
 START_SECONDS = 10.0
+ATTEMPT_SECONDS = 2.0
+"""The longest wait for one connection; then it is asked for again."""
 MAX_CONNECTIONS = 10
 LOCK = 7_305_519_482
 """The number of the advisory lock of migrations; an arbitrary one."""
@@ -118,11 +120,15 @@ class Connections:
         until = time.monotonic() + given
         if time.monotonic() < self._shut_until:
             raise StoreError(f"{self._failure}; it is tried again in a few seconds")
-        pool = self.start(given)
-        try:
-            db = pool.getconn(max(0.001, until - time.monotonic()))
-        except psycopg.Error as failure:
-            raise self._failed(failure, given) from failure
+        pool, db = self.start(given), None
+        while db is None:
+            seconds = max(0.001, until - time.monotonic())
+            try:
+                # The pool tries a server that is away for a second only; each call lets it try again.
+                db = pool.getconn(min(seconds, ATTEMPT_SECONDS))
+            except psycopg.Error as failure:
+                if seconds <= ATTEMPT_SECONDS or not isinstance(failure, PoolTimeout):
+                    raise self._failed(failure, given) from failure
         try:
             statements = Statements(db, until)
             statements.send(BEGUN, (tenant, SCHEMA))
