@@ -310,6 +310,12 @@ def output_of(text: str, asked_line: int = 1) -> Output:
     return Output(body, first, (*notes, *itertools.islice(cuts, MAX_CUTS)))
 
 
+def has_content(text: str) -> bool:
+    """Return whether a tool's output has more than the lines that it prints before the content."""
+    head = HEAD.match(f"{text}\n")
+    return bool(text[head.end() if head else 0 :].strip())
+
+
 def line_numbers(text: str, arguments: str = "") -> Sequence[int]:
     r"""Return the numbers of a text's lines, where its body's lines have those of `output_of`.
 

@@ -37,7 +37,7 @@ from hippocampus.indexing.extraction import (
 )
 from hippocampus.indexing.select import MAX_LINES, Price, choose, size_of
 from hippocampus.indexing.sniff import extraction_of
-from hippocampus.indexing.unwrap import asked_line, output_of
+from hippocampus.indexing.unwrap import asked_line, has_content, output_of
 from hippocampus.models import tokens
 from hippocampus.session.constants import CONSTANTS
 from hippocampus.session.history import History
@@ -275,7 +275,7 @@ def _see(call: Part, result: str, turn: int, files: dict[str, list[WorkFile]]) -
             own = WorkFile(path)
             known.append(own)
         own.path, own.turn = max(own.path, path, key=len), turn
-        if used.read and points_back(result):
+        if used.read and (points_back(result) or not has_content(result)):
             continue
         if used.read:
             output = output_of(result, asked_line(call.text))

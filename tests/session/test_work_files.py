@@ -216,6 +216,16 @@ def test_a_tool_s_note_on_lines_that_follow_is_no_line_of_the_file(dots: str) ->
     assert file.text.rstrip("\n") == SOURCE.rstrip("\n")
 
 
+@pytest.mark.parametrize("end", ["", "\n"])
+@pytest.mark.parametrize(
+    "head", ["", "Wall time: 0.2675 seconds\nProcess exited with code 0\nOutput:"]
+)
+def test_a_part_after_the_end_of_a_file_has_no_line_of_it(head: str, end: str) -> None:
+    whole = ("Read", {"file_path": "rooms.py"}, SOURCE)
+    after = ("Bash", {"command": "sed -n 900,990p rooms.py"}, head + end)
+    assert text_of(known(whole, after)) == SOURCE.rstrip("\n")
+
+
 def test_a_text_without_numbers_replaces_the_lines_in_it() -> None:
     """A file that a command prints is in the digest once, and not again after itself."""
     path, lines = {"file_path": "rooms.py"}, SOURCE.rstrip("\n").split("\n")
