@@ -67,7 +67,7 @@ def test_a_turn_waits_for_threads_that_write_in_turn_longer_than_for_another_pro
         memory.session("s") as session,
     ):
         items = reading(2)
-        writers = [writer(tmp_path, 0.15, writes, never) for _ in range(8)]
+        writers = [writer(tmp_path, 0.15, writes, never) for _ in range(5)]
         writes.wait()
         assert session(items) != items
         for each in writers:

@@ -182,7 +182,7 @@ class Proxy:
             return await self._refused(request, exchange, response, content)
         outcome = exchange.conversation.session.report.raw_reason or MANAGED
         self._metrics.requests.labels(outcome).inc()
-        encoding = response.headers.get("content-encoding", "identity")
+        encoding = response.headers.get("content-encoding", "identity").lower()
         if not response.is_success or encoding not in DECODED:  # though `identity` was asked for
             return _streamed(response)
         kind = response.headers.get("content-type", "")

@@ -740,6 +740,23 @@ def test_an_answer_that_cannot_be_decompressed_passes_with_its_encoding(
             assert b"".join(answer.iter_raw()) == b"\x1b no one reads this"
 
 
+class Loud(Upstream):
+    """A provider that compresses whatever was asked for, and writes that in capital letters."""
+
+    async def answer(self, request: Request) -> Response:
+        whole = await super().answer(request)
+        headers = {"content-encoding": "GZIP"}
+        return Response(gzip.compress(whole.body), headers=headers, media_type="application/json")
+
+
+def test_an_answer_is_read_whatever_the_case_of_its_encoding(state: Path) -> None:
+    """A call of recall in it reached the host, which has no such tool."""
+    with provider(Loud(listing(1))) as upstream, in_front(upstream, state) as url:
+        answer = httpx2.post(url + MessagesHost.path, json=MessagesHost(url).body)
+    assert "content-encoding" not in answer.headers
+    assert answer.json()["role"] == "assistant"
+
+
 class Unknown(Upstream):
     """A provider whose answers are JSON of no known form."""
 
