@@ -233,6 +233,8 @@ TAIL = re.compile(
 )
 """What tools print after it: it would be part of the last numbered line, or of the last row."""
 TAIL_CHARACTERS = 6_000
+CLOSED, MAX_END_CHARACTERS = ("</system-reminder>", "</content>", "</file>", "</output>"), 213
+"""How its last line ends, but for one with `(End of file`, which has up to this many characters."""
 NUMBERED = re.compile(r"^ {0,8}0{0,6}(\d{1,7})(?:\t|→|: | ?\| ?|:(?=\S)|:(?=\r?$)|-)(.*)$")
 NUMBERED_SHARE = 0.9
 NOTED_LINES = 5
@@ -270,20 +272,18 @@ class Output:
     """Whether the tool printed line numbers, which the body no longer has."""
 
 
+def is_numbered(text: str) -> bool:
+    """Return whether a tool printed line numbers in its output."""
+    return _numbered(_unframed(text)[0]) is not None
+
+
 @functools.lru_cache(maxsize=4)
 def output_of(text: str, asked_line: int = 1) -> Output:
     """Return the content in a tool's output, and the text around it.
 
     The first line has the number that the call has asked for where the output names none.
     """
-    head = HEAD.match(text)
-    start = head.end() if head and head.end() < len(text) else 0
-    ended = text.rstrip()
-    may_end = ended.endswith((">", ")"))
-    tail = TAIL.search(ended, max(start, len(ended) - TAIL_CHARACTERS)) if may_end else None
-    body = text[start : tail.start() if tail else len(text)]
-    notes = _lines("" if head and head["meter"] is not None else text[:start])
-    notes += _lines(tail[0]) if tail else []
+    body, notes = _unframed(text)
     numbered = _numbered(body)
     if numbered is not None:
         lines, first, around = numbered
@@ -351,6 +351,20 @@ def _numbers_of(text: str, output: Output) -> Sequence[int]:
     return range(first, first + len(lines))
 
 
+def _unframed(text: str) -> tuple[str, list[str]]:
+    """Return an output without what tools print before and after their content, and the lines of that."""
+    head = HEAD.match(text)
+    start = head.end() if head and head.end() < len(text) else 0
+    ended = text.rstrip()
+    # Code ends in a bracket too, and the search takes longer than all that comes after it.
+    may_end = ended.endswith(CLOSED) or "(End of file" in ended[-MAX_END_CHARACTERS:]
+    tail = TAIL.search(ended, max(start, len(ended) - TAIL_CHARACTERS)) if may_end else None
+    notes = _lines("" if head and head["meter"] is not None else text[:start])
+    return text[start : tail.start() if tail else len(text)], notes + _lines(
+        tail[0] if tail else ""
+    )
+
+
 def _lines(text: str) -> list[str]:
     """Return the lines that say something, unlike `Output:`."""
     return [line.strip() for line in text.split("\n") if line.strip() and line.strip()[-1] != ":"]
@@ -415,7 +429,7 @@ def asked_line(arguments: str) -> int:
 
 def without_numbers(text: str) -> str:
     """Return a text without the line numbers that a tool printed."""
-    if not output_of(text).is_numbered:
+    if not is_numbered(text):
         return text
     found = ((line, NUMBERED.match(line)) for line in text.split("\n"))
     return "\n".join(match[2] if match else line for line, match in found)
@@ -432,7 +446,7 @@ def thinned(text: str, every: int, arguments: str = "") -> str:
     >>> thinned("  1→one\n  2→two\n  3→three\n  4→four", 4, '{"new": "one\\ntwo\\nthree"}')
     '1-3→as written\n4→four'
     """
-    if every < MIN_EVERY or not output_of(text).is_numbered:
+    if every < MIN_EVERY or not is_numbered(text):
         return text
     written = lines_in(arguments)
     rows: list[str] = []
