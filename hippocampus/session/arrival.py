@@ -173,10 +173,11 @@ class MessageReader:
             noted[row[0]].append(row)
         for number in range(*span):
             message = self.history.raw[number]
-            for row in noted[number]:
-                self._take_row(row)
+            if number in noted:
+                for row in noted[number]:
+                    self._take_row(row)
             # A rule may keep the user's words since.
-            if not noted[number] and (not isinstance(message, UnreadMessage) or message.is_own):
+            elif not isinstance(message, UnreadMessage) or message.is_own:
                 self._take(number)
 
     def _take_row(self, row: Sequence[Any]) -> None:
@@ -208,7 +209,7 @@ class MessageReader:
         payload = Payload(
             record, message, at, record.tokens, turn, large=False, file=file, collapsed=True
         )
-        return self._add(payload, {*names.split()})
+        return self._add(payload, names.split())
 
     def _see_accesses(self, message: Message, turn: int, *, is_sent: bool) -> None:
         """Reset the strength of the payloads that a message cites, and associate them."""
@@ -374,7 +375,7 @@ class MessageReader:
             self.rendered.append(Rendered(number, at, text))
             if held is not None and payload:
                 saved = self.rules.count_tokens(said) - self.rules.count_tokens(text)
-                self.payloads.items[held] = replace(payload, weight=payload.weight - saved)
+                self.payloads.items[held] = payload._replace(weight=payload.weight - saved)
 
     def _thin_again(self, number: int) -> None:
         """Show fewer line numbers of the results of a message that was read before."""
@@ -384,18 +385,17 @@ class MessageReader:
             if part.kind == "result" and not self.rules.is_recall(part.tool or tool):
                 self._thin(number, at, called.part.text if called else "", None)
 
-    def _add(self, payload: Payload, names: AbstractSet[str]) -> int:
+    def _add(self, payload: Payload, names: Iterable[str]) -> int:
         """Number a payload, and index its identifiers."""
-        own = len(self.payloads.items)
+        own, named = len(self.payloads.items), payload.id
         self.payloads.items.append(payload)
-        self.payloads.numbers[payload.id] = own
+        self.payloads.numbers[named] = own
         self.payloads.sites[payload.message, payload.part] = own
         self.shows |= not payload.collapsed
-        names = names | {payload.id}
         if self.shows:
-            self.payloads.index.add(own, names)
+            self.payloads.index.add(own, {*names, named})
         else:
-            self.payloads.index.add_packed(own, names)
+            self.payloads.index.add_packed(own, [*names, named])
         return own
 
     def _supersede(self, held: int, key: bytes) -> None:
@@ -421,7 +421,7 @@ class MessageReader:
         if twin != held:
             first = self.payloads.items[twin]
             note = f"the same text as at turn {first.record.entry.source.turn}, see {first.id}"
-            own = replace(own, note=note, twin=twin)
+            own = own._replace(note=note, twin=twin)
         self.payloads.items[held] = own
 
     def _follow_files(self, new: Brought) -> None:
@@ -445,14 +445,14 @@ class MessageReader:
             if own is not None:
                 known = (*(pair for pair in known if pair[1] not in gone), (path, own))
                 if self.payloads.items[own].file != path:
-                    self._put(own, replace(self.payloads.items[own], file=path))
+                    self._put(own, self.payloads.items[own]._replace(file=path))
             self.payloads.files[name] = known
         if written:
             self._mention_batches(touched, turn)
         elif read and own is not None:
             batches = self.payloads.batches  # the last one has the reads since the last write
             batches[-1] = (*batches[-1], own)[-MAX_BATCH:]
-            self._put(own, replace(self.payloads.items[own], batch=len(batches) - 1))
+            self._put(own, self.payloads.items[own]._replace(batch=len(batches) - 1))
 
     def _touch_file(self, number: int, files: Files, whole: Record | None, turn: int) -> bool:
         """Count a read or a write of its file as an access of a payload; return whether `whole` replaces it."""
@@ -556,8 +556,8 @@ def with_kind(payload: Payload, history: History, payloads: Payloads, rules: Rul
         tool, argued = (called.part.tool, called.part.text) if called else ("", "")
         asked = asks_to_read(part.tool or tool, argued)
         due_turn += policy.fresh_turns_of(kind, record.tokens, resolution, asked=asked)
-    return replace(
-        payload, record=replace(record, entry=entry, kind=kind), large=large, due_turn=due_turn
+    return payload._replace(
+        record=replace(record, entry=entry, kind=kind), large=large, due_turn=due_turn
     )
 
 

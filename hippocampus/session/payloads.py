@@ -5,7 +5,6 @@ The tables grow with the list. Nothing is decided here; `arrival` takes new mess
 
 from __future__ import annotations
 
-import itertools
 import re
 from array import array
 from collections import defaultdict
@@ -50,7 +49,7 @@ class IdentifierIndex:
         """By a name the first payload that has it, in the next table the second, and so on."""
         self._keys, self._values = array("q"), array("i")
         """The packed names, at 12 bytes where a dict of texts has about 150: their hashes in ascending
-        order, and their payloads, older ones first."""
+        order, and their payloads."""
         self._is_sorted = True
         self._written = defaultdict[str, list[int]](list)
         """The messages in which the assistant wrote an identifier, the last one at the end."""
@@ -68,7 +67,7 @@ class IdentifierIndex:
             columns.append((keys, np.fromiter(recent.values(), np.int32, len(recent))))
             recent.clear()
         keys, values = map(np.concatenate, zip(*columns, strict=True))
-        order = keys.argsort(kind="stable")
+        order = keys.argsort()  # a stable one takes five times as long
         self._keys, self._values = array("q", keys[order].tobytes()), array("i")
         self._values.frombytes(values[order].tobytes())
         self._is_sorted = True
@@ -87,8 +86,10 @@ class IdentifierIndex:
 
     def add_packed(self, number: int, names: Collection[str]) -> None:
         """Add the names of a payload before all others that `add` gets: many at once take less time."""
-        self._keys.extend(map(hash, names))
-        self._values.extend(itertools.repeat(number, len(names)))
+        import numpy as np
+
+        self._keys.frombytes(np.fromiter(map(hash, names), np.int64, len(names)).tobytes())
+        self._values += array("i", [number]) * len(names)
         self._is_sorted = False
 
     def holders_of(self, names: Collection[str]) -> dict[str, list[int]]:
@@ -102,7 +103,7 @@ class IdentifierIndex:
             keys, hashes = np.asarray(self._keys), np.fromiter(map(hash, found), np.int64)
             starts, ends = (keys.searchsorted(hashes, side).tolist() for side in ("left", "right"))
             for numbers, start, end in zip(found.values(), starts, ends, strict=True):
-                numbers.extend(self._values[start:end])
+                numbers.extend(sorted(self._values[start:end]))
         for recent in self._recent:
             for name in found.keys() & recent.keys():
                 found[name].append(recent[name])
@@ -134,8 +135,7 @@ if TYPE_CHECKING:
 MAX_ASSOCIATIONS = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Payload:
+class Payload(NamedTuple):
     """A result, the arguments of a call, or words of the user, in full or as an entry."""
 
     record: Record
@@ -208,7 +208,7 @@ class Payload:
         used = decay.accessed(entry, turn, strength, exponent)
         if used == entry:
             return self
-        return replace(self, record=replace(self.record, entry=used), shorter=None)
+        return self._replace(record=replace(self.record, entry=used), shorter=None)
 
     def associated(self, others: Iterable[str]) -> Payload:
         """Return it with the ids of entries that were used together with it."""
@@ -219,15 +219,15 @@ class Payload:
             return self
         named = replace(modifiers, associations=list(known)[-MAX_ASSOCIATIONS:])
         entry = replace(self.record.entry, modifiers=named)
-        return replace(self, record=replace(self.record, entry=entry), shorter=None)
+        return self._replace(record=replace(self.record, entry=entry), shorter=None)
 
     def marked(self, note: str) -> Payload:
         """Return it with a note for its entry, once that is written."""
-        return replace(self, note=note, shorter=None)
+        return self._replace(note=note, shorter=None)
 
     def superseded(self, note: str) -> Payload:
         """Return it due at once, since something newer replaces it."""
-        return replace(self, note=note, shorter=None, due_turn=0)
+        return self._replace(note=note, shorter=None, due_turn=0)
 
 
 class Brought(NamedTuple):
@@ -362,7 +362,7 @@ class Payloads:
         weight = payload.weight if shown == payload.record.shown else rules.count_tokens(shown)
         # A text that was written before an access would bring back what the entry was before it.
         shorter = payload.shorter if record.entry == payload.record.entry else None
-        own = replace(payload, record=replace(record, shown=shown), weight=weight, shorter=shorter)
+        own = payload._replace(record=replace(record, shown=shown), weight=weight, shorter=shorter)
         return self.changed({number: own}, rules)
 
     def moved_on(self, chosen: Iterable[str], rules: Rules) -> tuple[Payloads, list[Payload]]:
@@ -372,8 +372,8 @@ class Payloads:
             payload = self.items[number]
             if payload.shorter:
                 weight = payload.shorter_weight
-                moved[number] = replace(
-                    payload, record=payload.shorter, shorter=None, weight=weight
+                moved[number] = payload._replace(
+                    record=payload.shorter, shorter=None, weight=weight
                 )
         return self.changed(moved, rules), list(moved.values())
 
@@ -381,7 +381,7 @@ class Payloads:
         """Return the payloads once digests replace spans of the view."""
         hidden = {number for span in spans for number in range(*span)}
         gone = {
-            number: replace(payload, collapsed=True)
+            number: payload._replace(collapsed=True)
             for number, payload in enumerate(self.items)
             if payload.message in hidden and not payload.collapsed
         }
@@ -463,9 +463,9 @@ def due_from(payload: Payload, policy: Policy) -> float:
     Content shown in full is due once its strength has fallen to `fade_below`, and an entry once it
     has fallen to `sleep_below`. Large content that was not asked for is due on arrival.
     """
-    entry, stage = payload.record.entry, payload.record.stage
+    stage = payload.record.stage
     full = stage is Stage.FULL
-    if stage is Stage.DORMANT or payload.is_pinned or payload.collapsed:
+    if payload.collapsed or stage is Stage.DORMANT or payload.is_pinned:
         return inf
     if full and policy.keeps_whole(payload.resolution):
         return inf
@@ -474,7 +474,8 @@ def due_from(payload: Payload, policy: Policy) -> float:
     is_read = payload.is_fresh and payload.record.kind != ARGUMENTS
     if full and (payload.is_superseded or (payload.large and not is_read)):
         return payload.due_turn
-    weak = weak_from(entry, policy, policy.fade_below if full else policy.sleep_below)
+    below = policy.fade_below if full else policy.sleep_below
+    weak = weak_from(payload.record.entry, policy, below)
     return max(payload.due_turn, weak) if full and payload.large else weak
 
 

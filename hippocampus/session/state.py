@@ -128,7 +128,7 @@ class State:
             payload, held = self.payloads.items[numbers[entry_id]], self.candidates[entry_id]
             if shorter := _next(held, payload):
                 weight = rules.count_tokens(held.shown)
-                written[entry_id] = replace(payload, shorter=shorter, shorter_weight=weight)
+                written[entry_id] = payload._replace(shorter=shorter, shorter_weight=weight)
         changed = {numbers[entry_id]: payload for entry_id, payload in written.items()}
         payloads = self.payloads.changed(changed, rules)
         return replace(self, candidates={}, payloads=payloads), written.keys()

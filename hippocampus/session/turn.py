@@ -198,9 +198,9 @@ def _weighed(
         # A text is written once, and again only where it has faded: in a shorter form.
         if payload.shorter is None or faded:
             twin = None if payload.twin is None else payloads.items[payload.twin]
-            shorter = writer.next_record(replace(payload, large=payload.large and not faded), twin)
+            shorter = writer.next_record(payload._replace(large=payload.large and not faded), twin)
             weight = rules.count_tokens(shorter.shown)
-            written[number] = replace(payload, shorter=shorter, shorter_weight=weight)
+            written[number] = payload._replace(shorter=shorter, shorter_weight=weight)
     payloads = payloads.changed(written, rules)
     return replace(changes, payloads=payloads, weighed=(*changes.weighed, *written)), [
         _candidate(payloads, number, view, rules) for number in chosen

@@ -58,7 +58,7 @@ def test_a_recall_is_not_undone_by_a_text_that_was_written_before_it(tmp_path: P
         run = session._run
         [payload, *_] = run.state.payloads.outside_digests()
         number = run.state.payloads.numbers[payload.id]
-        weighed = replace(payload, shorter=replace(payload.record, stage=Stage.DORMANT))
+        weighed = payload._replace(shorter=replace(payload.record, stage=Stage.DORMANT))
         run.state = replace(
             run.state, payloads=run.state.payloads.changed({number: weighed}, run.rules)
         )

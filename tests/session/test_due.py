@@ -97,7 +97,7 @@ def test_expiry_ends_what_stands_in_full_too() -> None:
 
 def test_priority_critical_alone_pins_nothing() -> None:
     assert not held(priority="critical").is_pinned
-    made = replace(held(priority="critical"), large=True, due_turn=0)
+    made = held(priority="critical")._replace(large=True, due_turn=0)
     assert due_from(made, POLICY) == 0
 
 
@@ -109,7 +109,7 @@ def contents(draw: st.DrawFn) -> list[Payload]:
         made = held(number, draw(st.sampled_from(list(Stage))), rate=draw(st.floats(0, 2)))
         note = draw(st.sampled_from(["", "superseded at turn 2"]))
         large, due_turn = draw(st.booleans()), draw(st.integers(0, 30))
-        found.append(replace(made, large=large, due_turn=due_turn, note=note))
+        found.append(made._replace(large=large, due_turn=due_turn, note=note))
     return found
 
 
@@ -137,7 +137,7 @@ def test_the_table_has_what_asking_each_returns(
 
 def test_what_a_digest_replaces_is_never_due() -> None:
     """Messages still name payloads that have left the view."""
-    gone, left = replace(held(0), collapsed=True), held(1)
+    gone, left = held(0)._replace(collapsed=True), held(1)
     table = table_of([gone, left]).changed({0: gone.accessed(50, 1.0)}, RULES)
     assert table.due(100, 1_000, RULES) == [1]
 
@@ -149,7 +149,7 @@ def test_a_floor_above_the_strength_of_the_others_keeps_an_entry() -> None:
         entry = made.record.entry
         decay = replace(entry.decay, floor=floor)
         record = replace(made.record, entry=replace(entry, decay=decay))
-        made = replace(made, record=record)
+        made = made._replace(record=record)
         assert due_from(made, POLICY) == pytest.approx(turn)
 
 
@@ -159,7 +159,7 @@ def test_nothing_fades_where_nothing_is_forgotten() -> None:
 
 @pytest.mark.parametrize("said", [Resolution(index=False), Resolution(compression="none")])
 def test_what_a_rule_never_indexes_stays_as_it_is(said: Resolution) -> None:
-    made = replace(held(), resolution=said, note="superseded at turn 3", due_turn=0)
+    made = held()._replace(resolution=said, note="superseded at turn 3", due_turn=0)
     assert due_from(made, POLICY) == inf
 
 
