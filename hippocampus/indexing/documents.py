@@ -127,6 +127,8 @@ class _Walk:
             self._table(path, table_of(path or "list", value))
         elif any(isinstance(item, dict | list) for item in value):
             for at, item in enumerate(value[:MAX_VALUES]):
+                if len(self.lines) > MAX_VALUES:  # lists in lists multiply
+                    break
                 self.read(item, f"{path}[{at}]", depth + 1)
         elif any(isinstance(item, str) and len(item) > INLINE_CHARACTERS for item in value):
             for at, item in enumerate(value[:MAX_VALUES]):

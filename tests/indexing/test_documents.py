@@ -88,6 +88,11 @@ def test_deep_nesting_never_raises() -> None:
         assert documents.read([value]).kind == "json"
 
 
+def test_lists_in_lists_are_read_to_the_bound_of_all_values() -> None:
+    lines = documents.read([[[at, [at]]] * 3 for at in range(30_000)]).lines
+    assert documents.MAX_VALUES < len(lines) < 2 * documents.MAX_VALUES
+
+
 def issue(body: str) -> str:
     user = {"login": "ana-b", "id": 5_171, "type": "User", "site_admin": False}
     item = {
