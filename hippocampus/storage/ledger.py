@@ -206,8 +206,8 @@ class TurnRows(NamedTuple):
     notes: Sequence[DigestNotes] = ()
     raw: RawList | None = None
     """The list as its host handed it over, for the journal."""
-    model: str | None = None
-    """The model with the prices of the call, empty where none was named; None is that of the last call."""
+    model: str = ""
+    """The model with the prices of the call; where none was named, the session keeps the last one."""
     candidates: Sequence[NextText] = ()
     replaced: Sequence[str] = ()
     """The entries without a need for next texts any more, besides those of `records`."""
@@ -648,7 +648,7 @@ class Ledger:
         """
         number, raw, calls = self._number, turn.raw, self._calls
         journal = self._journal if raw else None
-        begin = CHANGED, (time.time(), turn.model, turn.failures, turn.raw_calls, number)
+        begin = CHANGED, (time.time(), turn.model or None, turn.failures, turn.raw_calls, number)
         lines = [(LINES, (number, journal.last))] if journal else []
         is_known = journal is None or journal.last == self._seen_changes
         change, others = self._seen_changes + 1, list[list[Row]]()

@@ -605,6 +605,7 @@ def test_the_problem_is_why_the_list_was_refused_and_not_what_failed_after_it(
         )
 
 
+@pytest.mark.one_process
 def test_raw_views_and_failures_are_counted_by_the_next_change_and_by_the_end(
     tmp_path: Path,
 ) -> None:
@@ -634,6 +635,15 @@ def test_raw_views_and_failures_are_counted_by_the_next_change_and_by_the_end(
         assert counts() == (1, 4)
 
 
+def test_a_call_without_a_model_keeps_the_prices_of_the_session(tmp_path: Path) -> None:
+    for number, model in enumerate(["gpt-5", None], 1):
+        with Hippocampus(tmp_path, model=model) as memory, memory.session("s") as session:
+            session(reading(number))
+    with state_of(tmp_path).reading() as db:
+        assert [row["model"] for row in savings(db)] == ["gpt-5"]
+
+
+@pytest.mark.one_process
 def test_a_session_that_was_forgotten_is_not_made_again_to_count_its_failures(
     tmp_path: Path,
 ) -> None:

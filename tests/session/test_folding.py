@@ -38,6 +38,7 @@ def errands(rounds: int) -> list[dict[str, Any]]:
 SLOW_TABLES = [pytest.param(each, marks=pytest.mark.slow) for each in ("openai", "gemini", "none")]
 
 
+@pytest.mark.one_process  # it keeps no text of a digest that another one replaced
 @pytest.mark.parametrize("table", ["anthropic-5m", *SLOW_TABLES])
 def test_old_turns_become_digests_within_the_stake(tmp_path: Path, table: str) -> None:
     """Where a write costs twice an input token, the stake of so short a session buys no edit."""
