@@ -198,7 +198,10 @@ OPENING, BEFORE, BEHIND, ENDING = 160, 60, 200, 240
 
 
 def extract_log(text: str) -> Extraction:
-    """Return the lines of a log, of which few failures stay with the line below: their reason."""
+    """Return the lines of a log, of which few failures stay with the line below and the frame above.
+
+    They have the reason and the place.
+    """
     found = extract(text, "log")
     return replace(found, lines=LaterLines(lambda: _with_failures(found.lines)))
 
@@ -207,10 +210,13 @@ def _with_failures(lines: Sequence[EntryLine]) -> Sequence[EntryLine]:
     failed = {at for at, line in enumerate(lines) if says_failure(line.text)}
     if len(failed) > MAX_FAILURES:
         return lines
-    return [
-        replace(line, keep=True) if at in failed or at - 1 in failed else line
-        for at, line in enumerate(lines)
-    ]
+    kept = failed | {at + 1 for at in failed}
+    for at in failed:  # a frame of Python has two lines, or three with the marks below its code
+        above = (
+            start for start in (at - 2, at - 3) if start >= 0 and FRAME.match(lines[start].text)
+        )
+        kept.update(range(next(above, at), at))
+    return [replace(line, keep=True) if at in kept else line for at, line in enumerate(lines)]
 
 
 def is_log(text: str) -> float:

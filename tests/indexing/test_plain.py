@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -98,3 +99,16 @@ def test_few_failures_of_a_log_stay_with_the_line_below() -> None:
     shown = indexing.index("\n".join(lines), ExtractionContext(content_tokens=4_000), price).lines
     assert any("TestDoor/opens_when_unlocked" in line for line in shown)
     assert any("door_test.go:67" in line for line in shown)
+
+
+@pytest.mark.parametrize("marks", ["", "    ~~~~~~^^^^^^^^^^\n"])
+def test_a_traceback_in_a_log_keeps_its_last_frame(marks: str) -> None:
+    frames = "".join(
+        f'  File "/srv/m{n}.py", line {n}, in f{n}\n    return step_{n}(n)\n{marks}'
+        for n in range(90)
+    )
+    log = "".join(f"2026-01-01 10:00:{n:02} INFO row {n}\n" for n in range(60))
+    text = f"{log}Traceback (most recent call last):\n{frames}ValueError: bad voltage in row 88"
+    price = Price(0.0, 1.0, 150, 150)
+    shown = indexing.index(text, ExtractionContext(content_tokens=4_000), price).lines
+    assert all(any(end in line for line in shown) for end in ("m89.py", "step_89", "row 88"))
