@@ -253,16 +253,14 @@ def test_the_last_run_is_undone_once_and_brings_memories_and_lines_back(
     tmp_path: Path, facts: Facts
 ) -> None:
     lived(tmp_path, ["one"])
-    old = time.time() - 400 * DAY
-    outcomes = factual.store_many(
-        facts,
-        [
-            Item("The page said so.", "note", origin=TOOL, at=old),
-            Item("Nobody wrote this down.", "note", origin=USER, at=old),
-            Item("Restored by hand, then replaced.", "note", origin=USER, at=old),
-            Item("Deleted meanwhile.", "note", origin=USER, at=old),
-        ],
+    texts = (
+        "The page said so.",
+        "Nobody wrote this down.",
+        "Restored by hand, then replaced.",
+        "Deleted meanwhile.",
     )
+    notes = [Item(text, "note", origin=TOOL, at=time.time() - 400 * DAY) for text in texts]
+    outcomes = factual.store_many(facts, notes)
     ids = [each.memory.id for each in outcomes if each.memory]
     state = state_of(tmp_path)
     sync(StateDir(tmp_path), facts, "default", ids[:1])
