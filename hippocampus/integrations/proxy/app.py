@@ -12,6 +12,7 @@ import re
 import secrets
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from http import HTTPStatus
 from pathlib import Path
 from time import perf_counter
 
@@ -41,8 +42,16 @@ HOP_BY_HOP = {
     b"te", b"trailer", b"transfer-encoding", b"upgrade",
 }  # fmt: skip
 MADE_ANEW = {b"host", b"content-length", b"expect"}
-REFUSALS = {400, 413, 422}
+REFUSALS = {
+    HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.UNPROCESSABLE_ENTITY,
+}  # fmt: skip
 """The statuses with which a provider refuses a request for its content."""
+CLIENT_CLOSED = 499
+"""nginx's status for a client that is gone, which reads none."""
+MAX_REASON_BYTES = 500
+"""How much of a provider's refusal is logged."""
+CONNECT_SECONDS = 10.0
+MAX_IDLE_CONNECTIONS = 64
 COUNTING = "/count_tokens"
 """The end of an address at which Anthropic counts a request's tokens."""
 MAX_BODY_BYTES = 512 * 1024 * 1024
@@ -97,8 +106,10 @@ class Proxy:
         self._guard = Guard("*")
         self._service = Service(state, policy, upstream, (self._metrics, *observers), tenant)
         self._client = httpx2.AsyncClient(
-            timeout=httpx2.Timeout(timeout_seconds, connect=10.0, pool=None),
-            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64),
+            timeout=httpx2.Timeout(timeout_seconds, connect=CONNECT_SECONDS, pool=None),
+            limits=httpx2.Limits(
+                max_connections=None, max_keepalive_connections=MAX_IDLE_CONNECTIONS
+            ),
         )
 
     def app(self) -> Starlette:
@@ -140,7 +151,7 @@ class Proxy:
 
     async def _forward(self, request: Request) -> Response:
         if wrong := refused(request.headers):
-            return JSONResponse({"error": {"message": wrong[1]}}, wrong[0])
+            raise HTTPException(*wrong)
         path = request.url.path
         counted = path.removesuffix(COUNTING)
         answers = next((api for end, api in ANSWERS.items() if counted.endswith(end)), None)
@@ -153,15 +164,17 @@ class Proxy:
             send = self._unmanaged if path.endswith(COUNTING) else self._managed
             return await send(request, answers, content)
         except ClientDisconnect:
-            return Response(status_code=499)
+            return Response(status_code=CLIENT_CLOSED)
         except httpx2.InvalidURL as wrong:
-            raise HTTPException(400, f"the address cannot be read: {wrong}") from wrong
+            text = f"the address cannot be read: {wrong}"
+            raise HTTPException(HTTPStatus.BAD_REQUEST, text) from wrong
         except httpx2.HTTPError as failure:
             where, why = self._upstream.netloc.decode(), type(failure).__name__
             text = f"hippocampus proxy: the provider at {where} does not answer ({why})"
             error = {"type": "error", "error": {"type": "api_error", "message": text}}
             is_late = isinstance(failure, httpx2.TimeoutException)
-            return JSONResponse(error, 504 if is_late else 502)
+            status = HTTPStatus.GATEWAY_TIMEOUT if is_late else HTTPStatus.BAD_GATEWAY
+            return JSONResponse(error, status)
 
     async def _managed(
         self, request: Request, answers: type[ModelAnswer], content: bytes
@@ -216,14 +229,16 @@ class Proxy:
         reason = await refusal.aread()
         await refusal.aclose()
         response = await self._unmanaged(request, type(exchange.answer), content)
-        if response.status_code < 400:
+        if response.status_code < HTTPStatus.BAD_REQUEST:
             exchange.conversation.is_refused = True
             self._metrics.requests.labels("refused").inc()
             LOG.warning(
                 "session %s: the provider refused its request (%s) and took the host's own; this "
                 "conversation passes as it is: %s",
-                exchange.conversation.session.id, refusal.status_code, reason[:500].decode("utf-8", "replace"),
-            )  # fmt: skip
+                exchange.conversation.session.id,
+                refusal.status_code,
+                _start_of(reason),
+            )
         return response
 
     async def _unmanaged(
@@ -286,7 +301,7 @@ class Proxy:
                 await response.aclose()
                 response = await self._next(request, exchange)
                 if not response.is_success:
-                    reason = (await response.aread())[:500].decode("utf-8", "replace")
+                    reason = _start_of(await response.aread())
                     problem = f"the provider answered {response.status_code}: {reason}"
         except (httpx2.HTTPError, TooManyRoundsError) as failure:
             problem = str(failure) or type(failure).__name__
@@ -312,21 +327,19 @@ class Proxy:
                 response = await self._next(request, exchange)
                 content = await response.aread()
                 if not response.is_success:
-                    return _response(response, Response(content, response.status_code))
+                    break
                 answer.take(body := json.loads(content))
-            await _noted(exchange, Exchange.keep, "recalls are not kept")
-            if answer.is_changed:
-                content = json.dumps(answer.merged(body)).encode()
+            else:
+                await _noted(exchange, Exchange.keep, "recalls are not kept")
+                if answer.is_changed:
+                    content = json.dumps(answer.merged(body)).encode()
         except httpx2.HTTPError:
             raise
         except Exception as failure:  # law 3: where an answer cannot go on, the host's own is sent
             name, is_bug = exchange.conversation.session.id, not isinstance(failure, MALFORMED)
             LOG.warning("session %s: passes as it is: %r", name, failure, exc_info=is_bug)
-            return (
-                await self._unmanaged(request, type(answer), own)
-                if answer.is_changed
-                else _response(response, Response(content, response.status_code))
-            )
+            if answer.is_changed:
+                return await self._unmanaged(request, type(answer), own)
         finally:
             with anyio.CancelScope(shield=True):  # a host that is gone has its answer billed too
                 await response.aclose()
@@ -345,7 +358,8 @@ async def _readable(request: Request) -> tuple[Request, bytes]:
     async for chunk in request.stream():
         content += chunk
         if len(content) > MAX_BODY_BYTES:
-            raise HTTPException(413, "the request is larger than any provider takes")
+            text = "the request is larger than any provider takes"
+            raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, text)
     plain = bytes(content)
     encoding = ", ".join(request.headers.getlist("content-encoding")).lower()
     if encoding in PACKED:
@@ -375,6 +389,10 @@ async def _noted(exchange: Exchange, work: Callable[[Exchange], None], problem: 
     except Exception as failure:
         name, is_bug = exchange.conversation.session.id, not isinstance(failure, StoreError)
         LOG.warning("session %s: %s: %s", name, problem, failure, exc_info=is_bug)
+
+
+def _start_of(reason: bytes) -> str:
+    return reason[:MAX_REASON_BYTES].decode("utf-8", "replace")
 
 
 def _broken_off(failure: object) -> bytes:

@@ -72,10 +72,10 @@ class TooManyRoundsError(Exception):
 class Caching(NamedTuple):
     """How a request is cached: its model, and the marks outside of its messages."""
 
-    model: str = ""
-    marks: int = OWN_MARKS
+    model: str | None
+    marks: int
     """How many marks of ours its messages may have."""
-    tail_mark: bool = False
+    tail_mark: bool
     """Whether the provider marks the end of the messages itself."""
 
     @classmethod
@@ -84,7 +84,8 @@ class Caching(NamedTuple):
         blocks = [*(request.get("tools") or ()), *_listed(request.get("system"))]
         unseen = sum("cache_control" in block for block in blocks)
         free = max(0, OWN_MARKS - max(0, unseen - UNSEEN_MARKS))
-        return cls(str(request.get("model") or ""), free, bool(request.get("cache_control")))
+        model = str(request.get("model") or "") or None
+        return cls(model, free, bool(request.get("cache_control")))
 
 
 Key = tuple[str, str, Caching]
@@ -112,7 +113,6 @@ class Exchange:
     conversation: OpenConversation
     use: Use
     body: Body
-    tools: list[Item]
     items: list[Item]
     """The host's list with the rounds that it has not seen, those of this request included."""
     chains: Chains
@@ -123,9 +123,12 @@ class Exchange:
 
     def send_view(self, idle_seconds: float = 0.0) -> bytes:
         """Take a turn of the session, and return the body with its view and our tool."""
-        view = self.conversation.session(self.items, idle_seconds=idle_seconds)
+        session, answer = self.conversation.session, self.answer
+        # Before the turn: calls of the name that a tool gets are recalls.
+        tools = [*self.body.values["tools"], *session.tools(answer.ADAPTER.NAME, answer.tool)]
+        view = session(self.items, idle_seconds=idle_seconds)
         self.conversation.newest, self.conversation.ended = self.items, None
-        self.content = _written(self.body, self.answer.ITEMS, view, {"tools": self.tools})
+        self.content = _written(self.body, answer.ITEMS, view, {"tools": tools})
         return self.content
 
     def results(self) -> list[ToolResult]:
@@ -243,14 +246,7 @@ class Service:
                 return reason or "no messages"
             chains = chains_of(answers, request, items, f"{caller} {self._upstream}")
             caching = Caching.of(request)
-            names = {
-                (tool.get("function") or tool.get("custom") or tool).get("name")
-                for tool in request["tools"]
-                if isinstance(tool, dict)
-            }
-            tool = recall.TOOL_NAME
-            while tool in names:
-                tool = PREFIX + tool
+            tool = _free_name(request["tools"])
         except (*MALFORMED, MessagesError):
             return "malformed"  # the provider answers why
         try:
@@ -260,21 +256,17 @@ class Service:
                 self._known = None
                 conversations.close()
             raise
-        key = tenant, session, caching
-        begun = functools.partial(self._begun, key, caller)
-        conversation, use = self._open.use(key, begun)
+
+        def begun() -> OpenConversation:
+            memory = self._memory(tenant)
+            made = memory.session(session, agent=caller, **caching._asdict())
+            return OpenConversation(made, caching.model or "")
+
+        conversation, use = self._open.use((tenant, session, caching), begun)
         if conversation.is_refused:
             return "refused before"
-        exchange = Exchange(
-            conversation,
-            use,
-            body,
-            [*request["tools"], *conversation.session.tools(answers.ADAPTER.NAME, tool)],
-            restored(answers, chains, items, conversations),
-            chains,
-            answers(tool),
-            conversations,
-        )
+        whole = restored(answers, chains, items, conversations)
+        exchange = Exchange(conversation, use, body, whole, chains, answers(tool), conversations)
         exchange.send_view(now - sent if sent else 0.0)
         return exchange
 
@@ -289,17 +281,6 @@ class Service:
         except (*MALFORMED, MessagesError) as wrong:
             LOG.warning("a request is sent with what the policy redacts: %r", wrong)
             return content
-
-    def _begun(self, key: Key, caller: str) -> OpenConversation:
-        tenant, name, caching = key
-        session = self._memory(tenant).session(
-            name,
-            agent=caller,
-            model=caching.model or None,
-            marks=caching.marks,
-            tail_mark=caching.tail_mark,
-        )
-        return OpenConversation(session, caching.model)
 
     def _conversations(self, tenant: str) -> Conversations:
         """Return the conversations of a tenant; a directory that failed is opened by the next request."""
@@ -351,6 +332,19 @@ class Service:
         if self._known:
             self._known.close()
         self._root.close()
+
+
+def _free_name(tools: Sequence[Any]) -> str:
+    """Return the name of our tool, which none of the host's has."""
+    taken = {
+        (tool.get("function") or tool.get("custom") or tool).get("name")
+        for tool in tools
+        if isinstance(tool, dict)
+    }
+    name = recall.TOOL_NAME
+    while name in taken:
+        name = PREFIX + name
+    return name
 
 
 def _written(
