@@ -10,7 +10,6 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from hippocampus.formats import json_text
-from hippocampus.formats.conversation import Item
 from hippocampus.replay.readers.raw import RawConversation, RawMessage, chat_call
 from hippocampus.replay.readers.values import JsonRecord, as_list, as_text, kind_of
 
@@ -41,24 +40,20 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
         if number > last + 1:
             gap = str(last + 1) if number == last + 2 else f"{last + 1} to {number - 1}"
             cut.append(f"step {gap}: left out by the recording program")
-    contexts = [list(_messages(context)) for context in _contexts(steps)]
-    return [
-        RawConversation("chat", messages, cut=() if number else cut)
-        for number, messages in enumerate(contexts)
-    ]
-
-
-def _contexts(steps: Sequence[JsonRecord]) -> Iterator[list[JsonRecord]]:
-    context: list[JsonRecord] = []
+    contexts: list[list[JsonRecord]] = [[]]
     for step in steps:
-        if kind_of(step) != SUMMARY:
-            context.append(step)
-            continue
-        yield context
-        answers = [at for at, done in enumerate(context) if kind_of(done) == ANSWER]
-        after = context[answers[-1] + 1 :] if answers else context
-        context = [step, *(prompt for prompt in after if kind_of(prompt) == "USER_INPUT")]
-    yield context
+        if kind_of(step) == SUMMARY:
+            # After a summary, the prompts that have no answer yet are sent again.
+            answers = [at for at, done in enumerate(contexts[-1], 1) if kind_of(done) == ANSWER]
+            after = contexts[-1][answers[-1] if answers else 0 :]
+            prompts = (prompt for prompt in after if kind_of(prompt) == "USER_INPUT")
+            contexts.append([step, *prompts])
+        else:
+            contexts[-1].append(step)
+    return [
+        RawConversation("chat", list(_messages(context)), cut=() if number else cut)
+        for number, context in enumerate(contexts)
+    ]
 
 
 def _messages(steps: Sequence[JsonRecord]) -> Iterator[RawMessage]:
@@ -67,10 +62,14 @@ def _messages(steps: Sequence[JsonRecord]) -> Iterator[RawMessage]:
     for place, step in enumerate(steps):
         kind, content = kind_of(step), step.text("content")
         if kind == ANSWER:
-            calls = [
-                chat_call(f"call_{place}_{at}", call.text("name"), _arguments(call))
-                for at, call in enumerate(step.records("tool_calls"))
-            ]
+            calls = []
+            for at, call in enumerate(step.records("tool_calls")):
+                # Each argument is JSON in a string; one that the program cut stays text.
+                arguments = {
+                    key: json_text.read(value, value) if isinstance(value, str) else value
+                    for key, value in call.record("args").items()
+                }
+                calls.append(chat_call(f"call_{place}_{at}", call.text("name"), arguments))
             waiting = [call["id"] for call in calls]
             yield RawMessage.answer(content, calls)
         elif kind in NOT_SENT or not content:
@@ -79,10 +78,3 @@ def _messages(steps: Sequence[JsonRecord]) -> Iterator[RawMessage]:
             yield RawMessage.user(content)
         else:
             yield RawMessage.result(waiting.pop(0), content)
-
-
-def _arguments(call: JsonRecord) -> Item:
-    """Return the arguments, decoded from JSON; an argument that the program cut stays text."""
-    arguments = call.record("args")
-    texts = {key: value for key, value in arguments.items() if isinstance(value, str)}
-    return arguments | {key: json_text.read(text, text) for key, text in texts.items()}

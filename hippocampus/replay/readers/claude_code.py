@@ -43,18 +43,9 @@ def is_own(record: JsonRecord) -> bool:
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:
-    """Return the contexts of the session and of its sidechains as conversations."""
-    return [
-        RawConversation("anthropic", messages, part)
-        for part, lines in _chains(records).items()
-        for messages in _contexts(lines)
-    ]
+    """Return the contexts of the session and of its sidechains as conversations.
 
-
-def _chains(records: list[JsonRecord]) -> dict[str, list[JsonRecord]]:
-    """Return the session's lines, and the lines of sidechains by the name of their agent.
-
-    In older sessions, which do not name it, the first line of a sidechain names it.
+    A sidechain has the name of its agent; in older sessions, which do not name it, that of its first line.
     """
     chains: dict[str, list[JsonRecord]] = {}
     root_of: dict[str, str] = {}
@@ -66,7 +57,11 @@ def _chains(records: list[JsonRecord]) -> dict[str, list[JsonRecord]]:
             root_of[uuid] = root
             chain = f"agent-{record.text('agentId') or root}"
         chains.setdefault(chain, []).append(record)
-    return chains
+    return [
+        RawConversation("anthropic", messages, chain)
+        for chain, lines in chains.items()
+        for messages in _contexts(lines)
+    ]
 
 
 def _contexts(lines: list[JsonRecord]) -> Iterator[list[RawMessage]]:

@@ -90,7 +90,13 @@ def read(document: JsonDocument) -> tuple[str, list[RawConversation], tuple[str,
         messages = next((found for key in LIST_FIELDS if (found := record.records(key))), [])
         if reader := _reader_of([langgraph], messages):
             names.append(reader.NAME)
-            conversations += (_completed(found, record) for found in reader.read(messages))
+            # A provider's request has these next to its messages.
+            prompt = text_of(record.get("system")) or record.text("instructions")
+            model, tools = record.text("model"), record.records("tools")
+            conversations += (
+                replace(found, model=model, system_prompt=prompt, tools=tools)
+                for found in reader.read(messages)
+            )
         else:
             broken.append(f"{document.path}:{number}: no message list in this record")
     if not names:
@@ -106,13 +112,3 @@ def _reader_of(
         if any(map(reader.is_own, records)):
             return reader
     return next((reader for reader in LISTS if reader.recognises(records)), None)
-
-
-def _completed(found: RawConversation, record: JsonRecord) -> RawConversation:
-    """Return a message list with the model, the system prompt and the tools next to it."""
-    return replace(
-        found,
-        model=record.text("model"),
-        system_prompt=text_of(record.get("system")) or record.text("instructions"),
-        tools=record.records("tools"),
-    )

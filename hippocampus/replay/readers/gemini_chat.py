@@ -30,38 +30,29 @@ def is_own(record: JsonRecord) -> bool:
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:
     """Return the contexts as conversations; a rewind or a compression starts a context."""
-    return [
-        RawConversation("chat", list(_raw_messages(messages))) for messages in _contexts(records)
-    ]
-
-
-def _contexts(records: list[JsonRecord]) -> Iterator[list[JsonRecord]]:
-    """Yield the contexts: a message replaces the one with its id, a list replaces all messages."""
-    context: dict[str, JsonRecord] = {}
+    contexts: list[dict[str, JsonRecord]] = [{}]
     for record in records:
-        if kind_of(record) in TYPES:
+        context = contexts[-1]
+        if kind_of(record) in TYPES:  # it replaces the message with its id
             context[_id(record, len(context))] = record
             continue
-        following = _replaced(context, record)
-        if following is not None:
-            left_out = [message for key, message in context.items() if key not in following]
-            if any(kind_of(message) == "gemini" for message in left_out):
-                yield list(context.values())
-                # The context before has the bill of the messages that stay.
-                known = following.keys() & context.keys()
-                following |= {key: JsonRecord(following[key], tokens=None) for key in known}
-            context = following
-    yield list(context.values())
-
-
-def _replaced(context: dict[str, JsonRecord], record: JsonRecord) -> dict[str, JsonRecord] | None:
-    """Return the context after a change, or None if the record changes no messages."""
-    if target := record.text("$rewindTo"):
-        ids = list(context)
-        end = ids.index(target) if target in ids else 0
-        return {key: context[key] for key in ids[:end]}
-    messages = (record.record("$set") or record).records("messages")
-    return {_id(message, at): message for at, message in enumerate(messages)} or None
+        if target := record.text("$rewindTo"):
+            ids = list(context)
+            end = ids.index(target) if target in ids else 0
+            following = {key: context[key] for key in ids[:end]}
+        else:
+            messages = (record.record("$set") or record).records("messages")
+            following = {_id(message, at): message for at, message in enumerate(messages)}
+            if not following:  # the line changes no messages
+                continue
+        left_out = [message for key, message in context.items() if key not in following]
+        if any(kind_of(message) == "gemini" for message in left_out):
+            # The context before has the bill of the messages that stay.
+            known = following.keys() & context.keys()
+            following |= {key: JsonRecord(following[key], tokens=None) for key in known}
+            contexts.append(following)
+        contexts[-1] = following
+    return [RawConversation("chat", list(_raw_messages([*each.values()]))) for each in contexts]
 
 
 def _id(message: JsonRecord, place: int) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from hippocampus.formats.conversation import Item
 from hippocampus.replay.readers.raw import RawConversation, RawMessage, chat_call
 from hippocampus.replay.readers.values import JsonRecord, as_string_or_json, kind_of
@@ -18,23 +16,19 @@ def is_own(record: JsonRecord) -> bool:
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:
-    """Return the one conversation."""
+    """Return the one conversation; text and calls up to the next result or prompt are one answer."""
     model = next((record.text("model") for record in records if kind_of(record) == "init"), "")
-    return [RawConversation("chat", list(_messages(records)), model=model)]
-
-
-def _messages(records: list[JsonRecord]) -> Iterator[RawMessage]:
-    """Yield messages; text and calls up to the next result or prompt are one answer."""
+    messages: list[RawMessage] = []
     text = ""
     calls: list[Item] = []
     for record in records:
         kind = record.get("type")
         is_prompt = kind == "message" and record.get("role") == "user"
         if (is_prompt or kind == "tool_result") and (text or calls):
-            yield RawMessage.answer(text, calls)
+            messages.append(RawMessage.answer(text, calls))
             text, calls = "", []
         if is_prompt:
-            yield RawMessage.user(record.text("content"))
+            messages.append(RawMessage.user(record.text("content")))
         elif kind == "message":
             text += record.text("content")
         elif kind == "tool_use":
@@ -42,6 +36,7 @@ def _messages(records: list[JsonRecord]) -> Iterator[RawMessage]:
             calls.append(chat_call(record.text("tool_id"), record.text("tool_name"), arguments))
         elif kind == "tool_result":
             output = record.get("output", record.record("error").text("message"))
-            yield RawMessage.result(record.text("tool_id"), as_string_or_json(output))
+            messages.append(RawMessage.result(record.text("tool_id"), as_string_or_json(output)))
     if text or calls:
-        yield RawMessage.answer(text, calls)
+        messages.append(RawMessage.answer(text, calls))
+    return [RawConversation("chat", messages, model=model)]

@@ -20,34 +20,31 @@ def is_own(record: JsonRecord) -> bool:
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:
     """Return a conversation per sample and epoch."""
-    return [
-        _conversation(sample, record.record("eval").text("model"))
-        for record in records
-        for sample in _samples(record)
-    ]
+    conversations = []
+    for record in records:
+        usual_model = record.record("eval").text("model")
+        for sample in _samples(record):
+            usage: dict[str, Usage] = {}  # by the id of the message that answered the call
+            for event in sample.records("events"):
+                output = event.record("output")
+                for choice in output.records("choices")[:1]:
+                    counts = output.record("usage").counts(*TOKENS)
+                    usage[choice.record("message").text("id")] = Usage(*counts)
+            attachments = sample.record("attachments")
+            messages = [
+                _message(message, attachments)._replace(usage=usage.get(message.text("id")))
+                for message in sample.records("messages")
+            ]
+            model = (sample.record("output").text("model") or usual_model).rpartition("/")[2]
+            name = f"{sample.get('id')}-{sample.get('epoch')}"
+            conversations.append(RawConversation("chat", messages, name, model=model))
+    return conversations
 
 
 def _samples(record: JsonRecord) -> list[JsonRecord]:
     is_log = "eval" in record or "samples" in record
     found = record.records("samples") if is_log else [record]
     return [sample for sample in found if "messages" in sample and "epoch" in sample]
-
-
-def _conversation(sample: JsonRecord, usual_model: str) -> RawConversation:
-    model = (sample.record("output").text("model") or usual_model).rpartition("/")[2]
-    usage: dict[str, Usage] = {}  # by the id of the message that answered the call
-    for event in sample.records("events"):
-        output = event.record("output")
-        for choice in output.records("choices")[:1]:
-            counts = output.record("usage").counts(*TOKENS)
-            usage[choice.record("message").text("id")] = Usage(*counts)
-    attachments = sample.record("attachments")
-    messages = [
-        _message(message, attachments)._replace(usage=usage.get(message.text("id")))
-        for message in sample.records("messages")
-    ]
-    name = f"{sample.get('id')}-{sample.get('epoch')}"
-    return RawConversation("chat", messages, name, model=model)
 
 
 def _message(record: JsonRecord, attachments: JsonRecord) -> RawMessage:

@@ -48,9 +48,15 @@ def make_recordings(
     if not used and broken:
         first = broken[0].removeprefix(f"{path}:")
         raise RecordingError(path, f"no conversation is left besides broken records: line {first}")
-    recordings = _named(PurePath(path).name, used)
-    if recordings:
-        recordings[0] = replace(recordings[0], broken=broken)
+    seen: Counter[str] = Counter()
+    recordings: list[Recording] = []
+    for number, (part, recording) in enumerate(used, start=1):
+        name, label = PurePath(path).name, part or str(number)
+        seen[label] += 1
+        if len(used) > 1:
+            name += f"#{label}" if seen[label] == 1 else f"#{label}-{seen[label]}"
+        # The lines are broken of the file: its first recording has them.
+        recordings.append(replace(recording, name=name, broken=() if recordings else broken))
     return recordings
 
 
@@ -58,21 +64,30 @@ def _recording(path: str, format_name: str, conversation: RawConversation) -> Re
     sent = list(_sent(conversation))
     messages, unanswered, orphans = pair(conversation.message_format, sent)
     read([message.item for message in messages])  # raises if valid items make no valid list
-    answers = list(_answers(conversation, messages))
-    times: dict[int, float] = {}
-    for call, message in answers:
+    models: Counter[str] = Counter()
+    usage, times = dict[int, Usage](), dict[int, float]()
+    call, inside = -1, False
+    for message in messages:
+        was_inside, inside = inside, is_of_answer(message.item)
+        if not inside:
+            continue
+        # An answer in the Responses format may have several items, which share a call.
+        call += not (was_inside and conversation.message_format == "responses")
+        models[message.model or conversation.model] += 1
+        if message.usage and message.usage != Usage():
+            usage[call] = message.usage
         with contextlib.suppress(ValueError):
             times[call] = datetime.fromisoformat(message.at).timestamp()
+    del models[""]
     opening = itertools.takewhile(lambda message: role_of(message.item) in SYSTEM_ROLES, messages)
     leading = (text_of(message.item.get("content")) for message in opening)
-    models = Counter(filter(None, (answer.model or conversation.model for _, answer in answers)))
     return Recording(
         path=path,
         name="",
         format=format_name,
         messages=[message.item for message in messages],
         model=models.most_common(1)[0][0] if models else None,
-        usage={at: used for at, answer in answers if (used := answer.usage) and used != Usage()},
+        usage=usage,
         times=times,
         unanswered=unanswered,
         orphans=orphans,
@@ -92,58 +107,22 @@ def _sent(conversation: RawConversation) -> Iterator[RawMessage]:
         except MALFORMED:
             continue
         if is_valid and kind_of(message.item) not in REASONING_BLOCKS:
-            clean = _clean(message._replace(item=snapshot(message.item)))
-            if not _is_empty_answer(clean.item):
-                yield clean
+            clean = _clean(snapshot(message.item))
+            if clean is not None:
+                yield message._replace(item=clean)
 
 
-def _clean(message: RawMessage) -> RawMessage:
-    item = message.item
+def _clean(item: Item) -> Item | None:
+    """Return an item without reasoning; None for an answer of no text and no call."""
     if item.get("role") != "assistant":
-        return message
-    if not REASONING_FIELDS.isdisjoint(item):
-        item = {key: value for key, value in item.items() if key not in REASONING_FIELDS}
-    content = item.get("content")
-    if isinstance(content, list):
-        kept = [block for block in content if kind_of(as_record(block)) not in REASONING_BLOCKS]
-        if len(kept) < len(content):
-            item = {**item, "content": kept or (None if item.get("tool_calls") else [])}
-    return message._replace(item=item)
-
-
-def _is_empty_answer(item: Item) -> bool:
-    if item.get("role") != "assistant" or any(item.get(key) for key in CALL_FIELDS):
-        return False
-    content = item.get("content")
+        return item
+    item = {key: value for key, value in item.items() if key not in REASONING_FIELDS}
+    content, has_calls = item.get("content"), any(item.get(key) for key in CALL_FIELDS)
     if not isinstance(content, list):
-        return not as_text(content).strip()
-    blocks = map(as_record, content)
-    return all(kind_of(block) in TEXT_BLOCKS and not block.text("text").strip() for block in blocks)
-
-
-def _answers(
-    conversation: RawConversation, messages: Sequence[RawMessage]
-) -> Iterator[tuple[int, RawMessage]]:
-    """Yield the assistant's messages with the number of their call; an answer's items share a call."""
-    call = -1
-    inside = False
-    for message in messages:
-        is_answer = is_of_answer(message.item)
-        if is_answer and not (inside and conversation.message_format == "responses"):
-            call += 1
-        inside = is_answer
-        if is_answer:
-            yield call, message
-
-
-def _named(file_name: str, parts: Sequence[tuple[str, Recording]]) -> list[Recording]:
-    if len(parts) == 1:
-        return [replace(parts[0][1], name=file_name)]
-    seen: Counter[str] = Counter()
-    named: list[Recording] = []
-    for number, (part, recording) in enumerate(parts, start=1):
-        label = part or str(number)
-        seen[label] += 1
-        unique = label if seen[label] == 1 else f"{label}-{seen[label]}"
-        named.append(replace(recording, name=f"{file_name}#{unique}"))
-    return named
+        return item if has_calls or as_text(content).strip() else None
+    kept = [block for block in content if kind_of(as_record(block)) not in REASONING_BLOCKS]
+    if len(kept) < len(content):
+        item["content"] = kept or (None if item.get("tool_calls") else [])
+    blocks = map(as_record, kept)
+    is_empty = all(kind_of(b) in TEXT_BLOCKS and not b.text("text").strip() for b in blocks)
+    return item if has_calls or not is_empty else None

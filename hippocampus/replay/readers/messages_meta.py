@@ -6,7 +6,8 @@ into the list; the reader undoes both.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import itertools
+from collections.abc import Sequence
 from dataclasses import replace
 
 from hippocampus.formats.conversation import Item
@@ -40,47 +41,35 @@ def is_own(record: JsonRecord) -> bool:
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:
     """Return the contexts of sessions and of their sub-agents as conversations."""
-    return [
-        conversation
-        for record in records
-        if is_own(record)
-        for conversation in _conversations(record)
-    ]
+    conversations = []
+    for record in filter(is_own, records):
+        meta = record.record("meta")
+        prompt = meta.record("session_meta").record("base_instructions").text("text")
+        models = (turn.text("model") for turn in meta.records("turn_contexts"))
+        model = next(filter(None, models), "")
+        usage = _usage_by_time(meta.records("token_counts"))
+        agents: dict[str, list[list[JsonRecord]]] = {"": [[]]}
+        for message in record.records("messages"):
+            role = role_of(message)
+            agent = "" if role in ROLES else f"agent-{role.removeprefix(SUBAGENT)}"
+            contexts = agents.setdefault(agent, [[]])
+            if _role(message) == "user" and text_of(message.get("content")).startswith(COMPACTED):
+                contexts.append([])
+            contexts[-1].append(message)
+        for agent, contexts in agents.items():
+            calls = _call_ids(contexts)
+            if agent and calls and calls <= _call_ids(agents[""]):
+                continue  # A copy of the main conversation, for its summary.
+            conversations += [
+                RawConversation("chat", _joined(context, usage), agent, prompt, model=model)
+                for context in contexts
+            ]
+    return conversations
 
 
-def _conversations(record: JsonRecord) -> Iterator[RawConversation]:
-    meta = record.record("meta")
-    instructions = meta.record("session_meta").record("base_instructions")
-    models = [turn.text("model") for turn in meta.records("turn_contexts")]
-    model = next(filter(None, models), "")
-    usage = _usage_by_time(meta.records("token_counts"))
-    agents: dict[str, list[JsonRecord]] = {"": []}
-    for message in record.records("messages"):
-        role = role_of(message)
-        agent = "" if role in ROLES else f"agent-{role.removeprefix(SUBAGENT)}"
-        agents.setdefault(agent, []).append(message)
-    own_calls = _call_ids(agents[""])
-    for agent, messages in agents.items():
-        calls = _call_ids(messages)
-        if agent and calls and calls <= own_calls:
-            continue  # A copy of the main conversation, for its summary.
-        for context in _contexts(messages):
-            joined, prompt = _joined(context, usage), instructions.text("text")
-            yield RawConversation("chat", joined, agent, prompt, model=model)
-
-
-def _call_ids(messages: Sequence[JsonRecord]) -> set[str]:
+def _call_ids(contexts: Sequence[Sequence[JsonRecord]]) -> set[str]:
+    messages = itertools.chain.from_iterable(contexts)
     return {as_text(call["id"]) for message in messages for call in _calls(message)}
-
-
-def _contexts(messages: Sequence[JsonRecord]) -> Iterator[list[JsonRecord]]:
-    context: list[JsonRecord] = []
-    for message in messages:
-        if _role(message) == "user" and text_of(message.get("content")).startswith(COMPACTED):
-            yield context
-            context = []
-        context.append(message)
-    yield context
 
 
 def _role(message: JsonRecord) -> str:

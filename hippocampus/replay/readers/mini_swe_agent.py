@@ -52,7 +52,13 @@ def _messages(record: JsonRecord) -> Iterator[RawMessage]:
         call_id, waiting = waiting, ""
         if role == "assistant":
             answer, waiting = _answer(message, content, f"call_{number}")
-            yield _with_bill(answer, message.record("extra").record("response"))
+            response = message.record("extra").record("response")
+            at = ""
+            if seconds := response.count("created"):
+                with contextlib.suppress(ValueError, OverflowError, OSError):  # it is out of range
+                    at = datetime.fromtimestamp(seconds, UTC).isoformat()
+            usage = reported_usage(response.record("usage"))
+            yield answer._replace(usage=usage, model=response.text("model"), at=at)
         elif role == "tool":
             yield RawMessage.result(message.text("tool_call_id"), content)
         elif role == "user" and call_id:
@@ -72,13 +78,3 @@ def _answer(message: JsonRecord, content: str, call_id: str) -> tuple[RawMessage
     call = chat_call(call_id, "bash", {"command": command[1].strip()})
     text = content[: command.start()] + content[command.end() :]
     return RawMessage.answer(text.strip(), [call]), call_id
-
-
-def _with_bill(answer: RawMessage, response: JsonRecord) -> RawMessage:
-    """Return an answer with the usage, model and time of the provider's response."""
-    at = ""
-    if seconds := response.count("created"):
-        with contextlib.suppress(ValueError, OverflowError, OSError):  # it is out of range
-            at = datetime.fromtimestamp(seconds, UTC).isoformat()
-    usage = reported_usage(response.record("usage"))
-    return answer._replace(usage=usage, model=response.text("model"), at=at)

@@ -94,19 +94,13 @@ def _answers(info: JsonRecord, parts: Sequence[JsonRecord]) -> Iterator[RawMessa
         usage = Usage(fresh, read, written, max(used.count("output"), rest))
         yield RawMessage.answer(text, calls, usage, info.text("modelID"))
         for part in tools:
-            if (result := _result(part)) is not None:
-                yield RawMessage.result(_call_id(part), result)
+            state = part.record("state")
+            if state.get("status") == "error":
+                yield RawMessage.result(_call_id(part), state.text("error"))
+            elif state.get("status") == "completed":  # other calls never ended
+                output = _with_images(state.text("output"), state.records("attachments"))
+                yield RawMessage.result(_call_id(part), output)
 
 
 def _call_id(part: JsonRecord) -> str:
     return part.text("callID") or part.text("id")
-
-
-def _result(part: JsonRecord) -> str | list[Item] | None:
-    """Return a tool's result; None for a call that never ended."""
-    state = part.record("state")
-    if state.get("status") == "error":
-        return state.text("error")
-    if state.get("status") != "completed":
-        return None
-    return _with_images(state.text("output"), state.records("attachments"))

@@ -23,7 +23,7 @@ NOT_SENT = {"agent_state_changed", "null", "recall"}
 """Observations that are not results of tools."""
 NOT_CALLS = {"message", "system", "recall", "change_agent_state", "condensation", "null"}
 """Actions that are not calls of tools."""
-NOT_ARGUMENTS = {"thought", "final_thought"}
+NOT_ARGUMENTS = ("thought", "final_thought")
 _Sent = tuple[int, RawMessage]
 """The id of an event, and its message."""
 KNOWLEDGE = ("repo_instructions", "additional_agent_instructions", "conversation_instructions")
@@ -36,29 +36,26 @@ def is_own(record: JsonRecord) -> bool:
 
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:
-    """Return the contexts as conversations; a condensation starts a context."""
+    """Return the contexts as conversations; a condensation, whose summary replaces events, starts one."""
     events = list(filter(is_own, records))
     systems = (event.record("args") for event in events if event.get("action") == "system")
     system = next(systems, JsonRecord())
     prompt, tools = system.text("content"), system.records("tools")
-    contexts = _contexts(events)
-    return [RawConversation("chat", context, "", prompt, tools) for context in contexts]
-
-
-def _contexts(events: Sequence[JsonRecord]) -> Iterator[list[RawMessage]]:
-    """Yield the contexts; after a condensation, a summary replaces the forgotten events."""
-    context: list[_Sent] = []
+    contexts: list[list[_Sent]] = [[]]
     first_new = 0
     responses: set[str] = set()
     for event in events:
         if event.get("action") == "condensation":
-            if has_answer([message for _, message in context[first_new:]]):
-                yield [message for _, message in context]
-            context = _condensed(context, event.record("args"))
-            first_new = len(context)
+            following = _condensed(contexts[-1], event.record("args"))
+            if has_answer([message for _, message in contexts[-1][first_new:]]):
+                contexts.append(following)
+            contexts[-1], first_new = following, len(following)
             continue
-        context += [(event.count("id"), message) for message in _messages(event, responses)]
-    yield [message for _, message in context]
+        contexts[-1] += [(event.count("id"), message) for message in _messages(event, responses)]
+    return [
+        RawConversation("chat", [message for _, message in context], "", prompt, tools)
+        for context in contexts
+    ]
 
 
 def _condensed(context: Sequence[_Sent], arguments: JsonRecord) -> list[_Sent]:
@@ -86,13 +83,11 @@ def _messages(event: JsonRecord, responses: set[str]) -> Iterator[RawMessage]:
         role = "user" if event["source"] == "user" else "assistant"
         yield RawMessage({"role": role, "content": arguments.text("content")})
     elif action == "finish":
-        thoughts = (arguments.text(key).strip() for key in ("thought", "final_thought"))
-        answer = RawMessage.answer("\n".join(filter(None, thoughts)), ())
-        yield _with_usage(answer, event)
+        yield _answer(event, action)
     elif action and action not in NOT_CALLS:
         response = _response(event).text("id")
         if not response or response not in responses:
-            yield _with_usage(_answer(event, action), event)
+            yield _answer(event, action)
         responses.add(response)
     elif observation == "recall":
         extras = event.record("extras")
@@ -118,18 +113,15 @@ def _call_id(event: JsonRecord, key: str) -> str:
 
 def _answer(event: JsonRecord, action: str) -> RawMessage:
     """Return the model's response; if it is not recorded, build it from the action."""
-    choices = _response(event).records("choices")
+    response, arguments = _response(event), event.record("args")
+    choices = response.records("choices")
     message = choices[0].record("message") if choices else JsonRecord()
-    if calls := chat_calls(message.records("tool_calls")):
-        return RawMessage.answer(message.text("content"), calls)
-    arguments = {
-        key: value for key, value in event.record("args").items() if key not in NOT_ARGUMENTS
-    }
-    call = chat_call(_call_id(event, "id"), action, arguments)
-    return RawMessage.answer(event.record("args").text("thought"), [call])
-
-
-def _with_usage(answer: RawMessage, event: JsonRecord) -> RawMessage:
-    response = _response(event)
-    usage = reported_usage(response.record("usage"))
-    return answer._replace(usage=usage, model=response.text("model").rpartition("/")[2])
+    text, calls = message.text("content"), chat_calls(message.records("tool_calls"))
+    if action == "finish":
+        thoughts = (arguments.text(key).strip() for key in NOT_ARGUMENTS)
+        text, calls = "\n".join(filter(None, thoughts)), []
+    elif not calls:
+        given = {key: value for key, value in arguments.items() if key not in NOT_ARGUMENTS}
+        text, calls = arguments.text("thought"), [chat_call(_call_id(event, "id"), action, given)]
+    model = response.text("model").rpartition("/")[2]
+    return RawMessage.answer(text, calls, reported_usage(response.record("usage")), model)

@@ -62,7 +62,13 @@ def _contexts(events: Iterable[JsonRecord]) -> Iterator[list[JsonRecord]]:
             yield context
             answered = False
         if is_condensation:
-            context, end_of = _condensed(context, event), {}
+            forgotten = set(map(str, as_list(event.get("forgotten_event_ids"))))
+            context = [kept for kept in context if kept.text("id") not in forgotten]
+            if (summary := event.text("summary")) and event.get("summary_offset") is not None:
+                message = {"role": "user", "content": summary}
+                summarised = JsonRecord(kind=MESSAGE, llm_message=message)
+                context.insert(event.count("summary_offset"), summarised)
+            end_of = {}
         else:
             context = context[:end]
         if event.text("kind") in SENT:
@@ -70,16 +76,6 @@ def _contexts(events: Iterable[JsonRecord]) -> Iterator[list[JsonRecord]]:
             answered |= "llm_response_id" in event
         end_of[event.text("id")] = len(context)
     yield context
-
-
-def _condensed(context: list[JsonRecord], event: JsonRecord) -> list[JsonRecord]:
-    """Return the context without the events that a condensation forgets, and with its summary."""
-    forgotten = set(map(str, as_list(event.get("forgotten_event_ids"))))
-    kept = [event for event in context if event.text("id") not in forgotten]
-    if (summary := event.text("summary")) and event.get("summary_offset") is not None:
-        message = {"role": "user", "content": summary}
-        kept.insert(event.count("summary_offset"), JsonRecord(kind=MESSAGE, llm_message=message))
-    return kept
 
 
 def _messages(events: Iterable[JsonRecord], usages: dict[str, JsonRecord]) -> Iterator[RawMessage]:

@@ -67,10 +67,19 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
     """Return the chains of calls as conversations: the list of the last call, with its answer."""
     spans = sorted(_spans(records), key=_start)
     calls = [call for span in spans if (call := _call(span))]
-    return [
-        RawConversation("chat", _raw_messages(chain), tools=chain[-1].tools)
-        for chain in _chains(calls)
-    ]
+    conversations = []
+    for chain in _chains(calls):
+        # An earlier call of the chain has the usage of the answer that its list ends before.
+        answering = {sum(item["role"] == "assistant" for item in call.sent): call for call in chain}
+        messages: list[RawMessage] = []
+        number = 0
+        for item in [*chain[-1].sent, chain[-1].answer]:
+            is_answer = item["role"] == "assistant"
+            call = answering.get(number) if is_answer else None
+            number += is_answer
+            messages.append(RawMessage(item, call.usage, call.model) if call else RawMessage(item))
+        conversations.append(RawConversation("chat", messages, tools=chain[-1].tools))
+    return conversations
 
 
 def _spans(records: Sequence[JsonRecord]) -> Iterator[JsonRecord]:
@@ -151,21 +160,6 @@ def _chains(calls: Sequence[_Call]) -> list[list[_Call]]:
         chain.append(call)
         ending[prefixes[-1]] = chain
     return chains
-
-
-def _raw_messages(chain: Sequence[_Call]) -> list[RawMessage]:
-    """Return the last call's list and answer, with the usage of all calls at their answers."""
-    reported = {sum(item["role"] == "assistant" for item in call.sent): call for call in chain}
-    messages: list[RawMessage] = []
-    number = 0
-    for message in [*chain[-1].sent, chain[-1].answer]:
-        is_answer = message["role"] == "assistant"
-        call = reported.get(number) if is_answer else None
-        number += is_answer
-        messages.append(
-            RawMessage(message, call.usage, call.model) if call else RawMessage(message)
-        )
-    return messages
 
 
 ANSWER_ROLES = {"assistant", "model", "ai"}

@@ -77,14 +77,9 @@ def _answer(message: JsonRecord, call_id: str) -> tuple[RawMessage, str]:
         return RawMessage.answer(content, []), ""
     command = OWN_COMMANDS.match(action)
     call = chat_call(call_id, command[0] if command else "bash", {"command": action})
-    return RawMessage.answer(_without_action(content, action), [call]), call_id
-
-
-def _without_action(content: str, action: str) -> str:
-    """Return the text without the code block of the action, which is in the call."""
-    start = content.rfind(action)
-    if start < 0:
-        return content
-    before = re.sub(r"(^|\n)[ \t]*```[\w-]*\s*$|<command>\s*$", "", content[:start])
-    after = re.sub(r"^\s*(```|</command>)", "", content[start + len(action) :])
-    return (before.rstrip() + after).strip()
+    # The code block of the action is in the call, and not in the text too.
+    if (start := content.rfind(action)) >= 0:
+        before = re.sub(r"(^|\n)[ \t]*```[\w-]*\s*$|<command>\s*$", "", content[:start])
+        after = re.sub(r"^\s*(```|</command>)", "", content[start + len(action) :])
+        content = (before.rstrip() + after).strip()
+    return RawMessage.answer(content, [call]), call_id
