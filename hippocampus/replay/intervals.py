@@ -9,6 +9,8 @@ import numpy as np
 
 Z = 1.959964
 """The quantile of the normal distribution for 95 percent."""
+ENDS = (2.5, 97.5)
+"""The percentiles between which 95 percent of the samples lie."""
 SAMPLES = 10_000
 
 
@@ -31,5 +33,5 @@ def bootstrap(parts: Sequence[float], wholes: Sequence[float]) -> tuple[float, f
     """
     draws = np.random.default_rng(0).integers(0, len(parts), (SAMPLES, len(parts)))
     part, whole = (np.array(values, float)[draws].sum(1) for values in (parts, wholes))
-    low, high = np.percentile(part[whole > 0] / whole[whole > 0], (2.5, 97.5))
+    low, high = np.percentile(part[whole > 0] / whole[whole > 0], ENDS)
     return sum(parts) / sum(wholes), float(low), float(high)

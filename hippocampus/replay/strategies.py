@@ -22,11 +22,13 @@ Position = tuple[int, int]
 """The numbers of a message and of its part."""
 Result = tuple[Position, Part]
 
-OFFLOAD_CHARACTERS = 4_000
-EVICT_CHARACTERS = 80_000
-EVICT_LINE_CHARACTERS = 1_000
-EVICT_LINES = 5
-MASK_CHARACTERS = 250
+SLIDING_TOKENS = 32_000
+CLEAR_TOKENS, CLEAR_KEPT = 100_000, 3
+MASK_KEPT = 10
+OFFLOAD_TOKENS, OFFLOAD_CHARACTERS = 2_500, 4_000
+EVICT_CHARACTERS, EVICT_LINES, EVICT_LINE_CHARACTERS = 80_000, 5, 1_000
+PROTECTED_TOKENS, PROTECT_TOGETHER, PROTECT_OVER_TOKENS = 50_000, 30_000, 200
+PROTECT_CHARACTERS = 250
 FLOOR_TOKENS = 150
 
 
@@ -64,7 +66,7 @@ def send_everything() -> ViewFunction:
     return list
 
 
-def sliding_window(keep_tokens: int = 32_000) -> ViewFunction:
+def sliding_window(keep_tokens: int = SLIDING_TOKENS) -> ViewFunction:
     """Send the system messages, the first user message and as many of the newest messages as fit.
 
     Source: LangChain's `trim_messages`. The window starts at a message of the user or the assistant,
@@ -106,7 +108,7 @@ def _shortening(
     return view
 
 
-def clear_old(over_tokens: int = 100_000, keep: int = 3, at_least: int = 0) -> ViewFunction:
+def clear_old(over_tokens: int = CLEAR_TOKENS, at_least: int = 0) -> ViewFunction:
     """Clear all but the last results in every call whose view is over a trigger.
 
     Source: LangChain's `ClearToolUsesEdit` and Anthropic's `clear_tool_uses_20250919`, with their
@@ -114,13 +116,13 @@ def clear_old(over_tokens: int = 100_000, keep: int = 3, at_least: int = 0) -> V
     """
 
     def choose(edited: EditedList, results: list[Result]) -> list[Result]:
-        old = results[:-keep] if sum(edited.weights) > over_tokens else []
+        old = results[:-CLEAR_KEPT] if sum(edited.weights) > over_tokens else []
         return old if sum(tokens.count(part.text) for _, part in old) >= at_least else []
 
     return _shortening(choose, lambda _: "[cleared]")
 
 
-def mask_observations(keep: int = 10, step: int = 1) -> ViewFunction:
+def mask_observations(step: int = 1) -> ViewFunction:
     """Replace all results but the first and the last 10 by one line.
 
     Source: JetBrains' "The Complexity Trap" (Lindenbauer et al. 2025) and SWE-agent's
@@ -128,7 +130,7 @@ def mask_observations(keep: int = 10, step: int = 1) -> ViewFunction:
     """
 
     def choose(_: EditedList, results: list[Result]) -> list[Result]:
-        old = results[1:-keep]
+        old = results[1:-MASK_KEPT]
         return old if len(old) >= step else []
 
     def shorten(text: str) -> str:
@@ -138,14 +140,14 @@ def mask_observations(keep: int = 10, step: int = 1) -> ViewFunction:
     return _shortening(choose, shorten)
 
 
-def offload_on_arrival(over_tokens: int = 2_500) -> ViewFunction:
+def offload_on_arrival() -> ViewFunction:
     """Replace a large result, on arrival, by its first 4,000 characters and a notice.
 
     Source: Strands Agents' tool-result offloading (2,500 tokens, a preview of 1,000).
     """
 
     def shorten(text: str) -> str:
-        if tokens.count(text) <= over_tokens:
+        if tokens.count(text) <= OFFLOAD_TOKENS:
             return text
         return f"{text[:OFFLOAD_CHARACTERS]}\n[offloaded: {len(text)} characters in all]"
 
@@ -169,9 +171,7 @@ def evict_large() -> ViewFunction:
     return _shortening(lambda _, results: results, shorten)
 
 
-def protect_and_mask(
-    protected: int = 50_000, together: int = 30_000, large: int = 200
-) -> ViewFunction:
+def protect_and_mask() -> ViewFunction:
     """Mask results beyond the newest 50,000 tokens once they add up to 30,000.
 
     Source: gemini-cli's tool-output masking. Results over 200 tokens are masked, and keep their
@@ -182,13 +182,19 @@ def protect_and_mask(
         weights = [tokens.count(part.text) for _, part in results]
         newer = itertools.accumulate(reversed(weights))
         sizes = zip(reversed(results), reversed(weights), newer, strict=True)
-        old = [(found, size) for found, size, sent in sizes if sent > protected and size > large]
-        return [found for found, _ in old] if sum(size for _, size in old) >= together else []
+        old = [
+            (found, size)
+            for found, size, sent in sizes
+            if sent > PROTECTED_TOKENS and size > PROTECT_OVER_TOKENS
+        ]
+        return (
+            [found for found, _ in old] if sum(size for _, size in old) >= PROTECT_TOGETHER else []
+        )
 
     def shorten(text: str) -> str:
-        if len(text) <= 2 * MASK_CHARACTERS:
+        if len(text) <= 2 * PROTECT_CHARACTERS:
             return text
-        return f"{text[:MASK_CHARACTERS]}\n[… masked …]\n{text[-MASK_CHARACTERS:]}"
+        return f"{text[:PROTECT_CHARACTERS]}\n[… masked …]\n{text[-PROTECT_CHARACTERS:]}"
 
     return _shortening(choose, shorten)
 
@@ -238,7 +244,7 @@ BASELINES: dict[str, Callable[[], ViewFunction]] = {
     EVERYTHING: send_everything,
     "sliding window 32k": sliding_window,
     "clear over 100k, keep 3": clear_old,
-    "clear over 40k, at least 20k": lambda: clear_old(40_000, 3, 20_000),
+    "clear over 40k, at least 20k": lambda: clear_old(40_000, 20_000),
     "mask all but 10": mask_observations,
     "mask all but 10, by 10": lambda: mask_observations(step=10),
     "offload over 2.5k": offload_on_arrival,

@@ -83,13 +83,10 @@ def searchable(text: str) -> str:
         return collapsed(text)
     opened = list(opened_texts(text))
     if opened == [text]:
-        opened = [ESCAPE.sub(_unescape, text)]
+        opened = [
+            ESCAPE.sub(lambda to: chr(int(to[1], 16)) if to[1] else " " if to[2] else to[3], text)
+        ]
     return "\n".join(map(collapsed, (text, *opened)))
-
-
-def _unescape(match: re.Match[str]) -> str:
-    code, blank, other = match.groups()
-    return chr(int(code, 16)) if code else " " if blank else str(other)
 
 
 def uses(
@@ -146,7 +143,16 @@ def decisive_steps(
     A call writes a line of `MIN_PATCH_CHARACTERS` or more if its arguments contain the line and the file's
     name, with white space collapsed. `answers` are the assistant's messages by call, from 0.
     """
-    added = [line for line in _added_lines(submission) if len(line[1]) >= MIN_PATCH_CHARACTERS]
+    added: list[tuple[str, str]] = []
+    name, is_new = "", False
+    for line in submission.splitlines():
+        if line.startswith("--- "):
+            is_new = line == "--- /dev/null"
+        elif line.startswith("+++ "):
+            name = posixpath.basename(line.removeprefix("+++ ").strip())
+        elif line.startswith("+") and not is_new:
+            added.append((name, collapsed(line[1:])))
+    added = [(file, text) for file, text in added if len(text) >= MIN_PATCH_CHARACTERS]
     writers: dict[tuple[str, str], int] = {}
     for call, message in answers.items() if added else ():
         parts = [part for part in message.parts if part.kind == "call"]
@@ -154,16 +160,3 @@ def decisive_steps(
         found = ((file, text) for file, text in added if file in written and text in written)
         writers.update(dict.fromkeys(found, call))
     return tuple(sorted(set(writers.values())))
-
-
-def _added_lines(patch: str) -> Iterator[tuple[str, str]]:
-    """Yield the names of files that existed before a patch, and lines that it adds to them."""
-    name = ""
-    is_new = False
-    for line in patch.splitlines():
-        if line.startswith("--- "):
-            is_new = line == "--- /dev/null"
-        elif line.startswith("+++ "):
-            name = posixpath.basename(line.removeprefix("+++ ").strip())
-        elif line.startswith("+") and not is_new:
-            yield name, collapsed(line[1:])

@@ -6,7 +6,6 @@ not known here.
 
 from __future__ import annotations
 
-import heapq
 import itertools
 import multiprocessing
 import os
@@ -33,24 +32,21 @@ CGROUPS = Path("/sys/fs/cgroup")
 def available_cores() -> int:
     """Return the number of usable cores: by the process's affinity and its container's limit."""
     usable = getattr(os, "sched_getaffinity", None)
-    cores = len(usable(0)) if usable else os.cpu_count() or 1
-    return max(1, min([cores, *_cgroup_limits(CGROUPS)]))
-
-
-def _cgroup_limits(root: Path) -> Iterator[int]:
-    """Yield the limits, in cores, that Linux sets for the control groups of this process."""
-    groups = [root, root / "cpu"]
+    limits = [len(usable(0)) if usable else os.cpu_count() or 1]
+    # Linux limits the control groups of this process, and those that they are in.
+    groups = [CGROUPS, CGROUPS / "cpu"]
     for line in _read("/proc/self/cgroup").splitlines():
         _, controllers, own = line.split(":", 2)
         if not controllers or "cpu" in controllers.split(","):
-            groups.append(root / ("cpu" if controllers else "") / own.strip("/"))
+            groups.append(CGROUPS / ("cpu" if controllers else "") / own.strip("/"))
     outer = {folder for group in groups for folder in (group, *group.parents)}
-    for folder in filter(lambda folder: folder.is_relative_to(root), outer):
+    for folder in filter(lambda folder: folder.is_relative_to(CGROUPS), outer):
         old = (_read(folder / f"cpu.cfs_{name}_us") for name in ("quota", "period"))
         for limit in (_read(folder / "cpu.max"), " ".join(old)):
             match limit.split():
                 case [quota, period] if quota.isdecimal():
-                    yield int(quota) // int(period)
+                    limits.append(int(quota) // int(period))
+    return max(1, min(limits))
 
 
 def _read(path: str | Path) -> str:
@@ -82,7 +78,9 @@ def over_files(
         HippocampusError: Ray is not installed.
         RecordingError: a file has no result, and `lost` is not given.
     """
-    ordered = _largest_first(files)
+    stream = iter(files)
+    chunks = iter(lambda: list(itertools.islice(stream, MAX_WAITING)), [])
+    ordered = (file for chunk in chunks for file in sorted(chunk, key=size_of, reverse=True))
     if engine == "ray":
         yield from _on_ray(ordered, work, jobs, lost)
         return
@@ -91,21 +89,11 @@ def over_files(
     while size < SMALL_BYTES and (file := next(ordered, None)):
         first.append(file)
         size += size_of(file)
-    ordered = itertools.chain(first, ordered)
+    whole = itertools.chain(first, ordered)
     if jobs == 1 or size < SMALL_BYTES:
-        yield from map(work, ordered)
+        yield from map(work, whole)
     else:
-        yield from _over_processes(ordered, work, jobs, lost)
-
-
-def _largest_first(files: Iterable[File]) -> Iterator[File]:
-    waiting: list[tuple[int, int, File]] = []
-    for number, file in enumerate(files):
-        heapq.heappush(waiting, (-size_of(file), number, file))
-        if len(waiting) > MAX_WAITING:
-            yield heapq.heappop(waiting)[-1]
-    while waiting:
-        yield heapq.heappop(waiting)[-1]
+        yield from _over_processes(whole, work, jobs, lost)
 
 
 def size_of(file: RecordedFile) -> int:

@@ -43,14 +43,14 @@ def played(view: Any, items: list[dict[str, Any]]) -> list[str]:
 def test_clearing_starts_over_the_trigger_and_keeps_the_last() -> None:
     items = agent(*(WORD * 100 for _ in range(6)))
     assert results(strategies.clear_old(10_000)(items)) == results(items)
-    cleared = results(strategies.clear_old(550, keep=3)(items))
+    cleared = results(strategies.clear_old(550)(items))
     assert cleared == ["[cleared]"] * 3 + results(items)[3:]
 
 
 def test_clearing_waits_until_it_is_worth_it() -> None:
     items = agent(*(WORD * 100 for _ in range(6)))
-    assert played(strategies.clear_old(550, keep=3, at_least=320), items) == results(items)
-    assert "[cleared]" in played(strategies.clear_old(550, keep=3, at_least=250), items)
+    assert played(strategies.clear_old(550, at_least=320), items) == results(items)
+    assert "[cleared]" in played(strategies.clear_old(550, at_least=250), items)
 
 
 def test_masking_keeps_the_first_and_the_last_ten() -> None:

@@ -5,7 +5,8 @@ The data set is the user's folder, never part of the project.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import itertools
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,16 @@ def _chat(path: Path, length: str) -> BenchConversation:
             asked = path.parent / "probing_questions" / "probing_questions.json"
             records = [{"chat": records, "questions": load(str(asked)).records[0]}]
         [found] = records
-        turns = dict(_messages(found["chat"]))
+        turns: dict[int, BenchMessage] = {}
+        for batch in found["chat"]:
+            answers = 0  # an answer and the user's reply to it share a turn
+            for message in itertools.chain.from_iterable(batch["turns"]):
+                answers += message["role"] == "assistant"
+                key, text = (
+                    (int(batch["batch_number"]), int(message["id"])),
+                    str(message["content"]),
+                )
+                turns[key[1]] = BenchMessage(key, text, message["role"], answers)
         questions = tuple(
             Question(str(asked["question"]), kind, evidence)
             for kind, listed in found["questions"].items()
@@ -49,16 +59,6 @@ def _chat(path: Path, length: str) -> BenchConversation:
     except (ValueError, LookupError, TypeError, AttributeError) as problem:
         raise RecordingError(str(path), f"not a chat of BEAM: {problem!r}") from problem
     return BenchConversation(tuple(turns.values()), questions, length)
-
-
-def _messages(chat: Sequence[dict[str, Any]]) -> Iterator[tuple[int, BenchMessage]]:
-    """Yield the messages with their ids; an answer and the user's reply to it share a turn."""
-    for batch in chat:
-        answers = 0
-        for message in (message for turn in batch["turns"] for message in turn):
-            answers += message["role"] == "assistant"
-            key = int(batch["batch_number"]), int(message["id"])
-            yield key[1], BenchMessage(key, str(message["content"]), message["role"], answers)
 
 
 def _evidence(listed: Any, turns: dict[int, BenchMessage]) -> frozenset[MessageKey]:

@@ -6,7 +6,9 @@ A message is a memory, and every conversation has its own store. Reads no data s
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -58,6 +60,10 @@ class BenchConversation:
     """The data set's name for the length of the conversation."""
 
 
+Search = Callable[[BenchConversation], AbstractContextManager[Ranked]]
+"""Opens a search over the messages of a conversation."""
+
+
 class QuestionScore(NamedTuple):
     """The fraction of a question's evidence that is found, by cut."""
 
@@ -71,24 +77,8 @@ class QuestionScore(NamedTuple):
     """1 where all messages are found, else 0; empty for evidence in a single message."""
 
 
-def measure(
-    conversations: Sequence[BenchConversation], embed: Embed | None = None, *, plain: bool = False
-) -> list[QuestionScore]:
-    """Return the scores of the questions with evidence; `plain` searches FTS5 instead of a store."""
-    found = []
-    for conversation in conversations:
-        known = {turn.key for turn in conversation.turns}
-        opened = _plain(conversation) if plain else _recalling(conversation, embed)
-        with opened as ranked:
-            for question in conversation.questions:
-                if evidence := question.evidence & known:
-                    keys = ranked(question.text)
-                    found.append(score(question.kind, evidence, keys, conversation.length))
-    return found
-
-
 @contextlib.contextmanager
-def _recalling(conversation: BenchConversation, embed: Embed | None) -> Iterator[Ranked]:
+def recalling(conversation: BenchConversation, embed: Embed | None = None) -> Iterator[Ranked]:
     """Yield a search over a store in memory, with the messages' keys in the metadata."""
     end = conversation.turns[-1].key[0] + 1 if conversation.turns else 1
     items = (
@@ -111,7 +101,7 @@ def _recalling(conversation: BenchConversation, embed: Embed | None) -> Iterator
 
 
 @contextlib.contextmanager
-def _plain(conversation: BenchConversation) -> Iterator[Ranked]:
+def full_text(conversation: BenchConversation) -> Iterator[Ranked]:
     """Yield an FTS5 search for any content word of a question, ranked by BM25."""
     keys = [turn.key for turn in conversation.turns]
     with searching([turn.text for turn in conversation.turns]) as search:
@@ -121,6 +111,21 @@ def _plain(conversation: BenchConversation) -> Iterator[Ranked]:
             return [keys[place] for place in search(match)] if match else []
 
         yield ranked
+
+
+def measure(
+    conversations: Sequence[BenchConversation], search: Search = recalling
+) -> list[QuestionScore]:
+    """Return the scores of the questions with evidence."""
+    found = []
+    for conversation in conversations:
+        known = {turn.key for turn in conversation.turns}
+        with search(conversation) as ranked:
+            for question in conversation.questions:
+                if evidence := question.evidence & known:
+                    keys = ranked(question.text)
+                    found.append(score(question.kind, evidence, keys, conversation.length))
+    return found
 
 
 def score(
@@ -163,10 +168,11 @@ def report(
     conversations: Sequence[BenchConversation], embed: Embed | None = None
 ) -> dict[str, Any]:
     """Return the figures of plain FTS5, of a store without a model, and of a store with `embed`."""
-    ways: dict[str, dict[str, Any]] = {"plain_fts5": {"plain": True}, "without_model": {}}
-    ways |= {"with_embedding": {"embed": embed}} if embed else {}
+    ways: dict[str, Search] = {"plain_fts5": full_text, "without_model": recalling}
+    if embed:
+        ways["with_embedding"] = functools.partial(recalling, embed=embed)
     figures: dict[str, Any] = {"conversations": len(conversations)}
-    for way, settings in ways.items():
-        scores = measure(conversations, **settings)
+    for way, search in ways.items():
+        scores = measure(conversations, search)
         figures |= {"questions": len(scores), way: summary(scores)}
     return figures

@@ -102,13 +102,23 @@ def main_parts(outcome: dict[str, Any]) -> dict[str, str]:
     if total:
         name = "all sources" if len(outcome["sources"]) > 1 else next(iter(outcome["sources"]))
         main = f"{_headline(total, outcome)}\n{_summary(name, total, outcome)}"
+    opened = ""
+    for name, summary in outcome["sources"].items():
+        ours = summary["strategies"][outcome["ours"]]
+        opened += (
+            f'<details class="source"><summary><b><bdi>{text(name)}</bdi></b> '
+            f"<span>{counted(summary['raw']['recordings'], 'recording')} · net cost "
+            f"{ours['cost_percent']:.1f} % · values visible {ours['visible_percent']:.1f} %</span>"
+            f"</summary>{_summary(name, summary, outcome)}</details>"
+        )
+    sources = f'<section><h2 id="sources">By source</h2>{opened}</section>'
     listed = [_recording(at, row, outcome) for at, row in enumerate(outcome["recordings"])]
     left = "".join(f"<li><bdi>{text(sentence)}</bdi></li>" for sentence in left_out(outcome))
     troubles = f'<section><h2 id="left-out">Left out and repaired</h2><ul>{left}</ul></section>'
     return {
         "title": f"Replay of {counted(len(listed), 'recording')}",
         "total": main,
-        "sources": _sources(outcome) if len(outcome["sources"]) > 1 else "",
+        "sources": sources if len(outcome["sources"]) > 1 else "",
         "recordings": "\n".join(listed),
         "troubles": troubles if left else "",
     }
@@ -158,26 +168,22 @@ def _loss(figures: Mapping[str, Any], field: str) -> str:
     return ' class="loss"' if field in LIMITED and figures[field] > 100 else ""
 
 
-def _sources(outcome: dict[str, Any]) -> str:
-    opened = ""
-    for name, summary in outcome["sources"].items():
-        ours = summary["strategies"][outcome["ours"]]
-        opened += (
-            f'<details class="source"><summary><b><bdi>{text(name)}</bdi></b> '
-            f"<span>{counted(summary['raw']['recordings'], 'recording')} · net cost "
-            f"{ours['cost_percent']:.1f} % · values visible {ours['visible_percent']:.1f} %</span>"
-            f"</summary>{_summary(name, summary, outcome)}</details>"
-        )
-    return f'<section><h2 id="sources">By source</h2>{opened}</section>'
-
-
 def _summary(name: str, summary: dict[str, Any], outcome: dict[str, Any]) -> str:
     words = "".join(f"<p>{text(sentence)}</p>" for sentence in sentences(summary, outcome))
     words += f'<p class="soft">{text(shares_of_raw(summary["raw"]))}</p>'
     words = words.replace(" %", "\u00a0%")  # a line does not begin with the sign
     scatter = json_script(bounds_data(summary, outcome))
     titles = "".join(f'<th scope="col">{text(title)}</th>' for title in TITLES)
-    rows = "".join(_row(strategy, line, summary) for strategy, line in line_styles(outcome).items())
+    rows = ""
+    for strategy, line in line_styles(outcome).items():
+        figures = summary["strategies"][strategy]
+        mark = " <em>cheapest of the others</em>" if strategy == summary["best_other"] else ""
+        cells = cells_of(figures).items()
+        numbers = "".join(f"<td{_loss(figures, field)}>{cell}</td>" for field, cell in cells)
+        rows += (
+            f'<tr class="{line}"><th scope="row"><svg class="swatch {line}" viewBox="0 0 26 8" '
+            f'aria-hidden="true"><path d="M1 4h24"/></svg>{text(strategy)}{mark}</th>{numbers}</tr>'
+        )
     label = text(f"Strategies, {name}")
     return (
         f'<div class="summary"><div class="words">{words}</div><figure class="scatter">{scatter}'
@@ -185,17 +191,6 @@ def _summary(name: str, summary: dict[str, Any], outcome: dict[str, Any]) -> str
         f'<div class="scroll" role="region" tabindex="0" aria-label="{label}"><table>'
         f'<thead><tr><th scope="col">strategy</th>{titles}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
-    )
-
-
-def _row(strategy: str, line: str, summary: dict[str, Any]) -> str:
-    figures = summary["strategies"][strategy]
-    mark = " <em>cheapest of the others</em>" if strategy == summary["best_other"] else ""
-    cells = cells_of(figures).items()
-    numbers = "".join(f"<td{_loss(figures, field)}>{cell}</td>" for field, cell in cells)
-    return (
-        f'<tr class="{line}"><th scope="row"><svg class="swatch {line}" viewBox="0 0 26 8" '
-        f'aria-hidden="true"><path d="M1 4h24"/></svg>{text(strategy)}{mark}</th>{numbers}</tr>'
     )
 
 

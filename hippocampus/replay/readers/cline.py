@@ -122,10 +122,10 @@ def _call(tool: str, waiting: list[Item], answer: list[Item], new_id: str) -> It
     call_id = f"{new_id}_{len(answer)}"
     for block in answer:
         text = as_text(block.get("text"))
-        start, end = text.find(f"<{tool}>"), text.rfind(f"</{tool}>")
-        if 0 <= start < end:
-            inner = text[start + len(tool) + 2 : end]
-            block["text"] = (text[:start] + text[end + len(tool) + 3 :]).strip()
+        before, opening, rest = text.partition(f"<{tool}>")
+        inner, closing, after = rest.rpartition(f"</{tool}>")
+        if opening and closing:
+            block["text"] = (before + after).strip()
             if not block["text"]:
                 answer.remove(block)
             answer.append(tool_use(call_id, tool, _parameters(inner)))

@@ -37,6 +37,7 @@ from hippocampus.replay.study.folder import OFFLOAD, RAW, Moment, StudyCase, Stu
 from hippocampus.replay.uses import uses, values_of
 from hippocampus.session.session import Session
 
+ID_CHARACTERS = 6
 LARGE, OLDER = "after a large result", "uses something older"
 LARGE_TOKENS = 2_000
 """A moment is after a large result if a result of this size arrived since the last call."""
@@ -173,9 +174,9 @@ def _large_texts(messages: Sequence[Message], min_tokens: int) -> list[str]:
 
 
 def _short_id(*words: str) -> str:
-    """Return an opaque id of six characters."""
+    """Return an opaque id."""
     digest = hashlib.sha256("\0".join(words).encode("utf-8", "surrogatepass")).digest()
-    return base64.b32encode(digest[:5])[:6].decode().lower()
+    return base64.b32encode(digest)[:ID_CHARACTERS].decode().lower()
 
 
 def _cases(
