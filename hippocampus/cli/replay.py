@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -104,18 +104,18 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
     )
     if options.texts:
         _expect_writable(options.texts / ".writable", in_new_folder=True)
-    with nullcontext(out) if out else files.temporary_folder("hippocampus-rows") as folder:
-        corpus = Corpus(str(folder), options, resume)
-        gone: list[str] = []
-        # Listed twice, once for the bar of progress: a corpus in a bucket is no list in memory.
-        count = sum(1 for _ in find_files(paths, gone))
-        if len(gone) == len(paths):
-            raise RecordingError(gone[0], MISSING)
-        corpus.left_out.extend({"path": path, "reason": MISSING} for path in gone)
-        done = corpus.replay(find_files(paths, []), engine=engine, jobs=jobs)
-        for _ in track(done, count):
-            pass
-        _print_outcome(run.outcome(corpus, options), report, as_json=as_json, strict=strict)
+    corpus = Corpus(out, options, resume)
+    gone: list[str] = []
+    # Listed twice, once for the bar of progress: a corpus in a bucket is no list in memory.
+    count = sum(1 for _ in find_files(paths, gone))
+    if len(gone) == len(paths):
+        raise RecordingError(gone[0], MISSING)
+    for path in gone:
+        corpus.leave_out(path, MISSING)
+    done = corpus.replay(find_files(paths, []), engine=engine, jobs=jobs)
+    for _ in track(done, count):
+        pass
+    _print_outcome(run.outcome(corpus, options), report, as_json=as_json, strict=strict)
 
 
 def _print_outcome(

@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow.parquet
 import pytest
 from commands import run
 from conversations import EAGER, reading
@@ -23,7 +25,7 @@ from hippocampus.errors import RecordingError
 from hippocampus.prices import prices_for
 from hippocampus.replay import workers
 from hippocampus.replay.buckets import BucketFile
-from hippocampus.replay.corpus import Corpus
+from hippocampus.replay.corpus import Corpus, _parquet, _read
 from hippocampus.replay.readers import find_files
 from hippocampus.replay.run import Options, Row, json_pieces, outcome
 from hippocampus.replay.workers import KILLED, Engine, available_cores, over_files
@@ -52,6 +54,12 @@ def replayed(
     done = list(corpus.replay(files, jobs=jobs, engine=engine))
     assert sorted(done) == sorted(files)
     return corpus
+
+
+def edit(part: Path) -> None:
+    """Change the row in a part."""
+    [row] = _read(part.read_bytes())
+    part.write_bytes(_parquet([{**row, "format": f"kept-{row['format']}"}]))
 
 
 def parts(folder: Path) -> dict[str, bytes]:
@@ -142,10 +150,10 @@ def test_a_killed_run_goes_on_to_the_bytes_of_an_undisturbed_one(
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
     command = [sys.executable, str(script), str(tmp_path / "source"), str(out)]
     with subprocess.Popen(command, env=environment, start_new_session=True) as process:
-        while process.poll() is None and len(list(out.glob("*.jsonl"))) < at_part:
+        while process.poll() is None and len(list(out.glob("*.parquet"))) < at_part:
             time.sleep(0.001)
         os.killpg(process.pid, signal.SIGKILL)
-    before = {path: path.stat().st_mtime_ns for path in out.glob("*.jsonl")}
+    before = {path: path.stat().st_mtime_ns for path in out.glob("*.parquet")}
     corpus = replayed(out, files)
     assert parts(out) == parts(tmp_path / "one")
     assert list(corpus) == list(undisturbed)
@@ -173,7 +181,8 @@ def test_a_file_that_could_not_be_read_is_read_by_the_next_run(tmp_path: Path) -
     os.utime(file, ns=(found.st_atime_ns, found.st_mtime_ns))
     [row] = replayed(tmp_path / "out", [file])
     assert "an empty file" in row["reason"]
-    assert parts(tmp_path / "out") == {}
+    [part] = (tmp_path / "out").iterdir()
+    assert pyarrow.parquet.read_table(part)["reason"].to_pylist() == [row["reason"]]
     file.write_text(text)
     os.utime(file, ns=(found.st_atime_ns, found.st_mtime_ns))
     assert calls(tmp_path / "out", [file]) == 2
@@ -322,8 +331,7 @@ def test_another_policy_or_version_uses_no_part(
     replayed(tmp_path / "out", files)
     assert len(parts(tmp_path / "out")) == 3
     monkeypatch.undo()
-    damaged = tmp_path / "out" / first
-    damaged.write_bytes(damaged.read_bytes().replace(b'"format": "', b'"format": "kept-'))
+    edit(tmp_path / "out" / first)
     [row] = rows(tmp_path / "out", files)
     assert row["format"].startswith("kept-")
 
@@ -334,19 +342,57 @@ def test_the_command_prints_from_a_folder_what_it_prints_without(tmp_path: Path)
     plain = run(*arguments, cwd=tmp_path).stdout
     assert run(*arguments, "--out", "out", cwd=tmp_path).stdout == plain
     before = parts(tmp_path / "out")
-    marked = next((tmp_path / "out").iterdir())
+    marked = max((tmp_path / "out").iterdir(), key=lambda part: part.stat().st_size)
     marked.write_text("{}")
     assert run(*arguments, "--out", "out", cwd=tmp_path).stdout == plain
     assert parts(tmp_path / "out") == before
-    marked.write_text(marked.read_text().replace('"format": "', '"format": "kept-'))
+    edit(marked)
     assert '"kept-' in run(*arguments, "--out", "out", "--resume", cwd=tmp_path).stdout
-    marked.write_text(marked.read_text()[:-9])
-    assert run(*arguments, "--out", "out", "--resume", cwd=tmp_path).stdout == plain
+    whole = before[marked.name]
+    for damaged in (whole[:-9], whole.replace(whole[-2_000:-1_990], bytes(10)), b"PAR1"):
+        marked.write_bytes(damaged)
+        assert run(*arguments, "--out", "out", "--resume", cwd=tmp_path).stdout == plain
+        assert parts(tmp_path / "out") == before
     assert "name it by --out" in run(*arguments, "--resume", cwd=tmp_path).stderr
     assert f"{marked} is not a directory" in run(*arguments, "--out", marked, cwd=tmp_path).stderr
     done = run("replay", "source", "--out", "source/out", cwd=tmp_path)
     assert done.returncode == 2
     assert "folder of recordings" in done.stderr
+
+
+def test_a_folder_of_parts_is_one_table(tmp_path: Path) -> None:
+    """Every part has the same columns, and a figure in them is that of the row."""
+    folder = Path(os.fsdecode(bytes(tmp_path / "source") + b"\xff"))
+    corpus = replayed(tmp_path / "out", record(folder, 3))
+    table = pyarrow.parquet.read_table(tmp_path / "out").sort_by("path").to_pylist()
+    *rows, broken = sorted(corpus, key=lambda row: row["path"])
+    assert [json.loads(line["row"]) for line in table] == [*rows, broken]
+    assert table[-1]["reason"] == broken["reason"]
+    assert table[-1]["tokens"] is None
+    for row, line in zip(rows, table[:-1], strict=True):
+        assert line["path"] == row["path"].replace("\udcff", "?")
+        ours = row["strategies"]["hippocampus"]
+        names = ("calls", "tokens", "cost", "visible_percent", "hidden_lines")
+        assert [line[name] for name in names] == [ours[name] for name in names]
+        assert line["messages"] == row["raw"]["messages"]
+        assert dict(line["call_costs"]) == row["call_costs"]
+        assert dict(line["strategies"])["send everything"]["tokens"] >= line["tokens"]
+        assert [entry["used"] for entry in line["entries"]] == [
+            entry["used"] for entry in row["entries"]
+        ]
+    missing = {name for name, value in table[0].items() if value is None}
+    assert missing == {"model", "reason"}
+    page = Path(__file__).parents[2] / "docs" / "reference" / "replay-json.md"
+    documented = page.read_text("utf-8").partition("## Parts")[2]
+    assert set(table[0]) <= set(re.findall(r"`(\w+)`", documented))
+
+
+def test_parts_need_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    record(tmp_path / "source", 1)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    done = run("replay", "source", "--out", "out", cwd=tmp_path)
+    assert "--out writes Parquet by pyarrow: pip install" in done.stderr
+    assert run("replay", "source", "--json", cwd=tmp_path).returncode == 0
 
 
 def test_a_corpus_in_a_bucket_has_the_figures_of_its_folder(tmp_path: Path, bucket: Bucket) -> None:
@@ -365,7 +411,7 @@ def test_a_corpus_in_a_bucket_has_the_figures_of_its_folder(tmp_path: Path, buck
     assert first["recordings"][0]["path"] == "s3://payloads/sessions/0.json"
     assert first["skipped"][0]["path"] == "s3://payloads/sessions/broken.json"
     rows = {name: text for name, text in bucket.objects().items() if name.startswith("rows/")}
-    assert len(rows) == len(list(sources.iterdir())) - 1  # one is no recording
+    assert len(rows) == len(list(sources.iterdir()))
     engine = ("--engine", "processes", "--jobs", 1)
     tuned = run("tune", stored[0], "--out", "p.yaml", *engine, cwd=tmp_path)
     assert "tuning needs sessions of over" in tuned.stderr
