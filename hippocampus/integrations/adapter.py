@@ -6,12 +6,15 @@ No framework is imported here. Law 3 holds: where this fails, the framework gets
 from __future__ import annotations
 
 import asyncio
+import bisect
 import copy
 import functools
+import itertools
 import logging
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -35,37 +38,16 @@ The number is its index among the message's calls, results or texts.
 """
 
 
-Edited = tuple[list[tuple[str, int, str]], Any]
-"""The edits of a message's texts, and the copy of the message that has them."""
+@dataclass(slots=True)
+class ReadMessage:
+    """A message of a framework as it was read, and its copy with what the view edits."""
 
-
-@dataclass(frozen=True, slots=True)
-class Converted:
-    """The messages of a framework as chat messages, as a session was last handed them."""
-
-    states: Sequence[Mapping[str, Any]] = ()
-    """The attributes of the messages when they were read: one that changed is read again."""
-    items: Sequence[Item] = ()
-    owners: Sequence[int] = ()
-    """By chat message, the number of the message that it was read from."""
-    starts: Sequence[int] = (0,)
-    """By message, the index of its first chat message; the last is their number."""
-    edited: Mapping[int, Edited] = field(default_factory=dict)
-    """By number, the messages that the view had edited."""
-
-    def extended(self, messages: Sequence[M], read: Callable[[M], list[Item]]) -> Converted:
-        """Return the next version of the list; only new and changed messages are read."""
-        kept = common_prefix(self.states, [*map(vars, messages)])
-        states, starts = [*self.states[:kept]], [*self.starts[: kept + 1]]
-        items, owners = [*self.items[: starts[-1]]], [*self.owners[: starts[-1]]]
-        for message in messages[kept:]:
-            own = read(message)
-            owners += [len(states)] * len(own)
-            states.append(snapshot(vars(message)))
-            items += own
-            starts.append(len(items))
-        edited = {at: edit for at, edit in self.edited.items() if at < kept}
-        return Converted(states, items, owners, starts, edited)
+    state: Mapping[str, Any]
+    """Its attributes at that time: once they differ, it is read again."""
+    items: Sequence[Item]
+    """Its chat messages."""
+    edited: tuple[list[tuple[str, int, str]], Any] = field(default=([], None))
+    """The edits of its texts, and the copy that has them."""
 
 
 class ConversationAdapter(Generic[M]):
@@ -90,7 +72,8 @@ class ConversationAdapter(Generic[M]):
         form: tuple[Any, ...] = read, edit, make
         self._read, self._edit, self._make = form
         self._parts = parts
-        self._converted: WeakKeyDictionary[Session, Converted] = WeakKeyDictionary()
+        self._messages: WeakKeyDictionary[Session, list[ReadMessage]] = WeakKeyDictionary()
+        """As a session was last handed them."""
         self._called: WeakKeyDictionary[Session, float] = WeakKeyDictionary()
 
     def view(
@@ -108,7 +91,11 @@ class ConversationAdapter(Generic[M]):
                 self._called[session] = now
                 if self._read is None:
                     return session(messages, idle_seconds=idle_seconds, request=request)
-                return self._view(session, messages, idle_seconds)
+                read = self._read_messages(messages, self._messages.get(session, []))
+                changes = session.changes(_items_of(read), idle_seconds=idle_seconds)
+                view = self._applied(messages, read, changes)
+                self._messages[session] = read
+                return view
         except Exception:  # law 3: a failure of the memory never breaks the agent's loop
             LOG.exception("session %s: sending the messages as they are", session_id)
             return self._redacted(session_id, messages)
@@ -118,11 +105,10 @@ class ConversationAdapter(Generic[M]):
         try:
             if self._read is None:
                 return self._memory.redacted(messages)
-            read = Converted().extended(messages, self._read)
-            own, sent = read.items, self._memory.redacted(read.items)
-            return self._applied(
-                messages, read, changes_between(read_items(own), read_items(sent))
-            )[0]
+            read = self._read_messages(messages, [])
+            own = _items_of(read)
+            sent = read_items(self._memory.redacted(own))
+            return self._applied(messages, read, changes_between(read_items(own), sent))
         except Exception:
             LOG.exception("session %s: nothing is redacted", session_id)
             return list(messages)
@@ -133,52 +119,48 @@ class ConversationAdapter(Generic[M]):
         """Return the same from a thread: the first call over a long list takes seconds."""
         return await asyncio.to_thread(self.view, session_id, messages, request)
 
-    def _view(self, session: Session, messages: Sequence[M], idle_seconds: float) -> list[M]:
-        read = self._converted.get(session, Converted()).extended(messages, self._read)
-        changes = session.changes(read.items, idle_seconds=idle_seconds)
-        view, edited = self._applied(messages, read, changes)
-        self._converted[session] = replace(read, edited=edited)
-        return view
+    def _read_messages(
+        self, messages: Sequence[M], known: Sequence[ReadMessage]
+    ) -> list[ReadMessage]:
+        """Return messages as they are read; of the ones known, those that changed are read again."""
+        kept = common_prefix([one.state for one in known], [*map(vars, messages)])
+        new = (ReadMessage(snapshot(vars(one)), self._read(one)) for one in messages[kept:])
+        return [*known[:kept], *new]
 
     def _applied(
-        self, messages: Sequence[M], read: Converted, changes: Iterable[Change]
-    ) -> tuple[list[M], dict[int, Edited]]:
-        """Return the messages with changes of their chat messages, and the edited ones by number."""
-        owners, starts = read.owners, read.starts
-        edits: dict[int, list[tuple[str, int, str]]] = {}
-        ours: list[Change] = []
+        self, messages: Sequence[M], read: Sequence[ReadMessage], changes: Iterable[Change]
+    ) -> list[M]:
+        """Return the messages with changes of their chat messages."""
+        starts = [*itertools.accumulate((len(one.items) for one in read), initial=0)]
+        edits: defaultdict[int, list[tuple[str, int, str]]] = defaultdict(list)
+        ours: list[tuple[int, Change]] = []
         for change in changes:
+            at = bisect.bisect(starts, change.message) - 1
             if change.kind in ("digest", "added"):
-                ours.append(change)
-                continue
-            at = owners[change.message]
-            place = change.message - starts[at] + change.part
-            edits.setdefault(at, []).append((change.kind, place, change.text))
-        edited: dict[int, Edited] = {}
-        for at, own in edits.items():
-            known = read.edited.get(at)  # a repeated edit returns the same copy
-            if known is None or known[0] != own:
-                copy = functools.reduce(
-                    lambda made, edit: self._edit(made, *edit), own, messages[at]
-                )
-                known = own, copy
-            edited[at] = known
+                ours.append((at, change))
+            else:
+                place = change.message - starts[at] + change.part
+                edits[at].append((change.kind, place, change.text))
         view = list(messages)
-        for at, (_, changed) in edited.items():
-            view[at] = changed
-        for change in reversed(ours):  # from the end, so that no index moves
-            at, end = owners[change.message], owners[change.end - 1]
+        for at, own in edits.items():
+            edited = read[at].edited
+            if edited[0] != own:  # a repeated edit returns the same copy
+                made = functools.reduce(lambda to, edit: self._edit(to, *edit), own, messages[at])
+                edited = read[at].edited = own, made
+            view[at] = edited[1]
+        for at, change in reversed(ours):  # from the end, so that no index moves
             if change.kind == "added":
                 view.insert(at + 1, self._make("user", change.text))
                 continue
             # The digest may begin and end within messages: their other parts stay around it.
+            end = bisect.bisect(starts, change.end - 1) - 1
             put = [self._make("assistant", change.text)]
             if self._parts and change.message > starts[at]:
                 put.insert(0, self._cut(view[at], 0, change.message - starts[at]))
             if self._parts and change.end < starts[end + 1]:
                 put.append(self._cut(view[end], change.end - starts[end], None))
             view[at : end + 1] = put
-        return view, edited
+        return view
 
     def _cut(self, message: M, start: int, end: int | None) -> M:
         cut = copy.copy(message)
@@ -196,6 +178,10 @@ class ConversationAdapter(Generic[M]):
     async def aanswer(self, session_id: str, arguments: str | Mapping[str, Any]) -> str:
         """Return the same from a thread."""
         return await asyncio.to_thread(self.answer, session_id, arguments)
+
+
+def _items_of(read: Iterable[ReadMessage]) -> list[Item]:
+    return [item for one in read for item in one.items]
 
 
 def chat_message(role: str, text: Any, calls: Iterable[tuple[str | None, str, Any]] = ()) -> Item:
