@@ -1,15 +1,13 @@
-"""The MCP server: the memory of one state directory as tools, resources and a prompt.
-
-What a server offers and what a call does is decided here; `http` has the transport.
-"""
+"""The MCP server: the memory of one state as tools, resources and a prompt, over stdio and HTTP."""
 
 from __future__ import annotations
 
 import contextlib
-import functools
+import hmac
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
@@ -17,6 +15,7 @@ from anyio import to_thread
 from mcp import MCPError
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
+from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -38,6 +37,11 @@ from mcp_types import (
     ToolAnnotations,
 )
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.routing import Mount, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 import hippocampus
 from hippocampus import recall
@@ -45,7 +49,7 @@ from hippocampus.errors import HippocampusError, RecallError, StoreError
 from hippocampus.facts import tools as fact_tools
 from hippocampus.facts import upkeep
 from hippocampus.formats.signatures import problem_of, schema_of
-from hippocampus.integrations.mcp_server.http import app
+from hippocampus.integrations.web import LOOPBACK, refused
 from hippocampus.recall import calls
 from hippocampus.session.resources import ReportSource, ToolReport
 from hippocampus.storage.state import StateStore
@@ -54,8 +58,6 @@ if TYPE_CHECKING:
     from hippocampus.facts.store import Facts
     from hippocampus.memory import Hippocampus
     from hippocampus.session.session import Session
-
-__all__ = ["PROFILES", "Tools", "app", "offered", "over_stdio", "server"]
 
 MAX_RESULT_CHARACTERS = 200_000
 """The most characters of a result that a host takes in full; a recall has far fewer."""
@@ -104,14 +106,14 @@ PROFILES: Mapping[str, Mapping[str, tuple[str, ToolAnnotations]]] = {
     },
 }
 """By a tool's name in a profile, what it calls (one of these three or a tool of the facts), and its annotations."""
-Scope = Annotated[str, Field(description="One part of the memory; all of it if left out.")]
+ScopeName = Annotated[str, Field(description="One part of the memory; all of it if left out.")]
 SessionId = Annotated[str, Field(description="A session's id; the newest session if left out.")]
 STRICT = ConfigDict(extra="forbid")
 ARGUMENTS: Mapping[str, type[BaseModel]] = {
     STATUS: create_model(STATUS, __config__=STRICT, session_id=(SessionId, "")),
     COMPACT: create_model(COMPACT, __config__=STRICT),
     **{
-        name: create_model(name, __base__=tool.arguments, scope=(Scope, ""))
+        name: create_model(name, __base__=tool.arguments, scope=(ScopeName, ""))
         for name, tool in fact_tools.TOOLS.items()
     },
 }
@@ -153,6 +155,7 @@ CONTEXT_LOAD = Prompt(
 MAX_LISTED = 50
 """How many entries the status of a session lists, the newest first."""
 T = TypeVar("T")
+CHALLENGE = {"WWW-Authenticate": "Bearer"}
 NO_SESSION = "this memory has no session yet: entries appear once a hook or an agent has stored one"
 META = {"anthropic/maxResultSizeChars": MAX_RESULT_CHARACTERS}
 ALWAYS = {**META, "anthropic/alwaysLoad": True}
@@ -188,7 +191,11 @@ class Tools:
             HippocampusError: it cannot be answered; the text has the reason.
         """
         if called == RECALL:  # which its session reports
-            return self._recall(given)
+            request = dict(given)
+            session_id = str(request.pop("session_id", None) or "")
+            entry_id = calls.read_call("", request).entry_id or ""
+            with self._session(session_id, entry_id) as session:
+                return session.answer(request), False
         started, outcome = time.perf_counter(), "failed"
         try:
             text, is_error = self._answered(called, given)
@@ -219,13 +226,6 @@ class Tools:
         return fact_tools.TOOLS[called].run(self._facts, reach, **arguments), False
 
     # Sessions
-
-    def _recall(self, given: Mapping[str, Any]) -> tuple[str, bool]:
-        """Return a part of a stored payload, of the session named, else of the entry's, else of the newest."""
-        request = dict(given)
-        name = str(request.pop("session_id", None) or "")
-        with self._session(name, calls.read_call("", request).entry_id or "") as session:
-            return session.answer(request), False
 
     def _status(self, session_id: str) -> str:
         with self._session(session_id) as session:
@@ -331,76 +331,109 @@ def server(tools: Tools, profile: str = "hippocampus") -> Server[Any]:
     Raises:
         KeyError: the profile is unknown.
     """
-    listed, known = ListToolsResult(tools=offered(profile)), PROFILES[profile]
+    known = PROFILES[profile]
+    listed = ListToolsResult(tools=offered(profile))
+    templates = ListResourceTemplatesResult(resource_templates=[*TEMPLATES])
 
-    async def list_tools(_context: Any, _given: Any) -> ListToolsResult:
-        return listed
-
-    async def call_tool(_context: Any, given: Any) -> CallToolResult:
+    def called(given: Any) -> CallToolResult:
         if given.name not in known:
             raise MCPError(INVALID_PARAMS, f"there is no tool {given.name!r}")
-        called, arguments = known[given.name][0], given.arguments or {}
-        work = functools.partial(tools.call, given.name, called, arguments)
         try:
-            text, is_error = await to_thread.run_sync(work)
+            text, is_error = tools.call(given.name, known[given.name][0], given.arguments or {})
         except HippocampusError as failure:  # it reaches the model as a sentence
             text, is_error = str(failure), True
         return CallToolResult(content=[TextContent(type="text", text=text)], is_error=is_error)
+
+    def resource(given: Any) -> ReadResourceResult:
+        text = tools.resource(given.uri)
+        contents = TextResourceContents(uri=given.uri, mime_type="text/plain", text=text)
+        return ReadResourceResult(contents=[contents])
+
+    def prompt(given: Any) -> GetPromptResult:
+        if given.name != CONTEXT_LOAD.name:
+            raise MCPError(INVALID_PARAMS, f"there is no prompt {given.name!r}")
+        text = tools.context_load((given.arguments or {}).get("task", ""))
+        content = TextContent(type="text", text=text)
+        return GetPromptResult(messages=[PromptMessage(role="user", content=content)])
 
     return Server(
         "hippocampus",
         version=hippocampus.__version__,
         instructions=INSTRUCTIONS.get(profile),
-        on_list_tools=list_tools,
-        on_call_tool=call_tool,
-        **_readers(tools),
+        on_list_tools=_in_thread(lambda _: listed),
+        on_call_tool=_in_thread(called),
+        on_list_resources=_in_thread(lambda _: ListResourcesResult(resources=tools.resources())),
+        on_list_resource_templates=_in_thread(lambda _: templates),
+        on_read_resource=_in_thread(resource),
+        on_list_prompts=_in_thread(lambda _: ListPromptsResult(prompts=[CONTEXT_LOAD])),
+        on_get_prompt=_in_thread(prompt),
     )
 
 
-def _readers(tools: Tools) -> dict[str, Any]:
-    """Return the functions of a server that serve the resources and the prompt, as its parameters."""
+def _in_thread(work: Callable[[Any], T]) -> Callable[[Any, Any], Awaitable[T]]:
+    """Return a handler of a server that works in a thread; its failures are errors of the protocol."""
 
-    async def list_resources(_context: Any, _given: Any) -> ListResourcesResult:
-        return ListResourcesResult(resources=await _in_thread(tools.resources))
+    async def handler(_context: Any, given: Any) -> T:
+        try:
+            return await to_thread.run_sync(work, given)
+        except HippocampusError as failure:
+            code = INVALID_PARAMS if isinstance(failure, RecallError) else INTERNAL_ERROR
+            raise MCPError(code, str(failure)) from failure
 
-    async def list_templates(_context: Any, _given: Any) -> ListResourceTemplatesResult:
-        return ListResourceTemplatesResult(resource_templates=[*TEMPLATES])
-
-    async def read_resource(_context: Any, given: Any) -> ReadResourceResult:
-        text = await _in_thread(functools.partial(tools.resource, given.uri))
-        contents = TextResourceContents(uri=given.uri, mime_type="text/plain", text=text)
-        return ReadResourceResult(contents=[contents])
-
-    async def list_prompts(_context: Any, _given: Any) -> ListPromptsResult:
-        return ListPromptsResult(prompts=[CONTEXT_LOAD])
-
-    async def get_prompt(_context: Any, given: Any) -> GetPromptResult:
-        if given.name != CONTEXT_LOAD.name:
-            raise MCPError(INVALID_PARAMS, f"there is no prompt {given.name!r}")
-        task = (given.arguments or {}).get("task", "")
-        text = await _in_thread(functools.partial(tools.context_load, task))
-        content = TextContent(type="text", text=text)
-        return GetPromptResult(messages=[PromptMessage(role="user", content=content)])
-
-    return {
-        "on_list_resources": list_resources,
-        "on_list_resource_templates": list_templates,
-        "on_read_resource": read_resource,
-        "on_list_prompts": list_prompts,
-        "on_get_prompt": get_prompt,
-    }
-
-
-async def _in_thread(work: Callable[[], T]) -> T:
-    """Return what work returns; its failure reaches the client as an error of the protocol."""
-    try:
-        return await to_thread.run_sync(work)
-    except HippocampusError as failure:
-        code = INVALID_PARAMS if isinstance(failure, RecallError) else INTERNAL_ERROR
-        raise MCPError(code, str(failure)) from failure
+    return handler
 
 
 async def over_stdio(served: Server[Any]) -> None:
     """Serve the client on standard input and output until it closes them."""
     async with stdio_server() as (incoming, outgoing):
         await served.run(incoming, outgoing, served.create_initialization_options())
+
+
+def app(servers: Mapping[str, Server[Any]], host: str) -> Starlette:
+    """Return servers over streamable HTTP: `/mcp`, and `/health`, which needs no token.
+
+    `servers` are by the bearer tokens of their clients: a token is one agent, and the sessions of one
+    server are of no other. The token "" is that of a client without any, which is
+    served on loopback only. An `Origin` has to be of this machine or of the host that is served, so
+    that no web page reaches the memory.
+
+    Raises:
+        ValueError: another machine could reach it, and there is no token.
+    """
+    is_local = host in LOOPBACK or host == "[::1]"
+    if not is_local and "" in servers:
+        raise ValueError(
+            f"{host} can be reached from other machines: set HIPPOCAMPUS_MCP_TOKEN to a secret that "
+            "clients send as a bearer token, or serve 127.0.0.1"
+        )
+    unguarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # `refused` guards
+    inner = {
+        token: found.streamable_http_app(host=host, transport_security=unguarded)
+        for token, found in servers.items()
+    }
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncGenerator[None]:
+        async with contextlib.AsyncExitStack() as running:
+            for served in inner.values():
+                await running.enter_async_context(served.router.lifespan_context(served))
+            yield
+
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope)
+        given = headers.get("authorization", "").encode()
+        served = [
+            found
+            for token, found in inner.items()
+            if not token or hmac.compare_digest(given, f"Bearer {token}".encode())
+        ]
+        answer: ASGIApp = PlainTextResponse(
+            "the bearer token is missing or wrong", HTTPStatus.UNAUTHORIZED, CHALLENGE
+        )
+        if served:
+            wrong = refused(headers, serves_pages=True, is_local=is_local)
+            answer = PlainTextResponse(wrong[1], wrong[0]) if wrong else served[0]
+        await answer(scope, receive, send)
+
+    health = Route("/health", lambda _: JSONResponse({"status": "ok"}), methods=["GET"])
+    return Starlette(routes=[health, Mount("/", guarded)], lifespan=lifespan)
