@@ -14,7 +14,7 @@ import re
 import shlex
 import sys
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -135,31 +135,29 @@ def installed(host: Host, project: Path | None, state: str, policy: str) -> list
 
     A second time, there are none.
     """
-
-    def with_hooks(found: Settings) -> None:
+    hooks, servers, found = _files(host, project)
+    if hooks:
         line = shlex.join(command("hook", state, policy))
-        for event, matcher in host.matchers.items():
-            groups = found.setdefault("hooks", {}).setdefault(event, [])
-            own = [hook for group in groups for hook in _ours(group)]
-            for hook in own:
-                hook["command"] = line
-            if not own:
-                seconds = HOOK_SECONDS * host.time_unit
-                hook = {"type": "command", "command": line, "timeout": seconds}
-                groups.append({**({"matcher": matcher} if matcher else {}), "hooks": [hook]})
-
+        with _of_usual_form(hooks):
+            for event, matcher in host.matchers.items():
+                groups = found[hooks].setdefault("hooks", {}).setdefault(event, [])
+                own = [hook for group in groups for hook in _ours(group)]
+                for hook in own:
+                    hook["command"] = line
+                if not own:
+                    seconds = HOOK_SECONDS * host.time_unit
+                    hook = {"type": "command", "command": line, "timeout": seconds}
+                    groups.append({**({"matcher": matcher} if matcher else {}), "hooks": [hook]})
     program, *arguments = command("mcp", state, policy)
     split: Settings = {"command": program, "args": arguments}
     entry = {**host.fields, **({"command": [program, *arguments]} if host.is_one_list else split)}
-
-    def with_server(found: Settings) -> None:
-        servers = found.setdefault(host.key, {})
-        servers[NAME] = {**servers.get(NAME, {}), **entry}
-
+    with _of_usual_form(servers):
+        known = found[servers].setdefault(host.key, {})
+        known[NAME] = {**known.get(NAME, {}), **entry}
     # JSON's strings and lists are TOML's.
     named, given = (json.dumps(value, ensure_ascii=False) for value in (program, arguments))
-    table = f"[mcp_servers.{NAME}]\ncommand = {named}\nargs = {given}\nstartup_timeout_sec = {STARTUP_SECONDS}\n"
-    changes = _changes(host, project, with_hooks, with_server, table)
+    table = f"[{host.key}.{NAME}]\ncommand = {named}\nargs = {given}\nstartup_timeout_sec = {STARTUP_SECONDS}\n"
+    changes = [_changed(path, values, table) for path, values in found.items()]
     ignored = Path(state, ".gitignore")
     if project in ignored.parents:  # git takes in no conversation
         before = _text(ignored)
@@ -169,31 +167,34 @@ def installed(host: Host, project: Path | None, state: str, policy: str) -> list
 
 def uninstalled(host: Host, project: Path | None) -> list[SettingsChange]:
     """Return the changes that take out our hooks and our server, and nothing else."""
-
-    def without_hooks(found: Settings) -> None:
-        events = found.get("hooks", {})
-        for event in list(events):
-            rest = []
-            for group in events[event]:
-                own = _ours(group)
-                hooks = [hook for hook in group.get("hooks", []) if hook not in own]
-                if not own:
-                    rest.append(group)
-                elif hooks:
-                    rest.append({**group, "hooks": hooks})
-            if rest or not events[event]:
+    hooks, servers, found = _files(host, project)
+    if hooks:
+        with _of_usual_form(hooks):
+            events = found[hooks].get("hooks", {})
+            for event, groups in [*events.items()]:
+                rest = []
+                for group in groups:
+                    own = _ours(group)
+                    others = [hook for hook in group.get("hooks", []) if hook not in own]
+                    if others or not own:
+                        rest.append({**group, "hooks": others} if own else group)
                 events[event] = rest
-            else:
-                del events[event]
-                if not events:
-                    del found["hooks"]
+                if groups and not rest:
+                    del events[event]
+                    if not events:
+                        del found[hooks]["hooks"]
+    with _of_usual_form(servers):
+        found[servers].get(host.key, {}).pop(NAME, None)
+        if not found[servers].get(host.key, True):
+            del found[servers][host.key]
+    return [_changed(path, values, "") for path, values in found.items()]
 
-    def without_server(found: Settings) -> None:
-        found.get(host.key, {}).pop(NAME, None)
-        if not found.get(host.key, True):
-            del found[host.key]
 
-    return _changes(host, project, without_hooks, without_server, "")
+def _files(host: Host, project: Path | None) -> tuple[Path | None, Path, dict[Path, Settings]]:
+    """Return the files of hooks and of servers, which may be one, and their settings by file."""
+    hooks, servers = hooks_path(host, project), servers_path(host, project)
+    paths = filter(None, (hooks, servers))
+    return hooks, servers, {path: _parsed(path, _text(path)) for path in paths}
 
 
 def hook_command(host: Host, project: Path | None) -> str:
@@ -210,8 +211,7 @@ def hook_command(host: Host, project: Path | None) -> str:
 def server_command(host: Host, project: Path | None) -> list[str]:
     """Return the command line of our MCP server as a file has it; empty for none."""
     with _of_usual_form(path := servers_path(host, project)):
-        servers = "mcp_servers" if path.suffix == ".toml" else host.key
-        found = _parsed(path, _text(path)).get(servers, {}).get(NAME)
+        found = _parsed(path, _text(path)).get(host.key, {}).get(NAME)
         if not found:
             return []
         named = found["command"]
@@ -226,51 +226,22 @@ def _of_usual_form(path: Path) -> Iterator[None]:
         raise StoreError(f"{path}: hooks or MCP servers are not of the usual form") from odd
 
 
-def _changes(
-    host: Host,
-    project: Path | None,
-    edit_hooks: Callable[[Settings], None],
-    edit_servers: Callable[[Settings], None],
-    table: str,
-) -> list[SettingsChange]:
-    hooks, servers = hooks_path(host, project), servers_path(host, project)
-    if hooks == servers:
-        return [_edited(servers, edit_hooks, edit_servers)]
-    is_toml = servers.suffix == ".toml"
-    served = _with_block(servers, table) if is_toml else _edited(servers, edit_servers)
-    return [*([_edited(hooks, edit_hooks)] if hooks else []), served]
-
-
-def _edited(path: Path, *edits: Callable[[Settings], None]) -> SettingsChange:
-    before = _text(path)
-    found = _parsed(path, before)
-    with _of_usual_form(path):
-        for edit in edits:
-            edit(found)
-    if not before and not found:
-        return SettingsChange(path, "", "")
+def _changed(path: Path, values: Settings, table: str) -> SettingsChange:
+    """Return a file with other values; in TOML, with our table as a marked block at its end, or without."""
+    after = before = _text(path)
+    line_end = "\r\n" if "\r\n" in before else "\n"
+    if path.suffix == ".toml":
+        rest = BLOCK.sub("", before)
+        block = f"{BEGIN}\n{table}{END}\n" if table else ""
+        gap = "\n" if rest.strip() and block else ""
+        after = rest + f"{gap}{block}".replace("\n", line_end)
+        _parsed(path, after)
     # Settings that stay equal keep their text: our form of it would be a change to its owner.
-    indent = INDENT.search(before)
-    if before and _parsed(path, before) == found:
-        return SettingsChange(path, before, before)
-    after = json.dumps(found, indent=indent[1] if indent else 2, ensure_ascii=False) + "\n"
-    return SettingsChange(path, before, after.replace("\n", _line_end(before)))
-
-
-def _with_block(path: Path, table: str) -> SettingsChange:
-    """Return a TOML file with our table as a marked block at its end, or without the block."""
-    before = _text(path)
-    _parsed(path, before)
-    rest = BLOCK.sub("", before)
-    block = f"{BEGIN}\n{table}{END}\n" if table else ""
-    gap = "\n" if rest.strip() and block else ""
-    after = rest + f"{gap}{block}".replace("\n", _line_end(before))
-    _parsed(path, after)
+    elif values != _parsed(path, before):
+        indent = INDENT.search(before)
+        text = json.dumps(values, indent=indent[1] if indent else 2, ensure_ascii=False) + "\n"
+        after = text.replace("\n", line_end)
     return SettingsChange(path, before, after)
-
-
-def _line_end(text: str) -> str:
-    return "\r\n" if "\r\n" in text else "\n"
 
 
 def _text(path: Path) -> str:
@@ -286,7 +257,10 @@ def _text(path: Path) -> str:
 def _parsed(path: Path, text: str) -> Settings:
     is_toml = path.suffix == ".toml"
     try:
-        found = tomllib.loads(text) if is_toml else _json(text if text.strip() else "{}")
+        if is_toml:
+            return tomllib.loads(text)
+        found = json.loads(text if text.strip() else "{}", object_pairs_hook=_members)
+        json.dumps(found, allow_nan=False)  # a number may be one that is lost when it is written
     except (ValueError, RecursionError) as wrong:
         problem = f"not valid TOML with our table in it: {wrong}"
         if not is_toml:
@@ -297,22 +271,12 @@ def _parsed(path: Path, text: str) -> Settings:
     return found
 
 
-def _json(text: str) -> Any:
-    """Read JSON that is the same when it is written.
-
-    Raises:
-        ValueError: it is not JSON, or has a name twice or a number of which one would be lost.
-    """
-
-    def once(members: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(members)
-        if len(found) < len(members):
-            names = [name for name, _ in members]
-            raise ValueError(f"{max(names, key=names.count)!r} is there twice")
-        return found
-
-    found = json.loads(text, object_pairs_hook=once)
-    json.dumps(found, allow_nan=False)
+def _members(pairs: list[tuple[str, Any]]) -> Settings:
+    """Return the members of a JSON object, of which none would be lost when it is written."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"{max(names, key=names.count)!r} is there twice")
     return found
 
 
