@@ -8,9 +8,8 @@ from __future__ import annotations
 import contextlib
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from hippocampus.entries.entry import storable
 from hippocampus.errors import HippocampusError
@@ -22,7 +21,8 @@ from hippocampus.replay.recording import Recording
 from hippocampus.session.costs import recall_tokens
 from hippocampus.session.rules import Rules
 from hippocampus.storage import hook_events
-from hippocampus.storage.savings import Savings, prices_of, savings
+from hippocampus.storage.ledger import ModelCall
+from hippocampus.storage.savings import Savings, costs_at, prices_of, savings
 from hippocampus.storage.state import StateStore
 
 ENTRY = re.compile(r"\[([a-z2-7]{8,12}) ")
@@ -38,14 +38,7 @@ def saved(state: StateStore, model: str = "", session: str = "") -> list[Savings
     """
     with state.reading() as db:
         rows, events = savings(db, model), hook_events.events(db)
-    wanted = [row for row in rows if not session or row["session"] == storable(session)]
-    return _with_transcripts(wanted, events, model)
-
-
-def _with_transcripts(
-    rows: Iterable[Savings], events: Iterable[Mapping[str, Any]], model: str
-) -> list[Savings]:
-    """Return rows, with the costs of sessions that have entries of a hook, from their transcripts."""
+    # Sessions that have entries of a hook have no calls of their own: their transcripts have them.
     saved: defaultdict[str, dict[str, int]] = defaultdict(dict)
     paths = {}
     for event in events:
@@ -54,6 +47,8 @@ def _with_transcripts(
             saved[event["session"]][event["entry"]] = event["tokens"] - event["shown"]
     found = []
     for row in rows:
+        if session and row["session"] != storable(session):
+            continue
         if path := paths.get(row["session"]):
             with contextlib.suppress(HippocampusError):  # the agent has removed it
                 row = _priced(row, read_file(path), saved[row["session"]], model)  # noqa: PLW2901
@@ -99,17 +94,15 @@ def _priced(
             sent += weight
             raw += weight + sum(left.pop(entry_id, 0) for entry_id in named)
             raw -= recall_tokens(message, weight, recalls) if recalls else 0
+    # The next call sends the list of the last recording again.
+    last = ModelCall(0, 0, raw_sum, sent, raw_cost, sent_cost, recall_cost=recall_cost)
     return {
         **row,
+        **costs_at(last, prices),
+        "edit_dollars": row["edit_dollars"],
         "model": prices.name,
         "calls": calls,
         "recalls": count,
         "raw_tokens": raw_sum,
         "sent_tokens": sent_sum,
-        "raw_cost": round(raw_cost, 1),
-        "sent_cost": round(sent_cost, 1),
-        "saved_dollars": round(prices.dollars(raw_cost - sent_cost), 4),
-        "recall_dollars": round(prices.dollars(recall_cost), 4),
-        # The next call, once the provider's cache has expired.
-        "resume_dollars": round(prices.dollars(prices.call_cost(0, sent)), 4),
     }

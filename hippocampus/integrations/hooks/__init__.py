@@ -112,8 +112,6 @@ def log_of(state: str) -> list[Event]:
     from hippocampus.errors import StoreError
     from hippocampus.storage import hook_events
 
-    try:
-        with opened(state) as memory, memory.reading() as db:
-            return hook_events.events(db)
-    except StoreError:
-        return []
+    with contextlib.suppress(StoreError), opened(state) as memory, memory.reading() as db:
+        return hook_events.events(db)
+    return []
