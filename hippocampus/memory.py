@@ -136,8 +136,9 @@ class Hippocampus:
         ):
             if number is not None and number < 0:
                 raise ValueError(f"Hippocampus({name}={number}): expected 0 or more")
-        named = state_dir
-        stored = state_of(named, tenant, payloads) if isinstance(named, str | Path) else named
+        stored = state_dir
+        if isinstance(stored, str | Path):
+            stored = state_of(stored, tenant, payloads)
         declared = policy if isinstance(policy, Policy) else load_policy(policy)
         self._prices = prices
         costs = _prices_of(declared, model, prices, window_tokens)
@@ -163,14 +164,18 @@ class Hippocampus:
                 raise
             Guard("*", disk_problems).log_disk_problem("sending messages as they are", failure)
         self._store: ContentStore = store
+
+        def known_facts() -> Facts | None:  # a start without any loads nothing
+            return self.facts if self._facts is not None or stored.has_facts() else None
+
         self._scheduler = ConsolidationScheduler(
             ConsolidationResources(
-                stored, self._store, declared, lambda: self.facts, self._known_facts, complete
+                stored, store, declared, lambda: self.facts, known_facts, complete
             )
         )
         self._resources = Resources(
             state=stored,
-            store=self._store,
+            store=store,
             policy=declared,
             prices=costs,
             summaries=Summaries(summarise, summary_seconds) if summarise else None,
@@ -216,16 +221,12 @@ class Hippocampus:
         if not isinstance(session_id, str):
             raise TypeError(f"the id of a session is a text, not {session_id!r}")
         started = time.time() if context_time is None else context_time
-        resources = self._resources
+        own: dict[str, Any] = {"marks": marks, "tail_mark": tail_mark}
         if model is not None:
-            costs = _prices_of(resources.policy, model, self._prices)
-            resources = replace(resources, prices=costs)
-        if marks is not None:
-            resources = replace(resources, marks=marks)
-        if tail_mark is not None:
-            resources = replace(resources, tail_mark=tail_mark)
+            own["prices"] = _prices_of(self._resources.policy, model, self._prices)
+        given = {name: value for name, value in own.items() if value is not None}
         info = SessionInfo(self._agent if agent is None else agent, started)
-        made = Session(session_id, resources, info)
+        made = Session(session_id, replace(self._resources, **given), info)
         with self._making:
             self._made.add(made)
         return made
@@ -323,11 +324,6 @@ class Hippocampus:
         name = self._resources.state.claimed(block.idle_minutes * 60, seconds)
         return self._scheduler.recover(name) if name is not None else None
 
-    def _known_facts(self) -> Facts | None:
-        """Return the long-term memory if it has anything: a start without it loads nothing."""
-        known = self._facts is not None or self._resources.state.has_facts()
-        return self.facts if known else None
-
     def repeatable(self, name: str) -> Callable[[Tool], Tool]:
         """Register a tool that a recall may call again: `@memory.repeatable("list_orders")`.
 
@@ -383,16 +379,13 @@ class Hippocampus:
                 closing.callback(self._facts.close)
             closing.callback(self._closing.close)
             closing.callback(self._scheduler.close)
-            closing.callback(self._close_sessions)
-
-    def _close_sessions(self) -> None:
-        until = time.monotonic() + CLOSING_SECONDS
-        for session in self._open_sessions.close():
-            (session.close if time.monotonic() < until else session.release)()
-        with self._making:
-            left = list(self._made)
-        for session in left:
-            session.release()
+            until = time.monotonic() + CLOSING_SECONDS
+            for session in self._open_sessions.close():
+                (session.close if time.monotonic() < until else session.release)()
+            with self._making:
+                left = list(self._made)
+            for session in left:
+                session.release()
 
     def __enter__(self) -> Self:
         return self
