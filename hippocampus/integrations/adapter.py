@@ -40,7 +40,7 @@ The number is its index among the message's calls, results or texts.
 
 @dataclass(slots=True)
 class ReadMessage:
-    """A message of a framework as it was read, and its copy with what the view edits."""
+    """A message of a framework that was read, and its copy with what the view edits."""
 
     state: Mapping[str, Any]
     """Its attributes at that time: once they differ, it is read again."""
@@ -73,7 +73,7 @@ class ConversationAdapter(Generic[M]):
         self._read, self._edit, self._make = form
         self._parts = parts
         self._messages: WeakKeyDictionary[Session, list[ReadMessage]] = WeakKeyDictionary()
-        """As a session was last handed them."""
+        """The last list of a session."""
         self._called: WeakKeyDictionary[Session, float] = WeakKeyDictionary()
 
     def view(
