@@ -46,12 +46,15 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("hippocampus")
 SUMMARY_SECONDS = 2.0
 """How long a turn waits for summaries."""
+MINUTE = 60
 CLAIM_SECONDS = 60.0
 """How long a consolidation has a session for itself, besides the time of its model."""
 MAX_OPEN_SESSIONS = 64
 """How many sessions that are named by their id alone stay open between their calls."""
 ATTACHED_TOKENS = 1_000
 """The tokens of memories in the instructions of an attached session, at most."""
+MAX_MODELS = 256
+"""Of more models, one that is named again is logged again."""
 CLOSING_SECONDS = 5.0
 """How long the end of a memory ends sessions; the others are left to the next start."""
 
@@ -321,7 +324,7 @@ class Hippocampus:
         """
         block = self._resources.policy.consolidation
         seconds = CLAIM_SECONDS + block.model_seconds
-        name = self._resources.state.claimed(block.idle_minutes * 60, seconds)
+        name = self._resources.state.claimed(block.idle_minutes * MINUTE, seconds)
         return self._scheduler.recover(name) if name is not None else None
 
     def repeatable(self, name: str) -> Callable[[Tool], Tool]:
@@ -416,7 +419,7 @@ def _named_prices(declared: Policy, model: str | None, table: str | None) -> Pri
     return prices.table_named(table or "anthropic-5m")
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(MAX_MODELS)
 def _warn_of_window(model: str) -> None:
     """Log once of a model that no limit for its views is known."""
     LOG.warning(
@@ -426,7 +429,7 @@ def _warn_of_window(model: str) -> None:
     )
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(MAX_MODELS)
 def _is_priced(model: str) -> bool:
     """Return whether a model has prices; of one that has none, this is logged once."""
     try:

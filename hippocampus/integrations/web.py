@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from http import HTTPStatus
 from urllib.parse import urlsplit
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -23,9 +24,9 @@ def refused(
         site, own = urlsplit(origin or ""), urlsplit(f"//{headers.get('host', '')}")
         host, _ = site.hostname, site.port
     except ValueError:
-        return 400, "the origin of the request cannot be read"
+        return HTTPStatus.BAD_REQUEST, "the origin of the request cannot be read"
     if is_local and own.hostname not in LOOPBACK:
-        return 421, "requests to this host are not served"
+        return HTTPStatus.MISDIRECTED_REQUEST, "requests to this host are not served"
     if origin is None or host in LOOPBACK or (serves_pages and host and host == own.hostname):
         return None
-    return 403, "requests of this origin are not served"
+    return HTTPStatus.FORBIDDEN, "requests of this origin are not served"

@@ -22,6 +22,8 @@ from hippocampus.replay.readers import read_file
 
 NEWEST = 50
 """The number of edits that are checked."""
+MAX_FAILURES = 3
+"""The newest failures are named."""
 PROBE = {"hook_event_name": "Probe"}
 INITIALIZE = {
     "jsonrpc": "2.0",
@@ -55,7 +57,7 @@ def report(host: settings.Host, project: Path | None, state: str) -> tuple[list[
             if not has_arrived:
                 dropped.append(f"dropped  {edit['entry']}: the host kept the whole result")
     lost = f"; {gone} without a transcript" if gone else ""
-    failures = [str(event["failed"]) for event in events if "failed" in event][-3:]
+    failures = [str(event["failed"]) for event in events if "failed" in event][-MAX_FAILURES:]
     is_edited = settings.RESULTS & host.matchers.keys()
     lines = [
         *([f"hooks    {hooks}: {hook_answer}"] if hooks else []),

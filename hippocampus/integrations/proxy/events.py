@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from hippocampus.formats import json_text
 
 _END = re.compile(rb"\r\n\r\n|\n\n|\r\r")
+_MAX_END = len(b"\r\n\r\n")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 """The ends of lines by the standard: others, such as U+2028, are text within a line."""
 
@@ -30,7 +31,7 @@ async def events(chunks: AsyncIterable[bytes]) -> AsyncIterator[Event]:
     """Yield the events of a stream as they become complete; an unfinished one comes last."""
     waiting = bytearray()
     async for chunk in chunks:
-        searched = max(0, len(waiting) - 3)
+        searched = max(0, len(waiting) - _MAX_END)
         waiting += chunk
         start = 0
         while found := _END.search(waiting, max(start, searched)):
@@ -43,7 +44,9 @@ async def events(chunks: AsyncIterable[bytes]) -> AsyncIterator[Event]:
 
 def _event(content: bytes) -> Event:
     lines = _LINE_END.split(content.decode("utf-8", "replace"))
-    data = "\n".join(line[5:].removeprefix(" ") for line in lines if line.startswith("data:"))
+    data = "\n".join(
+        line.removeprefix("data:").removeprefix(" ") for line in lines if line.startswith("data:")
+    )
     value = json_text.read(data)
     return Event(content, value if isinstance(value, dict) else {})
 

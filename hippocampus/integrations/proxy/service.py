@@ -18,7 +18,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
-from hippocampus import prices, recall
+from hippocampus import recall
 from hippocampus.errors import MALFORMED, MessagesError, StoreError
 from hippocampus.formats import reader
 from hippocampus.formats.conversation import Item, ToolResult
@@ -35,9 +35,7 @@ from hippocampus.memory import Hippocampus
 from hippocampus.policy import load as load_policy
 from hippocampus.prices.prompt_cache import OWN_MARKS, UNSEEN_MARKS
 from hippocampus.session.open_sessions import OpenSessions, Use
-from hippocampus.session.renderer import redacted_list
 from hippocampus.session.resources import DEADLINE_SECONDS, Observer
-from hippocampus.session.rules import Rules
 from hippocampus.session.session import Session
 from hippocampus.storage.deadline import bounded
 from hippocampus.storage.proxy_conversations import Conversations
@@ -191,14 +189,13 @@ class Service:
             PolicyError: the policy cannot be read.
             StoreError: the address of a server cannot be read, or a driver is not installed.
         """
-        self._policy, self._upstream = policy, upstream
-        self._rules = Rules("", load_policy(policy), prices.TABLES["anthropic-5m"])
+        self._policy, self._upstream = load_policy(policy), upstream
         self._observers = observers
         self._tenant, self._has_tenants = tenant, is_address(state)
         self._root = state_of(state, tenant or UNNAMED)
         self._memories = OpenSessions[str, Hippocampus](MAX_CONVERSATIONS, lambda _: None)
         """By tenant; its sessions share files, whatever their models, and go on without it."""
-        self._memory(tenant)
+        self._redacted = self._memory(tenant).redacted
         self._known: Conversations | None = None
         """Those of a directory, once its database could be opened."""
         self._opening_known = threading.Lock()
@@ -272,12 +269,12 @@ class Service:
 
     def unmanaged(self, answers: type[ModelAnswer], content: bytes) -> bytes:
         """Return a request as it is sent without a session: what the policy redacts is left out."""
-        if not self._rules.policy.redacts:
+        if not self._policy.redacts:
             return content
         try:
             body = Body(content)
             items = _listed(body.values[answers.ITEMS])
-            return _written(body, answers.ITEMS, redacted_list(items, self._rules), {})
+            return _written(body, answers.ITEMS, self._redacted(items), {})
         except (*MALFORMED, MessagesError) as wrong:
             LOG.warning("a request is sent with what the policy redacts: %r", wrong)
             return content
