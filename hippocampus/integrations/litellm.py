@@ -49,9 +49,15 @@ class HippocampusCallback(CustomLogger):  # type: ignore[misc]
         return changed
 
     async def async_should_run_agentic_loop(self, response: Any, *_: Any, **given: Any) -> Any:
-        """Return whether an answer has recalls, and the message that has only these."""
-        recalls = _recalls(response) if given["kwargs"].get(SESSION) else None
-        return recalls is not None, recalls
+        """Return whether an answer has recalls, and it without the host's calls, which the model makes again."""
+        if not given["kwargs"].get(SESSION):
+            return False, None
+        if isinstance(response, dict):
+            item: Item = {"role": "assistant", "content": [*filter(_is_own, response["content"])]}
+        else:
+            item = response.choices[0].message.model_dump(exclude_none=True)
+            item["tool_calls"] = [*filter(_is_own, item.get("tool_calls", ()))]
+        return bool(unanswered([item])), item
 
     async def async_build_agentic_loop_plan(
         self, tools: Item, messages: list[Any], kwargs: Mapping[str, Any], **_: Any
@@ -64,16 +70,6 @@ class HippocampusCallback(CustomLogger):  # type: ignore[misc]
         more = [*messages, tools, *reader.tool_results([tools], found)]
         patch = of.AgenticLoopRequestPatch(messages=more)
         return of.AgenticLoopPlan(run_agentic_loop=True, request_patch=patch)
-
-
-def _recalls(response: Any) -> Item | None:
-    """Return an answer without the host's calls, which the model makes again; None without recalls."""
-    if isinstance(response, dict):
-        item: Item = {"role": "assistant", "content": [*filter(_is_own, response["content"])]}
-    else:
-        item = response.choices[0].message.model_dump(exclude_none=True)
-        item["tool_calls"] = [*filter(_is_own, item.get("tool_calls", ()))]
-    return item if unanswered([item]) else None
 
 
 def _is_own(block: Item) -> bool:  # a text has no name

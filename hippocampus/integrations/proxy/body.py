@@ -33,18 +33,19 @@ class Body:
         self._text = content.decode()
         self._members: dict[str, slice] = {}
         self._elements: dict[str, list[slice]] = {}
-        at, end = self._after(_OPENED, 0), ","
+        at, end = self._match(_OPENED, 0).end(), ","
         while end == ",":
             name, at = _DECODER.raw_decode(self._text, at)
             if not isinstance(name, str) or name in self.values:
                 raise ValueError(f"the name {name!r} is not a text, or is repeated")
-            start = self._after(_NAMED, at)
+            start = self._match(_NAMED, at).end()
             if self._text.startswith("[", start) and not _EMPTY.match(self._text, start):
                 self.values[name], at = self._list(name, start)
             else:
                 self.values[name], at = _DECODER.raw_decode(self._text, start)
             self._members[name] = slice(start, at)
-            end, at = self._separator(at)
+            separator = self._match(_SEPARATOR, at)
+            end, at = separator[1], separator.end()
         if end != "}" or at != len(self._text):
             raise ValueError(f"the object ends before {at}")
 
@@ -78,26 +79,20 @@ class Body:
 
     def _list(self, name: str, start: int) -> tuple[list[Any], int]:
         values, spans = [], []
-        at, end, closed = self._after(_OPENED, start), ",", start
+        at, end, closed = self._match(_OPENED, start).end(), ",", start
         while end == ",":
             value, closed = _DECODER.raw_decode(self._text, at)
             values.append(value)
             spans.append(slice(at, closed))
-            end, at = self._separator(closed)
+            separator = self._match(_SEPARATOR, closed)
+            end, at = separator[1], separator.end()
         if end != "]":
             raise ValueError(f"the list {name!r} is not closed at {closed}")
         self._elements[name] = spans
         return values, self._text.index("]", closed) + 1
 
-    def _after(self, mark: re.Pattern[str], at: int) -> int:
+    def _match(self, mark: re.Pattern[str], at: int) -> re.Match[str]:
         found = mark.match(self._text, at)
         if found is None:
             raise ValueError(f"no {mark.pattern} at {at}")
-        return found.end()
-
-    def _separator(self, at: int) -> tuple[str, int]:
-        """Return the comma or bracket after a value, and the index after it."""
-        found = _SEPARATOR.match(self._text, at)
-        if found is None:
-            raise ValueError(f"neither a comma nor a bracket at {at}")
-        return found[1], found.end()
+        return found

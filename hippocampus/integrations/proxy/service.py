@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, NamedTuple
+from typing import Any
 
 from hippocampus import recall
 from hippocampus.errors import MALFORMED, MessagesError, StoreError
@@ -67,26 +67,7 @@ class TooManyRoundsError(Exception):
     """A model went on calling recall and nothing else."""
 
 
-class Caching(NamedTuple):
-    """How a request is cached: its model, and the marks outside of its messages."""
-
-    model: str | None
-    marks: int
-    """How many marks of ours its messages may have."""
-    tail_mark: bool
-    """Whether the provider marks the end of the messages itself."""
-
-    @classmethod
-    def of(cls, request: dict[str, Any]) -> Caching:
-        """Read a request; a session leaves one mark free for the system prompt and the tools."""
-        blocks = [*(request.get("tools") or ()), *_listed(request.get("system"))]
-        unseen = sum("cache_control" in block for block in blocks)
-        free = max(0, OWN_MARKS - max(0, unseen - UNSEEN_MARKS))
-        model = str(request.get("model") or "") or None
-        return cls(model, free, bool(request.get("cache_control")))
-
-
-Key = tuple[str, str, Caching]
+Key = tuple[str, str, tuple[Any, ...]]
 """Tenant, session and caching: requests of one conversation may go to two models at once."""
 
 
@@ -242,7 +223,7 @@ class Service:
                     LOG.warning("requests pass as they are: %s", reason)
                 return reason or "no messages"
             chains = chains_of(answers, request, items, f"{caller} {self._upstream}")
-            caching = Caching.of(request)
+            caching = _caching_of(request)
             tool = _free_name(request["tools"])
         except (*MALFORMED, MessagesError):
             return "malformed"  # the provider answers why
@@ -256,10 +237,10 @@ class Service:
 
         def begun() -> OpenConversation:
             memory = self._memory(tenant)
-            made = memory.session(session, agent=caller, **caching._asdict())
-            return OpenConversation(made, caching.model or "")
+            made = memory.session(session, agent=caller, **caching)
+            return OpenConversation(made, caching["model"] or "")
 
-        conversation, use = self._open.use((tenant, session, caching), begun)
+        conversation, use = self._open.use((tenant, session, (*caching.values(),)), begun)
         if conversation.is_refused:
             return "refused before"
         whole = restored(answers, chains, items, conversations)
@@ -329,6 +310,19 @@ class Service:
         if self._known:
             self._known.close()
         self._root.close()
+
+
+def _caching_of(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how a request is cached, as parameters of its session: its model, and the marks around its messages."""
+    blocks = [*(request.get("tools") or ()), *_listed(request.get("system"))]
+    unseen = sum("cache_control" in block for block in blocks)
+    return {
+        "model": str(request.get("model") or "") or None,
+        # A session leaves one mark free for the system prompt and the tools.
+        "marks": max(0, OWN_MARKS - max(0, unseen - UNSEEN_MARKS)),
+        # The provider marks the end of the messages itself.
+        "tail_mark": bool(request.get("cache_control")),
+    }
 
 
 def _free_name(tools: Sequence[Any]) -> str:
